@@ -148,7 +148,7 @@ static mel_status search_best(mel_classifier **out, const mel_domain *domain, co
     const mel_solve_options opt = { usual.tolerance, usual.most_steps, usual.starts, usual.seed };
     mel_steps *steps = NULL;
     mel_goal goal = { 0 };
-    mel_vertices pool = { 0 };
+    mel_vertices vertices = { 0 };
     mel_solution solution = { 0 };
     double optimum = 0.0;
     if (domain->space == NULL)
@@ -159,15 +159,15 @@ static mel_status search_best(mel_classifier **out, const mel_domain *domain, co
     if (status == MEL_OK)
         status = mel_goal_of_metric(&goal, metric, steps, err);
     if (status == MEL_OK)
-        status = mel_vertices_init(&pool, steps, err);
+        status = mel_vertices_init(&vertices, steps, err);
     if (status == MEL_OK)
-        status = mel_solve_goal(&solution, &goal, &pool, &opt, err);
+        status = mel_solve_goal(&solution, &goal, &vertices, &opt, err);
     if (status == MEL_OK)
-        status = mel_rule_settle(&solution, &optimum, &goal, &pool, MEL_RULE_THRESHOLD, &opt, err);
+        status = mel_rule_settle(&solution, &optimum, &goal, &vertices, MEL_RULE_THRESHOLD, &opt, err);
     if (status == MEL_OK)
-        status = mel_build_classifier(out, &solution, &goal, &pool, err);
+        status = mel_build_classifier(out, &solution, &goal, &vertices, err);
     mel_solution_clear(&solution);
-    mel_vertices_clear(&pool);
+    mel_vertices_clear(&vertices);
     mel_goal_clear(&goal);
     mel_steps_free(steps);
     return status;

@@ -16,10 +16,10 @@ typedef struct {
 } place;
 
 /* The next vertex of the block that has a share, from `from` on; n: none. */
-static size_t next_vertex(const mel_solution *s, const mel_vertices *pool, size_t block, size_t from)
+static size_t next_vertex(const mel_solution *s, const mel_vertices *vertices, size_t block, size_t from)
 {
     size_t v = from;
-    while (v < s->n && !(pool->block[v] == block && s->weight[v] > least_share))
+    while (v < s->n && !(vertices->block[v] == block && s->weight[v] > least_share))
         v++;
     return v;
 }
@@ -33,11 +33,12 @@ static size_t count_rules(const mel_solution *s)
 }
 
 /* Cuts [0, 1] wherever a block changes its rule. Gains of a rule: blocks one after the other. */
-static size_t join(double *gain, double *share, place *at, const mel_solution *s, const mel_vertices *pool)
+static size_t join(double *gain, double *share, place *at, const mel_solution *s,
+                   const mel_vertices *vertices)
 {
-    const size_t n_blocks = pool->steps->n_blocks, size = mel_steps_rule_size(pool->steps);
+    const size_t n_blocks = vertices->steps->n_blocks, size = mel_steps_rule_size(vertices->steps);
     for (size_t b = 0; b < n_blocks; b++) {
-        at[b].vertex = next_vertex(s, pool, b, 0);
+        at[b].vertex = next_vertex(s, vertices, b, 0);
         at[b].end = at[b].vertex < s->n ? s->weight[at[b].vertex] : 1.0;
     }
     size_t n = 0;
@@ -47,13 +48,13 @@ static size_t join(double *gain, double *share, place *at, const mel_solution *s
             to = fmin(to, fmax(at[b].end, from));
         if (to - from > least_share) {
             for (size_t b = 0; b < n_blocks; b++)
-                memcpy(gain + (n * n_blocks + b) * size, mel_vertices_rule(pool, at[b].vertex),
+                memcpy(gain + (n * n_blocks + b) * size, mel_vertices_rule(vertices, at[b].vertex),
                        size * sizeof *gain);
             share[n++] = to - from;
         }
         bool moved = false;
         for (size_t b = 0; b < n_blocks; b++) {
-            const size_t next = at[b].end <= to ? next_vertex(s, pool, b, at[b].vertex + 1) : s->n;
+            const size_t next = at[b].end <= to ? next_vertex(s, vertices, b, at[b].vertex + 1) : s->n;
             if (next >= s->n)
                 continue;
             at[b] = (place){ next, at[b].end + s->weight[next] };
@@ -110,9 +111,9 @@ static void simplify(mel_classifier *c)
     mel_blend_clear(&c->blend);
 }
 
-static mel_status fill(mel_classifier *c, const mel_solution *s, const mel_vertices *pool, mel_error *err)
+static mel_status fill(mel_classifier *c, const mel_solution *s, const mel_vertices *vertices, mel_error *err)
 {
-    const mel_steps *steps = pool->steps;
+    const mel_steps *steps = vertices->steps;
     const size_t most = count_rules(s), size = steps->n_blocks * mel_steps_rule_size(steps);
     place *at = mel_alloc(steps->n_blocks, sizeof *at);
     c->blend = (mel_blend){ .n_rules = 0, .n_classes = c->n_classes, .n_groups = c->n_groups };
@@ -120,7 +121,7 @@ static mel_status fill(mel_classifier *c, const mel_solution *s, const mel_verti
     c->blend.share = mel_alloc_zero(most, sizeof *c->blend.share);
     const bool enough = at != NULL && c->blend.gain != NULL && c->blend.share != NULL;
     if (enough) {
-        c->blend.n_rules = join(c->blend.gain, c->blend.share, at, s, pool);
+        c->blend.n_rules = join(c->blend.gain, c->blend.share, at, s, vertices);
         sort_rules(&c->blend, size);
         simplify(c);
     }
@@ -159,9 +160,9 @@ static mel_status put_statistics(mel_classifier *c, const mel_solution *solution
 }
 
 mel_status mel_build_classifier(mel_classifier **out, const mel_solution *solution, const mel_goal *goal,
-                                const mel_vertices *pool, mel_error *err)
+                                const mel_vertices *vertices, mel_error *err)
 {
-    const mel_steps *steps = pool->steps;
+    const mel_steps *steps = vertices->steps;
     const bool joint = steps->n_evidence > steps->n_classes;
     mel_status status =
         mel_classifier_new(out, steps->n_classes, joint || steps->n_blocks > 1 ? steps->n_groups : 0, err);
@@ -172,7 +173,7 @@ mel_status mel_build_classifier(mel_classifier **out, const mel_solution *soluti
     (*out)->n_decisions = steps->n_decisions;
     (*out)->joint = joint;
     (*out)->value = goal->sign * solution->value;
-    status = fill(*out, solution, pool, err);
+    status = fill(*out, solution, vertices, err);
     /* Statistics have no place for what is referred. */
     return status == MEL_OK && goal->d == goal->k ? put_statistics(*out, solution, goal, steps, err) : status;
 }

@@ -7,9 +7,10 @@
 
 /* The mixtures of all blocks as one. */
 mel_status mel_build_classifier(mel_classifier **out, const mel_solution *solution, const mel_goal *goal,
-                                const mel_vertices *pool, mel_error *err);
+                                const mel_vertices *vertices, mel_error *err);
 /* One rule where the form asks for it; *optimum: the value before. */
-mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_goal *goal, mel_vertices *pool,
-                           mel_rule_form form, const mel_solve_options *opt, mel_error *err);
+mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_goal *goal,
+                           mel_vertices *vertices, mel_rule_form form, const mel_solve_options *opt,
+                           mel_error *err);
 
 #endif

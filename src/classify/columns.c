@@ -15,7 +15,7 @@ static const double met = 1e-9; /* limits that are missed by less hold */
 
 struct mel_columns {
     const mel_program *program;
-    mel_vertices *pool;
+    mel_vertices *vertices;
     mel_simplex *lp;
     size_t *column; /* of each vertex that is in the program */
     size_t n_vertices, room;
@@ -51,7 +51,7 @@ void mel_columns_free(mel_columns *s)
 
 static size_t equations(const mel_columns *s)
 {
-    return s->n_terms + s->pool->steps->n_blocks;
+    return s->n_terms + s->vertices->steps->n_blocks;
 }
 
 static mel_status add_unit(size_t *column, mel_columns *s, size_t row, double value, mel_error *err)
@@ -66,25 +66,25 @@ static const double *maximised(const mel_columns *s)
 
 static double vertex_cost(const mel_columns *s, size_t v)
 {
-    const size_t size = mel_steps_block_size(s->pool->steps);
-    return mel_dot(size, maximised(s) + s->pool->block[v] * size, mel_vertices_shares(s->pool, v));
+    const size_t size = mel_steps_block_size(s->vertices->steps);
+    return mel_dot(size, maximised(s) + s->vertices->block[v] * size, mel_vertices_shares(s->vertices, v));
 }
 
-/* Adds vertices that the pool has and the program has not. */
+/* Adds the vertices that the program does not have yet. */
 static mel_status add_vertices(mel_columns *s, mel_error *err)
 {
     const mel_program *p = s->program;
-    const size_t size = mel_steps_block_size(s->pool->steps);
-    if (s->pool->n > s->room) {
-        const size_t room = s->pool->room;
+    const size_t size = mel_steps_block_size(s->vertices->steps);
+    if (s->vertices->n > s->room) {
+        const size_t room = s->vertices->room;
         if (!mel_grow((void **)&s->column, room, sizeof *s->column))
             return mel_fail_memory(err, "a linear program");
         s->room = room;
     }
     mel_status status = MEL_OK;
-    for (size_t v = s->n_vertices; v < s->pool->n && status == MEL_OK; v++) {
-        const size_t from = s->pool->block[v] * size;
-        const double *shares = mel_vertices_shares(s->pool, v);
+    for (size_t v = s->n_vertices; v < s->vertices->n && status == MEL_OK; v++) {
+        const size_t from = s->vertices->block[v] * size;
+        const double *shares = mel_vertices_shares(s->vertices, v);
         size_t n = 0;
         for (size_t t = 0; t < s->n_terms; t++) {
             double sum = 0.0;
@@ -96,7 +96,7 @@ static mel_status add_vertices(mel_columns *s, mel_error *err)
             s->row[n] = t;
             s->entry[n++] = p->term[t].kind == MEL_TERM_SMALLEST ? -sum : sum;
         }
-        s->row[n] = s->n_terms + s->pool->block[v];
+        s->row[n] = s->n_terms + s->vertices->block[v];
         s->entry[n++] = 1.0;
         status = mel_simplex_add(&s->column[v], s->lp, vertex_cost(s, v), n, s->row, s->entry, err);
         s->n_vertices += status == MEL_OK;
@@ -186,18 +186,19 @@ static mel_status begin(mel_columns *s, mel_error *err)
         status = add_smallest(s, err);
     if (status == MEL_OK)
         status = add_levels(s, err);
-    for (size_t b = 0; b < s->pool->steps->n_blocks && status == MEL_OK; b++)
-        mel_simplex_begin(s->lp, s->n_terms + b, s->column[b * s->pool->steps->n_decisions]);
+    for (size_t b = 0; b < s->vertices->steps->n_blocks && status == MEL_OK; b++)
+        mel_simplex_begin(s->lp, s->n_terms + b, s->column[b * s->vertices->steps->n_decisions]);
     return status == MEL_OK ? begin_terms(s, err) : status;
 }
 
-mel_status mel_columns_new(mel_columns **out, const mel_program *program, mel_vertices *pool, mel_error *err)
+mel_status mel_columns_new(mel_columns **out, const mel_program *program, mel_vertices *vertices,
+                           mel_error *err)
 {
     mel_columns *s = mel_alloc_zero(1, sizeof *s);
     *out = s;
     if (s == NULL)
         return mel_fail_memory(err, "a linear program");
-    *s = (mel_columns){ .program = program, .pool = pool, .n_terms = program->n_terms };
+    *s = (mel_columns){ .program = program, .vertices = vertices, .n_terms = program->n_terms };
     const size_t n = equations(s);
     s->row = mel_alloc(n + 1, sizeof *s->row);
     s->excess = mel_alloc_zero(n + 1, sizeof *s->excess);
@@ -245,7 +246,7 @@ static mel_status step_at(double *bound, size_t *fresh, mel_columns *s, const do
 {
     double value = 0.0;
     mel_program_gains(s->gain, s->program, maximised(s), price);
-    const mel_status status = mel_vertices_step(&value, fresh, s->pool, s->gain, err);
+    const mel_status status = mel_vertices_step(&value, fresh, s->vertices, s->gain, err);
     *bound = value + rhs_worth(s, price);
     return status;
 }
@@ -280,17 +281,17 @@ static mel_status turn(bool *done, mel_columns *s, const mel_columns_options *op
 
 static mel_status run(mel_columns *s, const mel_columns_options *opt, mel_error *err)
 {
-    const uint64_t from = s->pool->steps->taken;
+    const uint64_t from = s->vertices->steps->taken;
     bool done = false, damped = opt->costly;
     mel_status status = MEL_OK;
-    while (status == MEL_OK && !done && s->pool->steps->taken - from < opt->most_steps) {
-        const size_t before = s->pool->n;
+    while (status == MEL_OK && !done && s->vertices->steps->taken - from < opt->most_steps) {
+        const size_t before = s->vertices->n;
         const double bound = s->bound;
         status = turn(&done, s, opt, damped, err);
         /* Damped prices that bring nothing give way to the program's own for once. */
-        damped = opt->costly && (s->pool->n > before || s->bound < bound) ? true : !damped && opt->costly;
+        damped = opt->costly && (s->vertices->n > before || s->bound < bound) ? true : !damped && opt->costly;
     }
-    if (status == MEL_OK && s->n_vertices < s->pool->n) {
+    if (status == MEL_OK && s->n_vertices < s->vertices->n) {
         status = add_vertices(s, err);
         if (status == MEL_OK)
             status = mel_simplex_solve(s->lp, err);
@@ -330,12 +331,12 @@ static mel_status meet_limits(mel_columns *s, const mel_columns_options *opt, me
 
 static mel_status take_weights(mel_columns *s, mel_error *err)
 {
-    if (s->weight_room < s->pool->n) {
-        if (!mel_grow((void **)&s->weight, s->pool->room, sizeof *s->weight))
+    if (s->weight_room < s->vertices->n) {
+        if (!mel_grow((void **)&s->weight, s->vertices->room, sizeof *s->weight))
             return mel_fail_memory(err, "a mixture");
-        s->weight_room = s->pool->room;
+        s->weight_room = s->vertices->room;
     }
-    memset(s->weight, 0, s->pool->n * sizeof *s->weight);
+    memset(s->weight, 0, s->vertices->n * sizeof *s->weight);
     for (size_t v = 0; v < s->n_vertices; v++)
         s->weight[v] = mel_simplex_value(s->lp, s->column[v]);
     memcpy(s->price, mel_simplex_prices(s->lp), s->n_terms * sizeof *s->price);
@@ -355,7 +356,7 @@ mel_status mel_columns_solve(mel_columns *s, const double *c, const mel_columns_
     if (status == MEL_OK && s->violation == 0.0) {
         s->bound = INFINITY;
         if (opt->costly && s->n_terms > 0 && s->program->n_levels == 0)
-            status = mel_dual_descend(s->best, &s->bound, s->program, s->c, s->pool, DESCENT_STEPS, err);
+            status = mel_dual_descend(s->best, &s->bound, s->program, s->c, s->vertices, DESCENT_STEPS, err);
         set_costs(s);
         if (status == MEL_OK)
             status = run(s, opt, err);

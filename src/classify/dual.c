@@ -13,7 +13,7 @@ enum { MEMORY = 20 };
 typedef struct {
     const mel_program *program;
     const double *c;
-    mel_vertices *pool;
+    mel_vertices *vertices;
     unsigned taken, most;
     double *price, *best, *gain, *x;
     double bound;
@@ -57,21 +57,21 @@ static void put_slope(double *slope, const descent *d)
 static double evaluate(unsigned n, const double *variable, double *slope, void *data)
 {
     descent *d = data;
-    const mel_vertices *pool = d->pool;
-    const size_t size = mel_steps_block_size(pool->steps);
+    const mel_vertices *vertices = d->vertices;
+    const size_t size = mel_steps_block_size(vertices->steps);
     double value = 0.0;
     read_prices(d->price, d->program, variable);
     mel_program_gains(d->gain, d->program, d->c, d->price);
     if (d->status == MEL_OK)
-        d->status = mel_vertices_step(&value, NULL, d->pool, d->gain, d->err);
+        d->status = mel_vertices_step(&value, NULL, d->vertices, d->gain, d->err);
     if (d->status != MEL_OK || ++d->taken >= d->most)
         (void)nlopt_force_stop(d->opt);
     if (d->status != MEL_OK) {
         memset(slope, 0, n * sizeof *slope);
         return 0.0;
     }
-    for (size_t b = 0; b < pool->steps->n_blocks; b++)
-        memcpy(d->x + b * size, mel_vertices_shares(pool, pool->newest[b]), size * sizeof *d->x);
+    for (size_t b = 0; b < vertices->steps->n_blocks; b++)
+        memcpy(d->x + b * size, mel_vertices_shares(vertices, vertices->newest[b]), size * sizeof *d->x);
     for (size_t t = 0; t < n; t++)
         value += d->price[t] * d->program->term[t].f;
     if (value < d->bound) {
@@ -106,17 +106,21 @@ static mel_status descend(descent *d, double *variable, double *low, double *hig
     if (result == NLOPT_SUCCESS)
         result = nlopt_optimize(d->opt, variable, &value);
     nlopt_destroy(d->opt);
-    /* However it ended, what it found is in the pool. */
+    /* However it ended, what it found is among the vertices. */
     return result == NLOPT_OUT_OF_MEMORY ? mel_fail_memory(d->err, "multipliers") : d->status;
 }
 
 mel_status mel_dual_descend(double *price, double *bound, const mel_program *program, const double *c,
-                            mel_vertices *pool, unsigned most, mel_error *err)
+                            mel_vertices *vertices, unsigned most, mel_error *err)
 {
     const size_t n = program->n_terms;
-    descent d = {
-        .program = program, .c = c, .pool = pool, .most = most, .best = price, .bound = INFINITY, .err = err
-    };
+    descent d = { .program = program,
+                  .c = c,
+                  .vertices = vertices,
+                  .most = most,
+                  .best = price,
+                  .bound = INFINITY,
+                  .err = err };
     double *variable = NULL, *low = NULL, *high = NULL;
     const mel_part parts[] = { { n + 1, { &variable, &low, &high, &d.price } },
                                { program->size, { &d.gain, &d.x } } };

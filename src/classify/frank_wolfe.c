@@ -11,7 +11,7 @@ enum { SEARCHES = 60, GRID = 16, INNER_EACH = 40, GOLDEN = 40 };
 static const double inner_share = 0.2; /* of the gap: what moves among stored atoms are to leave */
 static const double least_weight = 1e-15;
 
-/* Atoms of a block: vertices of the pool, or under limits mixtures of them. */
+/* Atoms of a block: vertices, or under limits mixtures of them. */
 typedef struct {
     size_t n, room;
     size_t *block;
@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
     const mel_goal *goal;
-    mel_vertices *pool;
+    mel_vertices *vertices;
     mel_columns *limits;
     const mel_solve_options *opt;
     mel_columns_options columns;
@@ -64,7 +64,7 @@ static bool atoms_room(atoms *a, size_t size)
     return true;
 }
 
-/* A vertex of the pool as an atom, unless it is one. */
+/* A vertex as an atom, unless it is one. */
 static mel_status add_vertex(size_t *place, search *s, size_t v, mel_error *err)
 {
     atoms *a = &s->at;
@@ -76,12 +76,12 @@ static mel_status add_vertex(size_t *place, search *s, size_t v, mel_error *err)
     if (!atoms_room(a, s->block_size))
         return mel_fail_memory(err, "a mixture");
     *place = a->n;
-    a->block[a->n] = s->pool->block[v];
+    a->block[a->n] = s->vertices->block[v];
     a->weight[a->n] = 0.0;
     a->vertex[a->n] = v;
     a->recipe[a->n] = NULL;
     a->length[a->n] = 0;
-    memcpy(a->point + a->n * s->block_size, mel_vertices_shares(s->pool, v),
+    memcpy(a->point + a->n * s->block_size, mel_vertices_shares(s->vertices, v),
            s->block_size * sizeof *a->point);
     a->n++;
     return MEL_OK;
@@ -91,7 +91,7 @@ static mel_status add_vertex(size_t *place, search *s, size_t v, mel_error *err)
 static mel_status add_recipe(size_t *place, search *s, mel_error *err)
 {
     atoms *a = &s->at;
-    const size_t n = s->pool->n;
+    const size_t n = s->vertices->n;
     double *recipe = mel_alloc(n, sizeof *recipe);
     if (recipe == NULL || !atoms_room(a, s->block_size)) {
         free(recipe);
@@ -104,7 +104,7 @@ static mel_status add_recipe(size_t *place, search *s, mel_error *err)
     a->vertex[a->n] = SIZE_MAX;
     a->recipe[a->n] = recipe;
     a->length[a->n] = n;
-    mel_vertices_mix(a->point + a->n * s->block_size, s->pool, n, recipe);
+    mel_vertices_mix(a->point + a->n * s->block_size, s->vertices, n, recipe);
     a->n++;
     return MEL_OK;
 }
@@ -120,9 +120,9 @@ static mel_status step(search *s, mel_error *err)
         s->bound = status == MEL_OK ? mel_columns_bound(s->limits) - s->goal->program.constant : INFINITY;
         return status;
     }
-    status = mel_vertices_step(&s->bound, NULL, s->pool, s->slope, err);
+    status = mel_vertices_step(&s->bound, NULL, s->vertices, s->slope, err);
     for (size_t b = 0; b < s->n_blocks && status == MEL_OK; b++)
-        status = add_vertex(&s->newest[b], s, s->pool->newest[b], err);
+        status = add_vertex(&s->newest[b], s, s->vertices->newest[b], err);
     return status;
 }
 
@@ -293,7 +293,7 @@ static mel_status correct(search *s, double gap, mel_error *err)
 
 static mel_status begin(search *s, const size_t *start, mel_error *err)
 {
-    const mel_steps *steps = s->pool->steps;
+    const mel_steps *steps = s->vertices->steps;
     mel_status status = MEL_OK;
     if (s->limits != NULL) {
         for (size_t i = 0; i < s->goal->size; i++)
@@ -319,7 +319,7 @@ static mel_status begin(search *s, const size_t *start, mel_error *err)
 /* How good it is, and the mixture as weights of vertices. */
 static mel_status finish(mel_solution *out, const search *s, double gap, mel_error *err)
 {
-    mel_status status = mel_solution_init(out, s->goal, s->pool, err);
+    mel_status status = mel_solution_init(out, s->goal, s->vertices, err);
     if (status != MEL_OK)
         return status;
     for (size_t i = 0; i < s->at.n; i++) {
@@ -343,7 +343,7 @@ static mel_status finish(mel_solution *out, const search *s, double gap, mel_err
 
 static mel_status run(mel_solution *out, search *s, const size_t *start, mel_error *err)
 {
-    const uint64_t from = s->pool->steps->taken;
+    const uint64_t from = s->vertices->steps->taken;
     double gap = INFINITY, value = -INFINITY;
     mel_status status = begin(s, start, err);
     const bool stuck = status == MEL_OK && s->limits != NULL && mel_columns_violation(s->limits) > 0.0;
@@ -356,7 +356,7 @@ static mel_status run(mel_solution *out, search *s, const size_t *start, mel_err
         /* The slope at x is still in place: the step does not change it. */
         gap = s->bound - mel_dot(s->goal->size, s->slope, s->x);
         const double now = mel_goal_at(s->goal, s->x);
-        if (gap <= s->opt->tolerance || s->pool->steps->taken - from >= s->opt->most_steps ||
+        if (gap <= s->opt->tolerance || s->vertices->steps->taken - from >= s->opt->most_steps ||
             (s->goal->kind == MEL_GOAL_LOCAL && now <= value + 1e-12))
             break;
         value = now;
@@ -368,14 +368,15 @@ static mel_status run(mel_solution *out, search *s, const size_t *start, mel_err
     return status == MEL_OK ? finish(out, s, gap, err) : status;
 }
 
-mel_status mel_frank_wolfe(mel_solution *out, const mel_goal *goal, mel_vertices *pool, const size_t *start,
-                           mel_columns *limits, const mel_solve_options *opt, mel_error *err)
+mel_status mel_frank_wolfe(mel_solution *out, const mel_goal *goal, mel_vertices *vertices,
+                           const size_t *start, mel_columns *limits, const mel_solve_options *opt,
+                           mel_error *err)
 {
-    search s = { .goal = goal, .pool = pool, .limits = limits, .opt = opt };
+    search s = { .goal = goal, .vertices = vertices, .limits = limits, .opt = opt };
     mel_solution_clear(out);
-    s.n_blocks = limits != NULL ? 1 : pool->steps->n_blocks;
+    s.n_blocks = limits != NULL ? 1 : vertices->steps->n_blocks;
     s.block_size = goal->size / s.n_blocks;
-    s.columns = mel_columns_usual(pool, opt);
+    s.columns = mel_columns_usual(vertices, opt);
     s.newest = mel_alloc_zero(s.n_blocks, sizeof *s.newest);
     const mel_part parts[] = { { goal->size, { &s.x, &s.slope, &s.way, &s.probe } } };
     if (s.newest == NULL || !mel_parts_new(MEL_PARTS(parts))) {

@@ -47,7 +47,8 @@ bool mel_program_has_limits(const mel_program *program);
 
 /* A program being solved. */
 typedef struct mel_columns mel_columns;
-mel_status mel_columns_new(mel_columns **out, const mel_program *program, mel_vertices *pool, mel_error *err);
+mel_status mel_columns_new(mel_columns **out, const mel_program *program, mel_vertices *vertices,
+                           mel_error *err);
 void mel_columns_free(mel_columns *columns);
 typedef struct {
     double tolerance; /* stop when value and bound are so close */
@@ -61,13 +62,13 @@ mel_status mel_columns_solve(mel_columns *columns, const double *c, const mel_co
 /* Of the last solution. */
 double mel_columns_bound(const mel_columns *columns);          /* no classifier does better */
 double mel_columns_violation(const mel_columns *columns);      /* 0: all limits hold */
-const double *mel_columns_weights(const mel_columns *columns); /* one for each vertex of the pool */
+const double *mel_columns_weights(const mel_columns *columns); /* one for each vertex */
 const double *mel_columns_prices(const mel_columns *columns);  /* one for each term */
 
-/* dual.c: rules near the best multipliers, by L-BFGS on them; what it finds is in the pool, and the best
+/* dual.c: rules near the best multipliers, by L-BFGS on them; what it finds joins the vertices, and the best
  * prices (one for each term) in `price` with their bound. */
 mel_status mel_dual_descend(double *price, double *bound, const mel_program *program, const double *c,
-                            mel_vertices *pool, unsigned most, mel_error *err);
+                            mel_vertices *vertices, unsigned most, mel_error *err);
 /* c minus prices times terms: what a rule gains. */
 void mel_program_gains(double *gain, const mel_program *program, const double *c, const double *price);
 

@@ -47,7 +47,7 @@ typedef struct {
     mel_rule_evidence evidence;
     mel_steps *steps;
     mel_goal goal;
-    mel_vertices pool;
+    mel_vertices vertices;
     mel_solution solution;
     double *by_labels; /* of a mixture without coins: what it achieves by the labels; NULL: another rule */
 } work;
@@ -56,7 +56,7 @@ static void work_clear(work *w)
 {
     free(w->by_labels);
     mel_solution_clear(&w->solution);
-    mel_vertices_clear(&w->pool);
+    mel_vertices_clear(&w->vertices);
     mel_goal_clear(&w->goal);
     mel_steps_free(w->steps);
     mel_rule_evidence_clear(&w->evidence);
@@ -82,14 +82,15 @@ static bool is_mixed(const mel_solution *s)
     return false;
 }
 
-mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_goal *goal, mel_vertices *pool,
-                           mel_rule_form form, const mel_solve_options *opt, mel_error *err)
+mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_goal *goal,
+                           mel_vertices *vertices, mel_rule_form form, const mel_solve_options *opt,
+                           mel_error *err)
 {
     *optimum = solution->value;
     if (form == MEL_RULE_MIXTURE || form == MEL_RULE_HASH || !is_mixed(solution))
         return MEL_OK;
     bool found = false;
-    const mel_status status = mel_solve_single(&found, solution, goal, pool, opt, err);
+    const mel_status status = mel_solve_single(&found, solution, goal, vertices, opt, err);
     if (status == MEL_OK && !found && form == MEL_RULE_THRESHOLD)
         return mel_fail(err, MEL_EINVAL,
                         "no single rule that was tried meets the limits: ask for a mixture, or loosen them");
@@ -112,19 +113,19 @@ static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
         rule[0] = fmin(fmax(opt->threshold[b], 0.0), 1.0);
         rule[3] = 1.0 - rule[0];
         w->steps->ops->measure(shares, w->steps, b, rule);
-        status = mel_vertices_add(&place, &w->pool, b, shares, rule, err);
+        status = mel_vertices_add(&place, &w->vertices, b, shares, rule, err);
         if (status == MEL_OK) /* another threshold may achieve the same */
-            memcpy(w->pool.rule + place * 4, rule, sizeof rule);
+            memcpy(w->vertices.rule + place * 4, rule, sizeof rule);
         if (status == MEL_OK)
-            status = mel_solution_fit(&w->solution, &w->pool, err);
+            status = mel_solution_fit(&w->solution, &w->vertices, err);
         for (size_t v = 0; v < w->solution.n && status == MEL_OK; v++)
-            if (w->pool.block[v] == b)
+            if (w->vertices.block[v] == b)
                 w->solution.weight[v] = v == place ? 1.0 : 0.0;
     }
     free(shares);
     if (status != MEL_OK)
         return status;
-    mel_vertices_mix(w->solution.x, &w->pool, w->solution.n, w->solution.weight);
+    mel_vertices_mix(w->solution.x, &w->vertices, w->solution.n, w->solution.weight);
     w->solution.value = mel_goal_at(&w->goal, w->solution.x);
     return MEL_OK;
 }
@@ -154,9 +155,10 @@ static void measure_again(double *x, const work *w, mel_steps *steps)
         const double weight = w->solution.weight[v];
         if (!(weight > 0.0))
             continue;
-        steps->ops->measure(w->pool.scratch, steps, w->pool.block[v], mel_vertices_rule(&w->pool, v));
+        steps->ops->measure(w->vertices.scratch, steps, w->vertices.block[v],
+                            mel_vertices_rule(&w->vertices, v));
         for (size_t c = 0; c < size; c++)
-            x[w->pool.block[v] * size + c] += weight * w->pool.scratch[c];
+            x[w->vertices.block[v] * size + c] += weight * w->vertices.scratch[c];
     }
 }
 
@@ -234,7 +236,7 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
 static mel_status build(mel_classifier **out, work *w, const mel_rule_rows *rows, const mel_rule_options *opt,
                         mel_error *err)
 {
-    mel_status status = mel_build_classifier(out, &w->solution, &w->goal, &w->pool, err);
+    mel_status status = mel_build_classifier(out, &w->solution, &w->goal, &w->vertices, err);
     if (status == MEL_OK && opt->adjustment != NULL && !mel_rule_keeps_scores(rows, opt))
         status = mel_adjustment_copy(&(*out)->adjustment, opt->adjustment, err);
     if (status == MEL_OK && rows->row_cost != NULL) {
@@ -262,11 +264,11 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
     if (status == MEL_OK)
         status = make_goal(w, metric, name, opt, err);
     if (status == MEL_OK)
-        status = mel_vertices_init(&w->pool, w->steps, err);
+        status = mel_vertices_init(&w->vertices, w->steps, err);
     if (status == MEL_OK)
-        status = mel_solve_goal(&w->solution, &w->goal, &w->pool, &solve, err);
+        status = mel_solve_goal(&w->solution, &w->goal, &w->vertices, &solve, err);
     if (status == MEL_OK)
-        status = mel_rule_settle(&w->solution, &optimum, &w->goal, &w->pool, opt->form, &solve, err);
+        status = mel_rule_settle(&w->solution, &optimum, &w->goal, &w->vertices, opt->form, &solve, err);
     if (status == MEL_OK && opt->threshold != NULL)
         status = impose(w, opt, err);
     if (status == MEL_OK)

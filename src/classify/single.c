@@ -23,7 +23,7 @@ static bool better(worth a, worth b)
 
 typedef struct {
     const mel_goal *goal;
-    mel_vertices *pool;
+    mel_vertices *vertices;
     size_t size; /* of a block */
     double *x, *shares, *rule;
     size_t *choice; /* of each block: a candidate */
@@ -37,18 +37,18 @@ typedef struct {
     double *rest_ends, *ends;
 } search;
 
-/* Candidates of a block: all thresholds of sorted rows, then every vertex of the pool. */
+/* Candidates of a block: all thresholds of sorted rows, then every vertex. */
 static size_t thresholds(const search *s, size_t block)
 {
-    return s->pool->steps->sorted ? mel_sorted_count(s->pool->steps, block) + 1 : 0;
+    return s->vertices->steps->sorted ? mel_sorted_count(s->vertices->steps, block) + 1 : 0;
 }
 
 static const double *candidate(search *s, size_t block, size_t c)
 {
     const size_t n = thresholds(s, block);
     if (c >= n)
-        return mel_vertices_shares(s->pool, c - n);
-    mel_sorted_at(s->shares, s->rule, s->pool->steps, block, c, false);
+        return mel_vertices_shares(s->vertices, c - n);
+    mel_sorted_at(s->shares, s->rule, s->vertices->steps, block, c, false);
     return s->shares;
 }
 
@@ -101,7 +101,7 @@ static void weigh_rest(search *s, size_t block)
         s->rest_ends[2 * l] = 0.0;
         s->rest_ends[2 * l + 1] = INFINITY;
     }
-    for (size_t b = 0; b < s->pool->steps->n_blocks; b++)
+    for (size_t b = 0; b < s->vertices->steps->n_blocks; b++)
         s->rest += b != block ? linear_part(s, b) : 0.0;
     for (size_t t = 0; t < p->n_terms; t++)
         if (at < s->first[block + 1] && s->term[at] == t)
@@ -128,7 +128,7 @@ static worth weigh(const search *s, size_t block)
 static mel_status sort_terms(search *s, mel_error *err)
 {
     const mel_program *p = &s->goal->program;
-    const size_t n_blocks = s->pool->steps->n_blocks;
+    const size_t n_blocks = s->vertices->steps->n_blocks;
     const mel_goal_kind kind = s->goal->kind;
     s->by_terms = kind == MEL_GOAL_LINEAR || kind == MEL_GOAL_KINKED;
     s->first = mel_alloc_zero(n_blocks + 1, sizeof *s->first);
@@ -184,8 +184,8 @@ static bool improve_block(search *s, size_t block, worth *best)
     if (s->by_terms)
         weigh_rest(s, block);
     try_thresholds(s, block, best, &at);
-    for (size_t v = 0; v < s->pool->n; v++)
-        if (s->pool->block[v] == block)
+    for (size_t v = 0; v < s->vertices->n; v++)
+        if (s->vertices->block[v] == block)
             try_one(s, block, n + v, best, &at);
     s->choice[block] = at;
     put(s, block, at);
@@ -194,7 +194,7 @@ static bool improve_block(search *s, size_t block, worth *best)
 
 static mel_status descend(search *s, mel_error *err)
 {
-    const size_t n_blocks = s->pool->steps->n_blocks;
+    const size_t n_blocks = s->vertices->steps->n_blocks;
     for (size_t b = 0; b < n_blocks; b++)
         put(s, b, s->choice[b]);
     if (s->by_terms)
@@ -206,7 +206,7 @@ static mel_status descend(search *s, mel_error *err)
         moved = false;
         for (size_t b = 0; b < n_blocks && status == MEL_OK; b++) {
             moved = improve_block(s, b, &best) || moved;
-            status = mel_steps_report(s->pool->steps, err);
+            status = mel_steps_report(s->vertices->steps, err);
         }
         if (status != MEL_OK)
             return status;
@@ -221,11 +221,11 @@ static mel_status descend(search *s, mel_error *err)
 /* A vertex of every block, drawn by its weight in the mixture; first: the heaviest. */
 static void start(search *s, const mel_solution *mixture, bool first, mel_rng *rng)
 {
-    for (size_t b = 0; b < s->pool->steps->n_blocks; b++) {
+    for (size_t b = 0; b < s->vertices->steps->n_blocks; b++) {
         double most = -1.0, left = mel_rng_uniform(rng);
         size_t at = 0;
         for (size_t v = 0; v < mixture->n; v++) {
-            if (s->pool->block[v] != b || !(mixture->weight[v] > 0.0))
+            if (s->vertices->block[v] != b || !(mixture->weight[v] > 0.0))
                 continue;
             const double weight = mixture->weight[v];
             if (first ? weight > most : most < 0.0 || left > 0.0)
@@ -237,22 +237,22 @@ static void start(search *s, const mel_solution *mixture, bool first, mel_rng *r
     }
 }
 
-/* The chosen rules as vertices of the pool, and the solution as their mixture. */
+/* The chosen rules as vertices, and the solution as their mixture. */
 static mel_status take(mel_solution *solution, search *s, mel_error *err)
 {
     mel_status status = MEL_OK;
-    const size_t n_blocks = s->pool->steps->n_blocks;
+    const size_t n_blocks = s->vertices->steps->n_blocks;
     for (size_t b = 0; b < n_blocks && status == MEL_OK; b++) {
         const size_t n = thresholds(s, b), c = s->kept[b];
         s->choice[b] = c - (c >= n ? n : 0);
         put(s, b, c);
         if (c < n) {
-            mel_sorted_at(s->shares, s->rule, s->pool->steps, b, c, false);
-            status = mel_vertices_add(&s->choice[b], s->pool, b, s->shares, s->rule, err);
+            mel_sorted_at(s->shares, s->rule, s->vertices->steps, b, c, false);
+            status = mel_vertices_add(&s->choice[b], s->vertices, b, s->shares, s->rule, err);
         }
     }
     if (status == MEL_OK)
-        status = mel_solution_fit(solution, s->pool, err);
+        status = mel_solution_fit(solution, s->vertices, err);
     if (status != MEL_OK)
         return status;
     memset(solution->weight, 0, solution->n * sizeof *solution->weight);
@@ -281,17 +281,17 @@ static mel_status look(bool *found, mel_solution *solution, search *s, const mel
     return *found ? take(solution, s, err) : MEL_OK;
 }
 
-mel_status mel_solve_single(bool *found, mel_solution *solution, const mel_goal *goal, mel_vertices *pool,
+mel_status mel_solve_single(bool *found, mel_solution *solution, const mel_goal *goal, mel_vertices *vertices,
                             const mel_solve_options *opt, mel_error *err)
 {
-    const size_t n_blocks = pool->steps->n_blocks;
-    search s = { .goal = goal, .pool = pool, .size = mel_steps_block_size(pool->steps) };
+    const size_t n_blocks = vertices->steps->n_blocks;
+    search s = { .goal = goal, .vertices = vertices, .size = mel_steps_block_size(vertices->steps) };
     s.choice = mel_alloc(2 * n_blocks, sizeof *s.choice);
     s.kept = s.choice != NULL ? s.choice + n_blocks : NULL;
     const mel_part parts[] = { { goal->size, { &s.x } },
                                { s.size, { &s.shares } },
                                { 2 * goal->program.n_levels + 1, { &s.rest_ends, &s.ends } },
-                               { mel_steps_rule_size(pool->steps), { &s.rule } } };
+                               { mel_steps_rule_size(vertices->steps), { &s.rule } } };
     if (s.choice == NULL || !mel_parts_new(MEL_PARTS(parts))) {
         free(s.choice);
         return mel_fail_memory(err, "a rule");

@@ -11,10 +11,10 @@ typedef struct {
     uint64_t seed;
 } mel_solve_options;
 
-/* A mixture of rules of the pool. */
+/* A mixture of vertices. */
 typedef struct {
     double *x;      /* what it achieves */
-    double *weight; /* n: of each vertex of the pool, in every block adding up to 1 */
+    double *weight; /* n: of each vertex, in every block adding up to 1 */
     size_t n;
     double value, bound; /* utilities; nothing is better than bound, where that is proved */
     bool certified;
@@ -25,23 +25,24 @@ typedef struct {
 void mel_solution_clear(mel_solution *solution);
 
 /* The best mixture, by whichever method fits the goal. */
-mel_status mel_solve_goal(mel_solution *out, const mel_goal *goal, mel_vertices *pool,
+mel_status mel_solve_goal(mel_solution *out, const mel_goal *goal, mel_vertices *vertices,
                           const mel_solve_options *opt, mel_error *err);
 
 /* frank_wolfe.c: concave and other smooth goals. start: a vertex of every block, NULL: all constants alike.
  */
-mel_status mel_frank_wolfe(mel_solution *out, const mel_goal *goal, mel_vertices *pool, const size_t *start,
-                           mel_columns *limits, const mel_solve_options *opt, mel_error *err);
+mel_status mel_frank_wolfe(mel_solution *out, const mel_goal *goal, mel_vertices *vertices,
+                           const size_t *start, mel_columns *limits, const mel_solve_options *opt,
+                           mel_error *err);
 /* single.c: one rule in every block, near a solution. The solution becomes it; false in *found: none meets
  * the limits. */
-mel_status mel_solve_single(bool *found, mel_solution *solution, const mel_goal *goal, mel_vertices *pool,
+mel_status mel_solve_single(bool *found, mel_solution *solution, const mel_goal *goal, mel_vertices *vertices,
                             const mel_solve_options *opt, mel_error *err);
 
-/* Room for a solution of the goal on the pool. */
-mel_status mel_solution_init(mel_solution *out, const mel_goal *goal, const mel_vertices *pool,
+/* Room for a solution of the goal on these vertices. */
+mel_status mel_solution_init(mel_solution *out, const mel_goal *goal, const mel_vertices *vertices,
                              mel_error *err);
-/* Weights for all vertices that the pool has by now; new ones have none. */
-mel_status mel_solution_fit(mel_solution *solution, const mel_vertices *pool, mel_error *err);
-mel_columns_options mel_columns_usual(const mel_vertices *pool, const mel_solve_options *opt);
+/* Weights for all vertices that there are by now; new ones have none. */
+mel_status mel_solution_fit(mel_solution *solution, const mel_vertices *vertices, mel_error *err);
+mel_columns_options mel_columns_usual(const mel_vertices *vertices, const mel_solve_options *opt);
 
 #endif

@@ -6,46 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mel_vertices_clear(mel_vertices *pool)
+void mel_vertices_clear(mel_vertices *vertices)
 {
-    free(pool->block);
-    free(pool->shares);
-    free(pool->rule);
-    free(pool->newest);
-    free(pool->scratch);
-    *pool = (mel_vertices){ 0 };
+    free(vertices->block);
+    free(vertices->shares);
+    free(vertices->rule);
+    free(vertices->newest);
+    free(vertices->scratch);
+    *vertices = (mel_vertices){ 0 };
 }
 
-static bool make_room(mel_vertices *pool)
+static bool make_room(mel_vertices *vertices)
 {
-    const size_t room = 2 * pool->room + 16;
-    if (pool->n < pool->room)
+    const size_t room = 2 * vertices->room + 16;
+    if (vertices->n < vertices->room)
         return true;
-    if (!mel_grow((void **)&pool->block, room, sizeof *pool->block) ||
-        !mel_grow((void **)&pool->shares, room, mel_steps_block_size(pool->steps) * sizeof *pool->shares) ||
-        !mel_grow((void **)&pool->rule, room, mel_steps_rule_size(pool->steps) * sizeof *pool->rule))
+    if (!mel_grow((void **)&vertices->block, room, sizeof *vertices->block) ||
+        !mel_grow((void **)&vertices->shares, room,
+                  mel_steps_block_size(vertices->steps) * sizeof *vertices->shares) ||
+        !mel_grow((void **)&vertices->rule, room,
+                  mel_steps_rule_size(vertices->steps) * sizeof *vertices->rule))
         return false;
-    pool->room = room;
+    vertices->room = room;
     return true;
 }
 
-mel_status mel_vertices_add(size_t *place, mel_vertices *pool, size_t block, const double *shares,
+mel_status mel_vertices_add(size_t *place, mel_vertices *vertices, size_t block, const double *shares,
                             const double *rule, mel_error *err)
 {
-    const size_t size = mel_steps_block_size(pool->steps), rules = mel_steps_rule_size(pool->steps);
-    for (size_t v = 0; v < pool->n; v++)
-        if (pool->block[v] == block &&
-            memcmp(mel_vertices_shares(pool, v), shares, size * sizeof *shares) == 0) {
+    const size_t size = mel_steps_block_size(vertices->steps), rules = mel_steps_rule_size(vertices->steps);
+    for (size_t v = 0; v < vertices->n; v++)
+        if (vertices->block[v] == block &&
+            memcmp(mel_vertices_shares(vertices, v), shares, size * sizeof *shares) == 0) {
             *place = v;
             return MEL_OK;
         }
-    if (!make_room(pool))
+    if (!make_room(vertices))
         return mel_fail_memory(err, "the rules found so far");
-    *place = pool->n;
-    pool->block[pool->n] = block;
-    memcpy(pool->shares + pool->n * size, shares, size * sizeof *shares);
-    memcpy(pool->rule + pool->n * rules, rule, rules * sizeof *rule);
-    pool->n++;
+    *place = vertices->n;
+    vertices->block[vertices->n] = block;
+    memcpy(vertices->shares + vertices->n * size, shares, size * sizeof *shares);
+    memcpy(vertices->rule + vertices->n * rules, rule, rules * sizeof *rule);
+    vertices->n++;
     return MEL_OK;
 }
 
@@ -69,30 +71,30 @@ mel_status mel_vertices_init(mel_vertices *out, mel_steps *steps, mel_error *err
     return status;
 }
 
-mel_status mel_vertices_step(double *value, size_t *fresh, mel_vertices *pool, const double *gain,
+mel_status mel_vertices_step(double *value, size_t *fresh, mel_vertices *vertices, const double *gain,
                              mel_error *err)
 {
-    mel_steps *steps = pool->steps;
-    const size_t size = mel_steps_block_size(steps), before = pool->n;
-    double *shares = pool->scratch, *rule = pool->scratch + size;
+    mel_steps *steps = vertices->steps;
+    const size_t size = mel_steps_block_size(steps), before = vertices->n;
+    double *shares = vertices->scratch, *rule = vertices->scratch + size;
     mel_status status = mel_steps_report(steps, err);
     *value = 0.0;
     for (size_t b = 0; b < steps->n_blocks && status == MEL_OK; b++) {
         steps->ops->step(shares, rule, steps, b, gain + b * size);
         *value += mel_dot(size, gain + b * size, shares);
-        status = mel_vertices_add(&pool->newest[b], pool, b, shares, rule, err);
+        status = mel_vertices_add(&vertices->newest[b], vertices, b, shares, rule, err);
     }
     steps->taken++;
     if (fresh != NULL)
-        *fresh = pool->n - before;
+        *fresh = vertices->n - before;
     return status;
 }
 
-void mel_vertices_mix(double *x, const mel_vertices *pool, size_t n, const double *weight)
+void mel_vertices_mix(double *x, const mel_vertices *vertices, size_t n, const double *weight)
 {
-    const size_t size = mel_steps_block_size(pool->steps);
-    memset(x, 0, mel_steps_size(pool->steps) * sizeof *x);
+    const size_t size = mel_steps_block_size(vertices->steps);
+    memset(x, 0, mel_steps_size(vertices->steps) * sizeof *x);
     for (size_t v = 0; v < n; v++)
         if (weight[v] != 0.0)
-            mel_axpy(size, weight[v], mel_vertices_shares(pool, v), x + pool->block[v] * size);
+            mel_axpy(size, weight[v], mel_vertices_shares(vertices, v), x + vertices->block[v] * size);
 }

@@ -131,41 +131,41 @@ static mel_status make_program(mel_program *program, const mel_weighting *w, con
 }
 
 /* The mixture's sums over training rows and what it does on the validation rows. */
-static mel_status take(mel_weighting *w, size_t number, const mel_vertices *pool, const double *weight,
+static mel_status take(mel_weighting *w, size_t number, const mel_vertices *vertices, const double *weight,
                        mel_error *err)
 {
-    const passes *p = pool->steps->self;
+    const passes *p = vertices->steps->self;
     const size_t k = w->size.k, n_basis = w->size.n_basis, cells = mel_weight_cells(&w->size);
     double *train = w->probes.train + number * cells * n_basis;
     mel_status status = MEL_OK;
-    for (size_t v = 0; v < pool->n && status == MEL_OK; v++) {
-        const double *shares = mel_vertices_shares(pool, v);
+    for (size_t v = 0; v < vertices->n && status == MEL_OK; v++) {
+        const double *shares = mel_vertices_shares(vertices, v);
         if (!(weight[v] > 0.0))
             continue;
         for (size_t c = 0; c < cells; c++)
             for (size_t l = 0; l < n_basis; l++)
                 train[c * n_basis + l] +=
                     weight[v] * p->n_rows * shares[l * k * k + (w->size.whole ? c : c * k + c)];
-        status = mel_probes_decide(w, number, mel_vertices_rule(pool, v), weight[v], err);
+        status = mel_probes_decide(w, number, mel_vertices_rule(vertices, v), weight[v], err);
     }
     return status;
 }
 
-static mel_status make_probe(mel_weighting *w, size_t number, mel_vertices *pool, mel_error *err)
+static mel_status make_probe(mel_weighting *w, size_t number, mel_vertices *vertices, mel_error *err)
 {
-    const passes *p = pool->steps->self;
+    const passes *p = vertices->steps->self;
     const mel_columns_options opt = { .tolerance = near_enough, .most_steps = MOST_STEPS, .costly = true };
     mel_program program = { 0 };
     mel_columns *columns = NULL;
-    mel_status status = make_program(&program, w, pool->steps, number, err);
+    mel_status status = make_program(&program, w, vertices->steps, number, err);
     if (status == MEL_OK)
-        status = mel_columns_new(&columns, &program, pool, err);
+        status = mel_columns_new(&columns, &program, vertices, err);
     if (status == MEL_OK)
         status = mel_columns_solve(columns, NULL, &opt, err);
     if (status == MEL_OK)
         status = p->status;
     if (status == MEL_OK)
-        status = take(w, number, pool, mel_columns_weights(columns), err);
+        status = take(w, number, vertices, mel_columns_weights(columns), err);
     mel_columns_free(columns);
     mel_program_clear(&program);
     return status;
@@ -174,13 +174,13 @@ static mel_status make_probe(mel_weighting *w, size_t number, mel_vertices *pool
 mel_status mel_probes_constrained(mel_weighting *w, const mel_weight_rows *train, mel_error *err)
 {
     mel_steps *steps = NULL;
-    mel_vertices pool = { 0 };
+    mel_vertices vertices = { 0 };
     mel_status status = steps_new(&steps, w, train, err);
     if (status == MEL_OK)
-        status = mel_vertices_init(&pool, steps, err);
+        status = mel_vertices_init(&vertices, steps, err);
     for (size_t q = 0; q < w->probes.n && status == MEL_OK; q++)
-        status = make_probe(w, q, &pool, err);
-    mel_vertices_clear(&pool);
+        status = make_probe(w, q, &vertices, err);
+    mel_vertices_clear(&vertices);
     mel_steps_free(steps);
     return status;
 }
