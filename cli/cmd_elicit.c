@@ -349,7 +349,7 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
 {
     const elicit_args *args = arguments;
     if (args->pool.n > 0)
-        return cli_elicit_pool(run, args, err);
+        return cli_elicit_respondents(run, args, err);
     if (run->n_operands > 0)
         return cli_fail(err, MEL_EINVAL, "%s: not an option; session files to be pooled follow --pool",
                         run->operand[0]);

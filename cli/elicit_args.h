@@ -52,6 +52,6 @@ void cli_settings_clear(cli_settings *settings);
 
 /* melicit elicit --pool: the sessions of several respondents (args->pool, then the run's operands); no
  * question is asked. */
-mel_status cli_elicit_pool(cli_run *run, const elicit_args *args, mel_error *err);
+mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_error *err);
 
 #endif

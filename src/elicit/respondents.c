@@ -240,7 +240,7 @@ static mel_status fill(mel_pooled *pooled, mel_cloud *clouds, mel_session *const
     return status == MEL_OK ? mel_clouds_compare(pooled->disagreement, n, clouds, err) : status;
 }
 
-mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err)
+mel_status mel_respondents_join(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err)
 {
     *out = NULL;
     mel_status status = check_sessions(n, sessions, err);

@@ -62,7 +62,7 @@ mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, s
 
 /* Two or more active sessions about the same statistics, family and degree; MEL_EINVAL with the one that
  * differs. Angles are between the vectors in which the utility is linear (linear-fractional: the pivots). */
-mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err);
+mel_status mel_respondents_join(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err);
 void mel_pooled_free(mel_pooled *pooled);
 
 /* Two or more active sessions about the same weighted sum of statistics; MEL_EINVAL with the one that does

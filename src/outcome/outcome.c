@@ -209,7 +209,7 @@ mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *con
     *out = NULL;
     if (w == NULL)
         return status;
-    if (mel_outcome_good(w, mel_sessions_pool(&w->pooled, n, sessions, err)) &&
+    if (mel_outcome_good(w, mel_respondents_join(&w->pooled, n, sessions, err)) &&
         mel_outcome_good(w, mel_metric_copy(&w->metric, w->pooled->joint, err))) {
         w->out.summary = w->pooled->summary;
         describe_metric(w);

@@ -127,8 +127,8 @@ static void test_respondents(void **state)
                 session[k] = ask(&p, k < 3 ? one : other, NULL, 0.0, 10 * run + k + 1);
             mel_pooled *alike = NULL, *apart = NULL;
             mel_error err;
-            assert_ok(mel_sessions_pool(&alike, 3, session, &err), &err);
-            assert_ok(mel_sessions_pool(&apart, 2, session + 2, &err), &err);
+            assert_ok(mel_respondents_join(&alike, 3, session, &err), &err);
+            assert_ok(mel_respondents_join(&apart, 2, session + 2, &err), &err);
             inside += count_inside(alike->joint, a, p.n);
             zero += alike->disagreement[1].low == 0.0;
             alarms += alike->n_against > 0;
@@ -232,7 +232,7 @@ static void test_other_signs(void **state)
         mel_session *const order[2] = { sessions[first], sessions[1 - first] };
         mel_pooled *pooled = NULL;
         double low = NAN, high = NAN;
-        assert_ok(mel_sessions_pool(&pooled, 2, order, &err), &err);
+        assert_ok(mel_respondents_join(&pooled, 2, order, &err), &err);
         assert_true(mel_metric_interval(pooled->joint, 0, &low, &high));
         const double sign = mel_metric_orientation(pooled->joint) == MEL_COST ? -1.0 : 1.0;
         print_message("  the joint weight is within %.3f and %.3f\n", sign * low, sign * high);

@@ -948,7 +948,7 @@ static void test_pool(void **state)
             (void)answer(session[k], truth[k / 2], 40, 0);
         }
         mel_pooled *pooled = NULL;
-        assert_ok(mel_sessions_pool(&pooled, 3, session, &err), &err);
+        assert_ok(mel_respondents_join(&pooled, 3, session, &err), &err);
         const mel_disagreement alike = pooled->disagreement[1], apart = pooled->disagreement[2];
         print_message("  %s: %.3f [%.3f, %.3f] and %.3f [%.3f, %.3f]; against the joint metric %u %u %u\n",
                       problems[i].name, alike.angle, alike.low, alike.high, apart.angle, apart.low,
@@ -994,10 +994,10 @@ static void test_pool_refusals(void **state)
                                              "is a search" };
     mel_pooled *pooled = NULL;
     mel_error err;
-    assert_int_equal(mel_sessions_pool(&pooled, 1, planar, &err), MEL_EINVAL);
+    assert_int_equal(mel_respondents_join(&pooled, 1, planar, &err), MEL_EINVAL);
     for (size_t k = 0; k < COUNT(sentences); k++) {
         mel_session *const two[] = { planar[0], other[k] };
-        assert_int_equal(mel_sessions_pool(&pooled, 2, two, &err), MEL_EINVAL);
+        assert_int_equal(mel_respondents_join(&pooled, 2, two, &err), MEL_EINVAL);
         assert_null(pooled);
         if (strstr(err.text, sentences[k]) == NULL)
             fail_msg("\"%s\" is not in: %s", sentences[k], err.text);

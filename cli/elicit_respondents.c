@@ -182,7 +182,7 @@ static mel_status save_metric(const void *user, const char *file, mel_error *err
     return mel_metric_save(user, file, err);
 }
 
-mel_status cli_elicit_pool(cli_run *run, const elicit_args *args, mel_error *err)
+mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_error *err)
 {
     pooling p = { .n = args->pool.n + run->n_operands };
     if (args->session != NULL || args->report != NULL || args->log_questions != NULL)
