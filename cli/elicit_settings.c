@@ -53,10 +53,20 @@ static char *family_list(void)
     return list;
 }
 
+/* Whether the text begins with a family that is written with its degree: only the degree is wrong. */
+static bool has_degree(const char *text)
+{
+    const size_t n = strcspn(text, ":");
+    const mel_family_facts *family = mel_family_about((mel_family)0);
+    for (size_t i = 0; text[n] == ':' && family != NULL; family = mel_family_about((mel_family)++i))
+        if (family->degree == 0 && strlen(family->name) == n && strncmp(text, family->name, n) == 0)
+            return true;
+    return false;
+}
+
 static mel_status refuse_family(const char *text, mel_error *err)
 {
-    const bool is_polynomial = strncmp(text, "polynomial:", 11) == 0;
-    const char *near = is_polynomial ? NULL : mel_nearest(text, family_name, NULL);
+    const char *near = has_degree(text) ? NULL : mel_nearest(text, family_name, NULL);
     char *list = family_list();
     (void)cli_fail(err, MEL_EINVAL, "--family %s: expected one of %s%s%s%s", text, list,
                    near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
