@@ -67,21 +67,14 @@ void cli_opened_clear(cli_opened *opened)
     *opened = (cli_opened){ .header = NULL };
 }
 
-/* Whether the path, without links, is in the folder, or in one inside it. */
-static bool is_inside(const char *path, const char *folder)
+/* Whether the path, without links, is in the folder of the file, or in one inside it. */
+static bool is_beside(const char *path, const char *file)
 {
-    char *real = realpath(folder, NULL);
+    char *real = cli_real_folder(file);
     const size_t n = real != NULL ? strlen(real) : 0;
     const bool inside = n > 0 && strncmp(path, real, n) == 0 && (path[n] == '/' || real[n - 1] == '/');
     free(real);
     return inside;
-}
-
-/* The folder of a file. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? cli_format(".") : cli_format("%.*s/", (int)(slash - path), path);
 }
 
 /* Whether the file is there, is no device or pipe, and, where *near stays set, is bundled or in the folder of
@@ -92,15 +85,14 @@ static mel_status look_at_file(bool *near, const char *name, const char *session
     if (name == NULL || cli_find_data(&found, name, err) != MEL_OK)
         return name == NULL ? MEL_OK : err->code;
     struct stat what;
-    char *real = realpath(found, NULL), *folder = folder_of(session);
+    char *real = realpath(found, NULL);
     const bool pattern = mel_is_pattern(found),
                file = pattern ? mel_pattern_is_files(found)
                               : real != NULL && stat(real, &what) == 0 && S_ISREG(what.st_mode);
     const bool bundled = strchr(name, '/') == NULL && strcmp(found, name) != 0;
-    *near = *near && file && !pattern && (bundled || is_inside(real, folder) || is_inside(real, "."));
+    *near = *near && file && !pattern && (bundled || is_beside(real, session) || is_beside(real, "."));
     free(found);
     free(real);
-    free(folder);
     return file ? MEL_OK : cli_fail(err, MEL_EDATA, "%s is not a file", name);
 }
 

@@ -21,8 +21,7 @@ static char *folder_of(const char *path)
     return cli_format("%.*s", (int)(name_in(path) - path), path);
 }
 
-/* The same without links and dots; NULL when there is no such folder. */
-static char *real_folder(const char *path)
+char *cli_real_folder(const char *path)
 {
     char *folder = folder_of(path);
     char *real = realpath(folder[0] != '\0' ? folder : ".", NULL);
@@ -62,13 +61,13 @@ static char *way(const char *from, const char *to)
 json_t *cli_paths_for_session(const json_t *description, const char *session)
 {
     json_t *copy = json_deep_copy(description);
-    char *home = real_folder(session);
+    char *home = cli_real_folder(session);
     const char *key = NULL;
     for (size_t i = 0; home != NULL && (key = mel_problem_file_key(i)) != NULL; i++) {
         const char *path = json_string_value(json_object_get(copy, key));
         if (path == NULL || path[0] == '/' || !cli_exists(path))
             continue;
-        char *folder = real_folder(path);
+        char *folder = cli_real_folder(path);
         char *up = folder != NULL ? way(home, folder) : NULL;
         char *from_home = up != NULL ? cli_format("%s%s", up, name_in(path)) : NULL;
         if (from_home != NULL)

@@ -5,6 +5,9 @@
 
 #include <jansson.h>
 
+/* The folder that a file is in, without links and dots, for the caller to free(); NULL when there is no such
+ * folder. Of a name without a slash: the working folder. */
+char *cli_real_folder(const char *path);
 /* A copy of a space's description for the header of this session file; names of bundled data sets and
  * absolute paths stay. Freed with json_decref. */
 json_t *cli_paths_for_session(const json_t *description, const char *session);
