@@ -210,6 +210,14 @@ void mel_text_add_missed(mel_buffer *out, const char *positive_class, bool plura
     }
 }
 
+void mel_text_add_mistake(mel_buffer *out, const char *positive_class, bool missed, bool plural)
+{
+    if (missed)
+        mel_text_add_missed(out, positive_class, plural);
+    else
+        mel_buffer_puts(out, plural ? "false alarms" : "false alarm");
+}
+
 mel_status mel_text_take(char **out, mel_buffer *buf, const char *what, mel_error *err)
 {
     *out = NULL;

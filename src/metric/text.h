@@ -28,6 +28,8 @@ void mel_text_add_plural(mel_buffer *out, const char *noun);
  * gives "missed cancer case(s)", and names that say nothing ("1", "yes", "positive") give "missed
  * positive(s)". */
 void mel_text_add_missed(mel_buffer *out, const char *positive_class, bool plural);
+/* The same, or "false alarm(s)". */
+void mel_text_add_mistake(mel_buffer *out, const char *positive_class, bool missed, bool plural);
 
 /* The text for the caller to free(), or NULL with the failure in err; buf is empty afterwards. */
 mel_status mel_text_take(char **out, mel_buffer *buf, const char *what, mel_error *err);

@@ -9,14 +9,6 @@ enum { MOST_TEXT = 1 << 16 };
 
 /* --- mistakes ----------------------------------------------------------------------------------- */
 
-static void add_usual_mistake(mel_buffer *out, const char *positive, bool missed, bool plural)
-{
-    if (missed)
-        mel_text_add_missed(out, positive, plural);
-    else
-        mel_buffer_puts(out, plural ? "false alarms" : "false alarm");
-}
-
 /* Given names win. */
 static const char *name_mistake(mel_outcome_work *w, const char *one, const char *many, bool missed,
                                 bool plural)
@@ -24,7 +16,7 @@ static const char *name_mistake(mel_outcome_work *w, const char *one, const char
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
     if (one == NULL)
-        add_usual_mistake(&text, mel_metric_class_name(w->metric, 1), missed, plural);
+        mel_text_add_mistake(&text, mel_metric_class_name(w->metric, 1), missed, plural);
     else if (plural && many == NULL)
         mel_text_add_plural(&text, one);
     else
@@ -162,7 +154,7 @@ static mel_status rename_mistakes(char **text, const mel_outcome *outcome, const
         mel_buffer usual;
         char *from = NULL;
         mel_buffer_init(&usual, MOST_TEXT);
-        add_usual_mistake(&usual, positive, i < 2, i % 2 == 0);
+        mel_text_add_mistake(&usual, positive, i < 2, i % 2 == 0);
         status = mel_text_take(&from, &usual, "the name of a mistake", err);
         if (status == MEL_OK)
             status = replace(text, from, names[i], err);

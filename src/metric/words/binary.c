@@ -5,15 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* "missed cancer(s)" or "false alarm(s)". */
-static void add_mistake(mel_buffer *out, const char *positive, bool missed, bool plural)
-{
-    if (missed)
-        mel_text_add_missed(out, positive, plural);
-    else
-        mel_buffer_puts(out, plural ? "false alarms" : "false alarm");
-}
-
 /* "as much as 6.1 false alarms; 95% between 5.2 and 7.4" for a ratio of at least 1. */
 static void add_as_much(mel_buffer *out, const char *positive, bool in_missed, mel_cost_ratio cost)
 {
@@ -26,7 +17,7 @@ static void add_as_much(mel_buffer *out, const char *positive, bool in_missed, m
     else
         mel_words_add_ratio(out, number);
     mel_buffer_puts(out, " ");
-    add_mistake(out, positive, in_missed, !one);
+    mel_text_add_mistake(out, positive, in_missed, !one);
     mel_words_add_interval(out, cost.low, cost.high);
 }
 
@@ -44,7 +35,7 @@ static void add_exchange(mel_buffer *out, const char *positive, mel_cost_ratio c
         cost.high = low > 0.0 ? 1.0 / low : low <= 0.0 ? (double)INFINITY : (double)NAN;
     }
     mel_buffer_printf(out, "%s ", one);
-    add_mistake(out, positive, !turned, false);
+    mel_text_add_mistake(out, positive, !turned, false);
     mel_buffer_printf(out, " %s ", counts);
     add_as_much(out, positive, turned, cost);
     mel_buffer_puts(out, ".");
@@ -54,9 +45,9 @@ static void add_exchange(mel_buffer *out, const char *positive, mel_cost_ratio c
 static void add_single(mel_buffer *out, const char *positive, bool missed, bool harmful)
 {
     mel_buffer_puts(out, harmful ? "Only " : "This metric rewards ");
-    add_mistake(out, positive, missed, true);
+    mel_text_add_mistake(out, positive, missed, true);
     mel_buffer_puts(out, harmful ? " matter; " : "; ");
-    add_mistake(out, positive, !missed, true);
+    mel_text_add_mistake(out, positive, !missed, true);
     mel_buffer_puts(out, harmful ? " do not." : " do not matter.");
 }
 
@@ -64,9 +55,9 @@ static void add_single(mel_buffer *out, const char *positive, bool missed, bool 
 static void add_mixed(mel_buffer *out, const char *positive, bool missed_hurts)
 {
     mel_buffer_puts(out, "This metric punishes ");
-    add_mistake(out, positive, missed_hurts, true);
+    mel_text_add_mistake(out, positive, missed_hurts, true);
     mel_buffer_puts(out, " and rewards ");
-    add_mistake(out, positive, !missed_hurts, true);
+    mel_text_add_mistake(out, positive, !missed_hurts, true);
     mel_buffer_printf(out, ": predicting the positive class %s is best.", missed_hurts ? "always" : "never");
 }
 
