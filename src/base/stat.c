@@ -12,6 +12,14 @@ double mel_log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
+double mel_factorial(uint32_t n)
+{
+    double product = 1.0;
+    for (uint32_t i = 2; i <= n; i++)
+        product *= (double)i;
+    return product;
+}
+
 double mel_total(size_t n, const double *x)
 {
     mel_sum sum = { 0 };

@@ -25,6 +25,7 @@ static inline double mel_sum_value(const mel_sum *s)
 
 /* log |Gamma(x)|, to the last bit that of lgamma, which writes a global that all threads share. */
 double mel_log_gamma(double x);
+double mel_factorial(uint32_t n);
 double mel_total(size_t n, const double *x);
 double mel_mean(size_t n, const double *x);     /* n >= 1 */
 double mel_variance(size_t n, const double *x); /* unbiased, two-pass; n >= 2 */

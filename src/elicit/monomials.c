@@ -1,16 +1,10 @@
 /* The terms of a polynomial, numbered. */
 #include "elicit/monomials.h"
 
+#include "base/stat.h"
+
 #include <math.h>
 #include <string.h>
-
-double mel_factorial(uint32_t n)
-{
-    double product = 1.0;
-    for (uint32_t i = 2; i <= n; i++)
-        product *= (double)i;
-    return product;
-}
 
 size_t mel_monomials_add(size_t q, uint32_t degree, uint32_t order, size_t at, size_t *index,
                          uint32_t *orders, double *weight)

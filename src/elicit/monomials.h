@@ -5,8 +5,6 @@
 #include "base/internal.h"
 #include "melicit/metric.h"
 
-double mel_factorial(uint32_t n);
-
 /* All ascending tuples of `order` coordinates out of q, in lexicographic order, as monomials from `at` on:
  * into index (rows of `degree` numbers, of which the first `order` count), orders, and weight, the root of
  * how often the entry is in its symmetric tensor. Returns the next place. */

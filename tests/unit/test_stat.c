@@ -37,6 +37,8 @@ static void test_log_gamma(void **state)
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_close(mel_log_gamma(rows[i][0]), rows[i][1], 1e-15 * (1.0 + fabs(rows[i][1])));
     assert_true(isinf(mel_log_gamma(0.0)));
+    for (uint32_t n = 0; n < 20; n++)
+        assert_close(log(mel_factorial(n)), mel_log_gamma(n + 1.0), 1e-14 * (1.0 + mel_log_gamma(n + 1.0)));
 }
 
 static void test_total(void **state)

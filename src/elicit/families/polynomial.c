@@ -5,6 +5,7 @@
 #include "elicit/monomials.h"
 
 #include "base/la.h"
+#include "base/stat.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Places and unknowns of the search for a polynomial metric. */
 #include "elicit/search/polynomial_slopes.h"
 
+#include "base/stat.h"
 #include "elicit/monomials.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Quadratic metrics and polynomials of higher degree: a vector, a symmetric matrix, symmetric tensors. */
 #include "base/la.h"
+#include "base/stat.h"
 #include "metric/families/families.h"
 #include "metric/words/words.h"
 
@@ -21,14 +22,6 @@ static double form(const double *tensor, size_t side, size_t block, uint32_t ran
     return sum;
 }
 
-static double factorial(uint32_t n)
-{
-    double product = 1.0;
-    for (uint32_t i = 2; i <= n; i++)
-        product *= (double)i;
-    return product;
-}
-
 static mel_status value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
 {
     (void)err;
@@ -37,7 +30,7 @@ static mel_status value(double *out, const mel_metric *metric, const double *sta
     double sum = 0.0;
     size_t block = 1;
     for (uint32_t d = 1; d <= metric->degree; d++) {
-        sum += form(tensor, n, block, d, 0, statistics, statistics) / factorial(d);
+        sum += form(tensor, n, block, d, 0, statistics, statistics) / mel_factorial(d);
         block *= n;
         tensor += block;
     }
@@ -54,8 +47,8 @@ static mel_status gradient(double *out, const mel_metric *metric, const double *
     size_t block = n;
     for (uint32_t d = 2; d <= metric->degree; d++) {
         for (size_t i = 0; i < n; i++)
-            out[i] +=
-                form(tensor + i * block, n, block / n, d - 1, 0, statistics, statistics) / factorial(d - 1);
+            out[i] += form(tensor + i * block, n, block / n, d - 1, 0, statistics, statistics) /
+                      mel_factorial(d - 1);
         block *= n;
         tensor += block;
     }
@@ -74,7 +67,7 @@ static mel_status difference(double *out, const mel_metric *metric, const double
     size_t block = 1;
     for (uint32_t d = 1; d <= metric->degree; d++) {
         for (uint32_t j = 1; j <= d; j += 2)
-            sum += 2.0 * form(tensor, n, block, d, j, a, b) / (factorial(j) * factorial(d - j));
+            sum += 2.0 * form(tensor, n, block, d, j, a, b) / (mel_factorial(j) * mel_factorial(d - j));
         block *= n;
         tensor += block;
     }
