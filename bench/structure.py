@@ -4,8 +4,10 @@
 Hidden metrics have the structure, are otherwise drawn at random from the family's prior, and answer without errors on
 a ball of rates (linear-fractional ones on the population logistic:a=5,b=0). Sessions of the program end by themselves
 at --tolerance 0.01: `questions` is what they asked, p50 / p95, `error` the largest error of any coefficient of the unit
-vector ((1 - lambda) a, lambda b) at the end, p95 (linear-fractional: of the reported p and q). `nothing known` is
-the active strategy without the structure, on the first METRICS_WITHOUT of the same metrics where it is slow.
+vector ((1 - lambda) a, lambda b) at the end, p95. Of linear-fractional metrics answers tell nothing but the level lines, which many
+q have in common: their `error` is the largest angle between a level line of the reported metric and the true one through the
+same point of the boundary, in radians, which is what their tolerance is of. `nothing known` is the active
+strategy without the structure, on the first METRICS_WITHOUT of the same metrics where it is slow.
 
     bench/structure.py [--metrics 100] [--rows NAME ..]
 
@@ -83,8 +85,6 @@ def draw(row, rng):
 
 
 def vector(family, c):
-    if family == "linear-fractional":
-        return numpy.array(c["p"])
     if family == "quadratic":
         parts = [c["a"], numpy.ravel(c["B"])]
         return numpy.concatenate(parts) / numpy.linalg.norm(numpy.concatenate(parts))
@@ -94,6 +94,28 @@ def vector(family, c):
     parts = [(1 - trade) * a / numpy.linalg.norm(a)] + [trade * b.ravel() / size for b in blocks]
     whole = numpy.concatenate(parts)
     return whole / numpy.linalg.norm(whole)
+
+
+def boundary():
+    """Points (TP, TN) of both boundaries of logistic:a=5,b=0, the classifiers that are positive on one side of a threshold."""
+    x = numpy.linspace(-1, 1, 1001)
+    below = (numpy.logaddexp(0, 5 * x) - numpy.logaddexp(0, -5)) / 5  # of 1 / (1 + exp(-5x)), from -1 to x
+    upper = numpy.column_stack([below[-1] - below, x + 1 - below]) / 2
+    return numpy.concatenate([upper, 0.5 - upper])
+
+
+def across_level_lines(c, points):
+    """Unit gradients of p.x / (q.x + q0)."""
+    p, q = numpy.array(c["p"]), numpy.array(c["q"])
+    slope = (points @ q + c["q0"])[:, None] * p - (points @ p)[:, None] * q
+    return slope / numpy.linalg.norm(slope, axis=1, keepdims=True)
+
+
+def error_of(family, found, truth):
+    if family != "linear-fractional":
+        return numpy.abs(vector(family, found) - vector(family, truth)).max()
+    a, b = across_level_lines(found, boundary()), across_level_lines(truth, boundary())
+    return numpy.abs(numpy.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))).max()
 
 
 def run(folder, row, truth, seed, options):
@@ -106,8 +128,7 @@ def run(folder, row, truth, seed, options):
     if done.returncode != 0:
         sys.exit(f"{row[0]}: {done.stdout}{done.stderr}")
     got = json.loads(done.stdout)
-    error = numpy.abs(vector(family, got["metric"]["coefficients"]) - vector(family, truth)).max()
-    return got["questions"], error
+    return got["questions"], error_of(family, got["metric"]["coefficients"], truth)
 
 
 def summary(runs):
