@@ -224,10 +224,8 @@ static mel_status overlay(mel_session_options *out, const elicit_args *args, mel
     return status;
 }
 
-/* Of a new session: of some families there is but one. */
-static void set_strategy(mel_session_options *opt, const elicit_args *args, cli_run *run)
+static void note_strategy(const mel_session_options *opt, const elicit_args *args, cli_run *run)
 {
-    opt->strategy = mel_usual_strategy(opt->family);
     if (opt->strategy == MEL_STRATEGY_SEARCH && cli_text_of(args, "strategy") == NULL)
         cli_note(run, "only the thesis' search finds %s metrics: this is --strategy search",
                  mel_family_name(opt->family));
@@ -246,14 +244,13 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
     }
     if (status == MEL_OK)
         status = cli_family_of(opt, args, header, err);
-    if (status == MEL_OK && header == NULL)
-        set_strategy(opt, args, run);
     if (status == MEL_OK)
         status = overlay(opt, args, err); /* the strategy decides what is usual */
     if (status == MEL_OK && header == NULL) {
         status = set_usual(opt, args, space, kind, err);
         if (status == MEL_OK)
             status = overlay(opt, args, err);
+        note_strategy(opt, args, run);
     }
     if (status == MEL_OK)
         status = set_own(out, args, space, run, err);

@@ -155,12 +155,13 @@ typedef enum {
     MEL_BY_METRIC = 2   /* simulated */
 } mel_answered_by;
 /* Then, once family, degree and strategy are set, what suits who answers and what is asked about (domain
- * NULL: not known yet). A search asks what it takes. The active strategy asks people 20 questions, others as
- * many as its metrics need; people and programs realistic ones of which every sixth is repeated, with wrong
- * answers allowed for; people about classifiers that differ in two numbers, where it makes them. About given
- * classifiers it asks until their order is settled. Of a metric it expects that it errs as `noise` says
- * (NULL: never), less often if each question is put several times (votes above 1); MEL_EINVAL when such
- * answers say nothing. Options that are set afterwards count. */
+ * NULL: not known yet). A family that the active strategy does not know (monotone) is searched for. A search
+ * asks what it takes. The active strategy asks people 20 questions, others as many as its metrics need;
+ * people and programs realistic ones of which every sixth is repeated, with wrong answers allowed for;
+ * people about classifiers that differ in two numbers, where it makes them. About given classifiers it asks
+ * until their order is settled. Of a metric it expects that it errs as `noise` says (NULL: never), less often
+ * if each question is put several times (votes above 1); MEL_EINVAL when such answers say nothing. Options
+ * that are set afterwards count. */
 MEL_API mel_status mel_session_options_suit(mel_session_options *opt, const mel_domain *domain,
                                             mel_answered_by who, const mel_noise *noise, uint32_t votes,
                                             mel_error *err);

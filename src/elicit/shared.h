@@ -25,8 +25,6 @@ mel_status mel_signs_parse(signed char **out, const mel_layout *layout, const ch
 mel_status mel_prior_parse(char **path, double *strength, const char *text, mel_error *err);
 /* What its questions are: those of the options, or far where there are no others. */
 mel_questions mel_session_questions(const mel_session *session);
-/* The strategy for a family unless another one is asked for: active, where the family has it. */
-mel_strategy mel_usual_strategy(mel_family family);
 /* The first line of a session file, a JSON object, for the caller to free(): it says what the session is
  * about.
  */

@@ -1,5 +1,6 @@
 /* Options that suit who answers and what is asked about. */
 #include "elicit/assumption.h"
+#include "elicit/families/families.h"
 #include "elicit/options.h"
 
 /* A search asks what its procedure asks, however much that is; the active strategy needs about five
@@ -42,6 +43,8 @@ mel_status mel_session_options_suit(mel_session_options *opt, const mel_domain *
 {
     const bool given = domain != NULL && domain->pool != NULL;
     const bool makes_simple = domain == NULL || (domain->face == NULL && !given);
+    if (mel_elicit_of(opt->family)->active == NULL)
+        opt->strategy = MEL_STRATEGY_SEARCH;
     opt->max_questions = questions_for(opt, domain, who);
     if (opt->strategy == MEL_STRATEGY_SEARCH)
         return MEL_OK;

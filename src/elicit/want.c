@@ -14,8 +14,3 @@ mel_problem_want mel_want_of_family(mel_family family)
                                .coordinates = is->diagonal ? MEL_DIAGONAL : MEL_OFFDIAGONAL,
                                .whom = is->name };
 }
-
-mel_strategy mel_usual_strategy(mel_family family)
-{
-    return mel_elicit_of(family)->active != NULL ? MEL_STRATEGY_ACTIVE : MEL_STRATEGY_SEARCH;
-}

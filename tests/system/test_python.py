@@ -138,6 +138,22 @@ def test_noise_and_priors_are_those_of_the_program(tmp_path):
         Session(problem, for_people=False, prior_strength=10)
 
 
+@pytest.mark.parametrize("for_people", [True, False])
+def test_a_family_that_only_the_search_finds(for_people):
+    """As the program does: without a strategy the search is taken; the active strategy is refused."""
+    problem = Problem.population("softmax:1,3,5", ["0", "1", "2"])
+    truth = Metric.from_json(json.dumps({
+        "format": "melicit-metric", "version": 1, "family": "diagonal-linear-fractional",
+        "layout": {"kind": "confusion", "coordinates": "diagonal", "classes": ["0", "1", "2"]},
+        "coefficients": {"a": [0.35, 0.4, 0.25], "b": [0.1, -0.1, 0.05], "b0": 0.4},
+    }))
+    found = Session(problem, "monotone", for_people=for_people, tolerance=0.01).simulate(truth).metric
+    asked = Session(problem, "monotone", for_people=for_people, tolerance=0.01, strategy="search").simulate(truth).metric
+    assert found == asked and json.loads(found.to_json())["elicited"]["strategy"] == "search"
+    with pytest.raises(errors.EINVAL, match="monotone metrics are found by the search strategy"):
+        Session(problem, "monotone", for_people=for_people, strategy="active")
+
+
 def test_more_classes_and_groups():
     y, p = rows(900, 3, 2)
     truth = Metric.from_json(json.dumps({
