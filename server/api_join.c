@@ -133,9 +133,9 @@ static mel_status find_earlier(mel_participant_row *out, mel_call *call, const j
 static void join_study(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
 {
     json_t *about = json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific);
-    const mel_status status = about != NULL ? mel_manage_put_prior(about, call->app->store, call->app->cache,
-                                                                   who->study, &call->err)
-                                            : mel_fail_memory(&call->err, "a participant");
+    mel_status status = about != NULL ? MEL_OK : mel_fail_memory(&call->err, "a participant");
+    if (status == MEL_OK && open_study->study->learns)
+        status = mel_manage_put_prior(about, call->app->cache, who->study, &call->err);
     if (status == MEL_OK) {
         join_as_new(call, who->study, who->label, open_study->study->quota, about);
         return;

@@ -34,6 +34,11 @@ void mel_budget_end(void)
     now_working.budget = NULL;
 }
 
+bool mel_budget_is_limited(void)
+{
+    return now_working.budget != NULL;
+}
+
 size_t mel_resident_bytes(void)
 {
     size_t pages = 0;

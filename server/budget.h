@@ -34,6 +34,8 @@ mel_status mel_budget_explain(mel_status status, mel_error *err);
 bool mel_budget_step_aside(void);
 /* If it has; may take a while, so no lock is held. */
 void mel_budget_step_back(void);
+/* Whether this thread works within a budget. */
+bool mel_budget_is_limited(void);
 /* Bytes of the process that are in memory; 0: unknown. */
 size_t mel_resident_bytes(void);
 /* Whose request it is; "": nobody's in particular. */

@@ -357,8 +357,10 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cach
     if (status != MEL_OK)
         return status;
     json_t *prior = json_object(); /* of all of them: what is known when they begin */
-    status = prior != NULL ? mel_manage_put_prior(prior, store, cache, study, err)
-                           : mel_fail_memory(err, "what others want");
+    status =
+        prior != NULL ? mel_manage_learn(store, cache, study, err) : mel_fail_memory(err, "what others want");
+    if (status == MEL_OK && open_study->study->learns)
+        status = mel_manage_put_prior(prior, cache, study, err);
     if (status == MEL_OK)
         status = await_walk(cache, open_study, err);
     if (status == MEL_OK) {

@@ -71,10 +71,13 @@ mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, co
 mel_status mel_manage_person(json_t **out, mel_store *store, mel_cache *cache, const mel_participant_row *row,
                              mel_error *err);
 
-/* Where the study learns from others, puts what the next participant's session starts from into `about`
- * (mel_prior_json, under "prior"), if those who are through tell anything yet. */
-mel_status mel_manage_put_prior(json_t *about, mel_store *store, mel_cache *cache, const char *study,
-                                mel_error *err);
+/* Where a study learns from others: finds out what those who are through want, which may take a while. */
+mel_status mel_manage_learn(mel_store *store, mel_cache *cache, const char *study, mel_error *err);
+/* The same for all open studies in the store, until *stop. */
+mel_status mel_manage_learn_all(mel_store *store, mel_cache *cache, const _Atomic bool *stop, mel_error *err);
+/* Puts what was found out last into `about`, if anything was (mel_prior_json, under "prior"): the next
+ * participant's session of a study that learns starts from it. Nobody waits for more. */
+mel_status mel_manage_put_prior(json_t *about, mel_cache *cache, const char *study, mel_error *err);
 
 /* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md. Findings
  * about people are remembered until they say more. Replaying the others ends after so many seconds, or when

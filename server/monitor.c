@@ -326,21 +326,38 @@ static mel_status report(json_t **out, survey *s, mel_error *err)
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "the participants");
 }
 
-mel_status mel_manage_put_prior(json_t *about, mel_store *store, mel_cache *cache, const char *study,
-                                mel_error *err)
+mel_status mel_manage_put_prior(json_t *about, mel_cache *cache, const char *study, mel_error *err)
+{
+    json_t *known = mel_cache_recall(cache, study, NULL);
+    json_t *prior = mel_prior_json(json_object_get(json_object_get(known, "pooled"), "community"));
+    json_decref(known);
+    return prior == NULL || mel_json_put(about, "prior", prior) ? MEL_OK
+                                                                : mel_fail_memory(err, "what others want");
+}
+
+mel_status mel_manage_learn(mel_store *store, mel_cache *cache, const char *study, mel_error *err)
 {
     survey s = { .cache = cache, .id = study };
     mel_status status = mel_open_study_by_id(&s.open_study, cache, study, err);
-    if (status == MEL_OK && s.open_study->study->learns) {
+    if (status == MEL_OK && s.open_study->study->learns)
         status = mel_store_participants(&s.row, &s.n, store, study, err);
-        json_t *pooled = status == MEL_OK ? join_respondents(&s) : NULL;
-        json_t *prior = mel_prior_json(json_object_get(pooled, "community"));
-        if (prior != NULL && !mel_json_put(about, "prior", prior))
-            status = mel_fail_memory(err, "what others want");
-        json_decref(pooled);
-    }
+    if (status == MEL_OK && s.n > 0)
+        json_decref(join_respondents(&s));
     mel_open_study_release(cache, s.open_study);
     mel_participant_rows_free(s.row, s.n);
+    return status;
+}
+
+mel_status mel_manage_learn_all(mel_store *store, mel_cache *cache, const _Atomic bool *stop, mel_error *err)
+{
+    mel_study_row *row = NULL;
+    size_t n = 0;
+    const mel_status status = mel_store_studies(&row, &n, store, err);
+    for (size_t i = 0; i < n && !*stop;
+         i++) /* whoever does not say the word does not learn: no need to open it */
+        if (strcmp(row[i].state, "open") == 0 && strstr(row[i].file, "learn_from_others") != NULL)
+            (void)mel_manage_learn(store, cache, row[i].id, NULL);
+    mel_study_rows_free(row, n);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include "base/stat.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,15 +204,29 @@ static mel_status summarise(json_t **out, const rehearsal *r)
     return *out != NULL ? MEL_OK : mel_fail_memory(r->err, "a plan");
 }
 
+/* Everybody stays in memory until all are compared. */
+static mel_status check_memory(const rehearsal *r, size_t person, size_t begun)
+{
+    enum { MOST_BYTES = 64 << 20 };
+    if (!mel_budget_is_limited() || mel_resident_bytes() <= begun + MOST_BYTES)
+        return MEL_OK;
+    return mel_fail(r->err, MEL_ELIMIT,
+                    "%zu people of this study take all the memory that a plan may: plan for fewer, or use "
+                    "`melicit study plan` on another machine",
+                    person + 1);
+}
+
 static mel_status run(json_t **out, rehearsal *r)
 {
+    const size_t begun = mel_resident_bytes();
     r->flow = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
     r->width = mel_alloc(r->n * r->most, sizeof *r->width);
     mel_status status = r->flow != NULL && r->width != NULL ? MEL_OK : mel_fail_memory(r->err, "a plan");
     for (size_t i = 0; i < r->n * r->most && status == MEL_OK; i++)
         r->width[i] = INFINITY;
     for (size_t i = 0; i < r->n && status == MEL_OK; i++)
-        status = send_one(r, i);
+        if ((status = send_one(r, i)) == MEL_OK)
+            status = check_memory(r, i, begun);
     if (status == MEL_OK)
         status = summarise(out, r);
     for (size_t i = 0; r->flow != NULL && i < r->n; i++)
@@ -231,6 +246,9 @@ mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, co
         return mel_fail(err, MEL_EINVAL, "width: expected a number above 0; spread: one from 0 to 5");
     if (plan->spread > 0.0 && !json_is_number(plan->how.metric))
         return mel_fail(err, MEL_EINVAL, "spread: people differ around a number of false alarms");
+    static _Atomic bool planning; /* one at a time, as each takes much memory */
+    if (atomic_exchange(&planning, true))
+        return mel_fail(err, MEL_BUSY, "another plan is being made; try again when it is done");
     mel_open_study *open_study = NULL;
     mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
     if (status == MEL_OK)
@@ -245,5 +263,6 @@ mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, co
         mel_cache_end_work(cache);
     }
     mel_open_study_release(cache, open_study);
+    planning = false;
     return status;
 }

@@ -128,10 +128,36 @@ static void answer_health(mel_response *response, bool draining)
     response->status = draining ? 503 : 200;
 }
 
-/* Not for those who come through a proxy: monitoring asks each server itself. */
+/* Whether the request was sent to one of the server's own names: the public one, this machine's, or an
+ * address. A page of another site whose name was made to lead here (DNS rebinding) has its own name in this
+ * header. */
+static bool is_our_host(const mel_request *request, const mel_app *app)
+{
+    const char *host = mel_request_header(request, "Host"), *url = app->public_url;
+    const char *ours = url != NULL ? strstr(url, "://") : NULL;
+    if (host == NULL || (ours != NULL && strcasecmp(host, ours + 3) == 0))
+        return true;
+    const bool six = host[0] == '[';
+    const size_t n = six ? strcspn(host + 1, "]") : strcspn(host, ":");
+    const char *rest = host + n + (six && host[n + 1] == ']' ? 2 : 0);
+    char name[INET6_ADDRSTRLEN];
+    struct in6_addr address; /* the larger one */
+    if (n >= sizeof name ||
+        (rest[0] != '\0' && (rest[0] != ':' || rest[1 + strspn(rest + 1, "0123456789")] != '\0')))
+        return false;
+    memcpy(name, host + six, n);
+    name[n] = '\0';
+    return strcasecmp(name, "localhost") == 0 || inet_pton(six ? AF_INET6 : AF_INET, name, &address) == 1;
+}
+
+/* Not for those who come through a proxy, nor for pages of other sites: monitoring asks each server itself.
+ */
 static bool answer_metrics(mel_response *response, const mel_request *request, const mel_app *app)
 {
-    if (app->metrics == NULL || mel_request_header(request, "X-Forwarded-For") != NULL)
+    if (app->metrics == NULL || !is_our_host(request, app) ||
+        mel_request_header(request, "X-Real-IP") != NULL ||
+        mel_request_header(request, "X-Forwarded-For") != NULL ||
+        mel_request_header(request, "Forwarded") != NULL)
         return false;
     response->body = mel_metrics_text(app->metrics, route_name, app->draining);
     response->n = response->body != NULL ? strlen(response->body) : 0;
@@ -174,28 +200,6 @@ static void name_cookie(mel_call *call)
     const size_t n = study != NULL ? strspn(study, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
     const bool known = n > 0 && study[n] == '\0' && n < MEL_ID_TEXT;
     (void)snprintf(call->cookie, sizeof call->cookie, "melicit%s%s", known ? "_s_" : "", known ? study : "");
-}
-
-/* Whether the request was sent to one of the server's own names: the public one, this machine's, or an
- * address. A page of another site whose name was made to lead here (DNS rebinding) has its own name in this
- * header. */
-static bool is_our_host(const mel_call *call)
-{
-    const char *host = mel_request_header(call->request, "Host"), *url = call->app->public_url;
-    const char *ours = url != NULL ? strstr(url, "://") : NULL;
-    if (host == NULL || (ours != NULL && strcasecmp(host, ours + 3) == 0))
-        return true;
-    const bool six = host[0] == '[';
-    const size_t n = six ? strcspn(host + 1, "]") : strcspn(host, ":");
-    const char *rest = host + n + (six && host[n + 1] == ']' ? 2 : 0);
-    char name[INET6_ADDRSTRLEN];
-    struct in6_addr address; /* the larger one */
-    if (n >= sizeof name ||
-        (rest[0] != '\0' && (rest[0] != ':' || rest[1 + strspn(rest + 1, "0123456789")] != '\0')))
-        return false;
-    memcpy(name, host + six, n);
-    name[n] = '\0';
-    return strcasecmp(name, "localhost") == 0 || inet_pton(six ? AF_INET6 : AF_INET, name, &address) == 1;
 }
 
 static bool is_wanted(void *request)
@@ -296,7 +300,7 @@ static void dispatch(mel_call *call)
 {
     const char *method = call->request->method, *path = call->request->path;
     bool there = false; /* something of this path, for this or another method */
-    if (!is_our_host(call)) {
+    if (!is_our_host(call->request, call->app)) {
         mel_call_error(call, 421, "wrong-host",
                        "this server does not go by that name; --public-url says what it is", NULL);
         return;

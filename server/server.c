@@ -7,12 +7,13 @@
 
 #include "base/internal.h"
 
+#include <omp.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPIRE_SECONDS = 3600 };
+enum { EXPIRE_SECONDS = 3600, LEARN_SECONDS = 20 };
 
 struct mel_server {
     mel_app app;
@@ -23,7 +24,8 @@ struct mel_server {
     pthread_t cleaner;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool cleaning, stopping;
+    bool cleaning;
+    _Atomic bool stopping;
 };
 
 /* --- the application ---------------------------------------------------------------------------- */
@@ -58,20 +60,29 @@ void mel_app_clear(mel_app *app)
     app->cache = NULL;
 }
 
-/* --- hourly clean-up ---------------------------------------------------------------------------- */
+/* --- what nobody waits for ---------------------------------------------------------------------- */
 
+/* Cleans up every hour, and learns from participants so that those who join need not wait for it. What fails
+ * is tried again. */
 static void *clean(void *user)
 {
     mel_server *server = user;
+    const mel_app *app = &server->app;
+    double cleaned = -EXPIRE_SECONDS;
+    omp_set_num_threads(1); /* the other cores serve requests */
     pthread_mutex_lock(&server->lock);
     while (!server->stopping) {
         pthread_mutex_unlock(&server->lock);
-        /* What fails is tried again an hour later. */
-        (void)mel_store_expire(server->app.store, mel_now(), NULL);
-        (void)mel_manage_forget_old(server->app.store, server->app.cache, server->app.audit, mel_now(), NULL);
+        const double now = mel_clock_seconds(CLOCK_MONOTONIC);
+        if (now - cleaned >= EXPIRE_SECONDS) {
+            (void)mel_store_expire(app->store, mel_now(), NULL);
+            (void)mel_manage_forget_old(app->store, app->cache, app->audit, mel_now(), NULL);
+            cleaned = now;
+        }
+        (void)mel_manage_learn_all(app->store, app->cache, &server->stopping, NULL);
         pthread_mutex_lock(&server->lock);
         if (!server->stopping)
-            mel_wait(&server->wake, &server->lock, EXPIRE_SECONDS);
+            mel_wait(&server->wake, &server->lock, LEARN_SECONDS);
     }
     pthread_mutex_unlock(&server->lock);
     return NULL;

@@ -814,7 +814,7 @@ static void test_calibrated_shares(void **state)
         double mean[3] = { 0 };
         assert_ok(mel_rule_calibrate(&a, &rows, shares[s], NULL, &err), &err);
         mel_adjust(seen, &a, HASHED_ROWS, all->probability);
-        for (size_t r = 0; r < 3 * HASHED_ROWS; r++)
+        for (size_t r = 0; r < (size_t)3 * HASHED_ROWS; r++)
             mean[r % 3] += seen[r] * shares[s][all->label[r / 3]] / own[all->label[r / 3]] / HASHED_ROWS;
         for (size_t i = 0; i < 3; i++)
             assert_close(mean[i], shares[s][i], 0.003);

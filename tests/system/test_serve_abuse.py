@@ -469,7 +469,8 @@ def test_what_researchers_have_computed_is_heavy_work(server):
     head = (f"POST /api/admin/preview HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 198.51.100.7\r\nX-Melicit-CSRF: {eager.csrf}\r\n"
             f"Cookie: melicit_admin={eager.cookies['melicit_admin']}\r\nContent-Type: application/json\r\nContent-Length: {len(long)}\r\n\r\n")
     asked = [("POST", "/api/admin/studies", small_study()), ("POST", f"/api/admin/studies/{study}/rehearse", {"participants": 1}),
-             ("GET", f"/api/admin/studies/{study}/export.csv", None), ("POST", "/api/admin/preview", small_study())]
+             ("GET", f"/api/admin/studies/{study}/export.csv", None), ("POST", "/api/admin/preview", small_study()),
+             ("POST", f"/api/admin/studies/{study}/plan", {"participants": 2, "metric": 7})]
     with contextlib.ExitStack() as stack:
         with Honest(server, study):
             sockets = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(16)]
@@ -482,6 +483,20 @@ def test_what_researchers_have_computed_is_heavy_work(server):
             assert [other.request(*request)[0] for request in asked] == [200] * len(asked)
     for request in asked:
         served_soon(lambda: eager.request(*request)[0])
+
+
+@SANITIZERS_SLOW
+def test_plans_have_bounded_memory(server):
+    """Two hundred people of a study whose sessions are large, all in memory at once: refused on the way, and nobody else is."""
+    large = {**small_study(), "space": {"ball": "7", "radius": 0.02}, "words": {},
+             "elicitation": {"family": "linear", "max_questions": 1, "tolerance": 1e-6, "repeat_every": 0},
+             "phases": [{"kind": "elicitation"}, {"kind": "done", "title": "Thanks"}]}
+    study, planned, researcher = create_study(server), create_study(server, large), server.researcher()
+    with Honest(server, study):
+        status, told = researcher.post(f"/api/admin/studies/{planned}/plan", {"participants": 200})
+    assert status == 413 and "plan for fewer" in told["error"]["message"], told
+    status, told = researcher.post(f"/api/admin/studies/{study}/plan", {"participants": 40, "metric": 7})
+    assert status == 200, told
 
 
 def same_client(server, client, address="198.51.100.7"):

@@ -195,6 +195,8 @@ def test_metrics(cluster):
     assert 1e6 < float(values["process_resident_memory_bytes"]) < 1e9 and float(values["process_open_fds"]) > 3
     assert b"melicit_requests_total" not in Client(cluster.proxy.port).request("GET", "/metrics")[1]
     assert study not in text.decode()
+    for header in ({"Host": "evil.example"}, {"X-Real-IP": "203.0.113.1"}, {"Forwarded": "for=203.0.113.1"}):
+        assert b"melicit_requests_total" not in Client(cluster.ports[0]).request("GET", "/metrics", headers=header)[1]
 
 
 def commands(which):
