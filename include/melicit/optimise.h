@@ -59,7 +59,7 @@ typedef struct {
 
 typedef enum {
     MEL_STEP_SAFE = 0,   /* 2/(t+3) */
-    MEL_STEP_THESIS = 1, /* 2/(t+2): the first step is a full one, which can collapse (erratum 29) */
+    MEL_STEP_THESIS = 1, /* 2/(t+2): the first step is a full one, which can end in constants */
     MEL_STEP_LINE = 2    /* the best of the segment on the validation rows */
 } mel_step_rule;
 typedef enum {

@@ -74,12 +74,12 @@ void mel_community_free(mel_community *community);
 typedef struct {
     double m11, m00, c;
 } mel_line;
-/* Errata 4: the linear-fractional metric (p0 = 0, p11 + p00 = 1) from its supporting lines at the
+/* The linear-fractional metric (p0 = 0, p11 + p00 = 1) from its supporting lines at the
  * maximiser and the minimiser; exact when they are. positives = P(Y = 1). */
 mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line upper, mel_line lower,
                                  double positives, double negatives, mel_error *err);
 
-/* The same for a ball in any dimension n (errata 14): outward slopes s of unit length and constants
+/* The same for a ball in any dimension n: outward slopes s of unit length and constants
  * c = <s, c*> of the supporting hyperplanes at the best and at the worst point c*. The value is
  * <a, c>/(<b, c> + b0), with a denominator that is positive on the ball; a has l1 norm 1, b0 is 1, or -1
  * when both constants are negative, and b is 0 when the slopes are opposite (linear metrics) unless the ball

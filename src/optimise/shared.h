@@ -120,7 +120,7 @@ mel_status mel_corrupt_labels(uint32_t *noisy, size_t n, size_t n_classes, const
 mel_status mel_corrupt_domain(size_t *row, size_t n_drawn, size_t n, const double *weight, uint64_t seed,
                               mel_error *err);
 /* The weights for which noisy rows give the linear metric of gains L (k x k): T^-1 L with T =
- * (1 - strength) I + strength transition (erratum 34: the thesis prints an element-wise product).
+ * (1 - strength) I + strength transition (the thesis prints an element-wise product).
  * MEL_ENUMERIC when T has no inverse. */
 mel_status mel_correction_weights(double *out, size_t n_classes, const double *transition, double strength,
                                   const double *gains, mel_error *err);

@@ -85,7 +85,7 @@ static void test_linear_bound_and_count(void **state)
     mel_face_free(face);
 }
 
-/* Errata 7: without noise two questions a round find the same interval as four. */
+/* Without noise two questions a round find the same interval as four. */
 static void test_fewer_questions_a_round(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void test_unimodal_along_the_boundary(void **state)
     }
 }
 
-/* Errata 4: from exact lines the closed form gives p, and a metric that orders every pair as the truth. */
+/* From exact lines the closed form gives p, and a metric that orders every pair as the truth. */
 static void test_closed_form_is_exact(void **state)
 {
     (void)state;

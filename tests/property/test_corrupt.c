@@ -236,8 +236,7 @@ static void centre_rows(double w[K * K])
     }
 }
 
-/* The weights at a place, by the elicited coefficients and by erratum 34, and the square of their distance.
- */
+/* The weights at a place, by the elicited coefficients and as they should be: the square of the distance. */
 static double distance2_at(const double *alpha, model m, const double x[2])
 {
     rows one = { 1,    (double[]){ x[0], x[1] },  NULL, (double[MOST_BASIS]){ 0 },

@@ -218,7 +218,7 @@ static void test_random_metrics(void **state)
     }
 }
 
-/* Errata 25, at its radius of 0.005: single ratios explode where a coordinate is small. */
+/* At a radius of 0.005: single ratios explode where a coordinate is small. */
 static void test_ratios(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static double slope_error(mel_local local, double inner)
     return off[COUNT(off) / 2];
 }
 
-/* Errata 24: on one side of a place, at a radius of 0.05, slopes are off by 0.03 rad in the median; between
+/* On one side of a place, at a radius of 0.05, slopes are off by 0.03 rad in the median; between
  * opposite points only by the tolerance, at any radius. */
 static void test_one_sided(void **state)
 {

@@ -238,7 +238,7 @@ static double quadratic_constant(uint32_t k, uint64_t repeats)
 }
 
 /* Corollary D.2: within O(q^2.5 (tolerance + sqrt(band / inner radius))) of the least cost; opposite points
- * have no term for the inner radius itself (errata 24). Metrics are any, not only regular ones. */
+ * have no term for the inner radius itself. Metrics are any, not only regular ones. */
 static void test_quadratic(void **state)
 {
     (void)state;

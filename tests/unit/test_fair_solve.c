@@ -43,7 +43,7 @@ static void test_subsets(void **state)
     }
 }
 
-/* All pairs of four groups: a pair and the other two are the same cut (errata 19). */
+/* All pairs of four groups: a pair and the other two are the same cut. */
 static void test_all_pairs_of_four(void **state)
 {
     (void)state;

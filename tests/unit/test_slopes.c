@@ -1,4 +1,4 @@
-/* The solvers of the searches at several places, with exact slopes: errata 22, 25 and 27. */
+/* The solvers of the searches at several places, with exact slopes. */
 #include "support/multiclass.h"
 
 #include "elicit/search/polynomial_slopes.h"

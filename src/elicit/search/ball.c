@@ -125,7 +125,7 @@ static void draw_points(sample_context *sample, uint64_t seed)
     }
 }
 
-/* Algorithm 4.6 over all coordinates (errata 14). */
+/* Algorithm 4.6, but over all coordinates: its loop leaves the last one out. */
 static mel_status grid_form(const ball_engine *engine, double *a, double *b, double *b0, const double *corner,
                             mel_grid *grid, mel_error *err)
 {

@@ -186,7 +186,7 @@ static mel_status sample_face(mel_grid_point *points, void *context, size_t othe
 }
 
 /* The thesis' slopes and Algorithm 4.4: the pairwise slopes are taken for those at the overall best and worst
- * points, which they are not quite (errata 12). */
+ * points, which they are not quite. */
 static mel_status grid_form(faces_engine *engine, const result_room *room, double *b0, mel_error *err)
 {
     mel_diagonal_search *search = &engine->search;

@@ -185,7 +185,7 @@ static mel_status add_stations(mel_fair_search *search, mel_error *err)
     for (size_t s = 0; s < search->n_sets && status == MEL_OK; s++) {
         const bool *moves = search->moves + s * search->groups;
         status = search->quadratic ? add_quadratic(search, s, err) : add_linear(search, moves, 0, err);
-        /* The thesis says class 2; its derivation needs the last one (errata 18). */
+        /* The thesis says class 2; its derivation needs the last one. */
         if (status == MEL_OK && !search->quadratic)
             status = add_linear(search, moves, last_class, err);
     }

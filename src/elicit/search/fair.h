@@ -1,5 +1,5 @@
 /* The search for fair metrics: Algorithm 5.1 of the thesis (linear) and D.2 (quadratic) for any number of
- * groups, with the trade-off in closed form (errata 20, 26) or by Algorithms 5.2 and D.3. */
+ * groups, with the trade-off in closed form or by Algorithms 5.2 and D.3. */
 #ifndef MEL_ELICIT_SEARCH_FAIR_H
 #define MEL_ELICIT_SEARCH_FAIR_H
 

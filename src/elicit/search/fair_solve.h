@@ -20,7 +20,7 @@ typedef struct {
 
 /* weights: q numbers of x, then q of each block. Unless x is known, everything moves at the first place; the
  * others come in twos, with those that stay at the rates of the first and of the last class. All slopes at
- * once by least squares (errata 25): every slope is a gradient but for its length, slopes weigh alike
+ * once by least squares: every slope is a gradient but for its length, slopes weigh alike
  * whatever that is, and weights whose sign would be against the rules are zero. All nil when no place has a
  * slope. */
 mel_status mel_fair_linear_squares(double *weights, const mel_fair_places *places, const double *slope,

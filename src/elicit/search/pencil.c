@@ -1,6 +1,6 @@
 /* On the face of the classes r and i the metric is (a_r x + a_i y) / (b_r x + b_i y + b0). Its level lines
  * all pass through one point (a pencil of lines), and two of them fix all. The line of the pencil through the
- * origin is where the numerator vanishes: (a_r, a_i) is proportional to c_low m_up - c_up m_low (errata 4),
+ * origin is where the numerator vanishes: (a_r, a_i) is proportional to c_low m_up - c_up m_low,
  * so the faces of r give a up to its scale. The denominator's line is some other member of the pencil: with
  * the upper line, (b_r, b_i, b0) = s (m_r, m_i, -c) + t (a_r, a_i, 0). All faces share b0 and b_r, which
  * leaves s = -b0 / c,   t = (b_r + b0 m_r / c) / a_r,   b_i = (a_i / a_r) b_r + b0 (m_r a_i / a_r - m_i) / c:

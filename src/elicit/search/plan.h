@@ -29,7 +29,7 @@ struct mel_plan {
     mel_session_options opt;
     const mel_ball *ball;
     size_t per_group, groups, size;
-    /* As opt.local says: questions are c + u against c - u (errata 24), else two points of a sphere. */
+    /* As opt.local says: questions are c + u against c - u, else two points of a sphere. */
     bool symmetric;
     size_t n_stations, capacity;
     mel_station *station;

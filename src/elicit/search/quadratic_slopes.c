@@ -222,8 +222,9 @@ static const double *row_of(const slope_rows *r, size_t station)
     return r->slope + station * r->q;
 }
 
-/* Errata 22 with any coordinate c in place of the first one, d_c = f_c at the centre, F_il = f_il / f_cl:
- * h B_ij = F_ij (d_c + h B_cj) - F_i0 d_c, and h B_cj from j = c and, in the end, from o - h e_1. */
+/* The thesis' formula, mended, any coordinate c in place of the first; d_c = f_c at the centre, and with
+ * F_il = f_il / f_cl: h B_ij = F_ij (d_c + h B_cj) - F_i0 d_c; h B_cj from j = c and, in the end,
+ * o - h e_1. */
 static void full_ratios(const slope_rows *r, double *out)
 {
     const size_t q = r->q;

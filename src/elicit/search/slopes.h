@@ -1,6 +1,6 @@
 /* From slopes at several places to the function that has them: its gradient is linear in unknown numbers, and
  * a slope tells the gradient's direction. All of them together are a homogeneous system, solved by least
- * squares (errata 25): at a place with slope f, (I - f f') gradient = 0. */
+ * squares: at a place with slope f, (I - f f') gradient = 0. */
 #ifndef MEL_ELICIT_SEARCH_SLOPES_H
 #define MEL_ELICIT_SEARCH_SLOPES_H
 

@@ -195,7 +195,7 @@ static mel_preference step_forward(mel_sphere_search *search)
     return preference;
 }
 
-/* Errata 16: a step forward along each axis against a step back. */
+/* Algorithm 4.2 takes all signs for negative; here: a step forward along each axis against a step back. */
 static bool find_signs(mel_sphere_search *search)
 {
     memcpy(search->sign, search->given, search->n * sizeof *search->sign);

@@ -1,6 +1,6 @@
 /* Two groups of m at a time cut each other as the edges of a complete graph meet: two sets have a common pair
  * for every common group. The matrix is that of the triangular graph, with the eigenvalues 2(m - 2), m - 4
- * and -2: well-conditioned for 3 and for 5 or more groups, singular for 4 (errata 19), where a set and the
+ * and -2: well-conditioned for 3 and for 5 or more groups, singular for 4, where a set and the
  * rest are the same cut. There all four single groups and two of the three halves do (3.41 to 0.59). Of 3
  * groups single ones are the same cuts as the pairs. */
 #include "elicit/search/subsets.h"

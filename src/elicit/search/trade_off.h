@@ -32,7 +32,7 @@ typedef struct {
     double inner;         /* quadratic: of the sphere */
 } mel_trade_off_scene;
 /* The group (and axis, for quadratic metrics) for which the two gradients differ most. The thesis takes the
- * first group and axis; its condition for that is not the right one (errata 20): the answers say nothing when
+ * first group and axis; its condition for that is not the right one: the answers say nothing when
  * the gradients are parallel. False: they are for all. */
 bool mel_trade_off_choose(mel_trade_off *trade, const mel_trade_off_scene *scene);
 /* The two gradients for this group and axis; q numbers each. */
