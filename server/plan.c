@@ -216,21 +216,30 @@ static mel_status check_memory(const rehearsal *r, size_t person, size_t begun)
                     person + 1);
 }
 
-static mel_status run(json_t **out, rehearsal *r)
+static mel_status send_all(json_t **out, rehearsal *r)
 {
     const size_t begun = mel_resident_bytes();
-    r->flow = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
-    r->width = mel_alloc(r->n * r->most, sizeof *r->width);
-    mel_status status = r->flow != NULL && r->width != NULL ? MEL_OK : mel_fail_memory(r->err, "a plan");
-    for (size_t i = 0; i < r->n * r->most && status == MEL_OK; i++)
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < r->n * r->most; i++)
         r->width[i] = INFINITY;
-    for (size_t i = 0; i < r->n && status == MEL_OK; i++)
-        if ((status = send_one(r, i)) == MEL_OK)
+    for (size_t i = 0; i < r->n && status == MEL_OK; i++) {
+        status = send_one(r, i);
+        if (status == MEL_OK)
             status = check_memory(r, i, begun);
+    }
     if (status == MEL_OK)
         status = summarise(out, r);
-    for (size_t i = 0; r->flow != NULL && i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++)
         mel_flow_free(r->flow[i]);
+    return status;
+}
+
+static mel_status run(json_t **out, rehearsal *r)
+{
+    r->flow = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
+    r->width = mel_alloc(r->n * r->most, sizeof *r->width);
+    const mel_status status =
+        r->flow != NULL && r->width != NULL ? send_all(out, r) : mel_fail_memory(r->err, "a plan");
     free(r->flow);
     free(r->width);
     return status;
