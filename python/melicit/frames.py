@@ -10,6 +10,7 @@ from . import _rows
 from ._core import Floats, fail
 from .metric import Metric
 
+SUMMARY = ("overall", "difference", "ratio")
 Metrics = Union[Metric, str, Mapping[str, Union[Metric, str]]]
 
 
@@ -49,6 +50,9 @@ def group_report(
         raise fail("EINVAL", f"draws: from 10 to 100,000, not {draws}")
     group = _rows.column(groups, "groups")
     names = _rows.distinct(group).tolist() if len(group) else []
+    taken = [name for name in names if name in SUMMARY]
+    if taken:
+        raise fail("EINVAL", f"groups: {taken[0]!r} is a row of the report itself; give the group another name")
     rng = np.random.default_rng(seed)
     columns = {}
     counts = None
@@ -75,7 +79,7 @@ def group_report(
         raise fail("EINVAL", "metric: there is none")
     rows = counts.sum(axis=(1, 2))
     columns[("rows", "")] = [*rows.astype(int), int(rows.sum()), np.nan, np.nan]
-    index = pandas.Index([*names, "overall", "difference", "ratio"], name="group")
+    index = pandas.Index([*names, *SUMMARY], name="group")
     return pandas.DataFrame(columns, index=index)
 
 

@@ -205,6 +205,9 @@ class Problem:
             return f"<Problem of {len(self.proba)} rows, classes {', '.join(self.classes)}>"
         return f"<Problem {self._options}>"
 
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_grounds": {}}  # made again when they are needed
+
     # --- what the library makes of it ---
 
     def ground(self, family: str) -> Ground:

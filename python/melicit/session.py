@@ -20,7 +20,7 @@ Answer = str  # "A", "B", "=" or "?"
 Respondent = Union[Metric, Callable[["Question"], Answer]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
     """Which of two classifiers is better? `a` and `b` are their statistics in the layout's order."""
 
@@ -36,6 +36,14 @@ class Question:
     counts_b: NDArray[np.int64]
     remark: str  # what to know about it: imagined, asked before
     names: Optional[Tuple[str, str]]  # of given classifiers
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Question):
+            return NotImplemented
+        return all(np.array_equal(mine, other.__dict__[name]) for name, mine in self.__dict__.items())
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.classes, self.groups, self.a.tobytes(), self.b.tobytes()))
 
 
 class Session:

@@ -503,3 +503,20 @@ def test_frames_in_frames_out():
     assert list(chances.columns) == ["x", "y", "z"] and (chances.to_numpy() == plain.chances(p)).all()
     with pytest.raises(errors.EINVAL, match="are not the classes"):
         mixed.decide(frame.rename(columns={"x": "w"}))
+
+
+def test_a_problem_is_pickled_after_its_first_session():
+    y, p = rows(300)
+    problem = Problem.from_proba(y, p)
+    first = Session(problem).ask()
+    again = pickle.loads(pickle.dumps(problem))
+    assert Session(again).ask() == first == Session(problem).ask()
+
+
+def test_questions_are_compared_by_their_numbers():
+    y, p = rows(300)
+    one, other = (Session(Problem.from_proba(y, p)) for _ in range(2))
+    first = one.ask()
+    assert first == other.ask() and hash(first) == hash(other.ask()) and first != "A"
+    one.tell(first, "A")
+    assert one.ask() != first

@@ -145,6 +145,9 @@ def test_reports_of_groups():
     assert width == pytest.approx(2 * 1.96 * np.sqrt(recall * (1 - recall) / n), rel=0.15)
     with pytest.raises(errors.EINVAL):
         melicit.group_report("recall", y, p, g[:10])
+    for name in ("overall", "difference", "ratio"):
+        with pytest.raises(errors.EINVAL, match=f"'{name}' is a row of the report"):
+            melicit.group_report("recall", y, p, np.where(np.arange(len(y)) % 2, name, "other"))
 
 
 def test_plots_show_what_was_elicited():
