@@ -48,6 +48,15 @@ def column(values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
+def of_table(X: Any, which: Any) -> Any:
+    """A column of X: by its name, or by its place in what has no names."""
+    if hasattr(X, "columns"):
+        return X[which]
+    if isinstance(which, bool) or not isinstance(which, (int, np.integer)):
+        raise fail("EINVAL", f"groups {which!r}: X has no names of columns; the place of one, from 0 on")
+    return np.asarray(X)[:, which]
+
+
 def distinct(*arrays: NDArray[Any]) -> NDArray[Any]:
     """The different values in sorted order; short of a sort where they are small whole numbers."""
     parts = []

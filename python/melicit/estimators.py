@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _rows
-from ._core import Codes, Floats, Texts, call, fail, ffi, lib, made, pointer, seed_of, text
+from ._core import Codes, Floats, Texts, _stopped, call, fail, ffi, lib, made, pointer, seed_of, text
 from .metric import Metric
 from .rule import Rule, find_rule, set_names
 
@@ -77,8 +77,13 @@ def out_of_fold(
         return probabilities(estimator, X), np.asarray(estimator.classes_)
     known = np.unique(target) if classes is None else classes
     out = np.zeros((_num_samples(X), len(known)))
+    folds = list(_folds(cv, target).split(X, target))
+    tested = np.bincount(np.concatenate([np.arange(len(out))[test] for _, test in folds]), minlength=len(out))
+    if (tested != 1).any():
+        row = int(np.flatnonzero(tested != 1)[0])
+        raise fail("EINVAL", f"cv: each row is left out once, as KFold and StratifiedKFold do; row {row} is {tested[row]} times")
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    for train, test in _folds(cv, target).split(X, target):
+    for train, test in folds:
         model = _fit(
             clone(estimator), _safe_indexing(X, train), target[train], None if weight is None else weight[train]
         )
@@ -142,7 +147,7 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         if groups is None and self.groups is None:
             return None
         if groups is None:
-            groups = X[self.groups] if hasattr(X, "columns") else np.asarray(X)[:, self.groups]
+            groups = _rows.of_table(X, self.groups)
         column = _rows.column(groups, "groups")
         if len(column) != _num_samples(X):
             raise fail("EINVAL", f"groups: {len(column)} values for {_num_samples(X)} rows")
@@ -197,14 +202,14 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         decided: Labels = order[codes]
         return decided
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None) -> float:
-        """The metric's value, of which more is better: costs are negated."""
-        decided = self.predict(X) if groups is None else self.predict(X, groups=groups)
-        if not isinstance(self.metric, (Metric, str)):
-            return float(self.metric(y, decided))
+    def _value(
+        self, X: Any, y: ArrayLike, decided: Labels, sample_weight: Optional[ArrayLike], groups: Optional[ArrayLike] = None
+    ) -> float:
+        if decided.dtype == object and any(label is None for label in decided):
+            raise fail("EINVAL", "score: referred cases are in no confusion matrix; value_ counts what they cost (refer_cost)")
         metric = Metric(self.metric)
-        column = self._group_column(X, groups) if metric.groups or groups is not None else None
-        labels = self.order_ if metric.name is not None else None
+        column = self._group_column(X, groups) if metric.needs_groups(len(self.order_)) else None
+        labels = self.order_ if metric.any_classes else None
         value = metric(y, decided, column, sample_weight, labels=labels)
         return value if metric.greater_is_better else -value
 
@@ -321,13 +326,17 @@ class MetricClassifier(_RuleClassifier):
         proba = self._new_proba(X)
         return self._labels(self.rule_.decide_codes(proba, self._rule_groups(X, groups), self.seed_))
 
+    def score(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None) -> float:
+        """The metric's value, of which more is better: costs are negated."""
+        return self._value(X, y, self.predict(X, groups), sample_weight, groups)
 
-@ffi.def_extern(error=lib.MEL_ESTOPPED)  # type: ignore[misc]
+
+@ffi.def_extern(error=lib.MEL_ESTOPPED, onerror=_stopped)  # type: ignore[misc]
 def melicit_box_judge(out: Any, user: Any, chance: Any, err: Any) -> int:
     return int(ffi.from_handle(user).judge(out, chance))
 
 
-@ffi.def_extern(error=lib.MEL_ESTOPPED)  # type: ignore[misc]
+@ffi.def_extern(error=lib.MEL_ESTOPPED, onerror=_stopped)  # type: ignore[misc]
 def melicit_box_value(out: Any, user: Any, confusion: Any, err: Any) -> int:
     return int(ffi.from_handle(user).value(out, confusion))
 
@@ -369,9 +378,12 @@ class _BlackBoxClassifier(_RuleClassifier):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> Any:
         X, target, weight = self._prepared(X, y, sample_weight)
+        times = None if weight is None else _repeats(weight)
         proba = self._learn(X, target, weight)
         self.order_ = self._order()
         self.seed_ = seed_of(self.random_state)
+        if times is not None:
+            proba, target = np.repeat(proba, times, axis=0), np.repeat(target, times)
         rows = ffi.new("mel_weight_rows *")
         table, codes = self._columns(proba, self.order_), self._codes(target, self.order_)
         rows.n_rows, rows.probability, rows.label = len(table), pointer(table), pointer(codes, "uint32_t")
@@ -390,6 +402,8 @@ class _BlackBoxClassifier(_RuleClassifier):
                 raise
         if mine is not None and mine.raised is not None:
             raise mine.raised
+        if result.end == lib.MEL_OPTIMISE_STOPPED:
+            raise KeyboardInterrupt
         del kept
         self.value_, self.queries_, self.n_iter_ = float(result.value), int(result.queries), max(1, int(result.iterations))
         self.rule_ = _stored(result, [_rows.name_of(label) for label in self.order_], self.order_)
@@ -429,6 +443,31 @@ class _BlackBoxClassifier(_RuleClassifier):
             return self._labels(self.rule_.decide_codes(proba, None, self.seed_))
         return self._labels(self.rule_.chances(proba).argmax(axis=1))
 
+    def score(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> float:
+        """The metric's value, of which more is better: costs are negated."""
+        decided, true = self.predict(X), _rows.column(y, "y")
+        if isinstance(self.metric, (Metric, str)):
+            return self._value(X, true, decided, sample_weight)
+        if self.on != "confusion":
+            if sample_weight is not None:
+                raise fail("EINVAL", "sample_weight: metric(y_true, y_pred) takes no weights; with on='confusion' they count")
+            return float(self.metric(true, decided))
+        weight = _rows.weights(sample_weight, len(true))
+        counts = _rows.confusion(self._codes(true, self.order_), self._codes(decided, self.order_), len(self.order_), weight)[0]
+        return float(self.metric(counts / counts.sum()))
+
+
+def _repeats(weight: Floats) -> Codes:
+    """How often each row stands in the rule's rows: there weights are numbers of equal rows."""
+    _rows.weights(weight, len(weight))
+    times = weight / weight[weight > 0].min()
+    whole = np.rint(times)
+    if np.abs(times - whole).max() > 1e-6 or whole.sum() > max(100_000, 100 * len(weight)):
+        raise fail("EINVAL", "sample_weight: for a metric that is known by its values a weight says how often a row counts: "
+                   "0, the smallest weight or a few times that; MetricClassifier takes any weights")
+    repeats: Codes = whole.astype(np.uint32)
+    return repeats
+
 
 def _measure_of(metric: Metric, order: Sequence[Any]) -> Any:
     from .rule import _in_order
@@ -460,7 +499,8 @@ class FrankWolfeClassifier(_BlackBoxClassifier):
 
     metric: a callable metric(y_true, y_pred), of which more is better; with on="confusion" metric(matrix) of shares,
     [true, predicted]; or a Metric or the name of a measure. estimator, cv, pos_label: as MetricClassifier. iterations,
-    epsilon: of the method (None: as suits it). randomised: predictions are drawn from the mixture.
+    epsilon: of the method (None: as suits it). randomised: predictions are drawn from the mixture. fit(sample_weight=):
+    how often a row counts, for the model and for the rule: 0, the smallest weight or multiples of it.
 
     Fitted: estimator_, rule_, value_ (on out-of-fold rows), queries_ (evaluations of the metric).
     """

@@ -180,6 +180,25 @@ class Metric:
         return texts_at(lib.mel_metric_group_names(self._handle), self._layout.n_groups)
 
     @property
+    def any_classes(self) -> bool:
+        """It names no classes: a measure by its name, or about a positive and a negative class, whatever they are called."""
+        return self._handle is None or self.classes == ROLES
+
+    def needs_groups(self, k: int) -> bool:
+        """Whether it compares groups, so that it has no value without them."""
+        if self._handle is not None:
+            return bool(self.groups)
+        try:
+            self._measure(k, 0)
+        except ValueError:
+            try:
+                self._measure(k, 2)
+                return True
+            except ValueError:
+                pass
+        return False
+
+    @property
     def _layout(self) -> Any:
         return lib.mel_metric_layout(self._object("layout"))
 
@@ -247,7 +266,7 @@ class Metric:
         self, present: NDArray[Any], labels: Optional[Sequence[Any]], pos_label: Any
     ) -> List[Any]:
         """The labels of the data in the order of the classes."""
-        if self._handle is None or (self.classes == ROLES and not set(map(_rows.name_of, present)) <= set(ROLES)):
+        if self._handle is None or (self.any_classes and not set(map(_rows.name_of, present)) <= set(ROLES)):
             return self._free_classes(present, labels, pos_label)
         names = self.classes
         if labels is not None:
@@ -382,12 +401,15 @@ class Metric:
 
     # --- for scikit-learn ---
 
-    def scorer(self, groups: Optional[Any] = None) -> "Scorer":
+    def scorer(
+        self, groups: Optional[Any] = None, *, labels: Optional[Sequence[Any]] = None, pos_label: Any = None
+    ) -> "Scorer":
         """For cross_val_score and GridSearchCV: larger is better, so costs are negated.
 
-        groups: the name of a column of X, where the metric is about groups.
+        groups: a column of X, by its name or in an array by its place, where the metric is about groups. labels, pos_label:
+        as when the metric is called; default: the order of the estimator's classes, order_ where it has that.
         """
-        return Scorer(self, groups)
+        return Scorer(self, groups, labels, pos_label)
 
     def rank(
         self,
@@ -408,12 +430,30 @@ class Metric:
         return rank(self, pool, y_true, groups, sample_weight, labels, pos_label, draws, seed)
 
 
+def _order_of(estimator: Any) -> Optional[Sequence[Any]]:
+    """The classes with the positive one last where the estimator, or the last one inside of it, says so."""
+    inner = estimator
+    while inner is not None and not hasattr(inner, "order_"):
+        steps = getattr(inner, "steps", None)
+        inner = steps[-1][1] if steps else getattr(inner, "best_estimator_", None)
+    order: Optional[Sequence[Any]] = getattr(estimator, "classes_", None) if inner is None else inner.order_
+    return order
+
+
 class Scorer:
     """scorer(estimator, X, y): a value of which more is better."""
 
-    def __init__(self, metric: Metric, groups: Optional[Any] = None) -> None:
+    def __init__(
+        self,
+        metric: Metric,
+        groups: Optional[Any] = None,
+        labels: Optional[Sequence[Any]] = None,
+        pos_label: Any = None,
+    ) -> None:
         self.metric = metric
         self.groups = groups
+        self.labels = labels
+        self.pos_label = pos_label
         self._sign = 1.0 if metric.greater_is_better else -1.0
 
     def __call__(
@@ -425,11 +465,13 @@ class Scorer:
         groups: Optional[ArrayLike] = None,
     ) -> float:
         if groups is None and self.groups is not None:
-            groups = X[self.groups]
-        labels = None
-        if self.metric.name is not None:
-            labels = getattr(estimator, "classes_", None)
-        return self._sign * self.metric(y, estimator.predict(X), groups, sample_weight, labels=labels)
+            groups = _rows.of_table(X, self.groups)
+        labels = self.labels
+        if labels is None and self.metric.any_classes:
+            labels = _order_of(estimator)
+        return self._sign * self.metric(
+            y, estimator.predict(X), groups, sample_weight, labels=labels, pos_label=self.pos_label
+        )
 
     def __repr__(self) -> str:
         return f"{self.metric!r}.scorer()"

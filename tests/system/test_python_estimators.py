@@ -10,13 +10,13 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score, recall_score
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, TimeSeriesSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from melicit import FrankWolfeClassifier, Metric, MetricClassifier, PlugInClassifier, Problem, errors
+from melicit import FrankWolfeClassifier, Metric, MetricClassifier, PlugInClassifier, Problem, errors, estimators
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -211,3 +211,106 @@ def test_groups_that_are_guessed():
                       ({"groups_seen": "joint", "groups": 1}, "must not see")):
         with pytest.raises(ValueError, match=text):
             MetricClassifier(metric="accuracy", **bad).fit(X, y, groups=groups)
+
+
+def share_gmean(shares):
+    return float(np.sqrt(np.prod(np.diag(shares) / shares.sum(axis=1))))
+
+
+@pytest.mark.parametrize("method, metric, on", [("judge", gmean, "predictions"), ("value", share_gmean, "confusion")])
+def test_ctrl_c_around_a_black_box_comes_through(data, monkeypatch, method, metric, on):
+    """It may come before or after the callable itself, where nothing but the library's callback hears it."""
+    usual, left = getattr(estimators._Box, method), [30]
+
+    def interrupted(self, *args):
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        return usual(self, *args)
+
+    monkeypatch.setattr(estimators._Box, method, interrupted)
+    model = FrankWolfeClassifier(metric=metric, on=on)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*data)
+    assert left == [0] and not hasattr(model, "rule_")
+    assert model.fit(*data).n_iter_ > 1  # nothing of it is left
+
+
+@pytest.mark.parametrize("kind", [FrankWolfeClassifier, PlugInClassifier])
+def test_scores_of_black_boxes(data, kind):
+    X, y = data
+    model = kind(metric=share_gmean, on="confusion", pos_label="fine").fit(X, y)
+    weight = np.where(np.arange(len(y)) % 2, 3.0, 0.5)
+    decided = model.predict(X)
+    assert model.score(X, y) == pytest.approx(gmean(y, decided), rel=1e-12)
+    expected = share_gmean(confusion_matrix(y, decided, labels=model.order_, sample_weight=weight))
+    assert model.score(X, y, weight) == pytest.approx(expected, rel=1e-12) != model.score(X, y)
+    seen = []
+    kept = kind(metric=lambda shares: seen.append(shares) or share_gmean(shares), on="confusion", pos_label="fine").fit(X, y)
+    kept.score(X, y)
+    np.testing.assert_allclose(seen[-1], confusion_matrix(y, kept.predict(X), labels=["sick", "fine"]) / len(y))
+    plain = kind(metric=gmean).fit(X, y)
+    assert plain.score(X, y) == gmean(y, plain.predict(X))
+    with pytest.raises(errors.EINVAL, match="takes no weights"):
+        plain.score(X, y, weight)
+
+
+@pytest.mark.parametrize("kind", [FrankWolfeClassifier, PlugInClassifier])
+@pytest.mark.parametrize("metric, on", [(gmean, "predictions"), (share_gmean, "confusion"), ("g-mean", "predictions")])
+def test_weights_count_in_the_rule_of_a_black_box(data, kind, metric, on):
+    X, y = data
+    base = LogisticRegression().fit(X, y)
+    weight = np.random.default_rng(5).integers(0, 4, len(y))
+    once = kind(base, metric, on=on, cv="prefit").fit(X, y, sample_weight=weight * 0.1)
+    many = kind(base, metric, on=on, cv="prefit").fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert once.value_ == many.value_ and once.queries_ == many.queries_
+    np.testing.assert_array_equal(once.decision_chances(X), many.decision_chances(X))
+    with pytest.raises(errors.EINVAL, match="how often a row counts"):
+        kind(base, metric, on=on, cv="prefit").fit(X, y, sample_weight=np.linspace(1, 2, len(y)))
+
+
+def test_scores_find_the_groups_and_the_positive_class(data):
+    X, y = data
+    group = (X[:, 1] > 0) * 1.0
+    frame = pandas.DataFrame(X[:, :2], columns=["x", "z"]).assign(g=group)
+    model = MetricClassifier(metric="equalised-odds", groups="g").fit(frame, y)
+    assert model.score(frame, y) == -Metric("equalised-odds")(y, model.predict(frame), group, labels=["fine", "sick"])
+    limited = MetricClassifier(metric=Metric.from_costs(COSTS, classes=["fine", "sick"]), at_most={"equalised-odds": 0.2})
+    limited.fit(frame, y, groups=group)
+    assert np.isfinite(limited.score(frame, y, groups=group))
+    metric = Metric("f1")
+    turned = MetricClassifier(metric=metric, pos_label="fine").fit(X, y)
+    expected = f1_score(y, turned.predict(X), pos_label="fine")
+    assert metric.scorer()(turned, X, y) == pytest.approx(expected, rel=1e-12) == turned.score(X, y)
+    inside = make_pipeline(StandardScaler(), MetricClassifier(metric=metric, pos_label="fine")).fit(X, y)
+    assert metric.scorer()(inside, X, y) == pytest.approx(f1_score(y, inside.predict(X), pos_label="fine"), rel=1e-12)
+    plain = LogisticRegression().fit(X, y)
+    for options, positive in (({}, "sick"), ({"pos_label": "fine"}, "fine"), ({"labels": ["sick", "fine"]}, "fine")):
+        expected = f1_score(y, plain.predict(X), pos_label=positive)
+        assert metric.scorer(**options)(plain, X, y) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_scorer_takes_a_column_of_an_array(data):
+    X, y = data
+    X = np.column_stack([X[:, :3], X[:, 1] > 0])
+    plain, metric = LogisticRegression().fit(X, y), Metric("equalised-odds")
+    expected = -metric(y, plain.predict(X), X[:, 3])
+    assert metric.scorer(groups=3)(plain, X, y) == expected
+    assert metric.scorer(groups="g")(plain.fit(pandas.DataFrame(X, columns=list("abcg")), y), pandas.DataFrame(X, columns=list("abcg")), y) == expected
+    with pytest.raises(errors.EINVAL, match="no names of columns"):
+        metric.scorer(groups="g")(LogisticRegression().fit(X, y), X, y)
+
+
+def test_referred_cases_have_no_score(data):
+    X, y = data
+    metric = Metric.from_costs(COSTS, classes=["fine", "sick"])
+    model = MetricClassifier(metric=metric, refer_cost=0.2).fit(X, y)
+    assert any(label is None for label in model.predict(X))
+    with pytest.raises(errors.EINVAL, match="referred cases"):
+        model.score(X, y)
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), TimeSeriesSplit(3)])
+def test_folds_leave_each_row_out_once(data, cv):
+    with pytest.raises(errors.EINVAL, match="each row is left out once"):
+        MetricClassifier(cv=cv).fit(*data)
