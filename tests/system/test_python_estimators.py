@@ -284,6 +284,10 @@ def test_scores_find_the_groups_and_the_positive_class(data):
     assert metric.scorer()(turned, X, y) == pytest.approx(expected, rel=1e-12) == turned.score(X, y)
     inside = make_pipeline(StandardScaler(), MetricClassifier(metric=metric, pos_label="fine")).fit(X, y)
     assert metric.scorer()(inside, X, y) == pytest.approx(f1_score(y, inside.predict(X), pos_label="fine"), rel=1e-12)
+    roles = Metric.from_costs(np.array([[0.0, 1.0], [9.0, 0.0]]), classes=["negative", "positive"])
+    turned = MetricClassifier(metric=roles, pos_label="fine").fit(X, y)
+    expected = roles(y, turned.predict(X), pos_label="fine")
+    assert turned.score(X, y) == roles.scorer()(turned, X, y) == expected != roles(y, turned.predict(X), pos_label="sick")
     plain = LogisticRegression().fit(X, y)
     for options, positive in (({}, "sick"), ({"pos_label": "fine"}, "fine"), ({"labels": ["sick", "fine"]}, "fine")):
         expected = f1_score(y, plain.predict(X), pos_label=positive)
