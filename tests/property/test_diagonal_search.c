@@ -436,6 +436,55 @@ static mel_line level_line(const double *a, const double *b, double b0, size_t r
     return (mel_line){ .m11 = m11 / sum, .m00 = m00 / sum, .c = sign * t * b0 / sum };
 }
 
+/* The metric's value at the classifiers of the upper boundary of the face of classes 0 and i that are best
+ * for m TP + (1 - m) TN, m from 0 to 1. */
+enum { ALONG = 401 };
+static void values_along(double value[ALONG], const mel_space *space, size_t i, const mel_metric *metric)
+{
+    mel_face *face = NULL;
+    mel_error err;
+    assert_ok(mel_space_face(&face, space, 0, i, &err), &err);
+    for (size_t j = 0; j < ALONG; j++) {
+        const double m = (double)j / (ALONG - 1.0);
+        mel_point best;
+        assert_ok(mel_face_support(&best, face, m, 1.0 - m, &err), &err);
+        double at[5] = { best.tp };
+        at[i] = best.tn;
+        assert_ok(mel_metric_value(value + j, metric, at, &err), &err);
+    }
+    mel_face_free(face);
+}
+
+/* Lemma 4.2: up to the best one it rises, from there on it falls. Remark 4.1 is not so: it is not concave. */
+static void test_unimodal_along_a_face(void **state)
+{
+    (void)state;
+    mel_rng rng;
+    mel_rng_seed(&rng, 46);
+    size_t bent_upwards = 0;
+    for (size_t k = 3; k <= 5; k++) {
+        mel_space *space = diagonal_space(k);
+        for (size_t t = 0; t < 20; t++) {
+            double a[5], b[5], b0, value[ALONG];
+            random_fractional(&rng, k, mel_space_class_share(space), a, b, &b0);
+            mel_metric *metric = test_fractional_metric(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL,
+                                                        mel_space_layout(space), a, b, b0);
+            values_along(value, space, 1 + t % (k - 1), metric);
+            size_t top = 0;
+            for (size_t j = 1; j < ALONG; j++)
+                top = value[j] > value[top] ? j : top;
+            for (size_t j = 1; j < ALONG; j++)
+                assert_true(j <= top ? value[j] >= value[j - 1] - 1e-9 : value[j] <= value[j - 1] + 1e-9);
+            for (size_t j = 2; j < ALONG; j++)
+                bent_upwards += value[j - 1] != value[j - 2] && value[j] != value[j - 1] &&
+                                value[j] - 2.0 * value[j - 1] + value[j - 2] > 1e-6;
+            mel_metric_free(metric);
+        }
+        mel_space_free(space);
+    }
+    assert_true(bent_upwards > 0);
+}
+
 /* From exact level lines, of values that differ from face to face, the faces join to the metric exactly. */
 static void test_closed_form_is_exact(void **state)
 {
@@ -650,6 +699,7 @@ int main(void)
         cmocka_unit_test(test_direction),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_questions_are_feasible),
+        cmocka_unit_test(test_unimodal_along_a_face),
         cmocka_unit_test(test_closed_form_is_exact),
         cmocka_unit_test(test_degenerate_lines_are_refused),
         cmocka_unit_test(test_table_of_fractional_metrics),

@@ -3,7 +3,9 @@
 #include "support/binary.h"
 #include "support/fair.h"
 
+#include "base/la.h"
 #include "elicit/engine.h"
+#include "elicit/search/trade_off.h"
 #include "metric/shared.h"
 #include "support/multiclass.h"
 
@@ -323,12 +325,45 @@ static void test_band_noise(void **state)
                 }
 }
 
+/* Lemma 5.1: the cost of the point that is best for a trade-off falls until the true one and rises from
+ * there. */
+static void test_cost_of_trade_offs(void **state)
+{
+    (void)state;
+    enum { MOST = 6, ALONG = 200 };
+    mel_rng rng;
+    mel_rng_seed(&rng, 62);
+    for (size_t t = 0; t < 200; t++) {
+        const size_t q = 2 + t % (MOST - 1);
+        mel_trade_off trade;
+        mel_error err;
+        assert_ok(mel_trade_off_init(&trade, q, &err), &err);
+        const double truth = mel_rng_uniform(&rng);
+        double slope[MOST], best[MOST], before = 0.0;
+        for (size_t i = 0; i < q; i++) {
+            trade.mistakes[i] = mel_rng_uniform(&rng);
+            trade.apart[i] = mel_rng_uniform(&rng);
+            slope[i] = (1.0 - truth) * trade.mistakes[i] + truth * trade.apart[i];
+        }
+        for (size_t j = 0; j <= ALONG; j++) {
+            const double lambda = (double)j / ALONG;
+            mel_trade_off_direction(best, &trade, lambda);
+            const double cost = mel_dot(q, slope, best);
+            if (j > 0 && lambda <= truth)
+                assert_true(cost < before);
+            if (j > 0 && lambda - 1.0 / ALONG >= truth)
+                assert_true(cost > before);
+            before = cost;
+        }
+        mel_trade_off_clear(&trade);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_quadratic),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_linear),     cmocka_unit_test(test_quadratic),
+        cmocka_unit_test(test_options),    cmocka_unit_test(test_cost_of_trade_offs),
         cmocka_unit_test(test_band_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
