@@ -52,7 +52,8 @@ class Session:
     problem: what it is about. path: a session file as the program's, opened or resumed; rows that are in memory are
     stored next to it. for_people: 20 questions at most, simple ones, wrong answers allowed for; False: as many as it
     takes, of a respondent that never errs, or errs as `noise` says ("flip:0.1", as in simulate). Further options are those of `melicit elicit`: tolerance=0.01,
-    max_questions=50, assume="flip", strategy="search", until="rank" with pool=, prior= with prior_strength=, ...
+    max_questions=50, assume="flip", strategy="search", until="rank" with pool=, prior= with prior_strength=, ... What is known of
+    a fair metric: known= (everything but the trade-off) or known_costs= (the costs of mistakes), each a Metric.
     """
 
     def __init__(
@@ -65,6 +66,8 @@ class Session:
         noise: str = "none",
         pool: Optional[ArrayLike] = None,
         prior: Optional[Metric] = None,
+        known: Optional[Metric] = None,
+        known_costs: Optional[Metric] = None,
         signs: Optional[Sequence[int]] = None,
         **options: Any,
     ) -> None:
@@ -80,7 +83,8 @@ class Session:
             raise fail("EINVAL", "noise: people err as they do; noise is for for_people=False")
         self._noise = noise
         settings, kept = self._settings(for_people, options)
-        self._lend(settings, kept, pool, prior, signs)
+        self._lend(settings, kept, pool, signs)
+        self._lend_metrics(settings, kept, prior, known, known_costs)
         if self.path is None:
             self._handle: Any = made(
                 "mel_session", lib.mel_session_free, lib.mel_session_new, self._ground.domain, settings
@@ -119,7 +123,7 @@ class Session:
         settings.active.decisions = lib.mel_decisions_usual()
         return settings, [names, groups]
 
-    def _lend(self, settings: Any, kept: List[Any], pool: Any, prior: Optional[Metric], signs: Any) -> None:
+    def _lend(self, settings: Any, kept: List[Any], pool: Any, signs: Any) -> None:
         if pool is not None:
             points = floats(pool, "pool", (2,))
             if points.shape[1] != lib.mel_layout_size(self._ground.layout):
@@ -127,8 +131,6 @@ class Session:
                            f"{lib.mel_layout_size(self._ground.layout)}")
             settings.active.n_pool, settings.active.pool = len(points), pointer(points)
             kept.append(points)
-        if prior is not None:
-            settings.active.prior = Metric(prior)._object("prior")
         if signs is not None:
             wanted = ffi.new("size_t *")
             call(lib.mel_family_coefficients, wanted, settings.family, settings.degree, self._ground.layout)
@@ -137,6 +139,24 @@ class Session:
             lent = ffi.new("signed char[]", [int(np.sign(s)) for s in signs])
             settings.signs = lent
             kept.append(lent)
+
+    def _lend_metrics(
+        self,
+        settings: Any,
+        kept: List[Any],
+        prior: Optional[Metric],
+        known: Optional[Metric],
+        known_costs: Optional[Metric],
+    ) -> None:
+        if known is not None and known_costs is not None:
+            raise fail("EINVAL", "known and known_costs: one metric is known, not two")
+        if prior is not None:
+            kept.append(self._in_order(prior, "prior"))
+            settings.active.prior = kept[-1]
+        if known is not None or known_costs is not None:
+            which = ("known", known) if known is not None else ("known_costs", known_costs)
+            kept.append(self._in_order(which[1], which[0]))
+            settings.structure.known, settings.structure.known_costs_only = kept[-1], known is None
 
     # --- life ---
 
@@ -257,7 +277,7 @@ class Session:
         parsed = ffi.new("mel_noise *")
         call(lib.mel_noise_parse, parsed, text(noise, "noise"))
         opt.noise, opt.seed = parsed[0], seed
-        metric = self._matched(oracle)
+        metric = self._in_order(oracle, "oracle")
         answers = made("mel_oracle", lib.mel_oracle_free, lib.mel_oracle_simulated, metric, opt)
         with self._lock:
             self._simulate(answers)
@@ -273,12 +293,11 @@ class Session:
             call(lib.mel_oracle_ask, reply, answers, question[0])
             call(lib.mel_session_tell, self._open(), number, int(reply[0]), float("nan"))
 
-    def _matched(self, metric: Metric) -> Any:
+    def _in_order(self, metric: Any, what: str) -> Any:
         """The metric in the order of this session's classes and groups."""
         from . import _rows
 
-        layout = lib.mel_session_layout(self._open())
-        return _rows.matched(metric._object("oracle"), layout, self._ground.classes, self._ground.groups)
+        return _rows.matched(Metric(metric)._object(what), self._ground.layout, self._ground.classes, self._ground.groups)
 
     # --- what was found ---
 

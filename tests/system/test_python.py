@@ -138,6 +138,52 @@ def test_noise_and_priors_are_those_of_the_program(tmp_path):
         Session(problem, for_people=False, prior_strength=10)
 
 
+def test_classes_of_a_prior_are_matched_by_name():
+    problem = Problem.population("softmax:1,3,5", ["0", "1", "2"])
+
+    def weights(classes, a):
+        return Metric.from_json(json.dumps({
+            "format": "melicit-metric", "version": 1, "family": "diagonal-linear", "coefficients": {"a": a},
+            "layout": {"kind": "confusion", "coordinates": "diagonal", "classes": classes},
+        }))
+
+    truth = weights(["0", "1", "2"], [0.1, 0.2, 0.7])
+    told = [Session(problem, "diagonal-linear", for_people=False, prior=prior, prior_strength=100).simulate(truth)
+            for prior in (truth, weights(["2", "0", "1"], [0.7, 0.1, 0.2]))]
+    np.testing.assert_array_equal(told[0].metric.coefficients, told[1].metric.coefficients)
+    with pytest.raises(errors.MelicitError, match="9"):
+        Session(problem, "diagonal-linear", prior=weights(["0", "1", "9"], [0.1, 0.2, 0.7]), prior_strength=100)
+
+
+def test_what_is_known_saves_questions():
+    """known= and known_costs= as the program's options; the classes are matched by their names."""
+    y, p = rows()
+    problem = Problem.from_proba(y, p, np.where(np.arange(len(y)) % 2 == 0, "f", "m"))
+
+    def fair(classes, a, b):
+        layout = {"kind": "rates", "coordinates": "offdiagonal", "classes": classes, "groups": ["f", "m"]}
+        return Metric.from_json(json.dumps({
+            "format": "melicit-metric", "version": 1, "family": "fair-linear", "layout": layout, "orientation": "cost",
+            "coefficients": {"a": a, "b": {"1-2": b}, "lambda": 0.3, "prevalence": [[0.5, 0.5]] * 2},
+        }))
+
+    names = [str(c) for c in Session(problem, "fair-linear").ask().classes]
+    truth, turned = fair(names, [0.6, 0.8], [0.96, 0.28]), fair(names[::-1], [0.8, 0.6], [0.28, 0.96])
+    asked = {}
+    for what in ({}, {"known_costs": truth}, {"known": truth}, {"known": turned}):
+        session = Session(problem, "fair-linear", for_people=False, **what).simulate(truth)
+        asked[len(asked)] = len(session)
+        found = json.loads(session.metric.to_json())["coefficients"]
+        assert found["lambda"] == pytest.approx(0.3, abs=0.05)
+        if "known" in what:
+            assert found["a"] == pytest.approx([0.6, 0.8], abs=1e-9)
+    assert asked[2] == asked[3] < asked[1] < asked[0]
+    with pytest.raises(errors.EINVAL, match="one metric is known"):
+        Session(problem, "fair-linear", known=truth, known_costs=truth)
+    with pytest.raises(errors.EINVAL, match="known"):
+        Session(problem, "fair-linear", known="f1")
+
+
 @pytest.mark.parametrize("for_people", [True, False])
 def test_a_family_that_only_the_search_finds(for_people):
     """As the program does: without a strategy the search is taken; the active strategy is refused."""
