@@ -65,7 +65,7 @@ def kill_by_turns(args, folder, database, servers, ports):
         servers[i].wait()
         kills += 1
         time.sleep(1)
-        servers[i] = serve(folder, database.url, ports[i])
+        servers[i] = serve(folder, database.pooled, ports[i])
         if not restarted and time.monotonic() > begun + args.seconds / 2:
             database.restart("immediate")
             restarted = 1
@@ -88,9 +88,9 @@ def check(database, study, path):
 
 def many(args, folder, database):
     ports = free_ports(SERVERS)
-    servers = [serve(folder, database.url, port) for port in ports]
+    servers = [serve(folder, database.pooled, port) for port in ports]
     proxy = Proxy(folder, ports)
-    calm_study, study, keys = create(folder, database.url), create(folder, database.url), pathlib.Path(folder, "keys")
+    calm_study, study, keys = create(folder, database.pooled), create(folder, database.pooled), pathlib.Path(folder, "keys")
     say(f"{SERVERS} servers on PostgreSQL, nobody dies", json.loads(people(args, proxy.port, calm_study).communicate()[0]))
     running = people(args, proxy.port, study, str(keys))
     kills, restarts = kill_by_turns(args, folder, database, servers, ports)

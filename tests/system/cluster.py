@@ -1,16 +1,14 @@
 """Several servers on one database, as docs/deployment.md sets them up: PostgreSQL, pgbouncer, melicit serve, haproxy, with the files of
 deploy/ but for ports, paths and TLS."""
-import glob
-import os
 import pathlib
 import shutil
 import socket
 import subprocess
-import tempfile
 import time
 
+from postgres import TOOLS, Postgres
+
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
-TOOLS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
 PROXIES = [shutil.which(name, path="/usr/sbin:/usr/bin") for name in ("haproxy", "pgbouncer")]
 
 
@@ -44,16 +42,11 @@ def wait_for(port, seconds=20):
     raise AssertionError(f"nothing listens on port {port}")
 
 
-class Database:
-    """PostgreSQL in a folder of its own, and pgbouncer in front of it. Neither runs as root."""
+class Database(Postgres):
+    """PostgreSQL, and pgbouncer in front of it, which does not run as root either."""
 
     def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="melicit-cluster-")
-        self.other = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-        if self.other:
-            shutil.chown(self.folder, "postgres", "postgres")
-        self.tool("initdb", "-A", "trust", "-U", "melicit", "-D", f"{self.folder}/data")
-        self.start()
+        super().__init__()
         self.tool("createdb", "-U", "melicit", "-h", self.folder, "melicit")
         self.port, = free_ports(1)
         settings = pathlib.Path(self.folder, "pgbouncer.ini")
@@ -66,17 +59,11 @@ class Database:
         other = ["-u", "postgres"] if self.other else []
         self.pooler = subprocess.Popen([PROXIES[1], "-q", *other, str(settings)], cwd="/", stderr=subprocess.DEVNULL)
         wait_for(self.port)
-        self.direct = f"postgres://melicit@/melicit?host={self.folder}"
-        self.url = f"postgres://melicit@127.0.0.1:{self.port}/melicit"
-
-    def tool(self, name, *words, **more):
-        subprocess.run([*self.other, f"{TOOLS[-1]}/{name}", *words], check=True, stdout=subprocess.DEVNULL, cwd="/", **more)
-
-    def start(self):
-        self.tool("pg_ctl", "-D", f"{self.folder}/data", "-o", f"-k {self.folder} -h ''", "-l", f"{self.folder}/log", "-w", "start")
+        self.direct = self.url("melicit")
+        self.pooled = f"postgres://melicit@127.0.0.1:{self.port}/melicit"
 
     def restart(self, how="fast"):
-        self.tool("pg_ctl", "-D", f"{self.folder}/data", "-m", how, "-w", "stop")
+        self.halt(how)
         self.start()
 
     def ask(self, text):
@@ -87,8 +74,7 @@ class Database:
     def stop(self):
         self.pooler.terminate()
         self.pooler.wait(20)
-        self.tool("pg_ctl", "-D", f"{self.folder}/data", "-m", "immediate", "-w", "stop")
-        shutil.rmtree(self.folder)
+        self.remove()
 
 
 class Proxy:

@@ -24,6 +24,7 @@ import threading
 import time
 
 import pytest
+from cluster import free_ports
 from conftest import BUILD, PROGRAM, SANITIZED, SOURCE, environment
 from routes import CSV, ENDING, Scene, routes
 from serving import OWN, SLOW, SOAK, Client, Server, create_study, in_threads, reply_to, small_study, within_a_minute
@@ -1573,12 +1574,6 @@ def test_shares_of_rows_that_leave_none(server):
 
 # how it is deployed -------------------------------------------------------------------------------
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def through_tls(port, method, path, body=None, **headers):
     """Status, headers and bytes of one request to study.example.org at this port."""
     context = ssl.create_default_context()
@@ -1597,7 +1592,7 @@ def through_tls(port, method, path, body=None, **headers):
 @pytest.mark.parametrize("proxy", ["nginx", "caddy"])
 def test_proxies(melicit, proxy):
     """The files of deploy/ as they are, but for ports and certificates: TLS, cookies, whose address counts, size of uploads."""
-    folder, port, plain = melicit.folder, free_port(), free_port()
+    folder, (port, plain) = melicit.folder, free_ports(2)
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=study.example.org", "-days", "1",
                     "-keyout", "key.pem", "-out", "cert.pem", "-addext", "subjectAltName=DNS:study.example.org"],
                    cwd=folder, check=True, capture_output=True)

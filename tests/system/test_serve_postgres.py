@@ -1,42 +1,32 @@
 """melicit serve on a PostgreSQL database: the flows of test_serve, and two servers that share the database."""
 import concurrent.futures
-import glob
 import os
-import shutil
 import signal
 import sqlite3
-import subprocess
-import tempfile
 import time
 import uuid
 
 import pytest
+from postgres import TOOLS, Postgres
 from serving import SLOW, Client, Server, create_study, reply_to, same_person, take_turns
 from test_serve import (  # noqa: F401: the same tests, on the other store
     test_closed_and_full_studies, test_own_session, test_prolific_ids_open_no_labels, test_prolific_parameters,
     test_quota_counts_people, test_ready_studies, test_refusing_consent, test_rehearsal_over_http, test_resume_policies,
     test_resume_reload_and_labels, test_stopping_under_load, test_uploads, test_who_has_sent_nothing_may_come_again)
 
-TOOLS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
 pytestmark = pytest.mark.skipif(not TOOLS, reason="PostgreSQL's server is not installed")
 
 
-def tool(name, *words):
-    """initdb and the server refuse to run as root."""
-    other = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    subprocess.run([*other, f"{TOOLS[-1]}/{name}", *words], check=True, stdout=subprocess.DEVNULL, cwd="/")
+@pytest.fixture(scope="module")
+def postgres():
+    running = Postgres()
+    yield running
+    running.remove()
 
 
 @pytest.fixture(scope="module")
-def database():
-    folder = tempfile.mkdtemp(prefix="melicit-pg-")
-    if os.geteuid() == 0:
-        shutil.chown(folder, "postgres", "postgres")
-    tool("initdb", "-A", "trust", "-U", "melicit", "-D", f"{folder}/data")
-    tool("pg_ctl", "-D", f"{folder}/data", "-o", f"-k {folder} -h ''", "-l", f"{folder}/log", "-w", "start")
-    yield f"postgres://melicit@/postgres?host={folder}"
-    tool("pg_ctl", "-D", f"{folder}/data", "-m", "immediate", "-w", "stop")
-    shutil.rmtree(folder)
+def database(postgres):
+    return postgres.url()
 
 
 @pytest.fixture
@@ -69,10 +59,9 @@ def test_two_servers_share_a_database(server, database, melicit):
     assert exported and (melicit.folder / "all.jsonl").read_text().count("\n") >= page["seq"] - 1
 
 
-def test_the_database_restarts(server, database, melicit):
+def test_the_database_restarts(server, postgres, melicit):
     """PostgreSQL goes away under a running server and comes back: 503 in between, no restart, nothing is lost."""
     study = create_study(server)
-    folder = database.split("host=")[1]
     people = [server.client() for _ in range(4)]
     pages = [c.join(study) for c in people]
     acknowledged, refused = [], []
@@ -91,14 +80,14 @@ def test_the_database_restarts(server, database, melicit):
 
     for how in ("fast", "immediate"):
         assert [answer(i) for i in range(4)] == [200] * 4
-        tool("pg_ctl", "-D", f"{folder}/data", "-m", how, "-w", "stop")
+        postgres.halt(how)
         try:
             assert [answer(i) for i in range(4)] == [503] * 4
             assert server.client().post("/api/join", {"study": study})[0] == 503
             assert people[0].get("/api/page")[0] == 503
             assert server.client().get("/api/datasets")[0] == 200
         finally:
-            tool("pg_ctl", "-D", f"{folder}/data", "-o", f"-k {folder} -h ''", "-l", f"{folder}/log", "-w", "start")
+            postgres.start()
         for i in range(4):
             assert people[i].get("/api/page")[1]["page"]["seq"] == pages[i]["seq"]
     assert set(refused) == {"storage"}
