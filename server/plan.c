@@ -113,7 +113,7 @@ static mel_status send_one(rehearsal *r, size_t person)
 
 /* --- what comes of it --------------------------------------------------------------------------- */
 
-/* After each number of questions: the median width, and how many people's is at most what is wanted. *needs:
+/* After each number of questions: the median width, and for how many people it is narrow enough. *needs:
  * the first number at which the median is; 0: none. room: n numbers. */
 static json_t *by_questions(json_int_t *needs, const rehearsal *r, double *room)
 {
