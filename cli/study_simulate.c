@@ -109,9 +109,15 @@ static void print_plan(const json_t *plan)
     else
         cli_print("of all together it takes more people than these\n");
     const long long dominated = (long long)json_integer_value(json_object_get(plan, "dominated"));
+    const long long trivial = (long long)json_integer_value(json_object_get(plan, "trivial"));
+    const long long asked = (long long)json_integer_value(json_object_get(plan, "asked"));
     if (dominated > 0)
         cli_print("%lld of %lld questions tell nothing: one system is as good or better in every number\n",
-                  dominated, (long long)json_integer_value(json_object_get(plan, "asked")));
+                  dominated, asked);
+    if (trivial > 0)
+        cli_print("%lld of %lld questions tell hardly anything: the answers before them said what would be "
+                  "answered\n",
+                  trivial, asked);
 }
 
 mel_status cli_study_plan(cli_study_desk *d, mel_error *err)

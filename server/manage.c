@@ -64,23 +64,45 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
     return status;
 }
 
+/* The same as a metric, for those who err. */
+static mel_status metric_of_fewer_mistakes(mel_metric **out, const mel_layout *layout,
+                                           const mel_problem *problem, mel_error *err)
+{
+    const size_t size = mel_layout_size(layout);
+    const bool mistakes = layout->coordinates == MEL_OFFDIAGONAL;
+    *out = NULL;
+    if (layout->n_groups > 0)
+        return mel_fail(err, MEL_EINVAL, "noise: where there are groups it takes a metric to err about");
+    double *even = mel_alloc(size, sizeof *even);
+    if (even == NULL)
+        return mel_fail_memory(err, "a metric");
+    for (size_t i = 0; i < size; i++)
+        even[i] = 1.0 / sqrt((double)size);
+    const mel_status status = mel_metric_linear(out, MEL_FAMILY_LINEAR, layout, problem->class_name,
+                                                mistakes ? MEL_COST : MEL_UTILITY, even, err);
+    free(even);
+    return status;
+}
+
 mel_status mel_rehearsal_oracle(mel_oracle **out, double *guess, const mel_rehearsal *how,
                                 const mel_flow *flow, const mel_problem *problem, uint64_t seed,
                                 mel_error *err)
 {
     *guess = NAN;
-    if (how->metric == NULL || json_is_null(how->metric))
+    const bool wants = how->metric != NULL && !json_is_null(how->metric);
+    if (!wants && (how->noise == NULL || strcmp(how->noise, "none") == 0))
         return mel_oracle_callback(out, fewer_mistakes, NULL, NULL, err);
+    const mel_layout *layout = mel_session_layout(mel_flow_session((mel_flow *)flow));
     mel_simulated_options opt;
     mel_simulated_options_init(&opt);
     opt.seed = seed;
     mel_metric *metric = NULL;
     mel_status status = mel_noise_parse(&opt.noise, how->noise != NULL ? how->noise : "none", err);
     if (status == MEL_OK)
-        status = read_metric(&metric, how->metric, mel_session_layout(mel_flow_session((mel_flow *)flow)),
-                             problem, err);
+        status = wants ? read_metric(&metric, how->metric, layout, problem, err)
+                       : metric_of_fewer_mistakes(&metric, layout, problem, err);
     mel_cost_ratio ratio;
-    if (status == MEL_OK && mel_metric_cost_ratio(&ratio, metric, NULL) == MEL_OK)
+    if (status == MEL_OK && wants && mel_metric_cost_ratio(&ratio, metric, NULL) == MEL_OK)
         *guess = ratio.ratio;
     if (status == MEL_OK)
         status = mel_oracle_simulated(out, metric, &opt, err);

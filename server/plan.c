@@ -21,10 +21,39 @@ typedef struct {
     const mel_open_study *open_study;
     size_t n, most; /* people; questions */
     mel_flow **flow;
-    double *width;             /* n x most: of the interval after so many answers; infinity: open, or ended */
-    uint32_t asked, dominated; /* questions of the elicitation; one of the two is as good or better in all */
+    double *width;  /* n x most: of the interval after so many answers; infinity: open, or ended */
+    uint32_t *idle; /* most: for how many people the question told nothing */
+    uint32_t asked; /* questions of the elicitation that were not asked before */
+    uint32_t dominated,
+        trivial; /* one of the two is as good or better in all; else what was answered was known */
     mel_error *err;
 } rehearsal;
+
+/* What the answers so far tell: equally likely metrics, as many as draws. Strategies that know no
+ * probabilities have none. */
+typedef struct {
+    mel_metric *metric;
+    mel_summary summary;
+    size_t n;
+    double *draw;
+} belief;
+
+static void belief_clear(belief *b)
+{
+    mel_metric_free(b->metric);
+    free(b->draw);
+    *b = (belief){ 0 };
+}
+
+static mel_status belief_of(belief *out, mel_session *session, bool draws, mel_error *err)
+{
+    size_t width = 0;
+    belief_clear(out);
+    mel_status status = mel_session_result(&out->metric, &out->summary, session, err);
+    if (status == MEL_OK && draws)
+        status = mel_session_draws(&out->n, &width, &out->draw, session, err);
+    return status;
+}
 
 /* How wide the result's interval is: of a cost ratio the larger end over the smaller one, else the radius. */
 static double width_of(const mel_metric *metric, const mel_summary *summary)
@@ -46,18 +75,61 @@ static bool is_dominated(const mel_record *record, size_t size)
     return !(above && below);
 }
 
-static mel_status note_answer(rehearsal *r, size_t person, uint32_t answered)
+/* Whether 39 of 40 who could have answered so far as this person did prefer the same of the two. */
+static mel_status is_trivial(bool *out, const belief *before, const mel_record *record, size_t size,
+                             mel_error *err)
+{
+    *out = false;
+    if (before->n == 0)
+        return MEL_OK;
+    double *pool = mel_alloc(2 * size + 2 * before->n, sizeof *pool), beats[4];
+    if (pool == NULL)
+        return mel_fail_memory(err, "a plan");
+    memcpy(pool, record->a, size * sizeof *pool);
+    memcpy(pool + size, record->b, size * sizeof *pool);
+    double *value = pool + 2 * size;
+    mel_status status = mel_rank_sampled_values(value, before->metric, before->n, before->draw, 2, pool, err);
+    if (status == MEL_OK)
+        status = mel_rank_beats(beats, before->n, 2, value, mel_metric_orientation(before->metric), err);
+    *out = status == MEL_OK && fmax(beats[1], beats[2]) >= 0.975;
+    free(pool);
+    return status;
+}
+
+/* Whether the last question told something. */
+static mel_status note_question(rehearsal *r, const belief *before, const mel_record *record,
+                                const mel_session *session, uint32_t answered)
+{
+    const size_t size = mel_layout_size(mel_session_layout(session));
+    const bool dominated = is_dominated(record, size);
+    bool trivial = false;
+    const mel_status status =
+        dominated || record->repeated ? MEL_OK : is_trivial(&trivial, before, record, size, r->err);
+    if (status != MEL_OK || record->repeated)
+        return status;
+    r->asked++;
+    r->dominated += dominated;
+    r->trivial += trivial;
+    if (answered <= r->most)
+        r->idle[answered - 1] += dominated || trivial;
+    return MEL_OK;
+}
+
+static bool knows_probabilities(const rehearsal *r)
+{
+    return r->open_study->study->options.strategy == MEL_STRATEGY_ACTIVE;
+}
+
+/* known: before the answer, and then with it. */
+static mel_status note_answer(rehearsal *r, size_t person, uint32_t answered, belief *known)
 {
     mel_session *session = mel_flow_session(r->flow[person]);
     const mel_record record = mel_session_record(session, answered - 1);
-    mel_metric *metric = NULL;
-    mel_summary summary;
-    r->asked += !record.repeated;
-    r->dominated += !record.repeated && is_dominated(&record, mel_layout_size(mel_session_layout(session)));
-    const mel_status status = mel_session_result(&metric, &summary, session, r->err);
+    mel_status status = note_question(r, known, &record, session, answered);
+    if (status == MEL_OK)
+        status = belief_of(known, session, knows_probabilities(r), r->err);
     if (status == MEL_OK && answered <= r->most)
-        r->width[person * r->most + answered - 1] = width_of(metric, &summary);
-    mel_metric_free(metric);
+        r->width[person * r->most + answered - 1] = width_of(known->metric, &known->summary);
     return status;
 }
 
@@ -66,17 +138,19 @@ static mel_status walk(rehearsal *r, size_t person, mel_oracle *oracle, double g
 {
     mel_flow *flow = r->flow[person];
     mel_session *session = mel_flow_session(flow);
-    mel_status status = MEL_OK;
+    belief known = { 0 };
+    mel_status status = belief_of(&known, session, knows_probabilities(r), r->err);
     while (status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0) {
         const uint32_t before = mel_session_answers(session);
         json_t *value = mel_flow_simulated(flow, oracle, guess, r->err);
         status = value != NULL ? mel_flow_tell(flow, value, (double)NAN, r->err) : r->err->code;
         json_decref(value);
         if (status == MEL_OK && mel_session_answers(session) > before)
-            status = note_answer(r, person, mel_session_answers(session));
+            status = note_answer(r, person, mel_session_answers(session), &known);
         if (status == MEL_OK)
             status = mel_budget_check(r->err);
     }
+    belief_clear(&known);
     /* What is known at the end stays known. */
     const uint32_t n = mel_session_answers(session);
     double *width = r->width + person * r->most;
@@ -129,9 +203,9 @@ static json_t *by_questions(json_int_t *needs, const rehearsal *r, double *room)
         const double middle = mel_quantile_sort(r->n, room, 0.5);
         if (*needs == 0 && middle <= r->plan->width)
             *needs = (json_int_t)q + 1;
-        good = mel_json_add(list,
-                            json_pack("{s:I, s:o, s:I}", "questions", (json_int_t)q + 1, "width",
-                                      isfinite(middle) ? json_real(middle) : json_null(), "within", within));
+        good = mel_json_add(list, json_pack("{s:I, s:o, s:I, s:I}", "questions", (json_int_t)q + 1, "width",
+                                            isfinite(middle) ? json_real(middle) : json_null(), "within",
+                                            within, "idle", (json_int_t)r->idle[q]));
     }
     return mel_json_if(good, list);
 }
@@ -188,14 +262,12 @@ static mel_status summarise(json_t **out, const rehearsal *r)
     json_int_t questions = 0, people = 0;
     json_t *asked = by_questions(&questions, r, room), *together = json_array();
     free(room);
-    const mel_status status = r->open_study->study->options.strategy == MEL_STRATEGY_ACTIVE
-                                  ? by_people(together, &people, r)
-                                  : MEL_OK;
-    *out = json_pack("{s:s, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I}", "measure", ratio ? "factor" : "radius",
-                     "wanted", r->plan->width, "participants", (json_int_t)r->n, "by_questions", asked,
-                     "by_people", together, "questions", known_or_null(questions), "people",
-                     known_or_null(people), "asked", (json_int_t)r->asked, "dominated",
-                     (json_int_t)r->dominated);
+    const mel_status status = knows_probabilities(r) ? by_people(together, &people, r) : MEL_OK;
+    *out = json_pack("{s:s, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "measure",
+                     ratio ? "factor" : "radius", "wanted", r->plan->width, "participants", (json_int_t)r->n,
+                     "by_questions", asked, "by_people", together, "questions", known_or_null(questions),
+                     "people", known_or_null(people), "asked", (json_int_t)r->asked, "dominated",
+                     (json_int_t)r->dominated, "trivial", (json_int_t)r->trivial);
     if (status != MEL_OK) {
         json_decref(*out);
         *out = NULL;
@@ -238,10 +310,12 @@ static mel_status run(json_t **out, rehearsal *r)
 {
     r->flow = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
     r->width = mel_alloc(r->n * r->most, sizeof *r->width);
-    const mel_status status =
-        r->flow != NULL && r->width != NULL ? send_all(out, r) : mel_fail_memory(r->err, "a plan");
+    r->idle = mel_alloc_zero(r->most, sizeof *r->idle);
+    const bool ready = r->flow != NULL && r->width != NULL && r->idle != NULL;
+    const mel_status status = ready ? send_all(out, r) : mel_fail_memory(r->err, "a plan");
     free(r->flow);
     free(r->width);
+    free(r->idle);
     return status;
 }
 

@@ -563,7 +563,7 @@ def test_plan(server, melicit):
     assert len(widths) == 12 and widths[-1] < 1.5 < widths[1] and plan["measure"] == "factor"
     assert widths[plan["questions"] - 1] <= 3 and all(w > 3 for w in widths[:plan["questions"] - 1])
     assert [row["people"] for row in plan["by_people"]] == [2, 4, 8] and plan["by_people"][-1]["width"] < 3
-    assert 8 <= plan["asked"] <= 96 and plan["dominated"] == 0
+    assert 8 <= plan["asked"] <= 96 and plan["dominated"] == plan["trivial"] == 0
     assert researcher.get(f"/api/admin/studies/{study}")[1]["live"] == []
     for body, part in (({"participants": 1}, "participants"), ({"width": 0}, "width"), ({"spread": 1}, "spread")):
         status, told = researcher.post(path, body)
@@ -573,6 +573,30 @@ def test_plan(server, melicit):
     said = melicit("study", "plan", study, "--store", "t.db", "--participants", 4, "--metric", 7, "--noise", "flip:0.3",
                    "--width", "1.0001", "--seed", 1).done().out
     assert "do not give half of the people a width of 1" in said and "more people than these" in said
+
+
+def test_plan_says_which_questions_tell_nothing(server):
+    """Far more questions than it takes: what people will answer is known. Errors need no metric but where there are groups."""
+    researcher = server.researcher()
+    more = {"elicitation": {"family": "linear", "tolerance": 0.001, "max_questions": 40, "assume": "person", "repeat_every": 0}}
+
+    def plan(study, **body):
+        return researcher.post(f"/api/admin/studies/{create_study(server, study)}/plan", {"participants": 3, **body})
+
+    status, found = plan(small_study(**more), metric=7, noise="flip:0.05")
+    idle = [row["idle"] for row in found["by_questions"]]
+    assert status == 200 and sum(idle) == found["trivial"] + found["dominated"] and found["trivial"] > 0
+    assert sum(idle[20:]) > sum(idle[:20])
+    pages = [{"kind": "elicitation"}, {"kind": "done", "title": "Thanks"}]
+    three = small_study(questions=8, space={"population": "softmax:1,3,5", "classes": ["a", "b", "c"]}, phases=pages)
+    careful, careless = (plan(three, noise=noise) for noise in ("none", "flip:0.4"))
+    assert careful[0] == careless[0] == 200
+    assert careful[1]["by_questions"] != careless[1]["by_questions"]
+    groups = small_study(questions=3, space={"data": "german_credit", "group": "sex"}, phases=pages)
+    groups["elicitation"]["family"] = "fair-linear"
+    assert plan(groups, participants=2, width=0.5)[0] == 200
+    status, told = plan(groups, participants=2, noise="flip:0.1")
+    assert status == 400 and "noise: where there are groups" in told["error"]["message"]
 
 
 def test_new_participants_start_from_what_others_want(server, melicit):

@@ -9,8 +9,6 @@ export interface Line {
   key: string;
   name: string;
   range: Range;
-  /** Leads to more about it. */
-  href?: string;
   /** What it should be, where that is known. */
   truth?: number;
   odd?: boolean;

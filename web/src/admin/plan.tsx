@@ -2,20 +2,23 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, post } from '../lib/api';
+import { post, type ApiError } from '../lib/api';
 import { short } from '../lib/text';
 import type { StudyView } from '../lib/types';
+import { NumberField, hasRatio, useAnswers } from './simulated';
 
 interface Plan {
   measure: 'factor' | 'radius';
   wanted: number;
   participants: number;
-  by_questions: { questions: number; width: number | null; within: number }[];
+  /** idle: for how many people the question told nothing. */
+  by_questions: { questions: number; width: number | null; within: number; idle: number }[];
   by_people: { people: number; width: number | null }[];
   questions: number | null;
   people: number | null;
   asked: number;
   dominated: number;
+  trivial: number;
 }
 
 const widthText = (width: number | null): string => (width === null ? 'open' : short(width));
@@ -35,6 +38,11 @@ function Answer({ plan }: { plan: Plan }): JSX.Element {
           {plan.dominated} of {plan.asked} questions tell nothing: one system is as good or better in every number.
         </p>
       )}
+      {plan.trivial > 0 && (
+        <p class="caution">
+          {plan.trivial} of {plan.asked} questions tell hardly anything: the answers before them said what would be answered.
+        </p>
+      )}
       <div class="grid">
         <table>
           <caption>One person, median</caption>
@@ -42,6 +50,7 @@ function Answer({ plan }: { plan: Plan }): JSX.Element {
             <tr>
               <th scope="col">Questions</th>
               <th scope="col">Width</th>
+              <th scope="col">Needless for</th>
             </tr>
           </thead>
           <tbody>
@@ -49,6 +58,7 @@ function Answer({ plan }: { plan: Plan }): JSX.Element {
               <tr key={row.questions}>
                 <td>{row.questions}</td>
                 <td>{widthText(row.width)}</td>
+                <td>{row.idle > 0 ? row.idle : '–'}</td>
               </tr>
             ))}
           </tbody>
@@ -75,37 +85,19 @@ function Answer({ plan }: { plan: Plan }): JSX.Element {
   );
 }
 
-interface NumberProps {
-  id: string;
-  label: string;
-  value: number;
-  low: number;
-  high: number;
-  set: (x: number) => void;
-}
-
-function NumberField({ id, label, value, low, high, set }: NumberProps): JSX.Element {
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input id={id} type="number" min={low} max={high} step="any" value={value} onInput={(e) => set(Number(e.currentTarget.value))} />
-    </div>
-  );
-}
-
-export function Planning({ view, simple }: { view: StudyView; simple: boolean }): JSX.Element {
+export function Planning({ view }: { view: StudyView }): JSX.Element {
+  const simple = hasRatio(view);
   const [count, setCount] = useState(20);
   const [width, setWidth] = useState(simple ? 2 : 0.1);
-  const [ratio, setRatio] = useState(7);
   const [spread, setSpread] = useState(0.5);
-  const [noise, setNoise] = useState('flip:0.05');
+  const { fields, sent } = useAnswers(view, 'plan', 'False alarms that a missed one is worth to most');
   const [plan, setPlan] = useState<Plan | null>(null);
   const [said, setSaid] = useState('');
   const go = async (event: Event): Promise<void> => {
     event.preventDefault();
     setSaid('Simulated participants are on their way …');
     try {
-      setPlan(await post<Plan>(`/api/admin/studies/${view.id}/plan`, { participants: count, width, ...(simple ? { metric: ratio, noise, spread } : {}) }));
+      setPlan(await post<Plan>(`/api/admin/studies/${view.id}/plan`, { participants: count, width, ...sent, ...(simple ? { spread } : {}) }));
       setSaid('');
     } catch (error) {
       setSaid((error as ApiError).message);
@@ -117,23 +109,10 @@ export function Planning({ view, simple }: { view: StudyView; simple: boolean })
       <p class="note">How many questions and people does it take? Simulated participants, who are not kept, answer with this study’s settings.</p>
       <form onSubmit={(event) => void go(event)}>
         <div class="grid">
-          <NumberField id="plan-people" label="At most how many people" value={count} low={2} high={200} set={setCount} />
+          <NumberField id="plan-people" label="At most how many people" value={count} low={2} high={200} step={1} set={setCount} />
           <NumberField id="plan-width" label={simple ? 'Upper end of the interval, times the lower one' : 'Interval, plus or minus'} value={width} low={0.001} high={1000} set={setWidth} />
-          {simple && (
-            <>
-              <NumberField id="plan-ratio" label="False alarms that a missed one is worth to most" value={ratio} low={0.01} high={1000} set={setRatio} />
-              <NumberField id="plan-spread" label="How far people differ (0: not; 0.7: by half or double)" value={spread} low={0} high={5} set={setSpread} />
-              <div class="field">
-                <label for="plan-noise">How they err</label>
-                <select id="plan-noise" value={noise} onChange={(e) => setNoise(e.currentTarget.value)}>
-                  <option value="none">never</option>
-                  <option value="flip:0.05">1 answer in 20</option>
-                  <option value="flip:0.1">1 answer in 10</option>
-                  <option value="flip:0.2">1 answer in 5</option>
-                </select>
-              </div>
-            </>
-          )}
+          {fields}
+          {simple && <NumberField id="plan-spread" label="How far people differ (0: not; 0.7: by half or double)" value={spread} low={0} high={5} set={setSpread} />}
         </div>
         <button type="submit">Work it out</button>
         <p role="status">{said}</p>
