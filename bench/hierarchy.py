@@ -35,11 +35,13 @@ write.table(t(apply(found$betadraw[, , kept], 1:2, mean)), at[2], sep = ",", row
 """
 
 
+ALONE = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
 def measured(kind, given, files=()):
     """The line that bench_hierarchy prints."""
     line = [BUILD / "bench_hierarchy", kind, "logistic", "100", "15", given.spread, given.scale, given.seed, *files]
-    alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    return json.loads(subprocess.run([str(word) for word in line], check=True, capture_output=True, env=alone).stdout)
+    return json.loads(subprocess.run([str(word) for word in line], check=True, capture_output=True, env=ALONE).stdout)
 
 
 def degrees(x, y):
@@ -52,7 +54,7 @@ def by_bayesm(folder, given):
     if shutil.which("Rscript") is None:
         return None
     answers, truth, found = (folder / name for name in ("answers.csv", "truth.csv", "found.csv"))
-    ran = subprocess.run(["Rscript", "-e", R, str(answers), str(found), str(given.scale)], capture_output=True, text=True)
+    ran = subprocess.run(["Rscript", "-e", R, str(answers), str(found), str(given.scale)], capture_output=True, text=True, env=ALONE)
     if ran.returncode != 0:
         print(ran.stderr.strip().splitlines()[-1])
         return None
