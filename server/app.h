@@ -158,6 +158,10 @@ bool mel_is_upload(const char *text);
 /* The table of an upload, as heavy work that ends when it is closed; NULL with the answer set. */
 mel_table *mel_upload_open(mel_call *call, const char *id);
 void mel_upload_close(mel_call *call, mel_table *table); /* NULL: nothing */
+/* The groups of its rows, by the column that body["group"] names, for free(); nothing where the problem has
+ * none. A refusal (MEL_EINVAL) is about that field. */
+mel_status mel_upload_groups(uint32_t **out, const mel_table *table, const json_t *body,
+                             const mel_problem *problem, mel_error *err);
 /* For mel_http_options: who wants to upload something. Asks memory alone. */
 mel_sender mel_upload_sender(const mel_request *request, void *app);
 /* Whether this process has seen that the cookie of the request is a researcher's. */
@@ -196,6 +200,7 @@ void mel_api_undo(mel_call *call);
 void mel_api_result(mel_call *call);
 void mel_api_download(mel_call *call);
 void mel_api_decide(mel_call *call);
+void mel_api_today(mel_call *call);
 void mel_api_share(mel_call *call);
 void mel_api_shared(mel_call *call);
 /* What a session is started with: the body (taken over), or what the session of the link in "like" was

@@ -149,8 +149,9 @@ static mel_status decide_rows(json_t **out, const rows *r, mel_participant *part
                               mel_error *err)
 {
     const mel_problem *problem = mel_flow_problem(participant->flow);
-    const mel_outcome_options opt = mel_result_options(mel_flow_study(participant->flow), problem);
+    mel_outcome_options opt = mel_result_options(mel_flow_study(participant->flow), problem);
     mel_outcome *found = NULL;
+    opt.treatments = true; /* the best rule of any metric */
     uint32_t *decision = mel_alloc_zero(r->n + 1, sizeof *decision);
     mel_status status = decision != NULL
                             ? mel_outcome_of_session(&found, mel_flow_session(participant->flow), &opt, err)
@@ -164,6 +165,17 @@ static mel_status decide_rows(json_t **out, const rows *r, mel_participant *part
     return status;
 }
 
+/* The rows of the table, with their groups where there are some. */
+static mel_status take_table(rows *out, uint32_t **group, const mel_table *table, const json_t *body,
+                             const mel_problem *problem, mel_error *err)
+{
+    mel_status status = read_uploaded(out, table, json_object_get(body, "columns"), problem, err);
+    if (status == MEL_OK)
+        status = mel_upload_groups(group, table, body, problem, err);
+    out->group = *group;
+    return status;
+}
+
 /* About the table, or without one about the rows that the session is about, which only a session of one's
  * own gives away. */
 static mel_status answer(json_t **out, mel_call *call, mel_participant *participant, const mel_table *table,
@@ -171,12 +183,11 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
 {
     const mel_problem *problem = mel_flow_problem(participant->flow);
     mel_problem *measured = NULL;
+    uint32_t *group = NULL;
     rows r = { .k = problem->n_classes };
     mel_status status = MEL_OK;
-    if (table != NULL && problem->n_groups > 1)
-        status = mel_fail(&call->err, MEL_EINVAL, "the rule looks at groups: use the command line");
-    else if (table != NULL)
-        status = read_uploaded(&r, table, json_object_get(body, "columns"), problem, &call->err);
+    if (table != NULL)
+        status = take_table(&r, &group, table, body, problem, &call->err);
     else if (!mel_is_own(participant) || problem->n_rows == 0)
         status = mel_fail(&call->err, MEL_EINVAL, "upload: expected a table of probabilities");
     else
@@ -188,6 +199,7 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
         status = decide_rows(out, &r, participant, mel_json_is_true(body, "calibrated"), &call->err);
     if (measured == NULL)
         free(r.probability);
+    free(group);
     mel_problem_free(measured);
     return status;
 }

@@ -115,7 +115,7 @@ mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_proble
     flow->study = study;
     flow->problem = problem;
     flow->seed = seed;
-    flow->guess = NAN;
+    flow->guess = flow->today_threshold = NAN;
     flow->budget = study->options.max_questions;
     if (prior != NULL)
         status = mel_prior_read(&flow->prior, &flow->prior_strength, prior, err);
@@ -143,6 +143,7 @@ void mel_flow_free(mel_flow *flow)
     mel_session_free(flow->session);
     mel_metric_free(flow->prior);
     json_decref(flow->forms);
+    free(flow->today_counts);
     free(flow->pair);
     free(flow->answer);
     free(flow);

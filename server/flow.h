@@ -54,6 +54,8 @@ mel_session *mel_flow_session(mel_flow *flow);
 /* Forms that were sent, borrowed: choices and numbers as they are, true for texts. */
 const json_t *mel_flow_forms(const mel_flow *flow);
 const json_t *mel_flow_form(const json_t *forms, size_t phase); /* one of them; NULL: not sent */
+/* Puts what is done today into the options, where somebody said it; lent. */
+void mel_flow_put_today(mel_outcome_options *opt, const mel_flow *flow);
 /* The evaluation's questions and answers, borrowed: without answers where it has not begun. */
 mel_evaluation mel_flow_evaluation(const mel_flow *flow);
 

@@ -29,8 +29,10 @@ struct mel_flow {
     size_t size; /* numbers in a point */
     uint32_t n_evaluation;
     uint32_t evaluation_people; /* its pairs are whole numbers out of so many; 0: they are not */
-    double *pair;               /* n_evaluation x 2 x size */
-    mel_answer *answer;         /* n_evaluation; about the pair's A and B */
+    double today_threshold;     /* what somebody said is done today: NaN; or counted decisions, or NULL */
+    double *today_counts;
+    double *pair;       /* n_evaluation x 2 x size */
+    mel_answer *answer; /* n_evaluation; about the pair's A and B */
 };
 
 /* --- flow.c --------------------------------------------------------------------------------------- */

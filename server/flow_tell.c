@@ -234,8 +234,70 @@ static mel_status ask_again(mel_flow *flow, mel_error *err)
     return MEL_OK;
 }
 
+/* --- what is done today ------------------------------------------------------------------------- */
+
+void mel_flow_put_today(mel_outcome_options *opt, const mel_flow *flow)
+{
+    opt->today_threshold = flow->today_threshold;
+    opt->today_counts = flow->today_counts;
+}
+
+/* Counted decisions, a list of groups x classes x classes numbers. */
+static mel_status take_counts(double **out, const mel_flow *flow, const json_t *list, mel_error *err)
+{
+    const size_t k = flow->problem->n_classes, m = flow->problem->n_groups > 1 ? flow->problem->n_groups : 1;
+    const size_t n = m * k * k;
+    if (json_array_size(list) != n)
+        return mel_fail(err, MEL_EINVAL, "today.counts: expected %zu numbers", n);
+    double *count = mel_alloc_zero(n, sizeof *count);
+    if (count == NULL)
+        return mel_fail_memory(err, "counts");
+    bool good = true;
+    for (size_t row = 0; row < n; row += k) {
+        double total = 0.0;
+        for (size_t j = row; j < row + k; j++) {
+            const json_t *one = json_array_get(list, j);
+            count[j] = json_number_value(one);
+            total += count[j];
+            good = good && json_is_number(one) && count[j] >= 0.0 && isfinite(count[j]);
+        }
+        good = good && total >= 1.0;
+    }
+    if (!good) {
+        free(count);
+        return mel_fail(err, MEL_EINVAL,
+                        "today.counts: expected counts from 0 up, and rows of each class in each group");
+    }
+    *out = count;
+    return MEL_OK;
+}
+
+/* {"threshold"}, {"counts"}, or {}: nothing is known. */
+static mel_status tell_today(mel_flow *flow, const json_t *today, mel_error *err)
+{
+    const json_t *list = json_object_get(today, "counts"), *from = json_object_get(today, "threshold");
+    const double threshold = from != NULL ? json_number_value(from) : (double)NAN;
+    double *count = NULL;
+    mel_status status = MEL_OK;
+    if (json_object_size(today) > 1)
+        status = mel_fail(err, MEL_EINVAL, "today: expected a threshold or counts");
+    else if (from != NULL && (flow->problem->n_classes != 2 || !(threshold >= 0.0 && threshold <= 1.0)))
+        status = mel_fail(err, MEL_EINVAL, "today.threshold: expected a number from 0 to 1, of two classes");
+    else if (list != NULL)
+        status = take_counts(&count, flow, list, err);
+    if (status != MEL_OK)
+        return status;
+    free(flow->today_counts);
+    flow->today_counts = count;
+    flow->today_threshold = threshold;
+    return MEL_OK;
+}
+
 static mel_status tell_result(mel_flow *flow, const json_t *value, mel_error *err)
 {
+    const json_t *today = json_object_get(value, "today");
+    if (today != NULL)
+        return tell_today(flow, today, err);
     if (mel_json_is_true(value, "again"))
         return ask_again(flow, err);
     return mel_json_is_true(value, "more") ? ask_more(flow, err) : mel_flow_next_phase(flow, err);
@@ -251,7 +313,7 @@ static mel_status check_value(const mel_flow *flow, const json_t *value, mel_err
         [MEL_PHASE_GUESS] = "ratio:any",
         [MEL_PHASE_ELICITATION] = "answer shown:object",
         [MEL_PHASE_EVALUATION] = "answer shown:object",
-        [MEL_PHASE_RESULT] = "more:boolean again:boolean",
+        [MEL_PHASE_RESULT] = "more:boolean again:boolean today:object",
         [MEL_PHASE_DONE] = "",
     };
     const mel_phase_kind kind = mel_flow_current(flow)->kind;
@@ -262,6 +324,9 @@ static mel_status check_value(const mel_flow *flow, const json_t *value, mel_err
     mel_status status = mel_check_fields(value, "value", undoing ? "undo:boolean" : fields[kind], err);
     if (status == MEL_OK && shown != NULL)
         status = mel_check_fields(shown, "value.shown", "picture rates:boolean", err);
+    const json_t *today = undoing || kind != MEL_PHASE_RESULT ? NULL : json_object_get(value, "today");
+    if (status == MEL_OK && today != NULL)
+        status = mel_check_fields(today, "value.today", "threshold:number counts:list", err);
     if (status == MEL_EDATA && err != NULL)
         err->code = MEL_EINVAL;
     return status == MEL_EDATA ? MEL_EINVAL : status;

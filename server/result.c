@@ -89,6 +89,8 @@ mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err)
     mel_outcome *outcome = NULL;
     json_t *result = NULL;
     opt.evaluation = &evaluation;
+    opt.treatments = true;
+    mel_flow_put_today(&opt, flow);
     mel_status status = mel_outcome_of_session(&outcome, mel_flow_session(flow), &opt, err);
     if (status == MEL_OK)
         status = outcome_json(&result, outcome, err);

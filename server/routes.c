@@ -45,6 +45,7 @@ static const struct {
     { "GET", "/api/result", mel_api_result, 10.0 },
     { "GET", "/api/result/*", mel_api_download, 10.0 },
     { "POST", "/api/decisions", mel_api_decide, 1.0 },
+    { "POST", "/api/today", mel_api_today, 1.0 },
     { "POST", "/api/share", mel_api_share, 1.0 },
     { "GET", "/api/shared/*/*", mel_api_shared, 10.0 },
     { "POST", "/api/leave", mel_api_leave, 10.0 },

@@ -71,6 +71,13 @@ typedef struct {
     double value_low, value_high; /* 95%, for other rows and what is open about the metric; NaN: unknown */
 } mel_decision;
 
+/* What a rule does with people: of those of a true class in a group, the shares that are decided as each
+ * class, with 95% intervals for new data like those measured on; NaN where nothing is known. */
+typedef struct {
+    const char *name;          /* "best for this metric", "the most probable class" */
+    const mel_estimate *share; /* groups x true classes x decisions */
+} mel_treatment;
+
 /* A setting of the test that a session of two classes was about: a threshold on its scores, and what comes of
  * it. Shares of people have 95% intervals for new data like those measured on; NaN: a population. */
 typedef struct {
@@ -84,9 +91,11 @@ typedef struct {
 
 /* An answer that was close to the other one. */
 typedef struct {
-    uint32_t number;               /* of the question, 1-based */
-    const char *text;              /* two classes: "1 fewer missed cancer for 7 more false alarms" */
-    mel_answer answer;             /* A: the text was wanted, B: it was not; as it was given elsewhere */
+    uint32_t number; /* of the question, 1-based */
+    /* What was to be had: "1 fewer missed cancer for 7 more false alarms", "29 more bus recognised and 61
+     * fewer van recognised"; "": the numbers do not differ. */
+    const char *text;
+    mel_answer answer;             /* A: the text was wanted, B: it was not */
     uint32_t missed, false_alarms; /* fewer, more: two classes; else 0 */
 } mel_close_call;
 
@@ -194,10 +203,15 @@ typedef struct {
      * and the best one for the metric, which is settings[best_setting]. */
     size_t n_settings, best_setting;
     const mel_setting *settings;
-    mel_setting usual_setting;                  /* from one half on */
+    mel_setting usual_setting; /* today's: from one half on unless the options say otherwise */
     uint32_t setting_people, setting_positives; /* out of so many, of which so many are positive */
     size_t n_calls;                             /* the answers that were closest to the other one */
     mel_close_call calls[MEL_OUTCOME_CALLS];
+
+    /* Several classes or groups, when asked for: the best rule, and today's. */
+    size_t n_treatments;
+    mel_treatment treatments[MEL_OUTCOME_DECISIONS];
+    const double *treated; /* groups x classes: the share of everybody that this is */
 
     const mel_classifier *best;       /* NULL: not known for the family or domain */
     const mel_recognised *recognised; /* one per class; NULL: only for diagonal statistics without groups */
@@ -229,6 +243,13 @@ typedef struct {
     uint64_t rows;                          /* how many rows the domain was measured on; 0: a population */
     const char *const *respondents;         /* mel_outcome_of_sessions: what they are called, all or none */
     const mel_evaluation *evaluation;       /* mel_outcome_of_session: further answers to agree with */
+    /* mel_outcome_of_session: work out treatments, which may take the search for a best rule. */
+    bool treatments;
+    /* What is done today, where that is known: two classes, from this score on (NaN: one half; more classes:
+     * the most probable one); or decisions that were counted, groups x true classes x decisions, each class
+     * of each group with some (NULL: none were). */
+    double today_threshold;
+    const double *today_counts;
 } mel_outcome_options;
 MEL_API void mel_outcome_options_init(mel_outcome_options *opt);
 

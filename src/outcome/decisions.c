@@ -137,8 +137,7 @@ static void add_decision(mel_outcome_work *w, const char *name, const mel_classi
     find_interval(w, d, face, drawn);
 }
 
-/* Gives the classifier the metric's names of classes and groups. */
-static mel_status put_names(mel_classifier *classifier, const mel_outcome_work *w)
+mel_status mel_outcome_name_classifier(mel_outcome_work *w, mel_classifier *classifier)
 {
     const mel_session_options *opt = w->out.options;
     const mel_classifier_source source = { .class_name = opt->class_names, .group_name = opt->group_names };
@@ -154,7 +153,7 @@ static void decide_two_classes(mel_outcome_work *w)
     if (status == MEL_OK)
         status = mel_classifier_best(&accurate, w->out.domain, accuracy, w->err);
     if (status == MEL_OK)
-        status = put_names(accurate, w);
+        status = mel_outcome_name_classifier(w, accurate);
     if (mel_outcome_good(w, status)) {
         posterior drawn;
         find_draws(&drawn, w);
@@ -215,7 +214,7 @@ void mel_outcome_find_decisions(mel_outcome_work *w)
         return;
     mel_status status = mel_classifier_best(&w->best, w->out.domain, w->metric, w->err);
     if (status == MEL_OK)
-        status = put_names(w->best, w);
+        status = mel_outcome_name_classifier(w, w->best);
     if (!mel_outcome_good(w, status))
         return;
     const mel_layout *layout = mel_metric_layout(w->metric);

@@ -204,8 +204,10 @@ static json_t *setting_json(sheet *s, const mel_setting *one)
     sheet out = fresh();
     const mel_estimate missed = { one->missed, one->missed_low, one->missed_high },
                        alarms = { one->false_alarms, one->false_alarms_low, one->false_alarms_high };
-    /* Scores are probabilities: from 0 on is always, and never has no number. */
-    put(&out, "threshold", number(isinf(one->threshold) && one->threshold < 0.0 ? 0.0 : one->threshold));
+    /* Scores are probabilities: from 0 on is always, and never has no number. Decisions that were counted
+     * have no threshold. */
+    if (!isnan(one->threshold))
+        put(&out, "threshold", number(isinf(one->threshold) && one->threshold < 0.0 ? 0.0 : one->threshold));
     put(&out, "missed", estimate(missed));
     put(&out, "false_alarms", estimate(alarms));
     put_known(&out, "cost", one->cost);
@@ -232,6 +234,52 @@ static void put_settings(sheet *s, const mel_outcome *o)
     put(s, "settings", mel_json_if(all.whole, all.object));
 }
 
+/* A row of shares; [value, low, high] each, null where nothing is known. */
+static json_t *shares_json(size_t k, const mel_estimate *share)
+{
+    json_t *row = json_array();
+    bool good = true;
+    for (size_t j = 0; j < k && good; j++)
+        good =
+            mel_json_add(row, isnan(share[j].value) ? json_null()
+                                                    : json_pack("[o, o, o]", number(share[j].value),
+                                                                number(share[j].low), number(share[j].high)));
+    return mel_json_if(good, row);
+}
+
+/* Groups x true classes: `numbers`, or rows of shares. */
+static json_t *by_class(const mel_outcome *o, const double *numbers, const mel_estimate *share)
+{
+    const mel_layout *layout = mel_metric_layout(o->metric);
+    const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 1;
+    json_t *groups = json_array();
+    bool good = true;
+    for (size_t g = 0; g < m && good; g++) {
+        json_t *rows = json_array();
+        for (size_t i = g * k; i < (g + 1) * k && good; i++)
+            good = mel_json_add(rows, numbers != NULL ? number(numbers[i]) : shares_json(k, share + i * k));
+        good = mel_json_add(groups, rows) && good;
+    }
+    return mel_json_if(good, groups);
+}
+
+/* What the best rule and today's do with each class of each group. */
+static void put_treatments(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    sheet all = fresh();
+    for (size_t i = 0; i < o->n_treatments; i++) {
+        sheet one = fresh();
+        put(&one, "name", json_string(o->treatments[i].name));
+        put(&one, "decided", by_class(o, NULL, o->treatments[i].share));
+        add(s, list, &one);
+    }
+    put(&all, "rules", list);
+    put(&all, "share", by_class(o, o->treated, NULL));
+    put(&all, "people", text(o->people));
+    put(s, "treatments", mel_json_if(all.whole, all.object));
+}
+
 static void put_calls(sheet *s, const mel_outcome *o)
 {
     json_t *list = json_array();
@@ -242,6 +290,8 @@ static void put_calls(sheet *s, const mel_outcome *o)
         put(&one, "answer", json_string(mel_answer_name(call->answer)));
         if (call->text[0] != '\0') {
             put(&one, "text", text(call->text));
+        }
+        if (call->missed > 0 && call->false_alarms > 0) {
             put(&one, "missed", count(call->missed));
             put(&one, "false_alarms", count(call->false_alarms));
         }
@@ -478,6 +528,8 @@ static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
     }
     if (o->n_settings > 0)
         put_settings(s, o);
+    if (o->n_treatments > 0)
+        put_treatments(s, o);
     if (o->n_calls > 0)
         put_calls(s, o);
     if (o->agreed.n > 0)

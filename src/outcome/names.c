@@ -55,8 +55,7 @@ size_t mel_outcome_per_group(const mel_metric *metric)
     return mel_layout_size(&one);
 }
 
-/* True class and prediction of statistic i of a group; the same class twice for right answers. */
-static void find_cell(size_t cell[2], const mel_layout *layout, size_t i)
+void mel_outcome_find_cell(size_t cell[2], const mel_layout *layout, size_t i)
 {
     const size_t row = i / (layout->n_classes - 1), column = i % (layout->n_classes - 1);
     const bool mistake = layout->coordinates == MEL_OFFDIAGONAL;
@@ -68,7 +67,7 @@ static void add_statistic(mel_buffer *out, const mel_metric *metric, size_t i, c
                           const char *for_right_ones)
 {
     size_t cell[2];
-    find_cell(cell, mel_metric_layout(metric), i);
+    mel_outcome_find_cell(cell, mel_metric_layout(metric), i);
     mel_outcome_add_name(out, "class", mel_metric_class_name(metric, cell[0]));
     if (cell[0] == cell[1]) {
         mel_buffer_puts(out, for_right_ones);

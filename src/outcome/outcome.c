@@ -13,7 +13,7 @@ enum { MOST_TEXT = 1 << 16 };
 
 void mel_outcome_options_init(mel_outcome_options *opt)
 {
-    *opt = (mel_outcome_options){ .struct_size = sizeof *opt };
+    *opt = (mel_outcome_options){ .struct_size = sizeof *opt, .today_threshold = NAN };
 }
 
 bool mel_outcome_good(mel_outcome_work *w, mel_status status)
@@ -106,6 +106,9 @@ void mel_outcome_free(mel_outcome *outcome)
     free(w->weight);
     free(w->ratio);
     free(w->recognised);
+    for (size_t i = 0; i < w->out.n_treatments; i++)
+        free((void *)w->out.treatments[i].share);
+    free(w->treated);
     free(w->setting);
     free(w->order);
     free(w->respondent);
@@ -177,6 +180,7 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
         mel_outcome_open_words(w);
         mel_outcome_find_ratios(w);
         mel_outcome_find_decisions(w);
+        mel_outcome_find_treatments(w);
         mel_outcome_find_settings(w);
         mel_outcome_find_calls(w);
         mel_outcome_find_order(w);

@@ -21,6 +21,7 @@ typedef struct {
     mel_weight *weight;
     mel_weight_ratio *ratio;
     mel_recognised *recognised;
+    double *treated;
     mel_setting *setting;
     mel_placed *order;
     mel_pooled *pooled;
@@ -36,12 +37,13 @@ void mel_outcome_put_in_words(mel_outcome_work *w); /* the metric */
 void mel_outcome_find_coefficients(mel_outcome_work *w);
 void mel_outcome_find_weights(mel_outcome_work *w); /* shares, lambda, cost, threshold */
 void mel_outcome_find_ratios(mel_outcome_work *w);
-void mel_outcome_find_decisions(mel_outcome_work *w); /* best rules, closest metrics */
-void mel_outcome_find_settings(mel_outcome_work *w);  /* two classes: what the test can be set to */
-void mel_outcome_find_calls(mel_outcome_work *w);     /* the closest answers */
-void mel_outcome_find_order(mel_outcome_work *w);     /* of given classifiers */
-void mel_outcome_find_agreed(mel_outcome_work *w);    /* with further answers */
-void mel_outcome_state(mel_outcome_work *w);          /* statements about all but the answers and limits */
+void mel_outcome_find_decisions(mel_outcome_work *w);  /* best rules, closest metrics */
+void mel_outcome_find_treatments(mel_outcome_work *w); /* what is done with each class in each group */
+void mel_outcome_find_settings(mel_outcome_work *w);   /* two classes: what the test can be set to */
+void mel_outcome_find_calls(mel_outcome_work *w);      /* the closest answers */
+void mel_outcome_find_order(mel_outcome_work *w);      /* of given classifiers */
+void mel_outcome_find_agreed(mel_outcome_work *w);     /* with further answers */
+void mel_outcome_state(mel_outcome_work *w);           /* statements about all but the answers and limits */
 void mel_outcome_state_answers(mel_outcome_work *w);
 void mel_outcome_state_errors(mel_outcome_work *w); /* the share of wrong answers */
 void mel_outcome_find_pooled(mel_outcome_work *w);  /* several respondents, with what is said of them */
@@ -83,6 +85,10 @@ bool mel_outcome_is_number(const char *name);
 void mel_outcome_add_name(mel_buffer *out, const char *what, const char *name);
 /* The word for so many as they are shown: "1" has the singular. */
 const char *mel_outcome_so_many(mel_digits n, const char *one, const char *many);
+/* True class and prediction of statistic i of a group; the same class twice for right answers. */
+void mel_outcome_find_cell(size_t cell[2], const mel_layout *layout, size_t i);
+/* Gives the classifier the metric's names of classes and groups. */
+mel_status mel_outcome_name_classifier(mel_outcome_work *w, mel_classifier *classifier);
 /* What number i of a point counts: "flu taken for cold", with groups also in which. */
 void mel_outcome_add_coordinate(mel_buffer *out, const mel_metric *metric, size_t i, bool groups);
 /* A metric in words, for the caller to free(): with the outcome's names, and no probabilities after a

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { USUAL_PEOPLE = 1000, GRID = 121 };
+enum { USUAL_PEOPLE = 1000, GRID = 121, MOST_GAINED = 4, MOST_TEXT = 1 << 16 };
 static const double widest_ratio = 1000.0; /* and its inverse: settings for ratios beyond are the ends */
 
 static mel_point of_setting(const mel_outcome_work *w, const mel_setting *s)
@@ -23,22 +23,47 @@ static uint32_t people_of(const mel_session *session)
     return people > 0 ? people : USUAL_PEOPLE;
 }
 
+static mel_setting setting_of(const mel_outcome_work *w, double threshold, mel_estimate missed,
+                              mel_estimate alarms)
+{
+    return (mel_setting){ .threshold = threshold,
+                          .missed = missed.value,
+                          .missed_low = missed.low,
+                          .missed_high = missed.high,
+                          .false_alarms = alarms.value,
+                          .false_alarms_low = alarms.low,
+                          .false_alarms_high = alarms.high,
+                          .cost = missed.value * w->out.cost.value + alarms.value,
+                          .ratio_low = NAN,
+                          .ratio_high = NAN };
+}
+
 static mel_setting make_setting(const mel_outcome_work *w, double threshold)
 {
     const mel_face *face = w->out.domain->face;
     const double p = mel_face_positives(face), n = mel_face_negatives(face), people = w->out.setting_people;
-    mel_setting s = { .threshold = threshold, .ratio_low = NAN, .ratio_high = NAN };
-    const mel_point point = of_setting(w, &s);
-    const mel_estimate missed = mel_outcome_out_of(people, (p - point.tp) / (p + n), w->out.rows);
-    const mel_estimate alarms = mel_outcome_out_of(people, (n - point.tn) / (p + n), w->out.rows);
-    s.missed = missed.value;
-    s.missed_low = missed.low;
-    s.missed_high = missed.high;
-    s.false_alarms = alarms.value;
-    s.false_alarms_low = alarms.low;
-    s.false_alarms_high = alarms.high;
-    s.cost = s.missed * w->out.cost.value + s.false_alarms;
-    return s;
+    const mel_point point = of_setting(w, &(mel_setting){ .threshold = threshold });
+    return setting_of(w, threshold, mel_outcome_out_of(people, (p - point.tp) / (p + n), w->out.rows),
+                      mel_outcome_out_of(people, (n - point.tn) / (p + n), w->out.rows));
+}
+
+/* Decisions that were counted, on rows in which the classes may have other shares: what they do to each class
+ * is what counts. */
+static mel_setting make_counted(const mel_outcome_work *w, const double count[4])
+{
+    const mel_face *face = w->out.domain->face;
+    const double p = mel_face_positives(face), n = mel_face_negatives(face), people = w->out.setting_people;
+    const double negatives = count[0] + count[1], positives = count[2] + count[3];
+    return setting_of(w, NAN,
+                      mel_outcome_out_of(people * p / (p + n), count[2] / positives, (uint64_t)positives),
+                      mel_outcome_out_of(people * n / (p + n), count[1] / negatives, (uint64_t)negatives));
+}
+
+static mel_setting make_today(const mel_outcome_work *w)
+{
+    if (w->about.today_counts != NULL)
+        return make_counted(w, w->about.today_counts);
+    return make_setting(w, isnan(w->about.today_threshold) ? 0.5 : w->about.today_threshold);
 }
 
 static int by_threshold(const void *x, const void *y)
@@ -107,7 +132,7 @@ void mel_outcome_find_settings(mel_outcome_work *w)
     const double p = mel_face_positives(face), n = mel_face_negatives(face);
     w->out.setting_people = people_of(w->session);
     w->out.setting_positives = (uint32_t)lround(w->out.setting_people * p / (p + n));
-    w->out.usual_setting = make_setting(w, 0.5);
+    w->out.usual_setting = make_today(w);
     list_settings(w);
     for (size_t i = 0; i < w->out.n_settings; i++)
         find_ratios(w, i);
@@ -132,6 +157,66 @@ static void put_exchange(mel_outcome_work *w, mel_close_call *call, const mel_re
                                     call->false_alarms == 1 ? w->out.false_alarm : w->out.false_alarms);
 }
 
+/* A statistic, and by how many people A has more of it than B. */
+typedef struct {
+    size_t at;
+    int64_t more;
+} gained;
+
+static int by_size(const void *x, const void *y)
+{
+    const gained *a = x, *b = y;
+    const int64_t first = llabs(a->more), second = llabs(b->more);
+    return first != second ? (first > second ? -1 : 1) : a->at < b->at ? -1 : 1;
+}
+
+/* "29 more bus recognised" */
+static void add_gained(mel_buffer *out, const mel_outcome_work *w, const gained *g)
+{
+    const mel_layout *layout = mel_metric_layout(w->metric);
+    const size_t n = mel_outcome_per_group(w->metric);
+    const bool named = layout->coordinates == MEL_OFFDIAGONAL && layout->n_classes == 2;
+    const int64_t size = llabs(g->more);
+    mel_buffer_printf(out, "%s %s ", mel_digits_count((uint64_t)size).text, g->more < 0 ? "fewer" : "more");
+    if (!named) {
+        mel_outcome_add_coordinate(out, w->metric, g->at, layout->n_groups > 1);
+        return;
+    }
+    mel_buffer_puts(out, g->at % n == 1 ? (size == 1 ? w->out.missed : w->out.missed_plural)
+                                        : (size == 1 ? w->out.false_alarm : w->out.false_alarms));
+    if (layout->n_groups > 1)
+        mel_buffer_printf(out, " (%s)", mel_metric_group_name(w->metric, g->at / n));
+}
+
+/* What A has that B does not, the largest differences first: "29 more bus recognised and 61 fewer van
+ * recognised". */
+static void put_differences(mel_outcome_work *w, mel_close_call *call, const mel_record *r)
+{
+    const size_t n = mel_layout_size(mel_metric_layout(w->metric));
+    const double people = r->people > 0 ? r->people : USUAL_PEOPLE;
+    gained *found = mel_outcome_room(w, n, sizeof *found);
+    size_t some = 0;
+    for (size_t i = 0; found != NULL && i < n; i++) {
+        const int64_t more = llround(people * r->a[i]) - llround(people * r->b[i]);
+        if (more != 0)
+            found[some++] = (gained){ i, more };
+    }
+    if (some > 0) {
+        const size_t shown = some > MOST_GAINED ? MOST_GAINED - 1 : some;
+        mel_buffer text;
+        mel_buffer_init(&text, MOST_TEXT);
+        qsort(found, some, sizeof *found, by_size);
+        for (size_t i = 0; i < shown; i++) {
+            mel_buffer_puts(&text, i == 0 ? "" : i + 1 < some ? ", " : " and ");
+            add_gained(&text, w, &found[i]);
+        }
+        if (shown < some)
+            mel_buffer_printf(&text, " and %zu smaller differences", some - shown);
+        call->text = mel_outcome_keep(w, &text);
+    }
+    free(found);
+}
+
 void mel_outcome_find_calls(mel_outcome_work *w)
 {
     uint32_t number[MEL_OUTCOME_CALLS];
@@ -144,5 +229,7 @@ void mel_outcome_find_calls(mel_outcome_work *w)
         *call = (mel_close_call){ .number = number[i], .text = "", .answer = r.answer };
         if (mel_metric_layout(w->metric)->coordinates == MEL_BINARY && r.people > 0)
             put_exchange(w, call, &r);
+        if (w->status == MEL_OK && call->text[0] == '\0')
+            put_differences(w, call, &r);
     }
 }

@@ -5,7 +5,7 @@ import re
 from conftest import SOURCE
 from serving import OWN, reply_to, small_study
 
-TABLE = "a,b,label\n" + "".join(f"{i % 17},{(i * i) % 11 / 11},{'xy'[i % 17 > 8 or i % 5 == 0]}\n" for i in range(60))
+TABLE = "a,b,said,label\n" + "".join(f"{i % 17},{(i * i) % 11 / 11},{i * i % 2},{'xy'[i % 17 > 8 or i % 5 == 0]}\n" for i in range(60))
 CSV = {"Content-Type": "text/csv"}
 
 
@@ -69,6 +69,7 @@ class Scene:
             ("GET", "/api/result/*"): [(f"/api/result/{what}", None) for what in ("metric", "session", "report")],
             ("POST", "/api/decisions"): [("/api/decisions", {"upload": self.upload, "columns": ["b"], "calibrated": True}),
                                          ("/api/decisions", {"calibrated": False})],
+            ("POST", "/api/today"): [("/api/today", {"upload": self.upload, "truth": "said", "decision": "said"})],
             ("POST", "/api/share"): [("/api/share", {})],
             ("GET", "/api/shared/*/*"): [(f"/api/shared/{self.link}", None)],
         }

@@ -10,7 +10,11 @@
 static const double pair[] = { 0.2, 0.3, 0.3, 0.2 };
 static const mel_answer answer = MEL_ANSWER_A;
 static const mel_evaluation evaluation = { 1, pair, &answer, 2.0 }; /* two classes */
-static mel_outcome_options about = { .struct_size = sizeof about, .missed = "missed cancer", .rows = 6 };
+static mel_outcome_options about = { .struct_size = sizeof about,
+                                     .missed = "missed cancer",
+                                     .rows = 6,
+                                     .treatments = true,
+                                     .today_threshold = 0.4 };
 
 static mel_status describe(void *context)
 {
@@ -42,6 +46,36 @@ static void run(const char *name, const mel_domain *domain, const mel_session_op
     mel_session_free(session);
 }
 
+/* The best rule is searched beside a ball. */
+static void run_groups(void)
+{
+    enum { ROWS = 12 };
+    double probability[2 * ROWS];
+    uint32_t label[ROWS], group[ROWS];
+    mel_space *space = NULL;
+    mel_ball *ball = NULL;
+    mel_space_options so;
+    mel_session_options opt;
+    mel_error err;
+    for (uint32_t r = 0; r < ROWS; r++) {
+        probability[2 * r + 1] = 0.05 + 0.9 * (double)(r * 7 % ROWS) / ROWS;
+        probability[2 * r] = 1.0 - probability[2 * r + 1];
+        label[r] = probability[2 * r + 1] > 0.3 + 0.1 * (r % 5);
+        group[r] = r / 2 % 2;
+    }
+    const mel_sample sample = { ROWS, 2, 2, probability, label, group };
+    mel_space_options_init(&so);
+    so.kind = MEL_RATES;
+    so.threads = 1;
+    assert_ok(mel_space_from_sample(&space, &sample, &so, &err), &err);
+    assert_ok(mel_ball_of_space(&ball, NULL, space, NULL, &err), &err);
+    mel_session_options_init(&opt);
+    opt.family = MEL_FAMILY_FAIR_LINEAR;
+    run("groups", &(mel_domain){ .ball = ball, .frontier = space }, &opt);
+    mel_ball_free(ball);
+    mel_space_free(space);
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
@@ -62,6 +96,7 @@ static void test_allocations(void **state)
     assert_ok(mel_space_from_softmax(&space, 3, slope, &so, &err), &err);
     run("several classes", &(mel_domain){ .space = space }, &opt);
     mel_space_free(space);
+    run_groups();
     mel_face_free(face);
 }
 

@@ -1,0 +1,121 @@
+"""Results of more classes and of groups: what the best rule does with everybody, next to what is done today, recomputed from the rows."""
+import csv
+import io
+
+import pytest
+from serving import Server
+
+VEHICLES = {"data": "vehicle", "rename": {"0": "bus", "1": "Opel", "2": "Saab", "3": "van"}}
+LOANS = {"data": "german_credit", "group": "sex", "positive": "1", "rename": {"0": "repays", "1": "defaults"}}
+CSV = {"Content-Type": "text/csv", "X-Melicit-CSRF": "first"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = Server(tmp_path_factory.mktemp("today"))
+    yield running
+    running.stop()
+
+
+def mistakes(side):
+    matrices = side if isinstance(side[0][0], list) else [side]
+    return sum((1 + i) * ((n or 0) if i != j else -(n or 0)) for m in matrices for i, row in enumerate(m) for j, n in enumerate(row))
+
+
+def answered(client, space, family):
+    page = client.own(space=space, family=family, options={"max_questions": 4, "announce_repeats": True})
+    while page["kind"] == "question":
+        a, b = mistakes(page["question"]["a"]), mistakes(page["question"]["b"])
+        page = client.send(page, {"answer": "=" if a == b else "A" if a < b else "B"})[1]["page"]
+    assert page["kind"] == "result"
+    return page
+
+
+def decisions(client, page, **body):
+    status, told = client.post("/api/decisions", body, **{"X-Melicit-CSRF": page["csrf"]})
+    assert status == 200, told
+    return list(csv.DictReader(io.StringIO(told["csv"])))
+
+
+@pytest.mark.parametrize("family", ["diagonal-linear", "linear"])
+def test_what_the_best_rule_does_with_each_class(server, family):
+    client = server.client()
+    page = answered(client, VEHICLES, family)
+    result, names = page["result"], ["bus", "Opel", "Saab", "van"]
+    rows = decisions(client, page)
+    best, probable = result["treatments"]["rules"]
+    decided = {"decision": best, "probable": probable}
+    for row in rows:
+        row["probable"] = max(names, key=lambda name: float(row[f"probability of {name}"]))
+    for column, rule in decided.items():
+        for i, truth in enumerate(names):
+            of = [row for row in rows if row["truth"] == truth]
+            assert result["treatments"]["share"][0][i] == pytest.approx(len(of) / len(rows))
+            for j, said in enumerate(names):
+                told = rule["decided"][0][i][j]
+                if i == j or family == "linear":
+                    share = sum(row[column] == said for row in of) / len(of)
+                    assert told[0] == pytest.approx(share) and told[1] <= share <= told[2]
+                else:
+                    assert told is None
+    assert all(" more " in call["text"] or " fewer " in call["text"] for call in result["close_calls"])
+    # The closest calls come once more, and are part of the session.
+    again = page["again"]
+    page = client.send(page, {"again": True})[1]["page"]
+    for _ in range(again):
+        page = client.send(page, {"answer": "A"})[1]["page"]
+    assert page["kind"] == "result" and page["result"]["questions"] == 4 + again
+
+
+def test_decisions_of_today_and_groups(server):
+    """Decisions that somebody uploads are today's; a rule that looks at groups decides about an upload with groups."""
+    client = server.client()
+    page = answered(client, LOANS, "fair-linear")
+    assert [len(g) for g in page["result"]["treatments"]["share"]] == [2, 2]
+    assert page["result"]["treatments"]["rules"][1]["name"] == "the most probable class"
+    text = "who;p;was;said\n" + "".join(
+        f"{('female', 'male')[i % 2]};0,{i % 10}5;{('repays', 'defaults')[i % 3 == 0]};{i % 4 // 3}\n" for i in range(240))
+    upload = client.json("POST", "/api/upload", text.encode(), CSV)[1]["upload"]
+    token = {"X-Melicit-CSRF": page["csrf"]}
+    columns = {"upload": upload, "truth": "was", "decision": "said", "group": "who"}
+    status, told = client.post("/api/today", columns, **token)
+    assert status == 200 and told["rows"] == 240 and sum(told["counts"]) == 240, told
+    expected = [0] * 8
+    for i in range(240):
+        expected[4 * (i % 2) + 2 * (i % 3 == 0) + i % 4 // 3] += 1
+    assert told["counts"] == expected
+    for wrong, field in (({"truth": "nothing"}, "truth"), ({"decision": "p"}, "decision"), ({"group": "was"}, "group"), ({"upload": "no"}, None)):
+        status, refused = client.post("/api/today", {**columns, **wrong}, **token)
+        assert status in (400, 404) and refused["error"].get("field") == field, refused
+    page = client.send(page, {"today": {"counts": told["counts"]}})[1]["page"]
+    rule = page["result"]["treatments"]["rules"][1]
+    assert rule["name"] == "decided today"
+    assert rule["decided"][1][0][1][0] == pytest.approx(expected[5] / (expected[4] + expected[5]))
+    page = client.send(page, {"today": {"threshold": 0.3}})[1]["page"]
+    assert page["result"]["treatments"]["rules"][1]["name"] == "from the threshold of today on"
+    for wrong in ({"counts": [1]}, {"counts": [0] * 8}, {"threshold": 2}, {"threshold": 0.1, "counts": expected}, {"x": 1}):
+        assert client.send(page, {"today": wrong})[0] == 400
+    # What was said is in the log: another process would find it there.
+    assert client.get("/api/page")[1]["page"]["result"]["treatments"]["rules"][1]["name"] == "from the threshold of today on"
+    rows = decisions(client, page, upload=upload, columns=["p"], group="who")
+    assert len(rows) == 240 and {row["decision"] for row in rows} == {"repays", "defaults"}
+    assert client.post("/api/decisions", {"upload": upload, "columns": ["p"]}, **token)[1]["error"]["field"] == "group"
+
+
+def test_a_threshold_of_today(server):
+    client = server.client()
+    page = answered(client, {"data": "breast_cancer_original"}, "linear")
+    usual = page["result"]["settings"]["usual"]
+    assert usual["threshold"] == 0.5
+    page = client.send(page, {"today": {"threshold": 0.1}})[1]["page"]
+    moved = page["result"]["settings"]["usual"]
+    assert moved["threshold"] == 0.1 and moved["missed"]["value"] <= usual["missed"]["value"]
+    rows = decisions(client, page)
+    flagged = sum(float(row["probability of 1"]) >= 0.1 and row["truth"] == "0" for row in rows)
+    assert moved["false_alarms"]["value"] == pytest.approx(flagged * 1000 / len(rows))
+    page = client.send(page, {"today": {"counts": [75, 25, 10, 90]}})[1]["page"]
+    counted = page["result"]["settings"]["usual"]
+    positives = sum(row["truth"] == "1" for row in rows) / len(rows)
+    assert "threshold" not in counted and counted["missed"]["value"] == pytest.approx(1000 * positives * 0.1)
+    page = client.send(page, {"today": {}})[1]["page"]
+    assert page["result"]["settings"]["usual"] == usual
