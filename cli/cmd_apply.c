@@ -402,4 +402,5 @@ const cli_command cli_apply = {
     .defaults = &defaults,
     .inputs = inputs,
     .run = run_apply,
+    .ranks = true,
 };

@@ -11,6 +11,7 @@
 #include "outcome.h"
 #include "output.h"
 #include "progress.h"
+#include "ranks.h"
 #include "session_file.h"
 #include "space_args.h"
 
@@ -359,6 +360,10 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
         status = read_header(&e, args, run, err);
     if (status == MEL_OK)
         status = make_space(&e, args, run, err);
+    if (status == MEL_OK && cli_ranks_done()) {
+        elicitation_clear(&e);
+        return MEL_OK;
+    }
     if (status == MEL_OK)
         status = make_oracle(&e, args, run, err);
     if (status == MEL_OK)
@@ -459,4 +464,5 @@ const cli_command cli_elicit = {
     .defaults = &cli_elicit_defaults,
     .inputs = inputs,
     .run = run_elicit,
+    .ranks = true,
 };

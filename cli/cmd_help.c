@@ -97,4 +97,5 @@ const cli_command cli_help = {
     .args_size = sizeof(help_args),
     .defaults = &defaults,
     .run = run_help,
+    .ranks = true,
 };

@@ -4,6 +4,7 @@
 #include "optimise_work.h"
 #include "output.h"
 #include "progress.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -280,7 +281,7 @@ static mel_status compare(work *w, const cli_optimise_args *args, cli_run *run, 
     cli_compare_args own = args->compare;
     own.out = args->out;
     const mel_status status = read_rows(w, args, run, err);
-    return status == MEL_OK ? cli_optimise_compare(run, &w->rows, &own, err) : status;
+    return status == MEL_OK && !cli_ranks_done() ? cli_optimise_compare(run, &w->rows, &own, err) : status;
 }
 
 /* By values of a metric. */
@@ -344,4 +345,5 @@ const cli_command cli_optimise = {
     .args_size = sizeof(cli_optimise_args),
     .defaults = &cli_optimise_defaults,
     .run = run_optimise,
+    .ranks = true,
 };

@@ -9,13 +9,12 @@
 #include "predict_classifier.h"
 #include "prediction_file.h"
 #include "progress.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BLOCK_ROWS 65536
 
 typedef struct {
     const char *model, *data, *classifier, *probs, *columns, *groups, *features, *ids, *out;
@@ -218,6 +217,7 @@ static mel_status predict_whole(prediction *p, const cli_run *run, const predict
 static mel_status predict_blocks(prediction *p, const cli_run *run, const predict_args *args,
                                  mel_stream *stream, mel_error *err)
 {
+    enum { BLOCK_ROWS = 65536 };
     mel_status status = MEL_OK;
     mel_table *block = NULL;
     do {
@@ -280,18 +280,17 @@ static mel_status predict_stream(prediction *p, const cli_run *run, const predic
 
 static void report_json(cli_run *run, const prediction *p, const predict_args *args)
 {
-    json_t *classes = json_array(), *decided = json_array();
+    json_t *classes = json_array(), *decided = args->decisions ? json_array() : json_null();
     for (size_t c = 0; c < p->k; c++) {
         cli_push(classes, cli_json_text(mel_model_class_name(p->model, c)));
-        cli_push(decided, cli_json_count(p->decided[c]));
+        if (args->decisions)
+            cli_push(decided, cli_json_count(p->decided[c]));
     }
     cli_put(run->result, "model", cli_json_text(args->model));
     cli_put(run->result, "data", cli_json_text(args->data));
     cli_put(run->result, "rows", cli_json_count(p->rows));
     cli_put(run->result, "classes", classes);
-    cli_put(run->result, "decisions", args->decisions ? decided : json_null());
-    if (!args->decisions)
-        json_decref(decided);
+    cli_put(run->result, "decisions", decided);
     cli_put(run->result, "threshold", cli_json_number(args->threshold));
     cli_put(run->result, "unseen", cli_json_count(p->unseen));
     cli_put(run->result, "imputed", cli_json_count(p->imputed));
@@ -345,8 +344,9 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
     if (status == MEL_OK)
         status = cli_reader_expect(&p.reader, mel_model_encoder(p.model), p.path, err);
     if (status == MEL_OK)
-        status = cli_is_csv_file(p.path, args->reading.format) ? predict_stream(&p, run, args, err)
-                                                               : predict_whole(&p, run, args, err);
+        status = cli_is_csv_file(p.path, args->reading.format) && !cli_ranks_many()
+                     ? predict_stream(&p, run, args, err)
+                     : predict_whole(&p, run, args, err);
     if (status == MEL_OK)
         status = prediction_file_commit(&p.file, err);
     if (status == MEL_OK) {
@@ -496,4 +496,5 @@ const cli_command cli_predict = {
     .args_size = sizeof(predict_args),
     .defaults = &defaults,
     .run = run_predict,
+    .ranks = true,
 };

@@ -327,4 +327,5 @@ const cli_command cli_space_verb = {
     .defaults = &defaults,
     .inputs = inputs,
     .run = run_space,
+    .ranks = true,
 };

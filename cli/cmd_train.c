@@ -289,4 +289,5 @@ const cli_command cli_train = {
     .args_size = sizeof(train_args),
     .defaults = &defaults,
     .run = run_train,
+    .ranks = true,
 };

@@ -54,4 +54,5 @@ const cli_command cli_version = {
                    "libraries it runs on.",
     .examples = examples,
     .run = run_version,
+    .ranks = true,
 };

@@ -97,6 +97,7 @@ typedef struct cli_command {
      * said, NULL where every option is always read. */
     unsigned (*inputs)(const void *args);
     mel_status (*run)(cli_run *run, const void *args, mel_error *err);
+    bool ranks; /* may be started as several, by mpirun */
 } cli_command;
 
 /* The table of verbs (main.c), ending with NULL, and the verb of that name or NULL. */

@@ -112,6 +112,7 @@ static void ending(FILE *stream)
     }
     (void)fputs(".SH ENVIRONMENT\n"
                 ".TP\nMELICIT_DATA\nA folder with further data sets, searched after the bundled ones.\n"
+                ".TP\nMELICIT_RANK_ROWS\nUnder mpirun: passes over fewer rows are not divided among ranks.\n"
                 ".TP\nNO_COLOR\nWhen set, no colours on terminals.\n",
                 stream);
 }

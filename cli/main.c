@@ -5,6 +5,7 @@
 #include "help.h"
 #include "output.h"
 #include "progress.h"
+#include "ranks.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -39,12 +40,12 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
-/* The end of every path: reports what failed, makes sure that all output arrived. */
-static int finish(const char *who, bool json, mel_status status, mel_status outcome, mel_error *err)
+/* Reports what failed, makes sure that all output arrived. */
+static int conclude(const char *who, bool json, mel_status status, mel_status outcome, mel_error *err)
 {
     err->code = status;
     /* Failures to write have no sentence when the reader of a pipe has gone away. */
-    if (status != MEL_OK && (json || status != MEL_EIO || err->text[0] != '\0'))
+    if (cli_ranks_end(status) && status != MEL_OK && (json || status != MEL_EIO || err->text[0] != '\0'))
         cli_report_error(who, json, err);
     mel_error late = { 0 };
     const mel_status closing = cli_close_stdout(&late);
@@ -53,6 +54,14 @@ static int finish(const char *who, bool json, mel_status status, mel_status outc
     if (late.text[0] != '\0')
         cli_report_error(who, false, &late);
     return mel_status_exit_code(closing);
+}
+
+/* The end of every path. */
+static int finish(const char *who, bool json, mel_status status, mel_status outcome, mel_error *err)
+{
+    const int code = conclude(who, json, status, outcome, err);
+    cli_ranks_stop(code);
+    return code;
 }
 
 static mel_status run_verb(mel_status *outcome, const cli_command *command, const cli_parsed *parsed,
@@ -72,6 +81,8 @@ static mel_status run_verb(mel_status *outcome, const cli_command *command, cons
                     .progress = cli_bar_start(!parsed->common.quiet) };
     if (run.result == NULL)
         return cli_fail(err, MEL_ENOMEM, "out of memory");
+    if (cli_ranks_many() && !command->ranks)
+        return cli_fail(err, MEL_EINVAL, "does not run as several ranks; start it without mpirun");
     if (run.threads > 0) /* for the few parallel loops that take no option */
         omp_set_num_threads(run.threads);
     mel_status status = command->run(&run, parsed->args, err);
@@ -79,6 +90,7 @@ static mel_status run_verb(mel_status *outcome, const cli_command *command, cons
     /* A read cut short by the signal may look like another failure. */
     if (status != MEL_OK && status != MEL_ESTOPPED && cli_stop_wanted())
         status = cli_check_stop(err);
+    cli_ranks_tell(&run);
     if (status == MEL_OK)
         cli_print_notes(&run);
     if (status == MEL_OK && run.json)
@@ -134,6 +146,10 @@ int main(int argc, char **argv)
         cli_help_overview(stderr);
         return mel_status_exit_code(MEL_EINVAL);
     }
+    mel_error err = { 0 };
+    const mel_status alone = cli_ranks_start(&err);
+    if (alone != MEL_OK)
+        return finish("melicit", wants_json(argc, argv), alone, MEL_OK, &err);
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         word = "help";

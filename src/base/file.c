@@ -1,6 +1,8 @@
 /* Whole files: read at once, written beside the old one and then put in its place. */
 #include "base/file.h"
 
+#include "base/team.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -98,6 +100,8 @@ static mel_status replace(const char *path, const char *temporary, const void *b
 
 mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_error *err)
 {
+    if (!mel_team_leads())
+        return MEL_OK;
     if (strcmp(path, "-") == 0) {
         if (fwrite(bytes, 1, n, stdout) != n || fflush(stdout) != 0)
             return cannot("standard output", "write", errno, err);

@@ -9,6 +9,7 @@
 
 typedef struct {
     size_t n_slices;
+    size_t rows;         /* that all slices are about: few are not worth dividing among ranks */
     size_t size, stride; /* numbers of a slice, and from one slice's to the next one's */
     double *sum;         /* n_slices x stride */
     int threads;
@@ -16,7 +17,7 @@ typedef struct {
     void (*fill)(double *sum, size_t slice, size_t thread, void *user);
     void *user;
 } mel_slices;
-/* Fills all slices. */
+/* Fills all slices; each rank (base/team.h) makes some of them and has all. */
 void mel_slices_fill(const mel_slices *slices);
 /* Slices 1, 2, .. are added to slice 0, in that order. */
 void mel_slices_join(const mel_slices *slices);

@@ -117,6 +117,7 @@ static void measure(double *shares, mel_steps *steps, size_t block, const double
     const size_t from = p->start[block], n = p->start[block + 1] - from, size = mel_steps_block_size(steps);
     const size_t want = n / SLICE_ROWS + 1, slices = want < MOST_SLICES ? want : MOST_SLICES;
     mel_slices_fill(&(mel_slices){ .n_slices = slices,
+                                   .rows = n,
                                    .size = size,
                                    .stride = size,
                                    .sum = p->sum,

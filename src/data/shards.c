@@ -1,6 +1,7 @@
 /* The files of a pattern as one table: columns by name, rows in the order of the files. */
 #include "data/pattern.h"
 #include "data/quote.h"
+#include "data/shard_files.h"
 #include "data/table_reader.h"
 
 #include <stdlib.h>
@@ -205,12 +206,12 @@ static mel_status begin(joining *j, mel_table *table, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status add_file(joining *j, mel_notes *notes, size_t i, const mel_read_options *opt,
-                           mel_error *err)
+static mel_status add_file(joining *j, mel_notes *notes, size_t i, mel_shard_files *from, mel_error *err)
 {
     const char *file = j->files->file[i].name;
+    const mel_read_options *opt = from->opt;
     mel_table *table = NULL;
-    mel_status status = mel_read_file(&table, file, opt, err);
+    mel_status status = mel_shard_file(&table, from, i, err);
     if (status != MEL_OK)
         return status;
     status = keep_notes(notes, &table->notes, file, err);
@@ -254,9 +255,11 @@ static mel_status read_once(joining *j, const mel_read_options *opt, mel_error *
 {
     mel_notes notes = { 0 };
     const size_t known = opt->n_overrides - j->opt->n_overrides;
+    mel_shard_files from = { .files = j->files, .opt = opt };
     mel_status status = MEL_OK;
     for (size_t i = 0; i < j->files->n && status == MEL_OK; i++)
-        status = add_file(j, &notes, i, opt, err);
+        status = add_file(j, &notes, i, &from, err);
+    mel_shard_files_clear(&from);
     if (status == MEL_OK && j->n_mixed == known)
         status = describe(j, &notes, err);
     if (status == MEL_OK && j->n_mixed == known) {

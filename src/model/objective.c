@@ -3,6 +3,7 @@
 
 #include "base/reduce.h"
 #include "base/stat.h"
+#include "base/team.h"
 #include "model/kernel.h"
 
 #include <stdlib.h>
@@ -45,8 +46,9 @@ void mel_objective_clear(mel_objective *obj)
     free(obj->coef);
     free(obj->sum);
     free(obj->slice_sum);
+    free(obj->shard_sum);
     obj->scratch = NULL;
-    obj->coef = obj->sum = obj->slice_sum = NULL;
+    obj->coef = obj->sum = obj->slice_sum = obj->shard_sum = NULL;
 }
 
 static void choose_curvature(mel_objective *obj)
@@ -96,6 +98,14 @@ static size_t blocks_of(const mel_objective *obj, size_t rows)
     return (rows + obj->block_rows - 1) / obj->block_rows;
 }
 
+/* Shards whose sums are kept side by side: one for each rank at least. 0: all rows are of one file. */
+static size_t shards_at_once(const mel_objective *obj)
+{
+    const size_t n = obj->shards != NULL ? obj->shards->n : 0;
+    const size_t room = max_size(slice_budget / sizeof(double) / obj->sum_size, mel_team_get()->size);
+    return n > 1 ? min_size(n, room) : 0;
+}
+
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err)
 {
     const size_t d = obj->n_features = obj->x->n_cols;
@@ -116,7 +126,10 @@ mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *
     obj->coef = mel_alloc_zero((d + 1) * obj->ld, sizeof *obj->coef);
     obj->sum = mel_alloc_zero(obj->sum_size, sizeof *obj->sum);
     obj->slice_sum = mel_alloc_zero(needed, obj->sum_size * sizeof *obj->slice_sum);
-    if (obj->coef == NULL || obj->sum == NULL || obj->slice_sum == NULL || !allocate_scratch(obj)) {
+    obj->most_shards = shards_at_once(obj);
+    obj->shard_sum = mel_alloc_zero(obj->most_shards, obj->sum_size * sizeof *obj->shard_sum);
+    if (obj->coef == NULL || obj->sum == NULL || obj->slice_sum == NULL || obj->shard_sum == NULL ||
+        !allocate_scratch(obj)) {
         mel_objective_clear(obj);
         return mel_fail_memory(err, "fitting");
     }
@@ -152,15 +165,23 @@ static void evaluate_slice(double *sum, size_t slice, size_t thread, void *user)
     sum[0] = mel_sum_value(&loss);
 }
 
-/* Adds the sums of rows first..end to those of all rows. */
-static void add_shard(mel_objective *obj, size_t first, size_t end, bool with_hessian)
+/* The numbers of a slice that count. */
+static size_t used_size(const mel_objective *obj, bool with_hessian)
+{
+    return with_hessian ? obj->sum_size : 1 + obj->gradient_size;
+}
+
+/* The sums of rows first..end. */
+static void sum_shard(double *sum, mel_objective *obj, size_t first, size_t end, bool with_hessian)
 {
     shard_rows shard = { obj, first, blocks_of(obj, end - first), end, 0, with_hessian };
     shard.n_slices = min_size(obj->most_slices, shard.n_blocks);
+    memset(sum, 0, obj->sum_size * sizeof *sum);
     if (shard.n_slices == 0)
         return;
     const mel_slices slices = { .n_slices = shard.n_slices,
-                                .size = with_hessian ? obj->sum_size : 1 + obj->gradient_size,
+                                .rows = end - first,
+                                .size = used_size(obj, with_hessian),
                                 .stride = obj->sum_size,
                                 .sum = obj->slice_sum,
                                 .threads = obj->threads,
@@ -173,7 +194,42 @@ static void add_shard(mel_objective *obj, size_t first, size_t end, bool with_he
     mel_slices_join(&slices);
     obj->slice_sum[0] = mel_sum_value(&loss);
     for (size_t i = 0; i < slices.size; i++)
-        obj->sum[i] += obj->slice_sum[i];
+        sum[i] += obj->slice_sum[i];
+}
+
+/* Some of the shards, from `first` on. */
+typedef struct {
+    mel_objective *obj;
+    size_t first;
+    bool with_hessian;
+} some_shards;
+
+static void fill_shard(double *sum, size_t at, size_t thread, void *user)
+{
+    (void)thread;
+    const some_shards *s = user;
+    const size_t *start = s->obj->shards->start + s->first + at;
+    sum_shard(sum, s->obj, start[0], start[1], s->with_hessian);
+}
+
+/* Shards are divided among ranks, the slices of a shard among threads. */
+static void sum_shards(mel_objective *obj, bool with_hessian)
+{
+    const mel_shards *shards = obj->shards;
+    for (size_t first = 0; first < shards->n; first += obj->most_shards) {
+        const size_t n = min_size(obj->most_shards, shards->n - first);
+        mel_slices_fill(&(mel_slices){ .n_slices = n,
+                                       .rows = obj->x->n_rows,
+                                       .size = used_size(obj, with_hessian),
+                                       .stride = obj->sum_size,
+                                       .sum = obj->shard_sum,
+                                       .threads = 1,
+                                       .fill = fill_shard,
+                                       .user = &(some_shards){ obj, first, with_hessian } });
+        for (size_t s = 0; s < n; s++)
+            for (size_t i = 0; i < used_size(obj, with_hessian); i++)
+                obj->sum[i] += obj->shard_sum[s * obj->sum_size + i];
+    }
 }
 
 void mel_objective_sums(mel_objective *obj, const double *theta, bool with_hessian)
@@ -182,12 +238,10 @@ void mel_objective_sums(mel_objective *obj, const double *theta, bool with_hessi
     for (size_t j = 0; j < width; j++)
         memcpy(obj->coef + j * ld, theta + j * m, m * sizeof *theta);
     memset(obj->sum, 0, obj->sum_size * sizeof *obj->sum);
-    const mel_shards *shards = obj->shards;
-    if (shards == NULL || shards->n == 0)
-        add_shard(obj, 0, obj->x->n_rows, with_hessian);
+    if (obj->most_shards == 0)
+        sum_shard(obj->sum, obj, 0, obj->x->n_rows, with_hessian);
     else
-        for (size_t i = 0; i < shards->n; i++)
-            add_shard(obj, shards->start[i], shards->start[i + 1], with_hessian);
+        sum_shards(obj, with_hessian);
 }
 
 double mel_objective_penalty(const mel_objective *obj, const double *theta)

@@ -2,7 +2,7 @@
  *
  * Rows are taken shard by shard, in fixed blocks, blocks are grouped into a fixed number of slices, every
  * slice has its own sums, and slices are added up in order: the numbers do not depend on the number of
- * threads, and those of a shard not on the other shards.
+ * threads or ranks, and those of a shard not on the other shards.
  *
  * Parameters are one array of (n_features + 1) x n_outputs, the coefficients of a feature side by side
  * and the intercepts last. */
@@ -48,6 +48,8 @@ typedef struct {
      * of slices of one shard. */
     size_t gradient_size, sum_size;
     double *sum, *slice_sum;
+    size_t most_shards; /* whose sums are in shard_sum at a time; 0: all rows are of one */
+    double *shard_sum;
 } mel_objective;
 
 /* Between the model's rows of weights and the parameters' order. */

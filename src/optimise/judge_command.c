@@ -1,6 +1,7 @@
 /* A program that gives the value of a classifier: predictions on the validation rows out as a line of JSON, a
  * number back. */
 #include "base/buffer.h"
+#include "base/team.h"
 #include "data/quote.h"
 #include "optimise/optimise.h"
 #include "optimise/shared.h"
@@ -60,7 +61,8 @@ mel_status mel_judge_command_start(mel_judge_command **out, const char *program,
         (mel_judge_command){ .opt = use, .n_rows = n_rows, .n_classes = n_classes, .class_name = class_name };
     j->talk.progress = use.progress;
     mel_buffer_init(&j->line, MAX_LINE);
-    const int reason = mel_process_start(&j->talk.process, program, true);
+    j->talk.process = (mel_process){ .to = -1, .from = -1 };
+    const int reason = mel_team_leads() ? mel_process_start(&j->talk.process, program, true) : 0;
     if (reason != 0) {
         mel_judge_command_end(j);
         return mel_fail(err, reason == ENOMEM ? MEL_ENOMEM : MEL_EIO,
@@ -163,12 +165,27 @@ static mel_status ask(double *out, mel_judge_command *j, const double *chance, m
     return moved == MEL_MOVED ? take_number(out, j, n, err) : say_failure(j, moved, err);
 }
 
+/* Of several ranks the first one asks, and the answer is everybody's. */
+static mel_status ask_once(double *out, mel_judge_command *j, const double *chance, mel_error *err)
+{
+    struct {
+        mel_status status;
+        double value;
+        mel_error why;
+    } said = { 0 };
+    if (mel_team_leads())
+        said.status = ask(&said.value, j, chance, &said.why);
+    mel_team_share(&said, sizeof said);
+    *out = said.value;
+    return said.status == MEL_OK ? MEL_OK : mel_fail(err, said.status, "%s", said.why.text);
+}
+
 static mel_status judge(double *out, void *user, const double *chance, mel_error *err)
 {
     mel_judge_command *j = user;
     if (j->broken)
         return mel_fail(err, MEL_ESTATE, "the program failed before and is asked no more");
-    const mel_status status = ask(out, j, chance, err);
+    const mel_status status = ask_once(out, j, chance, err);
     j->broken = status != MEL_OK;
     return status;
 }

@@ -415,6 +415,7 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     if (part == NULL)
         return mel_fail_memory(err, "sums over training rows");
     const mel_slices slices = { .n_slices = p->n_slices,
+                                .rows = p->n_blocks * BLOCK,
                                 .size = n,
                                 .stride = n_all,
                                 .sum = part,

@@ -290,6 +290,7 @@ static void sample_confusion(double *confusion, const mel_space *space, size_t f
     const size_t from = rows->group_slice[first], to = rows->group_slice[first + n];
     slice_step step = { space, s, rows->slice + from, gain, first };
     const mel_slices slices = { .n_slices = to - from,
+                                .rows = space->n_rows,
                                 .size = cells,
                                 .stride = cells,
                                 .sum = s->sum + from * cells,
@@ -420,6 +421,7 @@ mel_status mel_space_decisions(double *statistics, const mel_space *space, const
         return mel_fail_memory(err, "the statistics of decisions");
     }
     mel_slices_fill(&(mel_slices){ .n_slices = n_slices,
+                                   .rows = space->n_rows,
                                    .size = cells,
                                    .stride = cells,
                                    .sum = sum,

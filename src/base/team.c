@@ -1,0 +1,68 @@
+/* Who works on a problem together: this process alone, unless the program says otherwise. */
+#include "base/team.h"
+
+#include <string.h>
+
+static const mel_team alone = { .size = 1 };
+static const mel_team *team = &alone; /* set once, while the process has one thread */
+
+void mel_team_set(const mel_team *with)
+{
+    team = with != NULL ? with : &alone;
+}
+
+const mel_team *mel_team_get(void)
+{
+    return team;
+}
+
+bool mel_team_leads(void)
+{
+    return team->rank == 0;
+}
+
+size_t mel_team_first(size_t n, size_t rank)
+{
+    return n / team->size * rank + n % team->size * rank / team->size;
+}
+
+void mel_team_gather(void *all, size_t n, size_t size)
+{
+    if (team->size == 1)
+        return;
+    for (size_t r = 0; r <= team->size; r++)
+        team->start[r] = mel_team_first(n, r) * size;
+    team->gather(team->user, all, team->start);
+}
+
+void mel_team_share(void *bytes, size_t n)
+{
+    if (team->size == 1)
+        return;
+    team->start[0] = 0;
+    for (size_t r = 1; r <= team->size; r++)
+        team->start[r] = n;
+    team->gather(team->user, bytes, team->start);
+}
+
+void *mel_team_collect(size_t *sizes, const void *own, size_t n)
+{
+    sizes[team->rank] = n;
+    mel_team_gather(sizes, team->size, sizeof *sizes);
+    size_t total = 0, before = 0;
+    for (size_t r = 0; r < team->size; r++) {
+        before += r < team->rank ? sizes[r] : 0;
+        total += sizes[r];
+    }
+    char *all = mel_alloc(total, 1);
+    if (all == NULL)
+        return NULL;
+    memcpy(all + before, own, n);
+    if (team->size == 1)
+        return all;
+    team->start[0] = 0;
+    for (size_t r = 0; r < team->size; r++)
+        team->start[r + 1] = team->start[r] + sizes[r];
+    team->gather(team->user, all, team->start);
+    return all;
+}

@@ -1,0 +1,36 @@
+/* The processes that work on one problem together: one, unless the program was started as several ranks. All
+ * of them do the same things with the same numbers, so that each has the whole result; what is divided among
+ * them is reading the files of a pattern (data/shards.c) and passes over rows (base/reduce.c). */
+#ifndef MEL_BASE_TEAM_H
+#define MEL_BASE_TEAM_H
+
+#include "base/internal.h"
+
+typedef struct {
+    size_t rank, size;
+    size_t *start; /* size + 1, for whoever gathers */
+    size_t
+        few_rows; /* a pass over fewer takes less time than exchanging its sums: each rank makes it alone */
+    /* Bytes start[r] .. start[r + 1] of `all` are those of rank r; afterwards everybody has all of them. All
+     * ranks call it, with the same starts. It returns only where every rank is well. */
+    void (*gather)(void *user, void *all, const size_t *start);
+    void *user;
+} mel_team;
+
+/* Set before there are threads; lent until it is set again. NULL: this process alone. */
+void mel_team_set(const mel_team *team);
+const mel_team *mel_team_get(void);
+/* Rank 0 alone writes, asks and talks. */
+bool mel_team_leads(void);
+
+/* n things are dealt out in runs: rank r has those from mel_team_first(n, r) up to that of r + 1. */
+size_t mel_team_first(size_t n, size_t rank);
+/* Each rank has its run of n things of `size` bytes; afterwards everybody has all. */
+void mel_team_gather(void *all, size_t n, size_t size);
+/* n bytes of rank 0 become those of all. */
+void mel_team_share(void *bytes, size_t n);
+/* sizes[r]: how many bytes rank r gives; afterwards everybody has those of all ranks, one after the other, in
+ * the new block that is returned. NULL: no memory. */
+void *mel_team_collect(size_t *sizes, const void *own, size_t n);
+
+#endif

@@ -1,0 +1,187 @@
+"""Several ranks under mpirun: the bits of one process, for each verb that reads rows; what happens when one of them fails."""
+import gzip
+import shutil
+import subprocess
+
+import numpy
+import pytest
+from classes import layout, metric_text
+from conftest import PROGRAM, Outcome, SANITIZED, environment
+
+ROWS = 5000
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not there"),
+    pytest.mark.skipif(SANITIZED, reason="Open MPI leaves memory behind, which a sanitizer reports"),
+]
+
+
+def mpirun(melicit, ranks, *command, timeout=400):
+    """Standard output and error of all ranks, and mpirun's exit code."""
+    # Without ssh, as root, with more ranks than cores: whatever the machine is, it is one machine.
+    env = environment(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_plm="isolated",
+                      OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none",
+                      OMPI_MCA_btl="self,vader", OMPI_MCA_btl_vader_single_copy_mechanism="none", OMP_WAIT_POLICY="passive",
+                      MELICIT_RANK_ROWS="2200")  # passes over all rows are divided, those over folds are not
+    done = subprocess.run(["mpirun", "-n", str(ranks), *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True,
+                          cwd=melicit.folder, env=env, timeout=timeout)
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Probabilities, labels and groups, a score of two classes, and a table with texts: in five files each, and whole."""
+    at = tmp_path_factory.mktemp("ranks")
+    rng = numpy.random.default_rng(11)
+    x = rng.normal(size=(ROWS, 3))
+    z = x @ rng.normal(size=(3, 3)) + rng.gumbel(size=(ROWS, 3))
+    y = z.argmax(axis=1)
+    p = numpy.exp(x @ rng.normal(size=(3, 3)))
+    p /= p.sum(axis=1, keepdims=True)
+    score = 1 / (1 + numpy.exp(-x[:, 0] - x[:, 1]))
+    two = (rng.random(ROWS) < score).astype(int)
+    g = (x[:, 2] > 0.2).astype(int)
+    lines = [f"{a:.5f},{b:.5f},{'uvw'[int(c > 0) + int(c > 1)]},{'abc'[d]}" for (a, b, c), d in zip(x, y)]
+    cuts = [0, 900, 1000, 2500, 4000, ROWS]
+    for i, (low, high) in [("all", (0, ROWS)), *enumerate(zip(cuts, cuts[1:]))]:
+        for name, of in (("p", p), ("y", y), ("s", score), ("t", two), ("g", g)):
+            numpy.save(at / f"{name}{'' if i == 'all' else '-'}{i}.npy", of[low:high])
+        with gzip.open(at / f"d{'' if i == 'all' else '-'}{i}.csv.gz", "wt", compresslevel=1) as file:
+            file.write("\n".join(["a,b,c,label", *lines[low:high]]) + "\n")
+        (at / f"l{'' if i == 'all' else '-'}{i}.svm").write_text(
+            "".join(f"{d} 1:{a:.5f} {2 + d}:{b:.5f}\n" for (a, b, _), d in zip(x[low:high], y[low:high])))
+    for i in range(3):
+        for name in "py":
+            (at / f"few-{name}-{i}.npy").symlink_to(at / f"{name}-{i}.npy")
+    (at / "w.json").write_text(metric_text("diagonal-linear", layout("confusion", "diagonal", 3), a=[0.5, 0.3, 0.2]))
+    return at
+
+
+@pytest.fixture
+def rows(melicit, folder):
+    for file in folder.iterdir():
+        (melicit.folder / file.name).symlink_to(file)
+    return melicit
+
+
+PROBS = ("--probs", "p-*.npy", "--labels", "y-*.npy")
+GROUPED = ("--probs", "s-*.npy", "--labels", "t-*.npy", "--groups", "g-*.npy")
+VERBS = {
+    "train": ("train", "--data", "d-*.csv.gz", "--out", "out.json"),
+    "train_sparse": ("train", "--data", "l-*.svm", "--out", "out.json"),
+    "space": ("space", *PROBS),
+    "apply": ("apply", "--named", "g-mean", *GROUPED, "--out", "out.json"),
+    "apply_classes": ("apply", "--named", "accuracy", "--probs", "few-p-*.npy", "--labels", "few-y-*.npy", "--folds", "2",
+                      "--out", "out.json"),
+    "apply_point": ("apply", "--point", "0.15,0.1,0.1", "--coordinates", "diagonal", *PROBS, "--out", "out.json"),
+    "optimise": ("optimise", "--metric", "g-mean", "--iterations", "5", *PROBS, "--validation-probs", "p-*.npy",
+                 "--validation-labels", "y-*.npy", "--out", "out.json"),
+    "elicit": ("elicit", "--family", "diagonal-linear", "--oracle", "sim:w.json", "--max-questions", "8", *PROBS, "--out", "out.json"),
+}
+
+
+def results(melicit, ran):
+    """What it printed, but for the time it took, and the file that it wrote."""
+    out = melicit.folder / "out.json"
+    said = ran.done().json
+    said.pop("seconds", None)
+    text = out.read_bytes() if out.exists() else None
+    out.unlink(missing_ok=True)
+    return said, text
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_bits(rows, verb):
+    """1 to 4 ranks, 1 and 2 threads: the same bits, and one voice."""
+    command = (*VERBS[verb], "--json")
+    one = results(rows, rows(*command, "--threads", "2"))
+    for ranks, threads in ((2, 1),) if verb in ("elicit", "apply_classes", "train_sparse") else ((2, 1), (3, 2), (4, 1)):
+        several = mpirun(rows, ranks, PROGRAM, *command, "--threads", threads)
+        assert results(rows, several) == one, ranks
+
+
+def test_predict(rows):
+    rows("train", "--data", "d-*.csv.gz", "--out", "m.json").done()
+    rows("predict", "--model", "m.json", "--data", "d-*.csv.gz", "--out", "one.npy").done()
+    mpirun(rows, 3, PROGRAM, "predict", "--model", "m.json", "--data", "d-*.csv.gz", "--out", "three.npy").done()
+    assert (rows.folder / "one.npy").read_bytes() == (rows.folder / "three.npy").read_bytes()
+
+
+def test_other_files(rows):
+    """The same rows as one file: to the last digits."""
+    for name in ("parts", "whole"):
+        rows("train", "--data", "d-*.csv.gz" if name == "parts" else "dall.csv.gz", "--test-share", "0", "--out", f"{name}.json").done()
+        rows("predict", "--model", f"{name}.json", "--data", "dall.csv.gz", "--out", f"{name}.npy").done()
+    assert rows.load("parts.npy") == pytest.approx(rows.load("whole.npy"), abs=1e-12, rel=0)
+
+
+JUDGE = """
+import json, os, signal, sys
+for line in sys.stdin:
+    chances = json.loads(line)["chances"]
+    open("asked", "a").write("x")
+    print(1 - abs(sum(c[1] for c in chances) / len(chances) - 0.4), flush=True)
+"""
+
+
+def test_program(rows):
+    """A program that judges is started and asked once, by rank 0."""
+    rows.write("judge.py", JUDGE)
+    for name in ("p", "y"):
+        numpy.save(rows.folder / f"v{name}.npy", rows.load(f"{name}all.npy")[:200])
+    command = ("optimise", "--metric", "cmd:exec /usr/bin/python3 judge.py", "--iterations", "2", *PROBS, "--validation-probs",
+               "vp.npy", "--out", "out.json", "--json")
+    one = results(rows, rows(*command))
+    asked = (rows.folder / "asked").read_text()
+    (rows.folder / "asked").unlink()
+    assert results(rows, mpirun(rows, 2, PROGRAM, *command)) == one
+    assert (rows.folder / "asked").read_text() == asked
+
+
+def test_a_file_that_cannot_be_read(rows):
+    """Whoever reads it, all ranks end, with the sentence of a single process, once."""
+    (rows.folder / "p-3.npy").unlink()
+    rows.write("p-3.npy", b"\x93NUMPY damaged")
+    alone = rows("space", *PROBS)
+    several = mpirun(rows, 3, PROGRAM, "space", *PROBS)
+    assert alone.code == 3 and several.code == 3 and several.out == ""
+    assert [line for line in several.err.splitlines() if line.startswith("melicit")] == alone.err.splitlines()
+
+
+def test_one_rank_fails(rows):
+    """The others, which wait for it, end with it."""
+    ran = mpirun(rows, 3, "sh", "-c", f"exec {PROGRAM} space --probs 'p-*.npy' --labels 'y-*.npy' "
+                                      "$([ $OMPI_COMM_WORLD_RANK = 1 ] && echo --bogus)")
+    assert ran.code != 0 and ran.out == "" and "melicit space: " in ran.err and "--bogus" in ran.err
+
+
+def test_different_files(rows):
+    """Ranks that do not read the same are stopped."""
+    ran = mpirun(rows, 2, "sh", "-c", "case $OMPI_COMM_WORLD_RANK in 0) a='-*' ;; *) a=all ;; esac; "
+                                      f'exec {PROGRAM} space --probs "p$a.npy" --labels "y$a.npy"')
+    assert ran.code != 0 and "went different ways" in ran.err
+
+
+KILLER = """
+import os, signal, sys
+parent = lambda pid: int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+sys.stdin.readline()
+rank = os.getppid()  # of sh -c, which exec replaced
+others = [int(p) for p in os.listdir("/proc") if p.isdigit() and int(p) != rank and os.path.exists(f"/proc/{p}/stat")
+          and parent(p) == parent(rank)]
+os.kill(others[0], signal.SIGKILL)
+sys.stdin.readline()
+"""
+
+
+def test_a_rank_is_killed(rows):
+    """mpirun says so and ends the rest."""
+    rows.write("killer.py", KILLER)
+    ran = mpirun(rows, 3, PROGRAM, "optimise", "--metric", "cmd:exec /usr/bin/python3 killer.py", *PROBS, "--validation-probs",
+                 "p-0.npy", "--out", "out.json")
+    assert ran.code != 0 and "signal 9" in ran.err and not (rows.folder / "out.json").exists()
+
+
+def test_verbs_of_one_process(rows):
+    ran = mpirun(rows, 2, PROGRAM, "metric", "--help-me")
+    assert ran.code == 2 and ran.err.count("melicit metric:") == 1
