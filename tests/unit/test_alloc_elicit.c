@@ -173,37 +173,46 @@ static void test_log(void **state)
     test_each_allocation("options of its file", look, &j);
 }
 
-/* A session with a purpose and a prior, its draws, and two of them together. */
+/* A session with a purpose and a prior, and its draws. */
 static mel_status posterior(void *context)
 {
     const job *j = context;
-    mel_session *session[2] = { NULL, NULL };
-    mel_outcome *pooled = NULL;
-    char *text = NULL;
+    mel_session *session = NULL;
     mel_cost_ratio ratio;
     size_t n = 0, size = 0;
     double *draw = NULL;
     mel_error err;
-    mel_status status = MEL_OK;
-    for (int i = 0; i < 2 && status == MEL_OK; i++) {
-        status = mel_session_new(&session[i], &j->domain, &j->opt, &err);
-        if (status == MEL_OK)
-            status = mel_session_run(session[i], oracle, &err);
-    }
+    mel_status status = mel_session_new(&session, &j->domain, &j->opt, &err);
     if (status == MEL_OK)
-        status = mel_session_draws(&n, &size, &draw, session[0], &err);
+        status = mel_session_run(session, oracle, &err);
     if (status == MEL_OK)
-        status = mel_session_weight_ratio(&ratio, session[0], 0, 1, &err);
+        status = mel_session_draws(&n, &size, &draw, session, &err);
     if (status == MEL_OK)
-        status = mel_outcome_of_sessions(&pooled, 2, session, NULL, &err);
-    assert_true((pooled != NULL) == (status == MEL_OK));
-    if (status == MEL_OK)
-        status = mel_outcome_to_json(&text, pooled, &err);
+        status = mel_session_weight_ratio(&ratio, session, 0, 1, &err);
     free(draw);
-    free(text);
+    mel_session_free(session);
+    return status;
+}
+
+/* What two such sessions say together. */
+static mel_status together(void *context)
+{
+    mel_session *const *session = context;
+    mel_outcome *pooled = NULL;
+    mel_error err;
+    const mel_status status = mel_outcome_of_sessions(&pooled, 2, session, NULL, &err);
+    assert_true((pooled != NULL) == (status == MEL_OK));
     mel_outcome_free(pooled);
-    mel_session_free(session[0]);
-    mel_session_free(session[1]);
+    return status;
+}
+
+static mel_status written(void *context)
+{
+    char *text = NULL;
+    mel_error err;
+    const mel_status status = mel_outcome_to_json(&text, context, &err);
+    assert_true((text != NULL) == (status == MEL_OK));
+    free(text);
     return status;
 }
 
@@ -219,7 +228,7 @@ static mel_status community(void *context)
     return status;
 }
 
-static void test_community(const job *j)
+static void test_pair(const job *j)
 {
     mel_session *session[2] = { NULL, NULL };
     mel_error err;
@@ -227,6 +236,11 @@ static void test_community(const job *j)
         assert_ok(mel_session_new(&session[i], &j->domain, &j->opt, &err), &err);
         assert_ok(mel_session_run(session[i], oracle, &err), &err);
     }
+    test_each_allocation("two posteriors", together, session);
+    mel_outcome *pooled = NULL;
+    assert_ok(mel_outcome_of_sessions(&pooled, 2, session, NULL, &err), &err);
+    test_each_allocation("two posteriors in a file", written, pooled);
+    mel_outcome_free(pooled);
     test_each_allocation("people around a common metric", community, session);
     mel_session_free(session[0]);
     mel_session_free(session[1]);
@@ -251,7 +265,7 @@ static void test_posterior(void **state)
         rows[i].opt.active.prior_strength = 4.0;
         rows[i].opt.tolerance = 1e-6;
         test_each_allocation("posterior", posterior, &rows[i]);
-        test_community(&rows[i]);
+        test_pair(&rows[i]);
         mel_metric_free(prior[i]);
     }
     /* Named in a header. */
