@@ -19,12 +19,17 @@ static mel_outcome_options about = { .struct_size = sizeof about,
 static mel_status describe(void *context)
 {
     mel_outcome *outcome = NULL;
+    mel_error err;
+    const mel_status status = mel_outcome_of_session(&outcome, context, &about, &err);
+    mel_outcome_free(outcome);
+    return status;
+}
+
+static mel_status write_json(void *context)
+{
     char *text = NULL;
     mel_error err;
-    mel_status status = mel_outcome_of_session(&outcome, context, &about, &err);
-    if (status == MEL_OK)
-        status = mel_outcome_to_json(&text, outcome, &err);
-    mel_outcome_free(outcome);
+    const mel_status status = mel_outcome_to_json(&text, context, &err);
     free(text);
     return status;
 }
@@ -43,6 +48,10 @@ static void run(const char *name, const mel_domain *domain, const mel_session_op
     }
     about.evaluation = domain->face != NULL ? &evaluation : NULL;
     test_each_allocation(name, describe, session);
+    mel_outcome *outcome = NULL;
+    assert_ok(mel_outcome_of_session(&outcome, session, &about, &err), &err);
+    test_each_allocation("as JSON", write_json, outcome);
+    mel_outcome_free(outcome);
     mel_session_free(session);
 }
 

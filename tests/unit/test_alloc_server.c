@@ -53,18 +53,10 @@ static mel_status walk(void *context)
 
 static mel_status find_result(void *context)
 {
-    const world *w = context;
-    mel_flow *flow = NULL;
-    json_t *answer = json_pack("{s:s}", "answer", "A"), *result = NULL;
+    json_t *result = NULL;
     mel_error err;
-    mel_status status = mel_flow_new(&flow, w->study, w->problem, 1, NULL, &err);
-    for (int i = 0; i < 2 && status == MEL_OK; i++)
-        status = mel_flow_tell(flow, answer, 1.0, &err);
-    if (status == MEL_OK)
-        status = mel_result_json(&result, flow, &err);
+    const mel_status status = mel_result_json(&result, context, &err);
     json_decref(result);
-    json_decref(answer);
-    mel_flow_free(flow);
     return status;
 }
 
@@ -77,21 +69,27 @@ static void test_study(void **state)
     test_each_allocation("a study file", parse_study, text);
 }
 
-static void run_on(const char *text, const char *what, mel_status (*work)(void *context))
+static world make_world(const char *text)
 {
     world w = { 0 };
     mel_error err;
     assert_ok(mel_study_parse(&w.study, text, strlen(text), &err), &err);
     assert_ok(test_make_problem(&w.problem, w.study, &err), &err);
-    test_each_allocation(what, work, &w);
-    mel_problem_free(w.problem);
-    mel_study_free(w.study);
+    return w;
+}
+
+static void free_world(world *w)
+{
+    mel_problem_free(w->problem);
+    mel_study_free(w->study);
 }
 
 static void test_way(void **state)
 {
     (void)state;
-    run_on(test_study_text, "a participant", walk);
+    world w = make_world(test_study_text);
+    test_each_allocation("a participant", walk, &w);
+    free_world(&w);
 }
 
 static const char short_study[] =
@@ -104,7 +102,17 @@ static const char short_study[] =
 static void test_result(void **state)
 {
     (void)state;
-    run_on(short_study, "a result", find_result);
+    world w = make_world(short_study);
+    json_t *answer = json_pack("{s:s}", "answer", "A");
+    mel_flow *flow = NULL;
+    mel_error err;
+    assert_ok(mel_flow_new(&flow, w.study, w.problem, 1, NULL, &err), &err);
+    for (int i = 0; i < 2; i++)
+        assert_ok(mel_flow_tell(flow, answer, 1.0, &err), &err);
+    json_decref(answer);
+    test_each_allocation("a result", find_result, flow);
+    mel_flow_free(flow);
+    free_world(&w);
 }
 
 /* All of it or nothing, whatever jansson makes of a lack of memory. */
