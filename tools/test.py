@@ -2,12 +2,15 @@
 """Builds and runs the tests: `tools/test.py --build build checks sanitize`, as `make test` does.
 
 Stages: `unit` (the tests of the plain build), `lint`, `checks` (both at once, without the C tests that `sanitize` runs),
-`sanitize` (the same tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a build folder of its own), `threads` (those of the server under ThreadSanitizer). Each is a line for its build and a line for its tests;
-then come the outputs of tests that failed, the reasons of those that were skipped, and the counts: functions of cmocka, pytest
-and Node.js, or the program where it does not count. Exit status 1 when anything failed.
+`sanitize` (the same tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a build folder of its own), `threads`
+(those of the server under ThreadSanitizer). While the tests of a stage run, the next is built on what they leave of the cores.
+Each is a line for its build and a line for its tests; then come the outputs of tests that failed, the reasons of those that
+were skipped, and the counts: functions of cmocka, pytest and Node.js, or the program where it does not count. Exit status 1
+when anything failed.
 """
 import argparse
 import collections
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -80,9 +83,22 @@ def run(command, log):
         return subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, cwd=ROOT).returncode
 
 
-def build(folder, options, jobs, log):
-    configure = ["cmake", "-S", ".", "-B", folder, "-G", "Ninja", "--log-level=WARNING", "-DMEL_TESTS=ON", *options]
-    return run(configure, log) == 0 and run(["cmake", "--build", folder, "-j", str(jobs)], log) == 0
+class Build:
+    """The build of a stage, which begins now, in the background; one that is for later only takes the cores that nobody uses."""
+
+    def __init__(self, name, base, jobs, later):
+        ending, options, self.choice, self.title = STAGES[name]
+        self.folder = pathlib.Path(f"{base}{ending}").resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.log = self.folder / f"{name}.log"
+        self.log.unlink(missing_ok=True)
+        self.begin = time.monotonic()
+        self.done = concurrent.futures.ThreadPoolExecutor(1).submit(self.make, options, str(jobs), ["nice", "-n", "19"] if later else [])
+
+    def make(self, options, jobs, nice):
+        configure = ["cmake", "-S", ".", "-B", self.folder, "-G", "Ninja", "--log-level=WARNING", "-DMEL_TESTS=ON", *options]
+        made = run(nice + configure, self.log) == 0 and run([*nice, "cmake", "--build", self.folder, "-j", jobs], self.log) == 0
+        return made, seconds_since(self.begin)
 
 
 def run_tests(folder, choice, jobs, log):
@@ -101,25 +117,30 @@ def run_tests(folder, choice, jobs, log):
     return outcome
 
 
-def run_stage(name, base, jobs):
-    ending, options, choice, title = STAGES[name]
-    folder = pathlib.Path(f"{base}{ending}").resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    log = folder / f"{name}.log"
-    log.unlink(missing_ok=True)
+def run_stage(name, build, jobs):
     begin = time.monotonic()
-    say(f"{name}: building in {folder.name} ... ", end="")
-    if not build(folder, options, jobs, log):
-        outcome = Outcome()
-        outcome.add_program(f"the build of {folder.name}", "fail", log.read_text(errors="replace"))
-        say("failed")
-        return outcome
-    say(seconds_since(begin))
-    begin = time.monotonic()
-    say(f"{name}: {title} ... ", end="")
-    outcome = run_tests(folder, choice, jobs, log)
-    say(f"{outcome.count['passed']} passed, {outcome.count['failed']} failed in {seconds_since(begin)} (log: {log})")
+    say(f"{name}: {build.title} ... ", end="")
+    outcome = run_tests(build.folder, build.choice, jobs, build.log)
+    say(f"{outcome.count['passed']} passed, {outcome.count['failed']} failed in {seconds_since(begin)} (log: {build.log})")
     return outcome
+
+
+def run_stages(names, base, jobs):
+    """The name and outcome of each stage."""
+    ahead = None
+    for i, name in enumerate(names):
+        build, ahead = ahead or Build(name, base, jobs, later=False), None
+        say(f"{name}: building in {build.folder.name} ... ", end="")
+        made, seconds = build.done.result()
+        say(seconds if made else "failed")
+        if i + 1 < len(names) and STAGES[names[i + 1]][0] != STAGES[name][0]:  # not in the folder that is tested
+            ahead = Build(names[i + 1], base, jobs, later=made)
+        if made:
+            outcome = run_stage(name, build, jobs)
+        else:
+            outcome = Outcome()
+            outcome.add_program(f"the build of {build.folder.name}", "fail", build.log.read_text(errors="replace"))
+        yield name, outcome
 
 
 def main():
@@ -129,8 +150,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     total = Outcome()
-    for name in args.stages:
-        outcome = run_stage(name, args.build, args.jobs)
+    for name, outcome in run_stages(args.stages, args.build, args.jobs):
         for program, output in outcome.broken:
             say(f"\n--- {name}: {program} failed\n{output.strip()}\n---")
         total.add(outcome)

@@ -47,6 +47,11 @@ def test_counts(name, status, output, count, reasons):
     assert outcome.broken == ([(name, output)] if status == "fail" else [])
 
 
+def drive(folder, *stages):
+    command = [sys.executable, "tools/test.py", "--build", "build", "--jobs", "2", *stages]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
 TINY = """cmake_minimum_required(VERSION 3.25)
 project(tiny LANGUAGES NONE)
 enable_testing()
@@ -62,10 +67,25 @@ def test_closing_line(tmp_path, other, code, last):
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "test.py").write_bytes((SOURCE / "tools" / "test.py").read_bytes())
     (tmp_path / "CMakeLists.txt").write_text(TINY.format(other=other))
-    done = subprocess.run([sys.executable, "tools/test.py", "--build", "build", "--jobs", "2", "checks"], cwd=tmp_path,
-                          capture_output=True, text=True)
+    done = drive(tmp_path, "checks")
     lines = done.stdout.splitlines()
     assert done.returncode == code, done.stdout + done.stderr
     assert lines[-2:] == ["skipped 2: no data (good)", last]
     assert ("--- checks: other failed" in lines) == (code == 1)
     assert lines[0].startswith("checks: building in build ... ") and lines[1].startswith("checks: tests and lint ... ")
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_two_stages(tmp_path, broken):
+    """The second is built while the first is tested, in a folder of its own; when its build fails the first counts all the same."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "test.py").write_bytes((SOURCE / "tools" / "test.py").read_bytes())
+    text = TINY.format(other="true") + ("if(MEL_SANITIZE)\n  message(FATAL_ERROR no)\nendif()\n" if broken else "")
+    (tmp_path / "CMakeLists.txt").write_text(text)
+    done = drive(tmp_path, "checks", "sanitize")
+    lines = done.stdout.splitlines()
+    begins = ["checks: building in build ... ", "checks: tests and lint ... 8 passed, 0 failed in ", "sanitize: building in build-sanitize ... "]
+    begins += [] if broken else ["sanitize: tests under sanitizers ... 8 passed, 0 failed in "]
+    assert [line[:len(begin)] for line, begin in zip(lines, begins)] == begins, done.stdout
+    assert lines[-1] == ("8 passed, 1 failed, 2 skipped" if broken else "16 passed, 0 failed, 4 skipped")
+    assert done.returncode == (1 if broken else 0) and ("--- sanitize: the build of build-sanitize failed" in lines) == broken
