@@ -6,6 +6,7 @@ PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 SERVER_SECONDS ?= 3600
+SEED ?= 0
 
 FUZZING   := $(BUILD)-fuzz
 PYTHON    := /usr/bin/python3
@@ -15,7 +16,7 @@ TEST      := $(PYTHON) tools/test.py --build $(BUILD) --jobs $(JOBS)
 export OMP_WAIT_POLICY ?= passive
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: all help run test unit sanitize lint format web bench fuzz site soak repro python install symbols clean
+.PHONY: all help run test unit sanitize lint format web bench fuzz site soak repro repro-docs python install symbols clean
 
 all: ## build/melicit, build/libmelicit.so, build/libmelicit.a (plain `make`)
 	@tools/setup.sh build
@@ -23,7 +24,7 @@ all: ## build/melicit, build/libmelicit.so, build/libmelicit.a (plain `make`)
 	@cmake --build $(BUILD) -j $(JOBS) --target product
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 12
 
 run: all ## the main job on the bundled data
 	@tools/tour.sh $(BUILD)/melicit
@@ -40,7 +41,7 @@ sanitize: ## the same tests under AddressSanitizer and UndefinedBehaviorSanitize
 	@tools/setup.sh test
 	@$(TEST) sanitize
 
-lint: ## clang-format, clang-tidy, banned functions, rooms, headers alone, links, exported symbols
+lint: ## clang-format, clang-tidy, banned functions, rooms, headers alone, links, long sentences, exported symbols
 	@tools/setup.sh test
 	@MELICIT_ANALYZER=1 $(TEST) lint
 
@@ -71,9 +72,12 @@ soak: ## hours: make test in a clean clone and on a bare Debian, every test in f
 	@MELICIT_BUILD=$(BUILD)-sanitize $(PYTHON) tests/fuzz/server.py --seconds $(SERVER_SECONDS)
 	@$(MAKE) fuzz FUZZ_SECONDS=300
 
-repro: all ## the thesis' tables and plots next to what this program finds (docs/repro-*.md)
+repro: python all ## the thesis' tables and figures again: build/repro/reproduction.md; QUICK=1 a minute, SEED=1 other random numbers
 	@tools/setup.sh repro
-	@MELICIT_BUILD=$(BUILD) repro/run.sh
+	@MELICIT_BUILD=$(BUILD) $(PYTHON) repro/run.py --seed $(SEED) $(if $(QUICK),--quick)
+
+repro-docs: ## copies a complete run of make repro to docs/
+	@MELICIT_BUILD=$(BUILD) $(PYTHON) repro/run.py --to-docs
 
 python: ## the Python package: build/python/melicit-*.whl
 	@tools/setup.sh python

@@ -11,9 +11,9 @@ import numpy as np
 import blackbox_learners as learn
 from blackbox_bench import Bench
 from blackbox_tasks import CIFAR, TASKS, adult_ages
-from workshop import BUILD, ROOT, Workshop, bar_chart, line_chart
+from workshop import BUILD, OUT, Workshop, bar_chart, line_chart
 
-DOCS = ROOT / "docs"
+DOCS = OUT
 BY_KEY = {task.key: task for task in TASKS}
 SIZES = (100, 200, 400, 800, 1600)
 NOISE_SIZES = (100, 200, 400, 1000)

@@ -1,4 +1,7 @@
-"""What the reproduction scripts share: calls of the program, metric files, charts by the library."""
+"""What the reproduction scripts share: settings of a run, its results, calls of the program, metric files, charts by the library.
+
+A run is described by environment variables, which repro/run.py sets from its options: REPRO_OUT, the folder of pages, plots and results;
+REPRO_SEED (0), from which all random numbers follow; REPRO_METRICS, how many random metrics are drawn (50); REPRO_QUICK, the subset of a minute."""
 
 import concurrent.futures
 import ctypes
@@ -14,14 +17,56 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve()
+OUT = pathlib.Path(os.environ.get("REPRO_OUT", BUILD / "repro")).resolve()
+OUT.mkdir(parents=True, exist_ok=True)
+SEED = int(os.environ.get("REPRO_SEED", "0"))
+QUICK = bool(os.environ.get("REPRO_QUICK"))
+METRICS = int(os.environ.get("REPRO_METRICS", "20" if QUICK else "50"))
+REPRODUCED, BETTER, DIFFERS = "reproduced", "better", "differs"
 
 
-def data_file(name, instead):
+def generator(stream):
+    """Random numbers of this stream in a run with this seed."""
+    return np.random.default_rng([stream, SEED] if SEED else stream)
+
+
+def program_seed(i):
+    return i + 1000 * SEED
+
+
+def verdict(better, reproduced=False):
+    return BETTER if better else REPRODUCED if reproduced else DIFFERS
+
+
+class Results:
+    """What a chapter found, item by item: what the overview is made of, and what two runs are compared by."""
+
+    def __init__(self, chapter):
+        self.chapter, self.rows, self.skipped, self.note = chapter, [], [], ""
+
+    def add(self, items, what, thesis, search="", active="", questions="", verdict="", rule="", why="", values=None):
+        """items: tables and figures of the thesis, "Table 3.1". rule: when the verdict would be another one. why: of what differs, with a link.
+        values: the numbers that the verdict rests on, by name."""
+        values = {name: float(value) for name, value in (values or {}).items()}
+        self.rows.append({"items": items, "what": what, "thesis": thesis, "search": search, "active": active, "questions": str(questions), "verdict": verdict,
+                          "rule": rule, "why": why, "values": values})
+        print(f"    {', '.join(items)}: {verdict}", flush=True)
+
+    def skip(self, what):
+        self.skipped.append(what)
+        print(f"    skipped: {what}", flush=True)
+
+    def write(self):
+        made = {"chapter": self.chapter, "command": f"repro/{self.chapter}.py", "seed": SEED, "metrics": METRICS, "quick": QUICK, "note": self.note, "rows": self.rows, "skipped": self.skipped}
+        (OUT / f"{self.chapter}.json").write_text(json.dumps(made, indent=1) + "\n")
+
+
+def data_file(name, instead, results):
     """A data set of the folder MELICIT_DATA when it is there; else, with a word, the bundled one to take instead."""
     large = pathlib.Path(os.environ.get("MELICIT_DATA", "")) / f"{name}.csv.gz"
     if "MELICIT_DATA" in os.environ and large.exists():
         return large
-    print(f"    {name}.csv.gz is not in the folder MELICIT_DATA: the bundled {instead} stands in", flush=True)
+    results.skip(f"{name}.csv.gz, which is not in the folder MELICIT_DATA: the bundled {instead} stands in")
     return bundled(instead)
 
 
