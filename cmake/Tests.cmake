@@ -173,7 +173,7 @@ endif()
 
 # The house rules, next to the tests so that they share the cores.
 if(MEL_TESTS AND NOT MEL_SANITIZE)
-    foreach(check format banned silent rooms headers docs symbols)
+    foreach(check format banned silent rooms headers docs prose symbols)
         add_test(NAME lint_${check} COMMAND ${MEL_PYTHON} tools/lint.py --build ${CMAKE_BINARY_DIR} --jobs 1 --only ${check}
             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
         set_tests_properties(lint_${check} PROPERTIES LABELS lint)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """House rules that a machine can check: formatting, clang-tidy, banned functions, which room may
-include which, headers that compile alone, exported symbols. Part of `make test`."""
+include which, headers that compile alone, exported symbols, links and long sentences of the documentation. Part of `make test`."""
 
 import argparse
 import concurrent.futures
@@ -11,6 +11,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import prose
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ["base", "data", "model", "space", "problem", "metric", "oracle", "elicit", "classify", "optimise", "rank", "outcome", "report"]
@@ -165,6 +167,13 @@ def check_docs():
     return found + check_architecture()
 
 
+def check_prose():
+    """What is too long to read is listed, and may only become less."""
+    found, shown = prose.check()
+    print("\n".join("  long: " + line for line in shown))
+    return found
+
+
 def check_architecture():
     """The files and functions that docs/architecture.md and the READMEs of the code lead to are there; NAME stands for one that is to
     be written."""
@@ -264,6 +273,7 @@ def main():
         "rooms": lambda: check_rooms(files) + check_houses(files) + check_renderers(files),
         "headers": lambda: check_headers(pool),
         "docs": check_docs,
+        "prose": check_prose,
         "symbols": lambda: check_symbols(args.build),
         "tidy": lambda: check_tidy(args.build, pool, args.under),
     }
