@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
@@ -405,6 +407,13 @@ class _BlackBoxClassifier(_RuleClassifier):
         if result.end == lib.MEL_OPTIMISE_STOPPED:
             raise KeyboardInterrupt
         del kept
+        if result.end == lib.MEL_OPTIMISE_FAILED:
+            why = ffi.string(result.failure.text).decode("utf-8", "replace")
+            warnings.warn(f"the metric failed: {why}; the rule is the best so far, of iteration {result.best_iteration}, "
+                          f"with the value {result.value:.6g}", ConvergenceWarning, stacklevel=2)
+        elif result.end == lib.MEL_OPTIMISE_FLAT and result.iterations == 0:
+            warnings.warn(f"the metric is {result.value:.6g} for the estimator as it is and for every small change of it: the rule is the "
+                          "estimator's own; a larger epsilon may tell more", ConvergenceWarning, stacklevel=2)
         self.value_, self.queries_, self.n_iter_ = float(result.value), int(result.queries), max(1, int(result.iterations))
         self.rule_ = _stored(result, [_rows.name_of(label) for label in self.order_], self.order_)
         return self

@@ -6,8 +6,9 @@ import numpy as np
 import pandas
 import pytest
 from python_package import rows
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score, recall_score
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, TimeSeriesSplit, cross_val_score
@@ -37,6 +38,10 @@ def data():
     return X, np.where(y == 1, "sick", "fine")
 
 
+# Without predictions of "yes" it has no value.
+PRECISION = """{"format": "melicit-metric", "version": 1, "family": "linear-fractional", "orientation": "utility",
+  "layout": {"kind": "confusion", "coordinates": "binary", "classes": ["no", "yes"], "groups": []},
+  "coefficients": {"p": [1, 0], "p0": 0, "q": [1, -1], "q0": 0.475}}"""
 COSTS = {("sick", "fine"): 9.0, ("fine", "sick"): 1.0}
 
 
@@ -183,6 +188,29 @@ def test_what_a_black_box_raises_comes_through(data):
             kind(metric=lambda y, decided: float("nan")).fit(*data)
     with pytest.raises(errors.EINVAL, match="on"):
         FrankWolfeClassifier(metric=gmean, on="rows").fit(*data)
+
+
+class Sure(ClassifierMixin, BaseEstimator):
+    """Surer than it should be below 0, less sure above: no rule that believes it has the precision of the sign."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = np.where(X[:, 0] > 0, 0.9, 0.1)
+        return np.c_[1 - p, p]
+
+
+def test_a_metric_that_fails_midway_or_says_nothing_is_told():
+    X = np.array([[1.0]] * 40 + [[-1.0]] * 40)
+    y = np.array(["yes"] * 38 + ["no"] * 2 + ["no"] * 36 + ["yes"] * 4)
+    precision = Metric.from_json(PRECISION)
+    with pytest.warns(ConvergenceWarning, match="iteration 1: the denominator is 0 .* of iteration 0, with the value 0.95"):
+        model = PlugInClassifier(Sure().fit(X, y), precision, cv="prefit").fit(X, y)
+    np.testing.assert_array_equal(model.predict(X) == "yes", X[:, 0] > 0)
+    with pytest.warns(ConvergenceWarning, match="the metric is 0.5 for the estimator as it is and for every small change"):
+        FrankWolfeClassifier(Sure().fit(X, y), lambda c: 0.5, on="confusion", cv="prefit").fit(X, y)
 
 
 def test_groups_that_are_guessed():
