@@ -29,6 +29,7 @@ typedef struct {
     cli_features column; /* strength, or weights */
     uint32_t *noisy;
     size_t *row;
+    char *column_name; /* of the labels */
 } work;
 
 static void work_clear(work *w)
@@ -40,6 +41,7 @@ static void work_clear(work *w)
     free(w->transition);
     free(w->noisy);
     free(w->row);
+    free(w->column_name);
 }
 
 /* --- reading ------------------------------------------------------------------------------------ */
@@ -51,6 +53,8 @@ static mel_status read_labels(work *w, const corrupt_args *args, const mel_read_
     mel_status status = cli_read_column(&table, &column, args->labels, args->label, "--label", read, err);
     if (status == MEL_OK)
         status = mel_table_labels(&w->labels, table, column, err);
+    if (status == MEL_OK)
+        w->column_name = cli_format("%s", column);
     mel_table_free(table);
     return status == MEL_OK
                ? mel_classes_settle(&w->classes, &w->labels, &(mel_naming){ 0 }, args->labels, err)
@@ -106,31 +110,64 @@ static mel_status refuse_flip(const char *text, const work *w, mel_error *err)
                     w->clusters.n_classes > 0 ? "" : "; a cluster needs --clusters");
 }
 
-/* One "FROM>TO=P" of the clusters from `first` up to `last`. */
-static mel_status add_flip(work *w, const char *text, const char *whole, size_t first, size_t last,
-                           mel_error *err)
+/* What follows a name and a mark, NULL: the text begins otherwise. */
+static const char *after(const char *text, const char *name, char mark)
 {
-    const size_t k = w->classes.n;
-    const char *const *name = (const char *const *)w->classes.name;
-    const char *arrow = strchr(text, '>'), *equals = arrow != NULL ? strchr(arrow, '=') : NULL;
-    char *end = NULL;
-    if (equals == NULL)
-        return refuse_flip(whole, w, err);
-    char *from_name = cli_format("%.*s", (int)(arrow - text), text),
-         *to_name = cli_format("%.*s", (int)(equals - arrow - 1), arrow + 1);
-    const size_t from = mel_name_place(from_name, k, name), to = mel_name_place(to_name, k, name);
-    const double p = strtod(equals + 1, &end);
-    free(from_name);
-    free(to_name);
-    if (from == k || to == k || from == to || end == equals + 1 || *end != '\0' || !(p >= 0.0 && p <= 1.0))
-        return refuse_flip(whole, w, err);
-    for (size_t c = first; c < last; c++) {
-        double *row = w->transition + (c * k + from) * k;
-        row[from] -= p - row[to];
-        row[to] = p;
-        if (row[from] < -1e-12)
-            return cli_fail(err, MEL_EINVAL, "--flip: more than all labels \"%s\" would change", name[from]);
-        row[from] = row[from] < 0.0 ? 0.0 : row[from];
+    const size_t n = strlen(name);
+    return strncmp(text, name, n) == 0 && text[n] == mark ? text + n + 1 : NULL;
+}
+
+/* A way to read "[CLUSTER:]FROM>TO=P". */
+typedef struct {
+    size_t cluster, from, to; /* cluster: their number where none is named */
+    double p;
+} flip;
+
+/* Adds the ways to read "FROM>TO=P", of which names may have any marks; how many there are now. */
+static size_t read_pair(flip *out, size_t n, const work *w, size_t cluster, const char *text)
+{
+    for (size_t from = 0; from < w->classes.n; from++) {
+        const char *rest = after(text, w->classes.name[from], '>');
+        for (size_t to = 0; rest != NULL && to < w->classes.n; to++) {
+            const char *number = after(rest, w->classes.name[to], '=');
+            char *end = NULL;
+            const double p = number != NULL ? strtod(number, &end) : NAN;
+            if (number == NULL || end == number || *end != '\0' || !(p >= 0.0 && p <= 1.0) || from == to)
+                continue;
+            *out = (flip){ cluster, from, to, p };
+            n++;
+        }
+    }
+    return n;
+}
+
+static mel_status read_flip(flip *out, const work *w, const char *text, mel_error *err)
+{
+    const size_t clusters = w->clusters.n_classes;
+    size_t n = read_pair(out, 0, w, clusters, text);
+    for (size_t c = 0; c < clusters; c++) {
+        const char *rest = after(text, w->clusters.name[c], ':');
+        n = rest != NULL ? read_pair(out, n, w, c, rest) : n;
+    }
+    if (n > 1)
+        return cli_fail(err, MEL_EINVAL,
+                        "--flip %s can be read in %zu ways with these names of classes and clusters", text,
+                        n);
+    return n == 1 ? MEL_OK : refuse_flip(text, w, err);
+}
+
+static mel_status add_flip(work *w, const flip *f, mel_error *err)
+{
+    const size_t k = w->classes.n, clusters = w->clusters.n_classes > 0 ? w->clusters.n_classes : 1;
+    const bool one = f->cluster < w->clusters.n_classes;
+    for (size_t c = one ? f->cluster : 0; c < (one ? f->cluster + 1 : clusters); c++) {
+        double *row = w->transition + (c * k + f->from) * k;
+        row[f->from] -= f->p - row[f->to];
+        row[f->to] = f->p;
+        if (row[f->from] < -1e-12)
+            return cli_fail(err, MEL_EINVAL, "--flip: more than all labels \"%s\" would change",
+                            w->classes.name[f->from]);
+        row[f->from] = row[f->from] < 0.0 ? 0.0 : row[f->from];
     }
     return MEL_OK;
 }
@@ -143,19 +180,24 @@ static mel_status make_transitions(work *w, const corrupt_args *args, mel_error 
         w->transition[c * k + c % k] = 1.0;
     mel_status status = MEL_OK;
     for (size_t i = 0; i < args->flip.n && status == MEL_OK; i++) {
-        const char *text = args->flip.item[i], *colon = strchr(text, ':');
-        const bool one = colon != NULL && w->clusters.n_classes > 0; /* of the clusters */
-        size_t first = 0, last = n;
-        if (one) {
-            char *cluster = cli_format("%.*s", (int)(colon - text), text);
-            first = mel_name_place(cluster, n, (const char *const *)w->clusters.name);
-            last = first + 1;
-            free(cluster);
-        }
-        status = first == n ? refuse_flip(text, w, err)
-                            : add_flip(w, one ? colon + 1 : text, text, first, last, err);
+        flip f = { 0 };
+        status = read_flip(&f, w, args->flip.item[i], err);
+        if (status == MEL_OK)
+            status = add_flip(w, &f, err);
     }
     return status;
+}
+
+/* A class that no label has any more is none for whoever reads the file. */
+static void warn_vanished(const work *w, const cli_run *run)
+{
+    size_t *left = cli_alloc_zero(w->classes.n, sizeof *left);
+    for (size_t i = 0; i < w->labels.n_rows; i++)
+        left[w->noisy[i]]++;
+    for (size_t c = 0; c < w->classes.n; c++)
+        if (left[c] == 0)
+            cli_warn(run, "no label \"%s\" is left: a file without it has a class less", w->classes.name[c]);
+    free(left);
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
@@ -165,6 +207,7 @@ static mel_status write_labels(const work *w, const corrupt_args *args, mel_erro
     const prediction_shape shape = { .csv = true,
                                      .decisions = true,
                                      .rows = w->labels.n_rows,
+                                     .column = w->column_name,
                                      .classes = w->classes.n,
                                      .names = (const char *const *)w->classes.label,
                                      .labels = (const char *const *)w->classes.label };
@@ -227,6 +270,7 @@ static mel_status change_labels(cli_run *run, work *w, const corrupt_args *args,
         changed += w->noisy[i] != w->labels.code[i];
     if (status != MEL_OK)
         return status;
+    warn_vanished(w, run);
     cli_put(run->result, "rows", cli_json_count(n));
     cli_put(run->result, "changed", cli_json_count(changed));
     if (!run->json && strcmp(args->out, "-") != 0)
@@ -310,7 +354,7 @@ static const cli_option options[] = {
       .kind = CLI_OUTPUT,
       .at = offsetof(corrupt_args, out),
       .required = true,
-      .help = "where the labels or row numbers go; \"-\" is standard output" },
+      .help = "where the labels, in a column of the same name, or row numbers go; \"-\" is standard output" },
     { 0 }
 };
 static const cli_group groups[] = {

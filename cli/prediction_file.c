@@ -70,7 +70,8 @@ static void write_header(const prediction_file *file, const prediction_shape *sh
         const size_t n = mel_npy_start(header, item, shape->rows, shape->decisions ? NULL : &shape->classes);
         (void)fwrite(header, 1, n, stream);
     } else if (shape->decisions) {
-        (void)fputs("decision\n", stream);
+        write_cell(stream, shape->column != NULL ? shape->column : "decision");
+        (void)fputc('\n', stream);
     } else {
         for (size_t c = 0; c < shape->classes; c++) {
             (void)fputs(c != 0 ? "," : "", stream);

@@ -8,6 +8,7 @@ typedef struct {
     bool csv;       /* else NPY, little-endian */
     bool decisions; /* one class per row, else its probabilities */
     size_t rows, classes;
+    const char *column;        /* of decisions in CSV; NULL: "decision" */
     const char *const *names;  /* of the classes, for CSV */
     const char *const *labels; /* what files call them: NPY goes by their sorted order */
     bool number_texts;         /* labels that look like numbers are texts, sorted by byte */
