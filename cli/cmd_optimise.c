@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDS = 5 };
+enum { FOLDS = 5, ROUNDS = 10 };
 static const double spacing = 1e-4; /* of the plug-in's line search, as in the thesis */
 typedef cli_optimise_work work;
 
@@ -183,31 +183,42 @@ static mel_status fill_options(work *w, const cli_optimise_args *args, const cli
     return status;
 }
 
+/* The value of the majority of a mixture, NaN where the metric fails: then w->found says why. */
+static mel_status value_majority(work *w, const double *basis, mel_error *err)
+{
+    const size_t n = w->rows.validation.n_rows, k = w->rows.classes.n;
+    double *chance = cli_alloc_zero(n, k * sizeof *chance), value = NAN;
+    mel_status status =
+        mel_weighted_chances(chance, &w->found.mixture, n, w->rows.validation.value, basis, err);
+    for (size_t i = 0; i < n; i++)
+        mel_weighted_majority(chance + i * k, k);
+    w->value = NAN;
+    if (status == MEL_OK) {
+        w->found.queries++;
+        status = mel_black_box_of(&value, &w->box, n, k, w->rows.validation_labels.code, chance, err);
+        w->majority_failed = status != MEL_OK;
+        if (status == MEL_OK)
+            w->value = value;
+        else
+            status = mel_optimise_ended(&w->found, false, status, err);
+    }
+    free(chance);
+    return status;
+}
+
 /* The classifier that is stored, and its value. The basis goes over to it. */
 static mel_status take_classifier(work *w, const cli_optimise_args *args, mel_error *err)
 {
     cli_optimise_basis *basis = &w->basis[w->chosen / w->n_epsilon];
-    const size_t n = w->rows.validation.n_rows, k = w->rows.classes.n;
-    const bool majority = args->rule == 1;
+    const bool majority = args->rule == 1, several = w->found.mixture.n_rules > 1;
     mel_weight_basis *own = basis->basis;
     basis->basis = NULL;
     mel_status status = mel_weighted_new(&w->classifier, &w->found.mixture, own, majority, err);
     w->value = w->found.value;
-    if (status == MEL_OK && majority && w->found.end <= MEL_OPTIMISE_FLAT) {
-        double *chance = cli_alloc_zero(n, k * sizeof *chance);
-        status = mel_weighted_chances(chance, &w->found.mixture, n, w->rows.validation.value,
-                                      basis->validation, err);
-        for (size_t i = 0; i < n; i++) {
-            size_t most = 0;
-            for (size_t j = 1; j < k; j++)
-                most = chance[i * k + j] > chance[i * k + most] ? j : most;
-            for (size_t j = 0; j < k; j++)
-                chance[i * k + j] = j == most ? 1.0 : 0.0;
-        }
-        if (status == MEL_OK)
-            status = mel_black_box_of(&w->value, &w->box, n, k, w->rows.validation_labels.code, chance, err);
-        free(chance);
-    }
+    if (majority && several && w->found.end > MEL_OPTIMISE_FLAT)
+        w->value = NAN; /* the metric can be asked no more */
+    else if (status == MEL_OK && majority && several)
+        status = value_majority(w, basis->validation, err);
     mel_weighted_set_number_texts(w->classifier, w->rows.classes.number_texts);
     return status == MEL_OK
                ? mel_weighted_set_source(w->classifier, (const char *const *)w->rows.classes.name,
@@ -224,20 +235,49 @@ static mel_status save(const void *user, const char *file, mel_error *err)
 static mel_status say_end(const work *w, const cli_optimise_args *args, mel_error *err)
 {
     const mel_optimise_result *f = &w->found;
+    if (f->end == MEL_OPTIMISE_FAILED && w->majority_failed)
+        return cli_fail(
+            err, f->failure.code,
+            "the value of the majority, after iteration %lu: %s; the mixture of which it is has the "
+            "value %.6g%s%s",
+            (unsigned long)f->iterations, f->failure.text, f->value,
+            args->out != NULL ? "; the majority is stored in " : "; --out stores the majority",
+            args->out != NULL ? args->out : "");
     if (f->end == MEL_OPTIMISE_FAILED)
         return cli_fail(err, f->failure.code,
                         "%s; the best classifier so far has the value %.6g (iteration %lu)%s%s",
                         f->failure.text, f->best, (unsigned long)f->best_iteration,
                         args->out != NULL ? " and is stored in " : "; --out stores it",
                         args->out != NULL ? args->out : "");
-    if (f->end == MEL_OPTIMISE_FLAT && f->iterations == 0)
-        return cli_fail(err, MEL_EDATA,
-                        "iteration 1: the metric is %.6g for the first classifier and for every small change "
-                        "of it, so it does not say which classifier is better; check that it looks at the "
-                        "predictions, or try a larger --epsilon%s%s",
-                        f->value, args->out != NULL ? "; the first classifier is stored in " : "",
-                        args->out != NULL ? args->out : "");
+    const bool plug_in = args->method == CLI_METHOD_PLUG_IN;
+    if (f->end == MEL_OPTIMISE_FLAT && (f->iterations == 0 || plug_in))
+        return cli_fail(
+            err, MEL_EDATA,
+            "iteration 1%s: the metric is %.6g for the first classifier and for %s, so it does not "
+            "say which classifier is better; check that it looks at the predictions%s%s%s",
+            plug_in ? " and all others" : "", f->value,
+            plug_in ? "all that were tried" : "every small change of it",
+            plug_in ? "" : ", or try a larger --epsilon",
+            args->out != NULL ? "; the first classifier is stored in " : "",
+            args->out != NULL ? args->out : "");
     return MEL_OK;
+}
+
+/* What is not an error, but not what was hoped for either. */
+static void warn_end(const work *w, const cli_optimise_args *args, const cli_run *run)
+{
+    const mel_optimise_result *f = &w->found;
+    if (f->end == MEL_OPTIMISE_FLAT)
+        cli_warn(
+            run,
+            "after iteration %lu the metric is %.6g for the classifier and for every small change of it: "
+            "either there is nothing more to gain, or the metric no longer looks at the predictions",
+            (unsigned long)f->iterations, f->value);
+    if (args->method == CLI_METHOD_PLUG_IN && f->end == MEL_OPTIMISE_DONE && f->value < f->start)
+        cli_warn(run,
+                 "the gains of pairs of classes have the value %.6g, the model as it is %.6g; without "
+                 "--rounds 0 the search goes on with all classes",
+                 f->value, f->start);
 }
 
 static mel_status find(work *w, const cli_optimise_args *args, const cli_run *run, mel_error *err)
@@ -248,9 +288,18 @@ static mel_status find(work *w, const cli_optimise_args *args, const cli_run *ru
         return MEL_OK;
     return args->method == CLI_METHOD_PLUG_IN
                ? mel_optimise_plug_in(&w->found, w->rows.classes.n, &validation, &w->box, spacing,
+                                      args->rounds <= UINT32_MAX ? (uint32_t)args->rounds : ROUNDS,
                                       &run->progress, err)
                : mel_optimise(&w->found, w->rows.classes.n, mel_weight_basis_size(basis->basis), &train,
                               &validation, &w->box, &w->opt, err);
+}
+
+static void note_stop(work *w, cli_run *run)
+{
+    if (w->found.end == MEL_OPTIMISE_FAILED && cli_stop_wanted()) /* Ctrl-C ended the program that judges */
+        w->found.end = MEL_OPTIMISE_STOPPED;
+    if (w->found.end == MEL_OPTIMISE_STOPPED)
+        run->outcome = MEL_ESTOPPED;
 }
 
 static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
@@ -259,14 +308,17 @@ static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, me
     mel_status status = find(w, args, run, err);
     if (status != MEL_OK)
         return status;
-    if (w->found.end == MEL_OPTIMISE_FAILED && cli_stop_wanted()) /* Ctrl-C ended the program that judges */
-        w->found.end = MEL_OPTIMISE_STOPPED;
-    if (w->found.end == MEL_OPTIMISE_STOPPED)
-        run->outcome = MEL_ESTOPPED;
+    note_stop(w, run);
     status = take_classifier(w, args, err);
+    if (w->majority_failed)
+        note_stop(w, run);
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, w->classifier, err);
-    return status == MEL_OK ? say_end(w, args, err) : status;
+    if (status == MEL_OK)
+        status = say_end(w, args, err);
+    if (status == MEL_OK)
+        warn_end(w, args, run);
+    return status;
 }
 
 static mel_status read_rows(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)

@@ -383,8 +383,9 @@ static const cli_option options[] = {
       .argument = "CLASSIFIER.json",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, classifier),
-      .help = "a classifier that melicit apply stored, for decisions about --probs, or about --data through "
-              "--model; where it tosses a coin, --seed says how it falls" },
+      .help =
+          "a classifier that melicit apply or melicit optimise stored, for decisions about --probs, or about "
+          "--data through --model; where it tosses a coin, --seed says how it falls" },
     { .name = "probs",
       .argument = "FILE",
       .kind = CLI_INPUT,
@@ -481,7 +482,9 @@ const cli_command cli_predict = {
     .name = "predict",
     .summary = "probabilities or decisions for new rows",
     .description =
-        "Applies a stored model to the rows of a table. CSV files are read in blocks, so they may be larger "
+        "Applies a stored model to the rows of a table, or a stored classifier (of melicit apply or melicit "
+        "optimise) to probabilities of any model. Tables in CSV files are read in blocks, so they may be "
+        "larger "
         "than the memory.",
     .groups = groups,
     .examples = examples,

@@ -20,6 +20,28 @@ const char *cli_optimise_program(const char *metric)
     return metric != NULL && strncmp(metric, "cmd:", 4) == 0 ? metric + 4 : NULL;
 }
 
+/* Options that a method does not read. */
+static mel_status check_method(const cli_optimise_args *args, mel_error *err)
+{
+    const bool plug_in = args->method == CLI_METHOD_PLUG_IN;
+    if (plug_in && (args->basis.n > 0 || args->epsilon.n > 0 || args->known || args->weights != 0 ||
+                    args->probes != 0 || args->scale != 0 || args->draws > 0))
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--method plug-in has no probes: no --basis, --epsilon, --known, --weights, --probes, "
+            "--scale, --draws");
+    if (plug_in && (args->iterations > 0 || args->step != 0 || args->take != 0))
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--method plug-in goes on until nothing is better, at most --rounds times, and takes the "
+            "best: no --iterations, --step, --take");
+    if (args->method == CLI_METHOD_PI && (args->iterations > 0 || args->step != 0))
+        return cli_fail(err, MEL_EINVAL, "--method pi-ew takes one full step: no --iterations, no --step");
+    return plug_in || args->rounds == UINT64_MAX
+               ? MEL_OK
+               : cli_fail(err, MEL_EINVAL, "--rounds goes with --method plug-in");
+}
+
 static mel_status check_metric(const cli_run *run, const cli_optimise_args *args, mel_error *err)
 {
     const bool program = cli_optimise_program(args->metric) != NULL;
@@ -38,14 +60,9 @@ static mel_status check_metric(const cli_run *run, const cli_optimise_args *args
         return cli_fail(err, MEL_EINVAL, "--time-limit is for --metric cmd:PROGRAM");
     if (!args->labels_only && args->draws > 0)
         return cli_fail(err, MEL_EINVAL, "--draws goes with --labels-only");
-    if (args->method != CLI_METHOD_FW && (args->iterations > 0 || args->step != 0))
-        return cli_fail(err, MEL_EINVAL, "--method %s takes one full step: no --iterations, no --step",
-                        methods[args->method]);
-    if (args->method == CLI_METHOD_PLUG_IN && (args->basis.n > 0 || args->epsilon.n > 0 || args->known ||
-                                               args->weights != 0 || args->probes != 0 || args->scale != 0))
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--method plug-in has no probes: no --basis, --epsilon, --known, --weights, --probes, --scale");
+    const mel_status status = check_method(args, err);
+    if (status != MEL_OK)
+        return status;
     if (args->entries != NULL && args->weights != MEL_WEIGHT_WHOLE)
         return cli_fail(err, MEL_EINVAL, "--entries goes with --weights whole");
     return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
@@ -100,6 +117,8 @@ static mel_status check_comparing(const cli_optimise_args *args, mel_error *err)
                  { "scale", args->scale != 0 },
                  { "take", args->take != 0 },
                  { "rule", args->rule != 0 },
+                 { "rounds", args->rounds != UINT64_MAX },
+                 { "entries", args->entries != NULL },
                  { "probs", args->files.probs != NULL },
                  { "labels", args->files.labels != NULL },
                  { "features", args->files.features != NULL },
@@ -244,7 +263,7 @@ static const cli_option own_options[] = {
       .choices = methods,
       .help = "fw-eg for any metric; pi-ew for linear ones: one elicitation, one rule; plug-in, a baseline: "
               "the gain of each "
-              "class by a line search of 9,999 values on the validation rows" },
+              "class by line searches of 9,999 values on the validation rows" },
     { .name = "basis",
       .argument = "BASIS",
       .kind = CLI_LIST,
@@ -279,6 +298,14 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_optimise_args, step),
       .choices = steps,
       .help = "2/(t+3); 2/(t+2), which can collapse; or the best of the segment on the validation rows" },
+    { .name = "rounds",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(cli_optimise_args, rounds),
+      .high = 1000,
+      .help = "plug-in, more than two classes: how often at most the gains are searched one after the other "
+              "while "
+              "all classes decide; 10 unless given; 0: only for pairs of classes, as in the thesis" },
     { .name = "weights",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, weights),
@@ -385,4 +412,6 @@ const cli_group cli_optimise_groups[] = {
     { "Reading files", cli_reading_options, offsetof(cli_optimise_args, files.reading) },
     { 0 },
 };
-const cli_optimise_args cli_optimise_defaults = { .files = { .l2 = NAN }, .time_limit = NAN };
+const cli_optimise_args cli_optimise_defaults = { .files = { .l2 = NAN },
+                                                  .time_limit = NAN,
+                                                  .rounds = UINT64_MAX };

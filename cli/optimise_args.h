@@ -12,7 +12,7 @@ typedef struct {
     mel_text_list basis, epsilon;
     int method, step, weights, probes, scale, rule, take;
     bool known, labels_only;
-    uint64_t iterations, draws;
+    uint64_t iterations, draws, rounds; /* rounds: UINT64_MAX unless given */
     double time_limit;
 } cli_optimise_args;
 extern const cli_optimise_args cli_optimise_defaults;

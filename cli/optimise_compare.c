@@ -68,7 +68,11 @@ static mel_status simulate(mel_reply *reply, void *user, const mel_question *que
     double a = 0.0, b = 0.0;
     mel_status status = c->box.value(&a, c->box.user, open->confusion_a, err);
     if (status == MEL_OK)
+        status = mel_metric_finite(a, err);
+    if (status == MEL_OK)
         status = c->box.value(&b, c->box.user, open->confusion_b, err);
+    if (status == MEL_OK)
+        status = mel_metric_finite(b, err);
     const bool first = (a > b) != mel_noise_errs(&c->noise, c->seed, question, fabs(a - b));
     *reply = a == b ? MEL_REPLY_SAME : first ? MEL_REPLY_A : MEL_REPLY_B;
     return status;
@@ -245,11 +249,11 @@ static mel_status ask_all(comparing *c, mel_error *err)
 
 typedef struct {
     const char *text;
-} stored;
+} stored_text;
 
 static mel_status save(const void *user, const char *file, mel_error *err)
 {
-    const stored *s = user;
+    const stored_text *s = user;
     cli_out out = { 0 };
     mel_status status = cli_out_open(&out, file, err);
     if (status == MEL_OK && fputs(s->text, out.stream) < 0)
@@ -260,7 +264,8 @@ static mel_status save(const void *user, const char *file, mel_error *err)
     return status;
 }
 
-static mel_status report(const comparing *c, cli_run *run, mel_error *err)
+/* The classifier after all answers so far. */
+static mel_status current_json(char **text, const comparing *c, mel_error *err)
 {
     const cli_optimise_rows *r = c->rows;
     const mel_classifier_source source = { .class_name = (const char *const *)r->classes.name,
@@ -269,11 +274,16 @@ static mel_status report(const comparing *c, cli_run *run, mel_error *err)
                                                              ? (const char *const *)r->groups.name
                                                              : NULL,
                                            .number_texts = r->classes.number_texts };
+    return mel_comparisons_to_json(text, c->search, &source, err);
+}
+
+static mel_status report(const comparing *c, cli_run *run, mel_error *err)
+{
     char *text = NULL;
     const bool settled = mel_comparisons_settled(c->search);
-    mel_status status = mel_comparisons_to_json(&text, c->search, &source, err);
+    mel_status status = current_json(&text, c, err);
     if (status == MEL_OK && c->args->out != NULL)
-        status = cli_store(c->args->out, save, &(stored){ text }, err);
+        status = cli_store(c->args->out, save, &(stored_text){ text }, err);
     if (status == MEL_OK && run->json) {
         cli_put(run->result, "questions", cli_json_count(c->n_answers));
         cli_put(run->result, "status", cli_json_text(c->stopped ? "stopped" : settled ? "settled" : "done"));
@@ -320,6 +330,27 @@ static void measure_classes(comparing *c)
         c->class_share[r->validation_labels.code[i]] += 1.0 / (double)r->validation.n_rows;
 }
 
+/* Whoever answers has failed: the classifier so far is stored all the same, and the error says where. */
+static mel_status keep_so_far(const comparing *c, mel_status status, mel_error *err)
+{
+    const mel_error why = *err;
+    const char *out = c->args->out, *session = c->args->session;
+    char *text = NULL;
+    mel_error own = { 0 };
+    bool stored = false;
+    if (status == MEL_ENOMEM)
+        return status;
+    if (out != NULL && current_json(&text, c, &own) == MEL_OK)
+        stored = cli_store(out, save, &(stored_text){ text }, &own) == MEL_OK;
+    free(text);
+    if (out != NULL && !stored)
+        return cli_fail(err, status, "%s; the classifier so far could not be stored: %s", why.text, own.text);
+    return cli_fail(err, status, "%s; %zu answer%s so far%s%s%s%s", why.text, c->n_answers,
+                    c->n_answers == 1 ? "" : "s", session != NULL ? ", kept in " : "",
+                    session != NULL ? session : "", stored ? "; their classifier is stored in " : "",
+                    stored ? out : "");
+}
+
 mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, const cli_compare_args *args,
                                 mel_error *err)
 {
@@ -341,8 +372,11 @@ mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, con
         c.opt.max_questions = (uint32_t)c.n_answers;
     if (status == MEL_OK)
         status = replay(&c, err);
-    if (status == MEL_OK)
+    if (status == MEL_OK) {
         status = ask_all(&c, err);
+        if (status != MEL_OK)
+            status = keep_so_far(&c, status, err);
+    }
     if (status == MEL_OK && c.stopped)
         run->outcome = MEL_ESTOPPED;
     if (status == MEL_OK)

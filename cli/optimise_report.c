@@ -61,7 +61,8 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
         cli_print("  the majority of %zu weighted rules\n", f->mixture.n_rules);
     else
         cli_print("  a mixture of %zu weighted rules\n", f->mixture.n_rules);
-    cli_print("  value on the validation rows: %.6g after %lu iteration%s (%s), %zu evaluations\n", w->value,
+    cli_print("  value on the validation rows%s: %.6g after %lu iteration%s (%s), %zu evaluations\n",
+              isfinite(w->value) ? "" : ", of the mixture alone", isfinite(w->value) ? w->value : f->value,
               (unsigned long)f->iterations, f->iterations == 1 ? "" : "s", ends[f->end], f->queries);
     if (f->fell_back)
         cli_print(

@@ -80,7 +80,7 @@ static mel_status read_probabilities(mel_proba *out, const char *path, const cli
         return status;
     if (out->n_classes != r->classes.n)
         return cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s has %zu", path,
-                        out->n_classes, files->labels, r->classes.n);
+                        out->n_classes, first_labels(files), r->classes.n);
     return mel_proba_order(out, path, files->columns, &r->classes, err);
 }
 

@@ -23,7 +23,8 @@ typedef struct {
     mel_optimise_options opt;
     mel_optimise_result found;
     mel_weighted *classifier;
-    double value; /* of the classifier as stored, on the validation rows */
+    double value;         /* of the classifier as stored, on the validation rows; NaN: not known */
+    bool majority_failed; /* the metric, at the majority of the mixture */
 } cli_optimise_work;
 
 /* What was found: in run->result, or printed. */

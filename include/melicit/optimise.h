@@ -197,8 +197,18 @@ typedef struct {
     const double *confusion_a, *confusion_b; /* one k x k matrix of shares of all rows per group */
 } mel_comparison;
 MEL_API const mel_comparison *mel_comparisons_ask(mel_comparisons *search);
+/* What statistics of questions are: (TP, TN) of two classes without groups, else off-diagonal; confusion
+ * entries, with groups rates. */
+MEL_API const mel_layout *mel_comparisons_layout(const mel_comparisons *search);
 /* SAME shortens the step; SKIP goes on as if the question had not been asked. MEL_ESTATE after the end. */
 MEL_API mel_status mel_comparisons_tell(mel_comparisons *search, mel_answer answer, mel_error *err);
+/* Whether it ended because every gain is found, rather than because the questions are used up. */
+MEL_API bool mel_comparisons_settled(const mel_comparisons *search);
+/* The current classifier, at any time: its confusion matrices as in mel_comparison, and its classifier file
+ * for the caller to free(). */
+MEL_API void mel_comparisons_confusion(double *confusion, const mel_comparisons *search);
+MEL_API mel_status mel_comparisons_to_json(char **out, const mel_comparisons *search,
+                                           const mel_classifier_source *source, mel_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-static mel_status check_rows(const char *what, const mel_weight_rows *rows, size_t k, size_t n_basis,
-                             mel_error *err)
+mel_status mel_optimise_check_rows(const char *what, const mel_weight_rows *rows, size_t k, size_t n_basis,
+                                   mel_error *err)
 {
     if (rows->n_rows == 0)
         return mel_fail(err, MEL_EDATA, "there are no %s rows", what);
@@ -49,9 +49,9 @@ mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *t
 {
     mel_status status = check_options(opt, box, n_basis, err);
     if (status == MEL_OK)
-        status = check_rows("training", train, k, n_basis, err);
+        status = mel_optimise_check_rows("training", train, k, n_basis, err);
     if (status == MEL_OK)
-        status = check_rows("validation", validation, k, n_basis, err);
+        status = mel_optimise_check_rows("validation", validation, k, n_basis, err);
     if (status == MEL_OK && (train->label == NULL || (validation->label == NULL && box->judge == NULL)))
         status = mel_fail(err, MEL_EINVAL, "expected labels of the rows");
     for (size_t i = 0; status == MEL_OK && box->group != NULL && i < validation->n_rows; i++)

@@ -10,8 +10,10 @@ mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, siz
                             const uint32_t *label, const double *chance, mel_error *err)
 {
     const size_t k = n_classes, m = box->n_groups > 1 ? box->n_groups : 1;
-    if (box->judge != NULL)
-        return box->judge(out, box->user, chance, err);
+    if (box->judge != NULL) {
+        const mel_status judged = box->judge(out, box->user, chance, err);
+        return judged == MEL_OK ? mel_metric_finite(*out, err) : judged;
+    }
     double *confusion = mel_alloc_zero(m * k * k, sizeof *confusion);
     if (confusion == NULL)
         return mel_fail_memory(err, "a confusion matrix");
@@ -22,7 +24,7 @@ mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, siz
         confusion[c] /= (double)n;
     const mel_status status = box->value(out, box->user, confusion, err);
     free(confusion);
-    return status;
+    return status == MEL_OK ? mel_metric_finite(*out, err) : status;
 }
 
 /* Rows in a new order, of which a part can be left out, and the best classifier so far. */
@@ -119,7 +121,7 @@ static mel_status keep_best(folded *f, mel_optimise_result *found, const mel_wei
         status = mel_black_box_of(&value, f->box, f->n, f->k, f->rows->label, f->chance, err);
     if (status == MEL_ENOMEM)
         return status;
-    if (status != MEL_OK || !isfinite(value) || (f->so_far.mixture.n_rules > 0 && value <= f->so_far.value))
+    if (status != MEL_OK || (f->so_far.mixture.n_rules > 0 && value <= f->so_far.value))
         return MEL_OK;
     mel_optimise_clear(&f->so_far);
     f->so_far = *found;
@@ -209,8 +211,13 @@ static mel_status try_all(mel_weight_choice *out, folded *f, size_t n_candidates
 {
     mel_status status = deal(f, folds, opt->seed, err);
     for (size_t c = 0; c < n_candidates && status == MEL_OK; c++) {
-        status = cross_fit(&out->value[c], f, &candidate[c], c, folds, train, opt, err);
-        if (status == MEL_OK && out->value[c] > out->value[out->best])
+        double value = NAN;
+        status = cross_fit(&value, f, &candidate[c], c, folds, train, opt, err);
+        if (status == MEL_OK)
+            out->value[c] = value;
+        else if (mel_metric_fails(status))
+            status = mel_fail_in(err, status, "candidate %zu of %zu", c + 1, n_candidates);
+        if (status == MEL_OK && value > out->value[out->best])
             out->best = c;
     }
     return status;

@@ -123,7 +123,7 @@ mel_weighted_parts mel_weighted_get(const mel_weighted *w)
                                  .value = w->value };
 }
 
-static void decide_by_majority(double *chance, size_t k)
+void mel_weighted_majority(double *chance, size_t k)
 {
     size_t most = 0;
     for (size_t j = 1; j < k; j++)
@@ -143,7 +143,7 @@ mel_status mel_weighted_apply(double *chance, const mel_weighted *w, size_t n, c
     if (status == MEL_OK)
         status = mel_weighted_chances(chance, &w->mixture, n, probability, basis, err);
     for (size_t i = 0; i < n && status == MEL_OK && w->majority; i++)
-        decide_by_majority(chance + i * k, k);
+        mel_weighted_majority(chance + i * k, k);
     free(basis);
     return status;
 }

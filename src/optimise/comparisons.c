@@ -36,11 +36,6 @@ const mel_layout *mel_comparisons_layout(const mel_comparisons *s)
     return &s->layout;
 }
 
-uint32_t mel_comparisons_answered(const mel_comparisons *s)
-{
-    return s->answered;
-}
-
 bool mel_comparisons_settled(const mel_comparisons *s)
 {
     return s->settled;
@@ -274,14 +269,12 @@ static mel_status take_mixture(mel_blend *out, const mel_comparisons *s, mel_err
     return MEL_OK;
 }
 
-mel_status mel_comparisons_current(mel_blend *mixture, double *confusion, const mel_comparisons *s,
-                                   mel_error *err)
+void mel_comparisons_confusion(double *confusion, const mel_comparisons *s)
 {
-    if (confusion != NULL && s->opt.method == MEL_COMPARE_SIGNS)
+    if (s->opt.method == MEL_COMPARE_SIGNS)
         mel_compare_measure(confusion, s, s->log_gain);
-    else if (confusion != NULL)
+    else
         memcpy(confusion, s->confusion, mel_compare_cells(s) * sizeof *confusion);
-    return mixture != NULL ? take_mixture(mixture, s, err) : MEL_OK;
 }
 
 mel_status mel_comparisons_to_json(char **out, const mel_comparisons *s, const mel_classifier_source *source,

@@ -1,5 +1,4 @@
 /* Training rows as the noise models of section 7.2 make them, and the weights that undo them. */
-#include "base/la.h"
 #include "optimise/optimise.h"
 #include "optimise/shared.h"
 
@@ -104,20 +103,5 @@ mel_status mel_corrupt_domain(size_t *row, size_t n_drawn, size_t n, const doubl
         row[d] = low;
     }
     free(sum);
-    return status;
-}
-
-mel_status mel_correction_weights(double *out, size_t n_classes, const double *transition, double strength,
-                                  const double *gains, mel_error *err)
-{
-    const size_t k = n_classes;
-    double *t = mel_alloc(k * k, sizeof *t);
-    if (t == NULL)
-        return mel_fail_memory(err, "a transition matrix");
-    for (size_t c = 0; c < k * k; c++)
-        t[c] = strength * transition[c] + (c / k == c % k ? 1.0 - strength : 0.0);
-    memcpy(out, gains, k * k * sizeof *out);
-    const mel_status status = mel_solve(k, t, k, k, out, k, NULL, err);
-    free(t);
     return status;
 }

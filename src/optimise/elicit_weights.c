@@ -2,6 +2,7 @@
  * metric does, from probes around the current classifier. */
 #include "base/la.h"
 #include "optimise/optimise.h"
+#include "optimise/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +10,21 @@
 
 /* --- asking the black box ----------------------------------------------------------------------- */
 
+bool mel_metric_fails(mel_status status)
+{
+    return status != MEL_OK && status != MEL_ENOMEM && status != MEL_ESTOPPED;
+}
+
+mel_status mel_metric_finite(double value, mel_error *err)
+{
+    return isfinite(value) ? MEL_OK : mel_fail(err, MEL_EDATA, "the metric is %g", value);
+}
+
 static mel_status take_value(double *out, mel_weighting *w, double value, mel_error *err)
 {
     w->queries++;
-    if (!isfinite(value))
-        return mel_fail(err, MEL_EDATA, "the metric is %g", value);
     *out = value;
-    return MEL_OK;
+    return mel_metric_finite(value, err);
 }
 
 /* Decisions of the rows by draw number `draw`: the class in whose stretch of [0, 1] the row's number falls.

@@ -2,6 +2,7 @@
  * rule that is best for them, and move towards it. */
 #include "base/digest.h"
 #include "optimise/optimise.h"
+#include "optimise/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -304,7 +305,7 @@ static mel_status start(run *r, mel_error *err)
     mel_status status = measure_rule(&r->now, r, err);
     if (status == MEL_OK)
         status = revalue(r, err);
-    return status == MEL_EDATA ? mel_fail_in(err, status, "iteration 0") : status;
+    return mel_metric_fails(status) ? mel_fail_in(err, status, "iteration 0") : status;
 }
 
 static void note_best(mel_optimise_result *out, const run *r, uint32_t t)
@@ -418,6 +419,17 @@ static mel_status end(mel_optimise_result *out, const run *r, mel_error *err)
     return take_mixture(&out->mixture, r, t, err);
 }
 
+mel_status mel_optimise_ended(mel_optimise_result *out, bool flat, mel_status status, const mel_error *err)
+{
+    out->end = status == MEL_ESTOPPED ? MEL_OPTIMISE_STOPPED
+               : status != MEL_OK     ? MEL_OPTIMISE_FAILED
+               : flat                 ? MEL_OPTIMISE_FLAT
+                                      : MEL_OPTIMISE_DONE;
+    if (status != MEL_OK)
+        out->failure = *err;
+    return status == MEL_ENOMEM ? status : MEL_OK;
+}
+
 /* Iterations until the end, whatever it is; out->end and out->failure say which. */
 static mel_status follow(mel_optimise_result *out, run *r, const mel_weight_rows *train, mel_error *err)
 {
@@ -437,17 +449,11 @@ static mel_status follow(mel_optimise_result *out, run *r, const mel_weight_rows
         if (status == MEL_OK && !flat) {
             note_best(out, r, t + 1);
             tell_trace(r, t + 1, out->gap);
-        } else if (status != MEL_OK && status != MEL_ENOMEM && status != MEL_ESTOPPED) {
+        } else if (mel_metric_fails(status)) {
             status = mel_fail_in(err, status, "iteration %lu", (unsigned long)t + 1);
         }
     }
-    out->end = flat                     ? MEL_OPTIMISE_FLAT
-               : status == MEL_ESTOPPED ? MEL_OPTIMISE_STOPPED
-               : status != MEL_OK       ? MEL_OPTIMISE_FAILED
-                                        : MEL_OPTIMISE_DONE;
-    if (status != MEL_OK && status != MEL_ENOMEM && err != NULL)
-        out->failure = *err;
-    return status == MEL_ENOMEM ? status : MEL_OK;
+    return mel_optimise_ended(out, flat, status, err);
 }
 
 mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_basis,

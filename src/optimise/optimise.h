@@ -103,6 +103,8 @@ mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *
 
 /* --- check.c ------------------------------------------------------------------------------------ */
 
+mel_status mel_optimise_check_rows(const char *what, const mel_weight_rows *rows, size_t k, size_t n_basis,
+                                   mel_error *err);
 mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *train,
                               const mel_weight_rows *validation, const mel_black_box *box,
                               const mel_optimise_options *opt, mel_error *err);

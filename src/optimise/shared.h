@@ -38,7 +38,13 @@ const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l);
  * of itself, which would tell its class. */
 mel_status mel_weight_basis_values_of_centres(double *value, const mel_weight_basis *basis,
                                               const mel_feature_rows *rows, size_t n_rows, mel_error *err);
-/* The value of decisions on n rows with these labels (NULL for a judge). */
+/* Whether a metric failed, rather than the memory or the patience of whoever waits. */
+bool mel_metric_fails(mel_status status);
+/* MEL_EDATA for a value of a metric that is not finite. */
+mel_status mel_metric_finite(double value, mel_error *err);
+/* The value of decisions on n rows with these labels (NULL for a judge). MEL_EDATA for one that is not
+ * finite.
+ */
 mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, size_t n_classes,
                             const uint32_t *label, const double *chance, mel_error *err);
 
@@ -63,17 +69,26 @@ void mel_judge_command_end(mel_judge_command *judge);
  * asked no more: MEL_EDATA with what happened. */
 mel_black_box mel_judge_command_box(mel_judge_command *judge);
 
-/* The baseline "plug-in" of the thesis (appendix E.6): rules that predict the class with the largest gain_j
- * P(Y=j|x), where the gain of each class relative to class 0 is the best of a line search on the validation
- * rows over zeta = spacing, 2 spacing, ..., predicting class j where zeta P(Y=j|x) > (1 - zeta) P(Y=0|x) and
- * class 0 elsewhere. found->mixture is one rule. */
+/* How a search with a classifier ended: out->end and out->failure. Only missing memory is an error then. */
+mel_status mel_optimise_ended(mel_optimise_result *out, bool flat, mel_status status, const mel_error *err);
+
+/* The baseline "plug-in": a rule that predicts the class with the largest gain_j P(Y=j|x), with gains of line
+ * searches on the validation rows over gain = zeta / (1 - zeta), zeta = spacing, 2 spacing, ... The thesis
+ * (appendix E.6) finds the gain of each class relative to class 0 by rules that predict one of the two:
+ * rounds = 0. With more than two classes such rules may tell nothing (every G-mean is 0), so the better of
+ * that and gains of 1 is the start of up to `rounds` rounds in which the gain of one class after the other
+ * moves while all classes decide: never worse than gains of 1. A line is an iteration. As mel_optimise
+ * otherwise. */
 mel_status mel_optimise_plug_in(mel_optimise_result *found, size_t n_classes,
                                 const mel_weight_rows *validation, const mel_black_box *box, double spacing,
-                                const mel_progress *progress, mel_error *err);
+                                uint32_t rounds, const mel_progress *progress, mel_error *err);
 
 /* chance[i][j]: the probability that a mixture predicts row i as j. */
 mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n, const double *probability,
                                 const double *basis, mel_error *err);
+
+/* The class that is predicted most often is predicted always, the smallest of those that tie. */
+void mel_weighted_majority(double *chance, size_t k);
 
 /* What it is made of; lent until it changes. */
 typedef struct {
@@ -96,16 +111,6 @@ bool mel_weighted_recognise(const char *path);
 
 /* Shorter for two classes, where the next question is about the same gain again. */
 double mel_compare_first_step(size_t n_classes);
-/* What statistics of questions are: (TP, TN) of two classes without groups, else off-diagonal; confusion
- * entries, with groups rates. */
-const mel_layout *mel_comparisons_layout(const mel_comparisons *search);
-uint32_t mel_comparisons_answered(const mel_comparisons *search);
-/* Whether it ended because every gain is found, rather than because the questions are used up. */
-bool mel_comparisons_settled(const mel_comparisons *search);
-/* The current classifier: its gains (diagonal matrices, per group where there are groups) for
- * mel_blend_clear, and its confusion matrices; either may be NULL. */
-mel_status mel_comparisons_current(mel_blend *mixture, double *confusion, const mel_comparisons *search,
-                                   mel_error *err);
 
 /* --- corrupted training rows -------------------------------------------------------------------- */
 
@@ -119,11 +124,6 @@ mel_status mel_corrupt_labels(uint32_t *noisy, size_t n, size_t n_classes, const
 /* Domain shift: numbers of rows drawn with replacement, row i in proportion to weight[i]. */
 mel_status mel_corrupt_domain(size_t *row, size_t n_drawn, size_t n, const double *weight, uint64_t seed,
                               mel_error *err);
-/* The weights for which noisy rows give the linear metric of gains L (k x k): T^-1 L with T =
- * (1 - strength) I + strength transition (the thesis prints an element-wise product).
- * MEL_ENUMERIC when T has no inverse. */
-mel_status mel_correction_weights(double *out, size_t n_classes, const double *transition, double strength,
-                                  const double *gains, mel_error *err);
 
 /* Sets of basis functions, and sizes of epsilon, to choose from. */
 typedef struct {
@@ -145,9 +145,5 @@ mel_status mel_optimise_choose(mel_weight_choice *out, size_t n_candidates,
                                const mel_weight_candidate *candidate, size_t folds, size_t n_classes,
                                const mel_weight_rows *train, const mel_weight_rows *validation,
                                const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);
-
-/* The current classifier as a classifier file, for the caller to free(). */
-mel_status mel_comparisons_to_json(char **out, const mel_comparisons *search,
-                                   const mel_classifier_source *source, mel_error *err);
 
 #endif

@@ -99,7 +99,7 @@ static double best_value(const world *w, const mel_black_box *box)
             best = fmax(best, fmax(a, b));
             assert_ok(mel_comparisons_tell(search, a > b ? MEL_ANSWER_A : MEL_ANSWER_B, &err), &err);
         }
-        assert_ok(mel_comparisons_current(NULL, confusion, search, &err), &err);
+        mel_comparisons_confusion(confusion, search);
         best = fmax(best, value_of(box, confusion));
         mel_comparisons_free(search);
     }
@@ -119,12 +119,12 @@ static double questions_needed(const world *w, const mel_black_box *box, double 
     opt.max_questions = QUESTIONS;
     mel_comparisons *search = NULL;
     mel_error err = { 0 };
-    uint32_t needed = 0;
+    uint32_t needed = 0, answered = 0;
     assert_ok(mel_comparisons_new(&search, &rows, &opt, &err), &err);
-    for (;;) {
-        assert_ok(mel_comparisons_current(NULL, confusion, search, &err), &err);
+    for (;; answered++) {
+        mel_comparisons_confusion(confusion, search);
         if (value_of(box, confusion) < 0.99 * best)
-            needed = mel_comparisons_answered(search) + 1;
+            needed = answered + 1;
         const mel_comparison *q = mel_comparisons_ask(search);
         if (q == NULL)
             break;

@@ -126,7 +126,7 @@ def test_plug_in(work):
     labels = numpy.array(sum(work.rows("yv.csv")[1:], [])) == "yes"
     p = numpy.array(work.rows("pv.csv")[1:], dtype=float)[:, 1]
     f1 = [2 * (said & labels).sum() / (said.sum() + labels.sum()) for said in (p > 1 - z / 10000 for z in range(1, 10000))]
-    assert got["value"] == pytest.approx(max(f1), abs=1e-12) and got["queries"] == 10000
+    assert got["value"] == pytest.approx(max(f1), abs=1e-12) and 300 < got["queries"] <= len(p) + 2
     work("optimise", *LABELLED, "--metric", "f1", "--method", "plug-in", "--known").refused(2, "plug-in has no probes")
 
 
@@ -561,3 +561,19 @@ def test_corrupt(melicit):
                         (("--flip", "Rome:a>b=0.1"), "a cluster needs --clusters")]:
         melicit("corrupt", "--labels", "y.csv", "--label", "y", *words, "--out", "x.csv").refused(2, part)
     melicit("corrupt", "--out", "x.csv").refused(2, "give either")
+
+
+def test_corrupt_keeps_names(melicit):
+    """The column, classes and clusters with marks of --flip in their names, and a class of which nothing is left."""
+    write(melicit.folder, "y.csv", "id,the answer", [range(6), ["a:b", "c>d=1", "a:b", "c>d=1", "e", "e"]])
+    write(melicit.folder, "t.csv", "cluster", [["x:y", "x:y", "z", "z", "x:y", "z"]])
+    words = ("corrupt", "--labels", "y.csv", "--label", "the answer", "--out", "noisy.csv", "--json")
+    assert melicit(*words, "--clusters", "t.csv", "--flip", "a:b>c>d=1=1").done().json["changed"] == 2
+    assert melicit.rows("noisy.csv") == [["the answer"], *([x] for x in ["c>d=1", "c>d=1", "c>d=1", "c>d=1", "e", "e"])]
+    got = melicit(*words, "--clusters", "t.csv", "--flip", "x:y:c>d=1>e=1", "--flip", "z:e>a:b=1").done().json
+    assert sum(melicit.rows("noisy.csv")[1:], []) == ["a:b", "e", "a:b", "c>d=1", "e", "a:b"] and "warnings" not in got
+    gone = melicit(*words, "--flip", "e>a:b=1").done().json
+    assert gone["warnings"] == ['no label "e" is left: a file without it has a class less']
+    write(melicit.folder, "y.csv", "id,the answer", [range(6), ["a:b", "b", "c"] * 2])
+    write(melicit.folder, "t.csv", "cluster", [["a", "d"] * 3])
+    melicit(*words[:-1], "--clusters", "t.csv", "--flip", "a:b>c=1").refused(2, "--flip a:b>c=1 can be read in 2 ways")

@@ -158,15 +158,41 @@ static mel_status metric(void *context)
     return status;
 }
 
+/* The share of rows that are said to be of class 1. */
+static mel_status judge(double *out, void *user, const double *chance, mel_error *err)
+{
+    (void)user;
+    (void)err;
+    *out = 0.0;
+    for (size_t i = 0; i < N; i++)
+        *out += chance[i * K + 1] / N;
+    return MEL_OK;
+}
+
+static mel_status plug_in(void *context)
+{
+    const mel_progress silent = { 0 };
+    mel_measure *measure = NULL;
+    mel_error err = { 0 };
+    mel_optimise_result found = { 0 };
+    mel_status status = mel_measure_named(&measure, "g-mean", K, 2, &err);
+    if (status == MEL_OK) {
+        const mel_black_box soft = { .judge = judge }, box = mel_measure_box(measure, group);
+        const mel_weight_rows rows = { N, probability, label, NULL };
+        status =
+            mel_optimise_plug_in(&found, K, &rows, context != NULL ? &soft : &box, 0.1, 1, &silent, &err);
+    }
+    mel_optimise_clear(&found);
+    mel_measure_free(measure);
+    return status;
+}
+
 static mel_status corrupt(void *context)
 {
     (void)context;
-    const double t[] = { 0.9, 0.1, 0.2, 0.8 };
-    double out[4];
     size_t row[N];
     mel_error err = { 0 };
-    const mel_status status = mel_corrupt_domain(row, N, N, value + 4, 1, &err);
-    return status == MEL_OK ? mel_correction_weights(out, K, t, 1.0, t, &err) : status;
+    return mel_corrupt_domain(row, N, N, value + 4, 1, &err);
 }
 
 static void test_optimise(void **state)
@@ -183,6 +209,8 @@ static void test_optimise(void **state)
     }
     test_each_allocation("columns and radial functions", other_bases, NULL);
     test_each_allocation("cross-fitting", choose, NULL);
+    test_each_allocation("plug-in", plug_in, NULL);
+    test_each_allocation("plug-in, judged", plug_in, (void *)(uintptr_t)names);
     test_each_allocation("corrupted rows", corrupt, NULL);
 }
 
