@@ -1,5 +1,6 @@
 """The front door: make help names every target, and the driver of make test counts and fails as it should."""
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -19,6 +20,18 @@ def test_help_names_every_target():
     phony = re.search(r"^\.PHONY: (.*)$", (SOURCE / "Makefile").read_text(), re.M).group(1).split()
     told = dict(line.split(None, 1) for line in done.stdout.splitlines())
     assert sorted(told) == sorted(phony) and all(told.values())
+
+
+def test_one_version(melicit):
+    """The version is that of CMakeLists.txt wherever it is said."""
+    read = lambda path: (SOURCE / path).read_text()
+    version = re.search(r"^project\(melicit VERSION (\S+)", read("CMakeLists.txt"), re.M).group(1)
+    assert melicit("version", "--json").done().json["version"] == version
+    assert re.search(rf"^version: {version}$", read("CITATION.cff"), re.M)
+    assert json.loads(read("web/package.json"))["version"] == json.loads(read("web/package-lock.json"))["version"] == version
+    assert re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.M)[0] == version
+    assert f'/* "{version}" */' in read("include/melicit/base.h")
+    assert version in melicit("help", "--man").done().out.splitlines()[0]
 
 
 PROGRAMS = [
