@@ -432,7 +432,7 @@ export async function startRequest(draft: Draft, uploads: Uploads): Promise<Reco
       ...(draft.classes.length === 2 ? { mistakes } : {}),
     },
     family,
-    options: { max_questions: draft.questions, ...(family === 'monotone' ? { strategy: 'search' } : {}) },
+    options: { max_questions: draft.questions, ...(family === 'monotone' ? { strategy: 'search' } : { announce_repeats: true }) },
   };
 }
 
