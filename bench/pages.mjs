@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { arrive, choice, launch, root, startServer, visitor } from '../tests/browser/support.mjs';
+import { answerUntil, arrive, launch, root, send, startServer, visitor } from '../tests/browser/support.mjs';
 
 const TRIES = 5;
 const GOAL_MS = 1000;
@@ -13,9 +13,6 @@ const server = await startServer();
 const browser = await launch();
 const body = { space: { data: 'breast_cancer_original', classes: ['healthy', 'cancer'] }, words: {}, family: 'linear' };
 const times = { 'start page': [], 'first question, from the button': [], 'question page': [], 'result page': [] };
-
-const request = async (page, address, data, csrf = 'first') =>
-  (await (await page.request.post(`${server.url}${address}`, { data, headers: { 'X-Melicit-CSRF': csrf } })).json()).page;
 
 /** The largest paint of the page that was just opened, in ms since it was asked for. */
 const largest = (page) =>
@@ -40,17 +37,11 @@ for (let i = 0; i < TRIES; i++) {
   await page.locator('button.primary, a.button.primary').first().click();
   await arrive(person, 'question');
   times['first question, from the button'].push(Date.now() - since);
-  let now = await request(page, '/api/start', body);
+  const first = await send(person, '/api/start', body);
   await page.goto(`${server.url}/session`);
   await arrive(person, 'question');
   times['question page'].push(await largest(page));
-  for (let key = 0; now.kind === 'question'; key++)
-    now = await request(
-      page,
-      '/api/event',
-      { seq: now.seq, key: `bench-${i}-${key}`, value: { answer: choice(now.question, 7) }, seconds: 1 },
-      now.csrf,
-    );
+  await answerUntil(person, first, ({ kind }) => kind !== 'question');
   await page.goto(`${server.url}/session`);
   await arrive(person, 'result');
   times['result page'].push(await largest(page));

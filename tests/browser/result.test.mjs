@@ -2,13 +2,11 @@
 // desk and of a phone; sessions are started and mostly answered by requests, so that the pages are what is waited for.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { arrive, choice, inspect, launch, program, settle, startServer, view, visitor } from './support.mjs';
+import { answerUntil, arrive, inspect, launch, program, send, settle, startServer, view, visitor } from './support.mjs';
 
-const RATIO = 7;
 let server;
 let browser;
 before(async () => {
@@ -26,28 +24,11 @@ const CANCER = {
   family: 'linear',
 };
 
-async function send(person, address, data, csrf = 'first') {
-  const answer = await person.page.request.post(`${server.url}${address}`, { data, headers: { 'X-Melicit-CSRF': csrf } });
-  const told = await answer.json();
-  assert.equal(answer.status(), 200, JSON.stringify(told));
-  return told.page;
-}
-
 /** A session of this person; its first page. */
 const start = (person, body) => send(person, '/api/start', body);
 
 /** Answers by requests until the result; the page. */
-async function answerRest(person, first) {
-  let page = first;
-  while (page.kind === 'question')
-    page = await send(
-      person,
-      '/api/event',
-      { seq: page.seq, key: randomUUID(), value: { answer: choice(page.question, RATIO) }, seconds: 1 },
-      page.csrf,
-    );
-  return page;
-}
+const answerRest = (person, first) => answerUntil(person, first, ({ kind }) => kind !== 'question');
 
 /** Where everything is that must not move. */
 const places = (page) =>

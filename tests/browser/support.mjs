@@ -1,8 +1,9 @@
 // What the browser tests share: a server of their own, a browser, a person who answers, axe.
-// MELICIT_PROGRAM: the program (default build/melicit). MELICIT_SCREENSHOTS: a folder for screenshots (default: none are kept).
+// MELICIT_PROGRAM: the program (default build/melicit).
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -118,34 +119,10 @@ export async function fits(page, where) {
   assert.ok(over <= 0, `${where} is ${over} px wider than the window`);
 }
 
-/** The screenshots that documentation keeps: one of each page, at both widths where that says more. */
-const KEPT = new Set(
-  [
-    ['question', 'result', 'cancer-training'].flatMap((name) => WIDTHS.map((width) => `${name}-${width}`)),
-    ['question-bars', 'question-both', 'question-people', 'question-table'].map((name) => `${name}-1280`),
-    ['question-classes', 'question-groups', 'result-groups', 'credit-question'].map(
-      (name) => `${name}-1280`,
-    ),
-    ['own', 'own-columns', 'own-words', 'own-ask'].flatMap((name) => [1280, 390].map((width) => `${name}-${width}`)),
-    ['start-1280', 'start-390', 'admin-person-1280', 'admin-new-390'],
-    ['admin', 'admin-study', 'cancer-text-picture'].map((name) => `${name}-1280`),
-    ['cancer-consent', 'cancer-form', 'cancer-guess', 'cancer-done', 'admin-login'].map((name) => `${name}-360`),
-  ].flat(),
-);
-
-export async function shot(person, name) {
-  const folder = process.env.MELICIT_SCREENSHOTS;
-  if (!folder || !KEPT.has(`${name}-${person.width}`)) return;
-  mkdirSync(folder, { recursive: true });
-  await person.page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'));
-  await person.page.screenshot({ path: path.join(folder, `${name}-${person.width}.png`), animations: 'disabled' });
-}
-
 /** Looks at the page in every respect that holds for all pages. */
 export async function inspect(person, name) {
   await axe(person.page, `${name} at ${person.width}`);
   await fits(person.page, name);
-  await shot(person, name);
 }
 
 /** Waits until the server's answer with this kind of page (and a seq above `after`) is shown and can be answered. */
@@ -175,6 +152,47 @@ export function choice(question, ratio) {
   const a = cost(question.a, ratio);
   const b = cost(question.b, ratio);
   return a === b ? '=' : a < b ? 'A' : 'B';
+}
+
+/** All mistakes of a system, in one table or in one for each group. */
+const mistakes = ({ counts }) => cost(counts, 1);
+
+/** The number or letter that a training page of the ready studies asks for, from the numbers it shows. */
+export function rightAnswer({ question, view: [a, b] }) {
+  const rate = (m) => Math.round((100 * m[1][0]) / (m[1][0] + m[1][1]));
+  if (/misses more|makes fewer/.test(question)) return mistakes(a) < mistakes(b) ? 'A' : 'B';
+  if (/women who would repay/.test(question)) return a.counts[0][0][1];
+  if (/given to men/.test(question)) return a.counts[1][1][0] > b.counts[1][1][0] ? 'A' : 'B';
+  if (/more false alarms/.test(question)) return a.counts[0][1] > b.counts[0][1] ? 'A' : 'B';
+  if (/Imagine 100/.test(question)) return rate(a.counts);
+  if (/predicted to have cancer, rightly/.test(question)) return b.counts[0][1] + b.counts[1][1];
+  return a.counts[1][0];
+}
+
+/** Sends what the page would send, without it; the next page. */
+export async function send(person, address, data, csrf = 'first') {
+  const answer = await person.page.request.post(`${person.url}${address}`, { data, headers: { 'X-Melicit-CSRF': csrf } });
+  const told = await answer.json();
+  assert.equal(answer.status(), 200, JSON.stringify(told));
+  return told.page;
+}
+
+/** What somebody with this ratio sends for a page. */
+function replyTo(page, ratio) {
+  if (page.kind === 'consent') return { agreed: true, version: page.version };
+  if (page.kind === 'form') return Object.fromEntries(page.fields.map((f) => [f.name, f.type === 'number' ? 30 : (f.choices?.[0] ?? 'Trade-offs')]));
+  if (page.kind === 'guess') return { ratio: 5 };
+  if (page.kind === 'training') return { answer: rightAnswer(page) };
+  return page.kind === 'question' ? { answer: choice(page.question, ratio) } : {};
+}
+
+/** Answers by requests from this page to the first one after it for which `end` holds; that page. */
+export async function answerUntil(person, first, end, ratio = 7) {
+  const study = /\/s\/(\w+)/.exec(person.page.url());
+  const address = `/api/event${study ? `?study=${study[1]}` : ''}`;
+  for (let page = first; ; )
+    if (end(page)) return page;
+    else page = await send(person, address, { seq: page.seq, key: randomUUID(), value: replyTo(page, ratio), seconds: 4 + (page.seq % 7) }, page.csrf);
 }
 
 /** Until the pause is over in which a question does not take answers yet. */

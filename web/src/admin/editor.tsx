@@ -167,19 +167,25 @@ interface PhaseProps {
 
 function EditPhases({ file, set, wrong, message, look }: PhaseProps): JSX.Element {
   const phases = objects(file['phases']);
+  const [kind, setKind] = useState(Object.keys(PHASES)[0] ?? '');
   const put = (next: JsonObject[]): void => set({ ...file, phases: next });
+  const add = (): void => {
+    // Before the end, which comes last.
+    const end = kind !== 'done' && phases[phases.length - 1]?.['kind'] === 'done' ? phases.length - 1 : phases.length;
+    put([...phases.slice(0, end), { kind, ...PHASES[kind]?.empty }, ...phases.slice(end)]);
+  };
   return (
     <section>
       <h2>Pages, in their order</h2>
       {phases.map((phase, i) => {
-        const kind = String(phase['kind'] ?? '');
-        const about = PHASES[kind];
+        const itsKind = String(phase['kind'] ?? '');
+        const about = PHASES[itsKind];
         const name = `page ${i + 1}`;
         return (
           <details key={i} class="edit-phase" open={wrong === i || undefined} onFocusCapture={() => look(i)} onToggle={(e) => e.currentTarget.open && look(i)}>
             <summary>
               <b>
-                {i + 1}. {about?.title ?? kind}
+                {i + 1}. {about?.title ?? itsKind}
               </b>
               <span class="soft">{typeof phase['title'] === 'string' ? phase['title'] : ''}</span>
             </summary>
@@ -194,26 +200,20 @@ function EditPhases({ file, set, wrong, message, look }: PhaseProps): JSX.Elemen
         );
       })}
       <div class="field">
-        <label for="new-phase">Add a page</label>
-        <select
-          id="new-phase"
-          value=""
-          onChange={(e) => {
-            const kind = e.currentTarget.value;
-            const about = PHASES[kind];
-            // Before the end, which comes last.
-            const end = kind !== 'done' && phases[phases.length - 1]?.['kind'] === 'done' ? phases.length - 1 : phases.length;
-            if (about) put([...phases.slice(0, end), { kind, ...about.empty }, ...phases.slice(end)]);
-            e.currentTarget.value = '';
-          }}
-        >
-          <option value="">choose a kind …</option>
-          {Object.entries(PHASES).map(([kind, { title }]) => (
-            <option key={kind} value={kind}>
-              {title}
-            </option>
-          ))}
-        </select>
+        <label for="new-phase">Another page</label>
+        <div class="actions">
+          {/* The arrow keys change a list at once: it takes the button to add. */}
+          <select id="new-phase" value={kind} onChange={(e) => setKind(e.currentTarget.value)}>
+            {Object.entries(PHASES).map(([name, { title }]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+          <button type="button" onClick={add}>
+            Add the page
+          </button>
+        </div>
       </div>
     </section>
   );
