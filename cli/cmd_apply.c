@@ -384,7 +384,7 @@ static unsigned inputs(const void *arguments)
 
 const cli_command cli_apply = {
     .name = "apply",
-    .summary = "the classifier that is best for a metric, by thresholding probabilities",
+    .summary = "find the classifier that is best for a metric, from probabilities",
     .description = "Finds the rule on the model's probabilities that is best for a metric of any family, or "
                    "for a measure by its "
                    "name, and stores it as a small JSON file: a threshold for two classes, a matrix of gains "

@@ -375,7 +375,7 @@ static const corrupt_args defaults = { 0 };
 
 const cli_command cli_corrupt = {
     .name = "corrupt",
-    .summary = "labels with noise, or rows of another domain, for experiments",
+    .summary = "make noisy labels, or rows of another domain, for experiments",
     .description =
         "Makes training labels as the noise models of the thesis' section 7.2 do: independent of the row, by "
         "cluster, by instance; or draws rows as another domain would. `melicit optimise` undoes such noise.",

@@ -206,7 +206,7 @@ static const moments_args moments_defaults = { .label = "label" };
 
 const cli_command cli_moments = {
     .name = "moments",
-    .summary = "what training needs of some of the rows, where no process sees them all",
+    .summary = "sum up some of the rows for training, where no process sees them all",
     .description = "Log-loss, gradient and Hessian of a model on the rows of one file: the map step of "
                    "training on more rows than "
                    "one machine holds. Each file may be summed by another process on another machine (a "
@@ -329,7 +329,7 @@ static const merge_args merge_defaults = { .l2 = 1, .tolerance = 1e-9 };
 
 const cli_command cli_merge = {
     .name = "merge",
-    .summary = "adds up what melicit moments made, and makes the next model of it",
+    .summary = "add up the sums of melicit moments and make the next model",
     .operands = "FILE.moments ...",
     .max_operands = 100000,
     .description = "Merges moments that were taken at one model. In any order, and merged in any way, they "

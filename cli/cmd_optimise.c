@@ -383,7 +383,7 @@ static const cli_example examples[] = {
 };
 const cli_command cli_optimise = {
     .name = "optimise",
-    .summary = "the classifier that is best for a metric known only by its values",
+    .summary = "find the classifier that is best for a metric known only by its values",
     .description =
         "Finds a classifier that is best for a metric which may be a black box: a program that gives the "
         "value of "

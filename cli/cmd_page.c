@@ -137,7 +137,7 @@ static const page_args defaults = { 0 };
 
 const cli_command cli_page = {
     .name = "page",
-    .summary = "questions of another program at a page of this machine",
+    .summary = "ask another program's questions in a browser on this machine",
     .description =
         "Reads questions from standard input, a line of JSON each (docs/formats.md), shows them one "
         "after the other at a page that only this machine sees, and writes each answer as a line to "

@@ -480,7 +480,7 @@ static const predict_args defaults = { .threshold = NAN };
 
 const cli_command cli_predict = {
     .name = "predict",
-    .summary = "probabilities or decisions for new rows",
+    .summary = "give probabilities or decisions for new rows",
     .description =
         "Applies a stored model to the rows of a table, or a stored classifier (of melicit apply or melicit "
         "optimise) to probabilities of any model. Tables in CSV files are read in blocks, so they may be "

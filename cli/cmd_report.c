@@ -121,7 +121,7 @@ static unsigned inputs(const void *arguments)
 
 const cli_command cli_report = {
     .name = "report",
-    .summary = "HTML report of a session",
+    .summary = "write an HTML report of a session",
     .description =
         "Replays a session file and writes one self-contained HTML page about it: the metric in words and "
         "numbers, how sure it is, what it means for the data, every question and answer.",

@@ -424,7 +424,8 @@ const cli_command cli_study = {
         "serve "
         "is running: create FILE, check FILE, list, show STUDY, links STUDY, export STUDY, open STUDY, close "
         "STUDY, delete STUDY PARTICIPANT, rehearse STUDY, plan STUDY, token.\n\n"
-        "create and check send a simulated participant through the study; rehearse sends as many as wanted, "
+        "create and check send a simulated participant through the study; rehearse sends as many as you "
+        "like, "
         "who are stored and marked as simulated. token replaces the researcher's token by a new one.",
     .groups = groups,
     .examples = examples,

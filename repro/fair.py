@@ -224,9 +224,9 @@ def ranking(shop, page, results):
             return {label: [(r := shop.call("rank", "--metric", asker.file(f"{name}-rank", metric), "--against", against, "--pool",
                                             POOLS / f"{pool}.csv", "--samples", 0))["ndcg"], r["tau"]] for label, metric in found.items()}
 
-        results = at_once(one, hidden)
-        names = list(results[0])
-        means = {label: np.mean([r[label] for r in results], axis=0) for label in names}
+        found = at_once(one, hidden)
+        names = list(found[0])
+        means = {label: np.mean([r[label] for r in found], axis=0) for label in names}
         rows.append((pool.replace("_", " "), *(f"{means[n][0]:.3f} / {means[n][1]:.3f}" for n in names)))
         for i, measure in enumerate(charts):
             charts[measure][pool] = [means[n][i] for n in names]

@@ -401,9 +401,9 @@ def rankings(shop, page, results):
     for short, heading, rank, pools in (
             ("rank", "quadratic metrics", rank_quadratic, ("credit_default_overall", "adult_overall", "satellite", "covtype")),
             ("rank-fair", "fair quadratic metrics", rank_fair, ("credit_default", "adult_gender", "adult", "wine_quality", "communities_crime"))):
-        results = {pool: rank(shop, pool) for pool in pools}
-        names = list(results[pools[0]][0])
-        means = {pool: {n: np.mean([r[n] for r in rs], axis=0) for n in names} for pool, rs in results.items()}
+        found = {pool: rank(shop, pool) for pool in pools}
+        names = list(found[pools[0]][0])
+        means = {pool: {n: np.mean([r[n] for r in rs], axis=0) for n in names} for pool, rs in found.items()}
         page.table(f"Ranking real classifiers by {METRICS} random {heading}, tolerance {RANKING_TOLERANCE}: mean NDCG / Kendall's tau against the true order", ["pool", *names],
                    [(pool.replace("_", " "), *(f"{means[pool][n][0]:.3f} / {means[pool][n][1]:.3f}" for n in names)) for pool in pools])
         own = min(means[p]["elicited"].min() for p in pools)

@@ -89,7 +89,7 @@ static const mel_option rows[] = {
             "is taken to be within about 1/sqrt(S) radians of it (S = 100: 6 degrees) in every direction"),
     ROW("prior_strength", NUMBER, active.prior_strength, .high = 1e6, ACTIVE, .kept = MEL_KEPT_IN_PRIOR),
     ROW("direction", WORD, direction, .words = directions, ALWAYS,
-        .help = "whether right decisions are wanted (increasing); unknown costs one more question"),
+        .help = "whether more right decisions are better (increasing); unknown costs one more question"),
     ROW("signs", SIGNS, signs, .domains = MEL_ON_SPACE | MEL_ON_BALL,
         .readers = "metrics off a planar face (on one, the direction says it)", .argument = "LIST",
         .help = "more than two classes: the sign of each coefficient where it is known, as in -,-,+,?"),
