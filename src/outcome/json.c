@@ -231,6 +231,7 @@ static void put_settings(sheet *s, const mel_outcome *o)
     put(&all, "usual", setting_json(s, &o->usual_setting));
     put(&all, "people", count(o->setting_people));
     put(&all, "positives", count(o->setting_positives));
+    put(&all, "rows", count(o->rows));
     put(s, "settings", mel_json_if(all.whole, all.object));
 }
 
@@ -276,6 +277,7 @@ static void put_treatments(sheet *s, const mel_outcome *o)
     }
     put(&all, "rules", list);
     put(&all, "share", by_class(o, o->treated, NULL));
+    put(&all, "rows", count(o->rows));
     put(&all, "people", text(o->people));
     put(s, "treatments", mel_json_if(all.whole, all.object));
 }

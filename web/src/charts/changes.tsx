@@ -17,6 +17,8 @@ interface Props {
   question: TwoSystems;
   words?: Words;
   rates: boolean;
+  /** What A and B are called. */
+  sides?: [string, string];
 }
 
 function titleOf(m: Outcome, q: TwoSystems, words?: Words): string {
@@ -27,12 +29,14 @@ function titleOf(m: Outcome, q: TwoSystems, words?: Words): string {
 
 function Meter({
   side,
+  name,
   count,
   total,
   scale,
   rates,
 }: {
   side: string;
+  name: string;
   count: number;
   total: number;
   scale: number;
@@ -41,7 +45,7 @@ function Meter({
   const share = rates ? count / Math.max(1, total) : count / scale;
   return (
     <div class="meter">
-      <span class="side-mark">{side}</span>
+      <span class={name === side ? 'side-mark' : 'side-word'}>{name}</span>
       <svg class="meter-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
         <rect class="bar-back" width="100" height="10" />
         <rect class={`meter-${side.toLowerCase()}`} width={Math.max(count > 0 ? 0.8 : 0, 100 * share)} height="10" />
@@ -51,32 +55,32 @@ function Meter({
   );
 }
 
-function Row({ cell, q, scale, rates }: { cell: Cell; q: TwoSystems; scale: number; rates: boolean }): JSX.Element {
+function Row({ cell, q, scale, rates, sides }: { cell: Cell; q: TwoSystems; scale: number; rates: boolean; sides: [string, string] }): JSX.Element {
   return (
     <div class="change-row">
       {q.groups?.length ? <div class="change-group">{q.groups[cell.group]}</div> : null}
       <div class="meters">
-        <Meter side="A" count={cell.a} total={cell.total} scale={scale} rates={rates} />
-        <Meter side="B" count={cell.b} total={cell.total} scale={scale} rates={rates} />
+        <Meter side="A" name={sides[0]} count={cell.a} total={cell.total} scale={scale} rates={rates} />
+        <Meter side="B" name={sides[1]} count={cell.b} total={cell.total} scale={scale} rates={rates} />
       </div>
-      <div class="change-words">{cell.a === cell.b ? 'no difference' : `B has ${change(cell.a, cell.b)}`}</div>
+      <div class="change-words">{cell.a === cell.b ? 'no difference' : `${sides[1]} has ${change(cell.a, cell.b)}`}</div>
     </div>
   );
 }
 
-function GapRow({ m, rates }: { m: Outcome; rates: boolean }): JSX.Element {
+function GapRow({ m, rates, sides }: { m: Outcome; rates: boolean; sides: [string, string] }): JSX.Element {
   const of = (side: 'a' | 'b'): string => {
     const width = gap(m.groups.map((c) => (rates ? (100 * c[side]) / Math.max(1, c.total) : c[side])));
     return rates ? `${Math.round(width)} points` : whole(width);
   };
   return (
     <p class="change-gap">
-      Distance between the groups: <b>{of('a')}</b> with A, <b>{of('b')}</b> with B
+      Distance between the groups: <b>{of('a')}</b> with {sides[0]}, <b>{of('b')}</b> with {sides[1]}
     </p>
   );
 }
 
-export function Changes({ question, words, rates }: Props): JSX.Element {
+export function Changes({ question, words, rates, sides = ['A', 'B'] }: Props): JSX.Element {
   const outcomes = outcomesThatDiffer(question);
   const scale = Math.max(1, ...outcomes.flatMap((m) => m.groups.flatMap((c) => [c.a, c.b])));
   if (outcomes.length === 0) return <p>As far as these numbers show, the two systems are alike.</p>;
@@ -93,9 +97,9 @@ export function Changes({ question, words, rates }: Props): JSX.Element {
             )}
           </h3>
           {m.groups.map((cell) => (
-            <Row key={cell.group} cell={cell} q={question} scale={scale} rates={rates} />
+            <Row key={cell.group} cell={cell} q={question} scale={scale} rates={rates} sides={sides} />
           ))}
-          {m.groups.length > 1 && <GapRow m={m} rates={rates} />}
+          {m.groups.length > 1 && <GapRow m={m} rates={rates} sides={sides} />}
         </section>
       ))}
     </div>

@@ -5,7 +5,7 @@ import { short } from '../lib/text';
 import type { Result, Weight } from '../lib/types';
 import { Interval } from './interval';
 
-function Bar({ weight, top }: { weight: Weight; top: number }): JSX.Element {
+function Bar({ weight, top, wide }: { weight: Weight; top: number; wide: number }): JSX.Element {
   const size = Math.abs(weight.value) / top;
   const ends = [weight.low ?? weight.value, weight.high ?? weight.value].map((x) => Math.abs(x) / top).sort((a, b) => a - b);
   const [low, high] = [ends[0] ?? size, ends[1] ?? size];
@@ -19,8 +19,8 @@ function Bar({ weight, top }: { weight: Weight; top: number }): JSX.Element {
       )}
       <svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">
         <rect class="bar-back" y="5" width="100" height="4" />
-        <rect class="interval-range" x={100 * Math.min(1, low)} width={Math.max(1.5, 100 * (Math.min(1, high) - Math.min(1, low)))} y="2" height="10" />
-        <rect class="interval-value" x={100 * Math.min(1, size) - 0.8} width="1.6" height="14" />
+        <rect class="cost-range" x={(100 * low) / wide} width={Math.max(1.5, (100 * (high - low)) / wide)} y="2" height="10" />
+        <rect class="cost-value" x={(99 * size) / wide} width="1" height="14" />
       </svg>
     </>
   );
@@ -37,11 +37,12 @@ export function CostMatrix({ result }: { result: Result }): JSX.Element | null {
   if (k < 2 || layout?.coordinates === 'binary' || weights.length < needed) return null;
   const own = weights.slice(0, needed);
   const top = Math.max(1e-12, ...own.map((w) => Math.abs(w.value)));
+  const wide = Math.max(1, ...own.flatMap((w) => [w.value, w.low ?? w.value, w.high ?? w.value].map((x) => Math.abs(x) / top)));
   const at = (truth: number, predicted: number): Weight | undefined => own[truth * (k - 1) + predicted - (predicted > truth ? 1 : 0)];
   return (
     <section>
       <h2>{mistakes ? 'What each mistake costs' : 'What finding each class counts'}</h2>
-      <p class="out-of">The {mistakes ? 'gravest' : 'largest'} is 1; bars are 95% intervals.</p>
+      <p class="out-of">The {mistakes ? 'gravest' : 'largest'} is 1; bars are 95% intervals on one scale, the line in each is the best guess.</p>
       <div class="table-scroll" tabIndex={0} role="group" aria-label="Costs with intervals">
         <table class="cost-matrix">
           <thead>
@@ -62,7 +63,7 @@ export function CostMatrix({ result }: { result: Result }): JSX.Element | null {
                 </th>
                 {(mistakes ? classes : ['']).map((other, predicted) => {
                   const weight = mistakes ? (truth === predicted ? undefined : at(truth, predicted)) : own[truth];
-                  return <td key={other}>{weight ? <Bar weight={weight} top={top} /> : <span class="none">right</span>}</td>;
+                  return <td key={other}>{weight ? <Bar weight={weight} top={top} wide={wide} /> : <span class="none">right</span>}</td>;
                 })}
               </tr>
             ))}

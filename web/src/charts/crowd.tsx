@@ -53,10 +53,12 @@ interface BlockProps {
   places?: number;
   /** Filled from below. */
   up?: boolean;
+  /** Height by width of the picture, where it is to be the same for any number of people. */
+  ratio?: number;
 }
 
 /** A block of people in fixed places, with small gaps that help counting. */
-export function Block({ runs, columns, shaded, places = 0, up = false }: BlockProps): JSX.Element {
+export function Block({ runs, columns, shaded, places = 0, up = false, ratio }: BlockProps): JSX.Element {
   const total = runs.reduce((n, run) => n + run.n, 0);
   const rows = Math.ceil(Math.max(total, places, 1) / columns);
   const every = columns === 25 ? 5 : 10;
@@ -90,8 +92,10 @@ export function Block({ runs, columns, shaded, places = 0, up = false }: BlockPr
       />,
     );
   }
+  const width = x(columns - 1) + 12;
+  const height = ratio === undefined ? rows * 10 + 2 : width * ratio;
   return (
-    <svg class="crowd" viewBox={`-1 -1 ${x(columns - 1) + 12} ${rows * 10 + 2}`} aria-hidden="true">
+    <svg class="crowd" viewBox={`-1 -1 ${width} ${height}`} preserveAspectRatio="xMinYMin meet" aria-hidden="true">
       {shades}
       {Object.entries(paths).map(([name, d]) => (
         <path key={name} class={`mark ${name}`} d={d} />
@@ -102,6 +106,8 @@ export function Block({ runs, columns, shaded, places = 0, up = false }: BlockPr
 
 /** Marks of one picture: more people than this are a bar beside the mistakes. */
 const MOST_MARKS = 1000;
+/** Mistakes of a large class that its picture has room for; more are smaller. */
+const LARGE_MARKS = 520;
 
 interface CrowdProps {
   /** People of the class, and how many of them are mistaken here and in the other picture. */
@@ -130,21 +136,20 @@ export function Crowd({ total, wrong, other, mistake, right, people }: CrowdProp
         ]}
       />
     );
-  const each = Math.max(1, Math.ceil(Math.max(wrong, other) / MOST_MARKS));
-  const marks = (n: number): number => Math.ceil(n / each);
+  const finer = Math.max(1, Math.ceil(Math.sqrt(shaded[1] / LARGE_MARKS)));
   return (
     <div class="crowd-large">
       <Block
-        columns={columns}
-        places={MOST_MARKS / 2}
-        shaded={[marks(shaded[0]), marks(shaded[1])]}
+        columns={columns * finer}
+        ratio={LARGE_MARKS / columns / columns}
+        shaded={shaded}
         runs={[
-          { kind: mistake, n: marks(wrong) },
-          { kind: right, n: Math.max(0, marks(other) - marks(wrong)) },
+          { kind: mistake, n: wrong },
+          { kind: right, n: Math.max(0, other - wrong) },
         ]}
       />
       <p class="crowd-rest">
-        {(total - wrong).toLocaleString('en')} more, who are right{each > 1 ? `; each mark is ${each} people` : ''}
+        and {(total - shaded[1]).toLocaleString('en')} more, without a mistake
       </p>
     </div>
   );

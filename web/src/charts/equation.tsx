@@ -21,7 +21,7 @@ export function Equation({ grave, light, value, low, high }: Props): JSX.Element
   const open = high === null;
   const end = Math.round(open ? (low ?? value) : high);
   if (end > MOST || end < 1) return null;
-  const sure = Math.max(1, Math.round(low ?? 1));
+  const sure = Math.round(low ?? 1);
   const per = phone ? 14 : MOST;
   const marks = Array.from({ length: end }, (_, i) => i);
   const rows = Math.ceil(end / per);

@@ -4,14 +4,14 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isBinary, matrices, positiveOf, sum } from '../lib/counts';
 import { alarmWord, missedWord, peopleWord, percent, whole } from '../lib/text';
-import type { Picture, Show, View, Words } from '../lib/types';
+import type { Frame, Picture, Show, View, Words } from '../lib/types';
 import { Bars } from './bars';
 import { Changes } from './changes';
 import { Swatch } from './common';
 import { Flow } from './flow';
 import { MatrixTable } from './matrix';
-import { ClassesPeople, People, showsClasses } from './people';
-import { ViewMenu } from './view';
+import { PeopleOf } from './people';
+import { ViewMenu, picturesOf } from './view';
 
 export interface Look {
   picture: Picture;
@@ -22,7 +22,7 @@ export interface Look {
 const STORAGE_KEY = 'melicit-look';
 
 /** The person's last choice on this device, else what the study asks for. */
-export function firstLook(show: Show | undefined, binary: boolean): Look {
+export function firstLook(show: Show | undefined, frame: Frame): Look {
   const look: Look = { picture: show?.picture ?? 'icons', rates: show?.rates ?? false, mistakesOnly: false };
   if (show?.toggles !== false) {
     try {
@@ -31,8 +31,8 @@ export function firstLook(show: Show | undefined, binary: boolean): Look {
       // Nothing kept: the study's choice stands.
     }
   }
-  if (!binary && look.picture !== 'table') look.picture = 'changes';
-  if (binary && look.picture === 'changes') look.picture = 'icons';
+  const known = picturesOf(frame);
+  if (!known.some(([picture]) => picture === look.picture)) look.picture = known[0]?.[0] ?? 'table';
   return look;
 }
 
@@ -78,7 +78,7 @@ function PictureOf({ view, other, words, look, scale, large }: PictureOfProps): 
         </>
       );
     case 'icons':
-      return <People view={view} other={other} words={words} rates={look.rates} />;
+      return <PeopleOf view={view} other={other} words={words} rates={look.rates} />;
     default:
       return null;
   }
@@ -127,8 +127,7 @@ interface SystemProps {
 
 export function System({ name, called, view, other, look, words, scale, large }: SystemProps): JSX.Element {
   const binary = isBinary(view);
-  const classes = look.picture === 'changes' && other !== undefined && showsClasses(view, other);
-  const table = look.picture === 'table' || (look.picture === 'changes' && !classes);
+  const table = look.picture === 'table' || look.picture === 'changes';
   return (
     <section class="system" aria-label={name}>
       <h2>
@@ -137,7 +136,6 @@ export function System({ name, called, view, other, look, words, scale, large }:
       </h2>
       <PictureOf {...{ view, other, words, look, scale, large }} />
       {binary && look.picture !== 'icons' && <Legend view={view} words={words} rates={look.rates} />}
-      {classes && <ClassesPeople view={view} other={other as View} />}
       <div class={table ? '' : 'visually-hidden'}>
         <MatrixTable
           view={view}
@@ -188,7 +186,7 @@ export function Pair({ a, b, names, words, look, setLook, toggles }: PairProps):
   const scale = longest([a, b]);
   const binary = isBinary(a);
   const both = (large: boolean): JSX.Element => (
-    <div class={look.picture === 'icons' && binary ? 'pair people-pair' : 'pair'}>
+    <div class={look.picture === 'icons' && !a.groups?.length ? 'pair people-pair' : 'pair'}>
       <System name="System A" called={names?.[0]} view={a} other={b} {...{ look, words, scale, large }} />
       <System name="System B" called={names?.[1]} view={b} other={a} {...{ look, words, scale, large }} />
     </div>
@@ -200,8 +198,8 @@ export function Pair({ a, b, names, words, look, setLook, toggles }: PairProps):
   );
   return (
     <>
-      {toggles && <ViewMenu look={look} set={setLook} binary={binary} extra={enlarge} />}
-      {!binary && look.picture !== 'table' && !showsClasses(a, b) ? (
+      {toggles && <ViewMenu look={look} set={setLook} frame={a} extra={enlarge} />}
+      {look.picture === 'changes' ? (
         <Changes question={{ ...a, a: a.counts, b: b.counts }} words={words} rates={look.rates} />
       ) : (
         both(false)

@@ -2,9 +2,9 @@
 
 import type { JSX } from 'preact';
 import { binaryOrder, classTotal, className, matrices, positiveOf, rowTotals, sum } from '../lib/counts';
-import { alarmWord, missedWord, percent, whole } from '../lib/text';
-import type { Matrix, View, Words } from '../lib/types';
-import { Crowd, Mark, type MarkKind } from './crowd';
+import { alarmWord, capital, missedWord, percent, whole } from '../lib/text';
+import type { Frame, Matrix, View, Words } from '../lib/types';
+import { Block, Crowd, Mark, type MarkKind } from './crowd';
 
 interface ClassProps {
   title: string;
@@ -31,8 +31,9 @@ export function ClassPeople(props: ClassProps): JSX.Element {
         </span>
         <span class={`crowd-count crowd-${mistake}`}>
           <Mark kind={mistake} />
-          <b>{whole(wrong)}</b> {word}
+          <b class={`digits-${String(total).length}`}>{whole(wrong)}</b> {word}
           {rates && <span class="rate">{percent(wrong, total)}</span>}
+          {muted && <span class="no-difference">, no difference</span>}
         </span>
       </div>
       <Crowd total={total} wrong={wrong} other={other} mistake={mistake} right={right} people={people} />
@@ -78,21 +79,37 @@ export function People({ view, other, words, rates }: Props): JSX.Element {
 /* --- more classes --------------------------------------------------------------------------------- */
 
 const MOST_CLASSES = 6;
+const MOST_GROUPS = 4;
+/** Marks of one block of a group. */
+const MOST_PEOPLE = 1000;
+
+/** Whether there is a picture with a mark for each person. */
+export function showsPeople(view: Frame): boolean {
+  const k = view.classes.length;
+  const groups = view.groups?.length ?? 0;
+  if (groups > 0) return k === 2 && groups <= MOST_GROUPS && view.people <= MOST_PEOPLE;
+  return k === 2 || (k <= MOST_CLASSES && !view.of_each_class);
+}
 
 const wrongOf = (m: Matrix, view: View, truth: number): number => {
   const row = m[truth] ?? [];
   return row.includes(null) ? classTotal(row, view, truth) - (row[truth] ?? 0) : sum(row) - (row[truth] ?? 0);
 };
 
-/** Whether how many of each class are recognised tells all that differs, in a picture that is not too large. */
-export function showsClasses(a: View, b: View): boolean {
-  const k = a.classes.length;
-  if (k < 3 || k > MOST_CLASSES || a.groups?.length || a.of_each_class) return false;
-  const [ma, mb] = [matrices(a.counts)[0] ?? [], matrices(b.counts)[0] ?? []];
-  return ma.every(
-    (row, truth) =>
-      row.every((n, j) => j === truth || n === null || n === (mb[truth]?.[j] ?? null)) ||
-      wrongOf(ma, a, truth) !== wrongOf(mb, b, truth),
+/** What the mistakes about a class are taken for; what differs from the other system is set off. */
+function TakenFor({ view, row, than, truth }: { view: View; row: Matrix[number]; than: Matrix[number]; truth: number }): JSX.Element | null {
+  if (row.includes(null)) return null;
+  return (
+    <p class="taken-for">
+      taken for{' '}
+      {view.classes.map((c, j) =>
+        j === truth ? null : (
+          <span key={c.name} class={row[j] === than[j] ? undefined : 'differs'}>
+            {c.name} {whole(row[j] ?? 0)}
+          </span>
+        ),
+      )}
+    </p>
   );
 }
 
@@ -101,24 +118,108 @@ export function ClassesPeople({ view, other }: { view: View; other: View }): JSX
   const [m, than] = [matrices(view.counts)[0] ?? [], matrices(other.counts)[0] ?? []];
   const differing = view.classes.flatMap((_, t) => (wrongOf(m, view, t) !== wrongOf(than, other, t) ? [t] : []));
   return (
-    <div class="people">
+    <div class="people classes-people">
       {view.classes.map((c, truth) => {
         const at = differing.indexOf(truth);
         return (
-          <ClassPeople
-            key={c.name}
-            title={c.name}
-            total={classTotal(m[truth] ?? [], view, truth)}
-            wrong={wrongOf(m, view, truth)}
-            other={wrongOf(than, other, truth)}
-            word={at < 0 ? 'not recognised, no difference' : 'not recognised'}
-            mistake={at === 0 ? 'missed' : at === 1 ? 'alarm' : 'other'}
-            right={at < 0 ? 'clear' : 'found'}
-            people={view.people}
-            muted={at < 0}
-          />
+          <div key={c.name}>
+            <ClassPeople
+              title={c.name}
+              total={classTotal(m[truth] ?? [], view, truth)}
+              wrong={wrongOf(m, view, truth)}
+              other={wrongOf(than, other, truth)}
+              word="not recognised"
+              mistake={at === 0 ? 'missed' : at === 1 ? 'alarm' : 'other'}
+              right={at < 0 ? 'clear' : 'found'}
+              people={view.people}
+              muted={at < 0}
+            />
+            <TakenFor view={view} row={m[truth] ?? []} than={than[truth] ?? []} truth={truth} />
+          </div>
         );
       })}
     </div>
   );
+}
+
+/* --- groups --------------------------------------------------------------------------------------- */
+
+interface Level {
+  wrong: number;
+  other: number;
+  total: number;
+}
+
+/** The step from one group's level to the next one's. */
+function Gap({ from, to }: { from: Level; to: Level }): JSX.Element {
+  const height = (l: Level): number => 100 - (100 * l.wrong) / Math.max(1, l.total);
+  const size = from.total === to.total ? Math.abs(from.wrong - to.wrong) : null;
+  const points = Math.round(100 * Math.abs(from.wrong / Math.max(1, from.total) - to.wrong / Math.max(1, to.total)));
+  return (
+    <div class="group-gap">
+      <p>
+        <b>{size === 0 ? 'no' : size === null ? `${points}%` : whole(size)}</b> gap
+      </p>
+      <svg viewBox="0 0 40 100" preserveAspectRatio="none" aria-hidden="true">
+        <path d={`M2 ${height(from)}H20V${height(to)}H38`} />
+      </svg>
+    </div>
+  );
+}
+
+/** Groups side by side, filled from below with mistakes: the step between the levels is the difference between groups. */
+export function GroupsPeople({ view, other, words, rates }: Props): JSX.Element {
+  const p = positiveOf(view);
+  const all = matrices(view.counts);
+  const than = other ? matrices(other.counts) : all;
+  return (
+    <div class="people groups-people">
+      {binaryOrder(p).map((truth) => {
+        const kind: MarkKind = truth === p ? 'missed' : 'alarm';
+        const levels = all.map((m, g): Level => {
+          const row = m[truth] ?? [];
+          return { wrong: row[1 - truth] ?? 0, other: than[g]?.[truth]?.[1 - truth] ?? 0, total: classTotal(row, view, truth) };
+        });
+        const differ = levels.some((l) => l.wrong !== l.other);
+        return (
+          <section key={truth} class={differ ? 'group-kind' : 'group-kind muted'}>
+            <h3>
+              <Mark kind={kind} /> {capital(truth === p ? missedWord(words, 2) : alarmWord(words, 2))}{' '}
+              <small>
+                truly {className(view.classes, truth)}
+                {!differ && <span class="no-difference">, no difference</span>}
+              </small>
+            </h3>
+            <div class={`group-row groups-${levels.length}`}>
+              {levels.flatMap((l, g) => [
+                ...(g > 0 ? [<Gap key={`gap-${g}`} from={levels[g - 1] as Level} to={l} />] : []),
+                <figure key={g}>
+                  <Block
+                    up
+                    columns={l.total <= 100 ? 10 : 50}
+                    shaded={[Math.min(l.wrong, l.other), Math.max(l.wrong, l.other)]}
+                    runs={[
+                      { kind, n: l.wrong },
+                      { kind: truth === p ? 'found' : 'clear', n: l.total - l.wrong },
+                    ]}
+                  />
+                  <figcaption class={`crowd-${kind}`}>
+                    <b>{whole(l.wrong)}</b> of {whole(l.total)} {view.groups?.[g]}
+                    {rates && <span class="rate">{percent(l.wrong, l.total)}</span>}
+                  </figcaption>
+                </figure>,
+              ])}
+            </div>
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+/** A mark for each person, whatever there are: two classes, more of them, or groups. */
+export function PeopleOf(props: Props): JSX.Element {
+  const { view, other } = props;
+  if (view.groups?.length) return <GroupsPeople {...props} />;
+  return view.classes.length === 2 ? <People {...props} /> : <ClassesPeople view={view} other={other ?? view} />;
 }

@@ -2,8 +2,10 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Picture } from '../lib/types';
+import { isBinary } from '../lib/counts';
+import type { Frame, Picture } from '../lib/types';
 import type { Look } from './pair';
+import { showsPeople } from './people';
 
 const BINARY_PICTURES: [Picture, string][] = [
   ['icons', 'People'],
@@ -17,16 +19,23 @@ const OTHER_PICTURES: [Picture, string][] = [
   ['table', 'Everything'],
 ];
 
+/** How numbers of this kind can be drawn, the usual way first. */
+export function picturesOf(frame: Frame): [Picture, string][] {
+  if (isBinary(frame)) return BINARY_PICTURES;
+  return showsPeople(frame) ? [['icons', 'People'], ...OTHER_PICTURES] : OTHER_PICTURES;
+}
+
 interface Props {
   look: Look;
   set: (look: Look) => void;
-  binary: boolean;
+  frame: Frame;
   extra?: ComponentChildren;
 }
 
-export function ViewMenu({ look, set, binary, extra }: Props): JSX.Element {
+export function ViewMenu({ look, set, frame, extra }: Props): JSX.Element {
   const ref = useRef<HTMLDetailsElement>(null);
-  const pictures = binary ? BINARY_PICTURES : OTHER_PICTURES;
+  const pictures = picturesOf(frame);
+  const binary = isBinary(frame);
   const close = (): void => {
     if (ref.current?.open) {
       ref.current.open = false;

@@ -46,6 +46,9 @@ export interface Difference {
   a: number;
   b: number;
   better?: 'a' | 'b';
+  /** What so many of it are called. */
+  name?: string;
+  group?: number;
   true?: number;
   predicted?: number;
 }
@@ -99,10 +102,33 @@ export interface Face {
   negatives?: number;
 }
 
+/** What a rule does with people: [group][true class][decision], a share with its 95% range, null where it is not known. */
+export interface Treatment {
+  name: string;
+  decided: ([number, number | null, number | null] | null)[][][];
+}
+
+export interface Treatments {
+  /** The best one, and today's. */
+  rules: Treatment[];
+  /** [group][class]: the share of everybody that this is. */
+  share: number[][];
+  /** Rows that it was measured on; 0: a population. */
+  rows: number;
+  people: string;
+}
+
+/** A given classifier in the order of the metric. */
+export interface Placed {
+  name: string;
+  best_probability: number;
+  beats_next?: number;
+}
+
 /** A setting of the test: what it does to so many people, and for which cost ratios it is the best one. */
 export interface Setting {
-  /** On the scores that the session was about; null: nobody is called positive. */
-  threshold: number | null;
+  /** On the scores that the session was about; null: nobody is called positive; absent: decisions that were counted. */
+  threshold?: number | null;
   missed: Range;
   false_alarms: Range;
   /** Of both mistakes, in false alarms. */
@@ -118,6 +144,8 @@ export interface Settings {
   usual: Setting;
   people: number;
   positives: number;
+  /** Rows that it was measured on; 0: a population. */
+  rows: number;
 }
 
 /** An answer that was close to the other one. */
@@ -172,6 +200,10 @@ export interface Result {
   open_ended?: boolean;
   ratio_interval?: [number | null, number | null];
   settings?: Settings;
+  treatments?: Treatments;
+  /** The best rule, where one is known. */
+  best?: object;
+  order?: Placed[];
   close_calls?: CloseCall[];
   ratios?: { weight: number; of: number; ratio: number; interval: [number, number | null]; wide: boolean }[];
   people?: string;

@@ -92,8 +92,9 @@ export function Headline({ result, words }: { result: Result; words?: Words }): 
   const first = result.statements.find((s) => s.key === 'words')?.text ?? '';
   // Of several sentences the one that compares two mistakes says most; lists of numbers come below.
   const all = first.split(/(?<=[.!?]) (?=[A-Z])/);
-  const main = all.find((s) => s.startsWith('Predicting ')) ?? all[0] ?? '';
-  const rest = all.filter((s) => s !== main);
+  const main = all.find((s) => /^(Predicting|Getting) /.test(s)) ?? all[0] ?? '';
+  // Weights have a picture, which says them once; "How sure is this?" has every sentence.
+  const rest = all.filter((s) => s !== main && !/^(Weight of|On a common scale)/.test(s));
   const bound = result.ratio_interval ?? [1, 1];
   // Nothing is known on either side: there is no number to show.
   const ratio = bound[0] === null && bound[1] === null ? undefined : result.cost_ratio;

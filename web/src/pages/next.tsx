@@ -26,8 +26,12 @@ function save(name: string, text: string): void {
 function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element {
   const classes = result.metric?.layout?.classes ?? [];
   const [upload, setUpload] = useState<Upload | null>(null);
+  const groups = result.metric?.layout?.groups ?? [];
+  const rows = result.settings?.rows ?? result.treatments?.rows ?? 0;
   const [column, setColumn] = useState('');
-  const [calibrated, setCalibrated] = useState(false);
+  const [group, setGroup] = useState('');
+  // Without rows that a rule was found on, the threshold for calibrated probabilities is all there is.
+  const [calibrated, setCalibrated] = useState(!result.best);
   const [said, setSaid] = useState('');
   const [busy, setBusy] = useState(false);
   const numbers = (upload?.columns ?? []).filter((c) => c.kind === 'number').map((c) => c.name);
@@ -46,10 +50,12 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
   const take = (file: File | undefined): void =>
     void run(async () => {
       if (!file) return '';
-      const told = await postCsv<Upload>('/api/upload', await file.text());
+      const told = await postCsv<Upload>('/api/upload', file);
       setUpload(told);
       const known = told.columns.filter((c) => c.kind === 'number').map((c) => c.name);
       setColumn(known.find((name) => name === classes[1]) ?? known[known.length - 1] ?? '');
+      const texts = told.columns.filter((c) => groups.every((name) => c.values.map(String).includes(name)));
+      setGroup(texts[0]?.name ?? told.columns[0]?.name ?? '');
       return `${file.name}: ${whole(told.rows)} rows`;
     });
   const decide = (body: Record<string, unknown>): void =>
@@ -58,9 +64,15 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
       save('decisions.csv', told.csv);
       return `Decided about ${whole(told.rows)} rows: ${list(told.decided.map((d) => `${whole(d.rows)} ${d.name}`))}. The file is decisions.csv.`;
     });
+  if (!result.best && !result.threshold)
+    return (
+      <div>
+        <p>These questions were about given classifiers: no rule on probabilities follows from them. The metric file ranks any others.</p>
+      </div>
+    );
   return (
     <div>
-      {own && (
+      {own && result.best && rows > 0 && (
         <p>
           <button type="button" disabled={busy} onClick={() => decide({})}>
             Decisions about the rows measured here <small>CSV</small>
@@ -83,7 +95,17 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
               </select>
             </div>
           )}
-          {result.threshold && (
+          {groups.length > 1 && (
+            <div class="field">
+              <label for="decide-group">Column with the groups ({list(groups)})</label>
+              <select id="decide-group" value={group} onChange={(event) => setGroup(event.currentTarget.value)}>
+                {upload.columns.map((c) => (
+                  <option key={c.name}>{c.name}</option>
+                ))}
+              </select>
+            </div>
+          )}
+          {result.threshold && result.best && (
             <label class="switch">
               <input type="checkbox" checked={calibrated} onChange={() => setCalibrated(!calibrated)} />
               <span>Another model, whose probabilities are calibrated</span>
@@ -94,7 +116,14 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
               type="button"
               class="primary"
               disabled={busy}
-              onClick={() => decide({ upload: upload.upload, calibrated, ...(classes.length === 2 && !named ? { columns: [column] } : {}) })}
+              onClick={() =>
+                decide({
+                  upload: upload.upload,
+                  calibrated,
+                  ...(classes.length === 2 && !named ? { columns: [column] } : {}),
+                  ...(groups.length > 1 ? { group } : {}),
+                })
+              }
             >
               Get decisions <small>CSV</small>
             </button>

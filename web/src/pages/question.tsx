@@ -4,9 +4,9 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Mark, type MarkKind } from '../charts/crowd';
 import { Pair, firstLook, keepLook, outOf, type Look } from '../charts/pair';
-import { isBinary, positiveOf, viewOf } from '../lib/counts';
-import { alarmWord, list, missedWord, peopleWord, sentence, whole } from '../lib/text';
-import type { Difference, Question, QuestionPage, Words } from '../lib/types';
+import { binaryOrder, className, differing, gap, isBinary, matrices, positiveOf, viewOf } from '../lib/counts';
+import { alarmWord, capital, change, list, missedWord, peopleWord, sentence, whole } from '../lib/text';
+import type { Counts, Difference, Matrix, Question, QuestionPage, Words } from '../lib/types';
 import { Heading, Problem, type PageProps } from './common';
 import './question.css';
 
@@ -83,26 +83,123 @@ function markOf(d: Difference, q: Question): MarkKind {
   return d.true === positiveOf(q) ? 'missed' : 'alarm';
 }
 
-/** What changes from A to B, the graver mistake first, and what such a mistake means. */
-function DifferenceWords({ q, words }: { q: Question; words?: Words }): JSX.Element {
-  const differences = [...q.differences].sort((x, y) => Number(markOf(y, q) === 'missed') - Number(markOf(x, q) === 'missed'));
-  const means = words?.consequences;
-  const long = q.classes.length !== 2 || q.names !== undefined || `${missedWord(words, 2)}${alarmWord(words, 2)}`.length > 45;
-  if (differences.length === 0) return <p class="difference">In these numbers the two systems are alike.</p>;
+/** Two classes: what changes from A to B, the graver mistake first. */
+function TwoMistakes({ q }: { q: Question }): JSX.Element {
+  const sorted = [...q.differences].sort((x, y) => Number(markOf(y, q) === 'missed') - Number(markOf(x, q) === 'missed'));
   return (
-    <div class={long ? 'difference long' : 'difference'}>
-      <p>
-        With {called('B', q.names)}
-        {q.names ? ` instead of ${called('A', q.names)}` : ''}:{' '}
-        {differences.map((d, i) => (
-          <span key={d.text}>
-            {i > 0 && (i === differences.length - 1 ? ' and ' : ', ')}
-            {q.classes.length === 2 && <Mark kind={markOf(d, q)} />}
-            <strong>{d.text}</strong>
-          </span>
-        ))}
-        .
-      </p>
+    <p>
+      With {called('B', q.names)}
+      {q.names ? ` instead of ${called('A', q.names)}` : ''}:{' '}
+      {sorted.map((d, i) => (
+        <span key={d.text}>
+          {i > 0 && (i === sorted.length - 1 ? ' and ' : ', ')}
+          <Mark kind={markOf(d, q)} />
+          <strong>{d.text}</strong>
+        </span>
+      ))}
+      .
+    </p>
+  );
+}
+
+/** A line for each mistake: what changes in each group, and what that makes of the difference between them. */
+function InGroups({ q, words }: { q: Question; words?: Words }): JSX.Element {
+  const groups = q.groups ?? [];
+  const [a, b] = [matrices(q.a), matrices(q.b)];
+  return (
+    <>
+      {binaryOrder(positiveOf(q)).map((truth) => {
+        const missed = truth === positiveOf(q);
+        const of = (side: Matrix[]): number[] => groups.map((_, g) => side[g]?.[truth]?.[1 - truth] ?? 0);
+        const [from, to] = [of(a), of(b)];
+        const same = groups.every((_, g) => from[g] === to[g]);
+        return (
+          <p key={truth} class={same ? 'in-groups same' : 'in-groups'}>
+            <Mark kind={missed ? 'missed' : 'alarm'} />
+            {capital(missed ? missedWord(words, 2) : alarmWord(words, 2))} with B:{' '}
+            {groups.map((name, g) => (
+              <span key={name}>
+                {g > 0 && ', '}
+                {from[g] === to[g] ? `${name} as many` : <strong>{`${name} ${change(from[g] ?? 0, to[g] ?? 0)}`}</strong>}
+              </span>
+            ))}
+            . Gap{' '}
+            {gap(from) === gap(to) ? (
+              `${whole(gap(from))} as before`
+            ) : (
+              <strong>
+                from {whole(gap(from))} to {whole(gap(to))}
+              </strong>
+            )}
+            .
+          </p>
+        );
+      })}
+    </>
+  );
+}
+
+/** More classes: "Out of 39 dogs, A recognises 39 and B 6." of the largest differences, a line each. */
+const MOST_LINES = 2;
+
+function InClasses({ q }: { q: Question }): JSX.Element {
+  const all = differing({ ...viewOf(q, 'a'), a: q.a, b: q.b });
+  const more = all.length - MOST_LINES;
+  const group = (g: number): string => (q.groups?.length ? ` (${q.groups[g]})` : '');
+  return (
+    <>
+      {all.slice(0, MOST_LINES).map((c) => (
+        <p key={`${c.group}-${c.truth}-${c.predicted}`}>
+          Out of {whole(c.total)} {className(q.classes, c.truth)}
+          {group(c.group)}, {called('A', q.names)} {c.truth === c.predicted ? 'recognises' : 'takes'} <strong>{whole(c.a)}</strong>
+          {c.truth === c.predicted ? '' : ` for ${className(q.classes, c.predicted)}`} and {called('B', q.names)}{' '}
+          <strong>{whole(c.b)}</strong>.
+        </p>
+      ))}
+      <p class="note">{more > 0 ? `And ${more} smaller ${more === 1 ? 'difference' : 'differences'}, shown below.` : '\u00a0'}</p>
+    </>
+  );
+}
+
+/** Numbers as long as any: what they say takes as many lines as anything that is asked. */
+function longest(q: Question, words?: Words): Question {
+  const p = positiveOf(q);
+  const [a, b] = [Math.floor(q.people / 2), q.people];
+  const text = (truth: number): string => `${whole(b)} fewer ${truth === p ? missedWord(words, 2) : alarmWord(words, 2)}`;
+  const side = (n: number): Counts => {
+    const group = (g: number): Matrix => q.classes.map(() => q.classes.map(() => (g % 2 ? 0 : n)));
+    return q.groups?.length ? q.groups.map((_, g) => group(g)) : group(0);
+  };
+  // The longest names come first where the largest differences do.
+  const classes = [...q.classes].sort((x, y) => y.name.length - x.name.length);
+  return {
+    ...q,
+    differences: [p, 1 - p].map((truth) => ({ text: text(truth), a, b, true: truth, predicted: 1 - truth })),
+    a: side(b),
+    b: side(a),
+    classes: q.classes.length > 2 ? classes : q.classes,
+  };
+}
+
+function Sentences({ q, words }: { q: Question; words?: Words }): JSX.Element {
+  if (q.differences.length === 0) return <p>In these numbers the two systems are alike.</p>;
+  if (isBinary(q)) return <TwoMistakes q={q} />;
+  return q.groups?.length && q.classes.length === 2 ? <InGroups q={q} words={words} /> : <InClasses q={q} />;
+}
+
+/** What changes from A to B, and what such mistakes mean. Lines are kept free for the longest sentence that these names make. */
+function DifferenceWords({ q, words }: { q: Question; words?: Words }): JSX.Element {
+  const means = words?.consequences;
+  return (
+    <div class={isBinary(q) ? 'difference' : 'difference lines'}>
+      <div class="reserved">
+        <div class="ghost" aria-hidden="true">
+          <Sentences q={longest(q, words)} words={words} />
+        </div>
+        <div>
+          <Sentences q={q} words={words} />
+        </div>
+      </div>
       {means && (
         <p class="note">
           {[means.missed, means.false_alarm].filter((text) => text).map((text) => sentence(text as string)).join(' ')}
@@ -212,8 +309,7 @@ function ShortcutSwitch({ on, set }: { on: boolean; set: (on: boolean) => void }
 export function QuestionView({ page, busy, problem, send, undo }: PageProps<QuestionPage>): JSX.Element {
   const q = page.question;
   const words = q.words ?? page.words;
-  const binary = isBinary(q);
-  const [look, setLookState] = useState<Look>(() => firstLook(page.show, binary));
+  const [look, setLookState] = useState<Look>(() => firstLook(page.show, viewOf(q, 'a')));
   const [shortcuts, setShortcuts] = useState(shortcutsWanted);
   // The event for whose question the pause is over; it starts once the question is painted.
   const [listeningTo, setListeningTo] = useState(-1);
@@ -243,11 +339,11 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         <Heading>
           Which system would you rather have{words?.task && <span class="task"> for {words.task}</span>}?
         </Heading>
-        <p class="out-of">Numbers are {outOf(viewOf(q, 'a'), words)}.</p>
+        {/* In the place of what is known by then: a line more would move everything. */}
+        <p class="out-of">{q.remark ?? `Numbers are ${outOf(viewOf(q, 'a'), words)}.`}</p>
       </div>
-      {q.remark && <p class="note">{q.remark}</p>}
       <DifferenceWords q={q} words={words} />
-      {look.picture === 'icons' && binary && <Shaded q={q} words={words} />}
+      {look.picture === 'icons' && <Shaded q={q} words={words} />}
       <Pair
         a={viewOf(q, 'a')}
         b={viewOf(q, 'b')}

@@ -1,17 +1,20 @@
 // What came out: a sentence, what it means for people, whether it feels right, what to do with it; statistics last.
 
 import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { CostMatrix, TradeOff } from '../charts/costs';
 import { Mark } from '../charts/crowd';
 import { FacePlot } from '../charts/face';
 import { capital, percent, sentence, whole } from '../lib/text';
-import type { Agreement, CloseCall, Range, Result, ResultPage, Statement, Words } from '../lib/types';
+import type { Agreement, CloseCall, Placed, Range, Result, ResultPage, Statement, Words } from '../lib/types';
 import { Problem, type PageProps } from './common';
 import { Colleague } from './colleague';
 import { Headline } from './headline';
 import { Next } from './next';
 import './result.css';
 import { WhatItMeans } from './setting';
+import { todayChanged, type SendToday } from './today';
+import { Treatments } from './treatments';
 
 function Card({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
   return (
@@ -137,18 +140,12 @@ function AgreementCard({ agreement }: { agreement: Agreement }): JSX.Element {
 function Call({ call }: { call: CloseCall }): JSX.Element {
   const said = { A: 'You said yes', B: 'You said no', '=': 'About the same to you', '?': "You couldn't say" }[call.answer];
   const { missed = 0, false_alarms: alarms = 0 } = call;
-  if (!call.text)
-    return (
-      <li class="card">
-        <b>Question {call.number}</b>
-        <p>{call.answer === '=' ? 'About the same to you' : 'A close call'}</p>
-      </li>
-    );
+  if (!call.text) return <></>;
   return (
     <li class="card">
       <b>{said}</b>
       <p>{capital(call.text)}.</p>
-      {missed + alarms <= 80 && (
+      {missed > 0 && missed + alarms <= 80 && (
         <div class="call-marks" aria-hidden="true">
           {Array.from({ length: missed }, (_, i) => (
             <Mark key={i} kind="missed" />
@@ -270,8 +267,31 @@ export function Details({ result }: { result: Result }): JSX.Element {
   );
 }
 
+/** Classifiers that exist, the preferred one first. */
+function Order({ order }: { order: Placed[] }): JSX.Element {
+  return (
+    <section>
+      <h2>Your order of these classifiers</h2>
+      <p class="out-of">How likely each one is the best for you.</p>
+      <ol class="agreement">
+        {order.map((one) => (
+          <li key={one.name}>
+            <span>{one.name}</span>
+            <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="bar-back" width="100" height="10" />
+              <rect class="interval-range" width={100 * one.best_probability} height="10" />
+            </svg>
+            <b>{percent(one.best_probability, 1)}</b>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
 /** What was found, without anything that changes it. */
-export function Findings({ result, words }: { result: Result; words?: Words }): JSX.Element {
+export function Findings({ result, words, send }: { result: Result; words?: Words; send?: SendToday }): JSX.Element {
+  const [told] = useState(todayChanged);
   return (
     <>
       <Headline result={result} words={words} />
@@ -282,9 +302,11 @@ export function Findings({ result, words }: { result: Result; words?: Words }): 
             {s.text}
           </p>
         ))}
-      {result.settings && <WhatItMeans result={result} settings={result.settings} words={words} />}
+      {result.settings && <WhatItMeans result={result} settings={result.settings} words={words} send={send} told={told} />}
+      {result.order && <Order order={result.order} />}
       <CostMatrix result={result} />
       <TradeOff result={result} />
+      {result.treatments && <Treatments result={result} both={result.treatments} words={words} send={send} told={told} />}
     </>
   );
 }
@@ -294,7 +316,7 @@ export function ResultView({ page, busy, problem, send }: PageProps<ResultPage>)
   const { result } = page;
   return (
     <div class="wide result">
-      <Findings result={result} words={page.words} />
+      <Findings result={result} words={page.words} send={own ? send : undefined} />
       {own && <Colleague result={result} />}
       <FeelsRight page={page} busy={busy} send={send} own={own} />
       <Problem problem={problem} />

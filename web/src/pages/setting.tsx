@@ -6,9 +6,10 @@ import { Mark } from '../charts/crowd';
 import { SettingCard, SettingTable, counted, type Names } from '../charts/settings';
 import { alarmWord, change, missedWord, short, whole } from '../lib/text';
 import type { Range, Result, Setting, Settings, Words } from '../lib/types';
+import { TodayForm, type SendToday } from './today';
 
 /** A probability with the digits that tell settings apart. */
-const chance = (t: number | null): string => (t === null ? 'never' : t === 0 ? 'always' : String(Number(t.toPrecision(2))));
+const chance = (t: number | null | undefined): string => (t === null || t === undefined ? 'never' : t === 0 ? 'always' : String(Number(t.toPrecision(2))));
 
 const percent = (x: number): string => `${short(100 * x)}%`;
 
@@ -129,7 +130,16 @@ function Compared({ now, usual, names, people }: { now: Setting; usual: Setting;
   );
 }
 
-export function WhatItMeans({ result, settings, words }: { result: Result; settings: Settings; words?: Words }): JSX.Element {
+interface Props {
+  result: Result;
+  settings: Settings;
+  words?: Words;
+  /** Tells the server what is done today; undefined: somebody else's result. */
+  send?: SendToday;
+  told: boolean;
+}
+
+export function WhatItMeans({ result, settings, words, send, told }: Props): JSX.Element {
   const [at, setAt] = useState(settings.best);
   const names = namesOf(result, words);
   const now = settings.list[at] ?? settings.usual;
@@ -140,8 +150,9 @@ export function WhatItMeans({ result, settings, words }: { result: Result; setti
   const place = (i: number): string => `${(100 * i) / last}%`;
   const from = fitting[0] ?? settings.best;
   const to = fitting[fitting.length - 1] ?? settings.best;
+  const today = settings.usual.threshold === undefined ? 'the decisions of your file' : `from ${chance(settings.usual.threshold)}`;
   return (
-    <section>
+    <section tabIndex={-1} data-told={told || undefined}>
       <h2>
         What it means for {whole(settings.people)} {names.people}
       </h2>
@@ -180,7 +191,7 @@ export function WhatItMeans({ result, settings, words }: { result: Result; setti
         />
         <SettingCard
           title="Today's setting"
-          note="from 0.5"
+          note={today}
           setting={settings.usual}
           other={now}
           settings={settings}
@@ -189,12 +200,13 @@ export function WhatItMeans({ result, settings, words }: { result: Result; setti
       </div>
       <Compared now={now} usual={settings.usual} names={names} people={names.people} />
       <Whose result={result} settings={settings} />
+      {send && <TodayForm result={result} send={send} />}
       <details>
         <summary>The same as a table</summary>
         <SettingTable
           rows={[
             [`${mine ? 'Yours' : 'Chosen'}, from ${chance(now.threshold)}`, now],
-            ['Today, from 0.5', settings.usual],
+            [`Today, ${today}`, settings.usual],
           ]}
           settings={settings}
           names={names}

@@ -2,13 +2,13 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { System, firstLook, outOf } from '../charts/pair';
 import { ViewMenu } from '../charts/view';
-import { isBinary, matrices } from '../lib/counts';
+import { matrices } from '../lib/counts';
 import type { TextPage } from '../lib/types';
 import { Heading, Problem, Texts, type PageProps } from './common';
 
 export function Text({ page, busy, problem, send }: PageProps<TextPage>): JSX.Element {
   const view = page.view?.[0];
-  const [look, setLook] = useState(() => firstLook(page.show, view ? isBinary(view) : true));
+  const [look, setLook] = useState(() => firstLook(page.show, view ?? { people: 0, classes: [] }));
   const submit = (event: Event): void => {
     event.preventDefault();
     send({});
@@ -32,7 +32,7 @@ export function Text({ page, busy, problem, send }: PageProps<TextPage>): JSX.El
                 .map((n) => n ?? 0),
             )}
           />
-          {page.show?.toggles !== false && <ViewMenu look={look} set={setLook} binary={isBinary(view)} />}
+          {page.show?.toggles !== false && <ViewMenu look={look} set={setLook} frame={view} />}
         </figure>
       )}
       <Problem problem={problem} />

@@ -1,13 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Pair, firstLook, outOf } from '../charts/pair';
-import { isBinary } from '../lib/counts';
 import type { TrainingPage } from '../lib/types';
 import { Heading, Problem, Texts, type PageProps } from './common';
 
 export function Training({ page, busy, problem, send }: PageProps<TrainingPage>): JSX.Element {
   const [a, b] = page.view;
-  const [look, setLook] = useState(() => firstLook(page.show, isBinary(a)));
+  const [look, setLook] = useState(() => firstLook(page.show, a));
   const [answer, setAnswer] = useState('');
   const [missing, setMissing] = useState(false);
   const numeric = page.type === 'number';

@@ -1,0 +1,184 @@
+// More classes, or groups: what the rule that fits the answers does with everybody, next to what is done today.
+
+import type { JSX } from 'preact';
+import { Changes } from '../charts/changes';
+import { Mark } from '../charts/crowd';
+import { PeopleOf, showsPeople } from '../charts/people';
+import { binaryOrder, className, differing, gap, matrices, positiveOf, type Cell } from '../lib/counts';
+import { alarmWord, capital, change, list, missedWord, percent, whole } from '../lib/text';
+import type { Counts, Frame, Matrix, Result, Treatment, Treatments as Both, View, Words } from '../lib/types';
+import { todayNote, TodayForm, type SendToday } from './today';
+
+const PEOPLE = 1000;
+
+/** Whole people: of all, or where there are groups of each class in each group. */
+function viewOf(frame: Frame, both: Both, rule: Treatment): View {
+  const total = (g: number, truth: number): number =>
+    frame.of_each_class ? PEOPLE : Math.round(PEOPLE * (both.share[g]?.[truth] ?? 0));
+  const row = (cells: Treatment['decided'][number][number], g: number, truth: number): Matrix[number] => {
+    const all = total(g, truth);
+    const counts = cells.map((cell) => (cell === null ? null : Math.round(all * cell[0])));
+    // What is rounded away belongs to those who are decided rightly.
+    if (!counts.includes(null)) counts[truth] = all - counts.reduce<number>((n, c, j) => (j === truth ? n : n + (c ?? 0)), 0);
+    return counts;
+  };
+  const groups = rule.decided.map((rows, g): Matrix => rows.map((cells, truth) => row(cells, g, truth)));
+  const counts: Counts = frame.groups?.length ? groups : (groups[0] ?? []);
+  return { ...frame, counts };
+}
+
+/** What the numbers are about. */
+function frameOf(result: Result, both: Both): Frame {
+  const classes = result.metric?.layout?.classes ?? [];
+  const groups = result.metric?.layout?.groups ?? [];
+  return {
+    people: PEOPLE,
+    of_each_class: groups.length > 1,
+    classes: classes.map((name, i) => ({ name, share: both.share[0]?.[i] ?? null })),
+    ...(groups.length > 1 ? { groups } : {}),
+    positive: 1,
+  };
+}
+
+/** "10 more of 258 bus recognised" */
+const cellWords = (c: Cell, frame: Frame): string =>
+  `${change(c.a, c.b)} of ${whole(c.total)} ${className(frame.classes, c.truth)} ${
+    c.truth === c.predicted ? 'recognised' : `taken for ${className(frame.classes, c.predicted)}`
+  }`;
+
+function ComparedClasses({ frame, today, mine }: { frame: Frame; today: View; mine: View }): JSX.Element {
+  const [a, b] = [matrices(today.counts)[0] ?? [], matrices(mine.counts)[0] ?? []];
+  // Right decisions say most; they are known also where mistakes are not.
+  const right = frame.classes.map((_, i): Cell => {
+    const total = Math.round(frame.people * (frame.classes[i]?.share ?? 0));
+    return { group: 0, truth: i, predicted: i, kind: 'right', a: a[i]?.[i] ?? 0, b: b[i]?.[i] ?? 0, total };
+  });
+  const moved = right.filter((c) => c.a !== c.b).sort((x, y) => Math.abs(y.b - y.a) - Math.abs(x.b - x.a));
+  const rest = moved.length > 0 ? moved : differing({ ...frame, a: today.counts, b: mine.counts });
+  return (
+    <p class="compared">
+      Compared with today: {rest.length === 0 ? 'no difference' : <b>{list(rest.slice(0, 4).map((c) => cellWords(c, frame)))}</b>}.
+    </p>
+  );
+}
+
+function ComparedGroups({ frame, today, mine, words }: { frame: Frame; today: View; mine: View; words?: Words }): JSX.Element {
+  const groups = frame.groups ?? [];
+  const [a, b] = [matrices(today.counts), matrices(mine.counts)];
+  return (
+    <div class="compared">
+      {binaryOrder(positiveOf(frame)).map((truth) => {
+        const missed = truth === positiveOf(frame);
+        const of = (side: Matrix[]): number[] => groups.map((_, g) => side[g]?.[truth]?.[1 - truth] ?? 0);
+        const [from, to] = [of(a), of(b)];
+        return (
+          <p key={truth}>
+            <Mark kind={missed ? 'missed' : 'alarm'} />
+            {capital(missed ? missedWord(words, 2) : alarmWord(words, 2))}:{' '}
+            <b>{groups.map((name, g) => `${name} ${change(from[g] ?? 0, to[g] ?? 0)}`).join(', ')}</b> than today. Gap from{' '}
+            {whole(gap(from))} to <b>{whole(gap(to))}</b>.
+          </p>
+        );
+      })}
+    </div>
+  );
+}
+
+/** Every class of every group with its range, as numbers. */
+function AsTable({ frame, both }: { frame: Frame; both: Both }): JSX.Element {
+  const groups = frame.groups?.length ? frame.groups : [''];
+  const cell = (rule: Treatment | undefined, g: number, i: number): string => {
+    const share = rule?.decided[g]?.[i]?.[i];
+    if (!share) return '–';
+    const [value, low, high] = share;
+    return `${percent(value, 1)}${low === null || high === null ? '' : ` (${percent(low, 1)} to ${percent(high, 1)})`}`;
+  };
+  return (
+    <div class="table-scroll" tabIndex={0} role="group" aria-label="What is recognised, in numbers">
+      <table>
+        <caption>Of each class, the share that is recognised; in brackets the 95% range for others like those measured on</caption>
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">Your rule</th>
+            <th scope="col">Today</th>
+          </tr>
+        </thead>
+        <tbody>
+          {groups.flatMap((group, g) =>
+            frame.classes.map((c, i) => (
+              <tr key={`${group}-${c.name}`}>
+                <th scope="row">
+                  {c.name}
+                  {group && `, ${group}`}
+                </th>
+                <td>{cell(both.rules[0], g, i)}</td>
+                <td>{cell(both.rules[1], g, i)}</td>
+              </tr>
+            )),
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Card({ title, note, view, other, words, own }: { title: string; note: string; view: View; other: View; words?: Words; own?: boolean }): JSX.Element {
+  return (
+    <section class={own ? 'card setting own' : 'card setting'}>
+      <h3>
+        {title} <span>{note}</span>
+      </h3>
+      <PeopleOf view={view} other={other} words={words} rates={false} />
+    </section>
+  );
+}
+
+interface Props {
+  result: Result;
+  both: Both;
+  words?: Words;
+  /** Tells the server what is done today; undefined: somebody else's result. */
+  send?: SendToday;
+  told: boolean;
+}
+
+export function Treatments({ result, both, words, send, told }: Props): JSX.Element | null {
+  const [best, today] = both.rules;
+  if (!best || !today) return null;
+  const frame = frameOf(result, both);
+  const [mine, now] = [viewOf(frame, both, best), viewOf(frame, both, today)];
+  const grouped = !!frame.groups?.length;
+  const note = todayNote(today.name);
+  return (
+    <section tabIndex={-1} data-told={told || undefined}>
+      <h2>
+        What it means for {whole(PEOPLE)} {both.people}
+        {grouped && ' of each class and group'}
+      </h2>
+      {showsPeople(frame) ? (
+        <div class={grouped ? 'pair groups-pair' : 'pair'}>
+          <Card own title="Your rule" note="the best for your answers" view={mine} other={now} words={words} />
+          <Card title="Today's" note={note} view={now} other={mine} words={words} />
+        </div>
+      ) : (
+        <Changes question={{ ...frame, a: now.counts, b: mine.counts }} words={words} rates={false} sides={['Today', 'Yours']} />
+      )}
+      {grouped && frame.classes.length === 2 ? (
+        <ComparedGroups frame={frame} today={now} mine={mine} words={words} />
+      ) : (
+        !grouped && <ComparedClasses frame={frame} today={now} mine={mine} />
+      )}
+      <p class="note">
+        <span class="shade-sample" />
+        Shaded: by how much the numbers differ.
+        {both.rows > 0 && ` Measured on ${whole(both.rows)} rows: the table has the ranges for others like them.`}
+      </p>
+      {send && <TodayForm result={result} send={send} groups={grouped} />}
+      <details>
+        <summary>The same as a table, with ranges</summary>
+        <AsTable frame={frame} both={both} />
+      </details>
+    </section>
+  );
+}
