@@ -141,7 +141,9 @@ class Bench:
         got = {"cross-entropy [train]": self.decide(self.p[name]["test"]), "cross-entropy [val]": self.decide(self.p[val]["test"])}
         if task.known and not task.linear:
             got["opt-metric [val]"] = self.optimise(val, "--known", train="val")
-        got["plug-in [train-val]"] = self.optimise(name, "--method", "plug-in")
+        got["plug-in [train-val]"] = self.optimise(name, "--method", "plug-in", "--rounds", 0)
+        if self.k > 2:
+            got["plug-in [train-val], all classes"] = self.optimise(name, "--method", "plug-in")
         got[f"{ours}, one function"] = self.optimise(name, *method)
         got[f"{ours}, all functions"] = self.optimise(name, *method, bases=task.bases[-1:])
         got[f"{ours}, cross-fitted"] = self.optimise(name, *method, bases=task.bases)
