@@ -64,6 +64,7 @@ typedef struct {
 typedef struct {
     bool json, quiet, verbose, help;
     uint64_t seed, threads;
+    const char *memory;
 } cli_common;
 
 /* One call of a verb, as its run function sees it. */

@@ -25,6 +25,10 @@ static const cli_option common_options[] = {
             .help = "seed of all random choices; the same seed gives the same output"),
     CLI_ROW(cli_common, "threads", WHOLE, threads, .argument = "N", .high = 1024,
             .help = "threads to use, 0 for all cores; results do not depend on it"),
+    CLI_ROW(cli_common, "memory", TEXT, memory, .argument = "SIZE",
+            .help =
+                "such as 512M: rows are kept in files, as many in memory as there is room for; all else is "
+                "limited to that"),
     CLI_ROW(cli_common, "help", FLAG, help, .help = "show this help (also -h)"),
     { 0 }
 };

@@ -1,0 +1,12 @@
+/* --memory: what is large goes into files that the kernel pages in and out. */
+#ifndef MEL_CLI_ROW_MEMORY_H
+#define MEL_CLI_ROW_MEMORY_H
+
+#include "command.h"
+
+/* `size` is "512M", "2G", ..; NULL: nothing changes. From now on blocks of a hundredth of it and more are in
+ * files without a name in $TMPDIR or /var/tmp, and the kernel gives the process no more than this for all
+ * else. */
+mel_status cli_row_memory_limit(const char *size, int threads, mel_error *err);
+
+#endif

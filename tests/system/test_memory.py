@@ -1,0 +1,41 @@
+"""--memory: more rows than the kernel allows the process to hold, in files instead; the same results."""
+import numpy
+import pytest
+from conftest import SANITIZED
+
+pytestmark = pytest.mark.skipif(SANITIZED, reason="a sanitizer has memory of its own, which the limit would be about")
+
+ROWS, CLASSES = 600_000, 8  # 38 MB of probabilities, held twice at times, and labels
+
+
+@pytest.fixture
+def rows(melicit):
+    rng = numpy.random.default_rng(5)
+    p = rng.random((ROWS, CLASSES))
+    p /= p.sum(axis=1, keepdims=True)
+    for i in range(3):
+        part = slice(i * ROWS // 3, (i + 1) * ROWS // 3)
+        numpy.save(melicit.folder / f"p-{i}.npy", p[part])
+        numpy.save(melicit.folder / f"y-{i}.npy", (p[part].argmax(axis=1) + rng.integers(0, 2, ROWS // 3)) % CLASSES)
+    numpy.save(melicit.folder / "v.npy", p[:1000])
+    numpy.save(melicit.folder / "w.npy", p[:1000].argmax(axis=1))
+    return melicit
+
+
+COMMAND = ("optimise", "--metric", "g-mean", "--iterations", "2", "--probs", "p-*.npy", "--labels", "y-*.npy",
+           "--validation-probs", "v.npy", "--validation-labels", "w.npy", "--threads", "1", "--out", "out.json")
+
+
+def test_more_rows_than_memory(rows):
+    rows(*COMMAND).done()
+    held = (rows.folder / "out.json").read_bytes()
+    rows(*COMMAND, "--memory", "64M").done()
+    assert (rows.folder / "out.json").read_bytes() == held
+    assert not list(rows.folder.glob("melicit-*"))
+    # Nowhere to put rows: they would have to fit, and the kernel sees to it that they do not.
+    rows(*COMMAND, "--memory", "64M", env={"TMPDIR": "/nowhere"}).refused(1, "not enough memory")
+
+
+def test_sizes(melicit):
+    for size in ("12", "5M", "M", "3X", "-1G", "1GB"):
+        melicit("version", "--memory", size).refused(2, f"--memory {size}", "512M")
