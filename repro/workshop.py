@@ -11,7 +11,9 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
+import tempfile
 
 import numpy as np
 
@@ -175,30 +177,37 @@ def bar_chart(path, groups, series, x_title, heading, decimals=3):
     pathlib.Path(path).write_bytes(svg.value)
 
 
+def plot_style():
+    """The colours of the library's plots, light and dark."""
+    with tempfile.TemporaryDirectory() as folder:
+        line_chart(f"{folder}/any.svg", {"any": ([0.0, 1.0], [0.0, 1.0])}, "x", "y", "any")
+        return re.search(r"<style>.*?</style>", pathlib.Path(f"{folder}/any.svg").read_text(), re.S).group(0)
+
+
 def box_chart(path, ticks, boxes, curves, x_title, y_title, heading):
     """Box plots on a logarithmic axis: {series: values per tick}, whiskers from 5 to 95%, and {curve: one number per tick}."""
-    shades, dashes = ("#00549f", "#d1540c"), ("", "6 4")
+    shades, dashes = ("var(--mel-1)", "var(--mel-2)"), ("", "6 4")
     quantiles = {name: [np.quantile(v, [0.05, 0.25, 0.5, 0.75, 0.95]) for v in values] for name, values in boxes.items()}
     numbers = [x for five in quantiles.values() for q in five for x in q] + [x for values in curves.values() for x in values]
     low, high = math.floor(math.log10(max(min(numbers), 1e-9))), math.ceil(math.log10(max(numbers)))
     x_of = lambda i: 70 + 390 * (i + 0.5) / len(ticks)
     y_of = lambda v: 270 - 210 * (math.log10(max(v, 10.0 ** low)) - low) / (high - low)
-    text = lambda x, y, words, anchor="middle": f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12">{html.escape(words)}</text>'
-    line = lambda x1, y1, x2, y2, colour, dash="": f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" stroke-dasharray="{dash}" fill="none"/>'
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 342" width="480" height="342" role="img" font-family="system-ui,sans-serif" fill="#1c2530"><title>{html.escape(heading)}</title>',
-           '<rect width="480" height="342" fill="#fff"/>', text(240, 20, heading), text(265, 306, x_title), f'<g transform="rotate(-90 16 165)">{text(16, 165, y_title)}</g>']
+    text = lambda x, y, words, anchor="middle": f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12" style="fill:var(--mel-ink)">{html.escape(words)}</text>'
+    line = lambda x1, y1, x2, y2, colour, dash="": f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" style="stroke:{colour};fill:none" stroke-dasharray="{dash}"/>'
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" class="mel-plot" viewBox="0 0 480 342" width="480" height="342" role="img"><title>{html.escape(heading)}</title>',
+           plot_style(), '<rect width="480" height="342" style="fill:var(--mel-paper)"/>', text(240, 20, heading), text(265, 306, x_title), f'<g transform="rotate(-90 16 165)">{text(16, 165, y_title)}</g>']
     for e in range(low, high + 1):
-        out += [line(70, y_of(10.0 ** e), 460, y_of(10.0 ** e), "#e4e8ed"), text(64, y_of(10.0 ** e) + 4, f"{10.0 ** e:g}", "end")]
+        out += [line(70, y_of(10.0 ** e), 460, y_of(10.0 ** e), "var(--mel-grid)"), text(64, y_of(10.0 ** e) + 4, f"{10.0 ** e:g}", "end")]
     out += [text(x_of(i), 288, str(t)) for i, t in enumerate(ticks)]
     for s, (name, five) in enumerate(quantiles.items()):
         for i, q in enumerate(five):
             x, y = x_of(i) + 26 * (s - (len(boxes) - 1) / 2), [y_of(v) for v in q]
             out += [line(x, y[0], x, y[1], shades[s]), line(x, y[3], x, y[4], shades[s]), line(x - 10, y[2], x + 10, y[2], shades[s]),
-                    f'<rect x="{x - 10:.1f}" y="{y[3]:.1f}" width="20" height="{y[1] - y[3]:.1f}" fill="none" stroke="{shades[s]}"/>']
+                    f'<rect x="{x - 10:.1f}" y="{y[3]:.1f}" width="20" height="{y[1] - y[3]:.1f}" style="fill:none;stroke:{shades[s]}"/>']
         out += [line(70 + 150 * s, 326, 90 + 150 * s, 326, shades[s]), text(94 + 150 * s, 330, name, "start")]
     for s, (name, values) in enumerate(curves.items()):
         points = "L".join(f"{x_of(i):.1f} {y_of(v):.1f}" for i, v in enumerate(values))
-        out += [f'<path d="M{points}" stroke="#5a6573" stroke-dasharray="{dashes[1]}" fill="none"/>', line(370, 326, 390, 326, "#5a6573", dashes[1]), text(394, 330, name, "start")]
+        out += [f'<path d="M{points}" style="stroke:var(--mel-soft);fill:none" stroke-dasharray="{dashes[1]}"/>', line(370, 326, 390, 326, "var(--mel-soft)", dashes[1]), text(394, 330, name, "start")]
     pathlib.Path(path).write_text("\n".join(out) + "\n</svg>\n")
 
 
