@@ -1,6 +1,7 @@
 """The Python package's estimators: scikit-learn's own checks, and that they find what is best."""
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pandas
@@ -22,10 +23,11 @@ from melicit import FrankWolfeClassifier, Metric, MetricClassifier, PlugInClassi
 pytestmark = pytest.mark.filterwarnings("error")
 
 
-@pytest.mark.filterwarnings("default")
 @parametrize_with_checks([MetricClassifier(), FrankWolfeClassifier(), PlugInClassifier()])
 def test_checks_of_sklearn(estimator, check):
-    check(estimator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # some of its data sets have nothing to learn from, and the estimators say so
+        check(estimator)
 
 
 def gmean(y, decided):

@@ -66,11 +66,11 @@ static void run_groups(void)
     mel_space_options so;
     mel_session_options opt;
     mel_error err;
-    for (uint32_t r = 0; r < ROWS; r++) {
+    for (size_t r = 0; r < ROWS; r++) {
         probability[2 * r + 1] = 0.05 + 0.9 * (double)(r * 7 % ROWS) / ROWS;
         probability[2 * r] = 1.0 - probability[2 * r + 1];
-        label[r] = probability[2 * r + 1] > 0.3 + 0.1 * (r % 5);
-        group[r] = r / 2 % 2;
+        label[r] = probability[2 * r + 1] > 0.3 + 0.1 * (double)(r % 5);
+        group[r] = (uint32_t)(r / 2 % 2);
     }
     const mel_sample sample = { ROWS, 2, 2, probability, label, group };
     mel_space_options_init(&so);
