@@ -1,9 +1,11 @@
 """apply for all families, named measures, limits, shifts and referred cases: against NumPy, and what it refuses."""
 import re
+import shutil
 
 import numpy
 import pytest
 from classes import layout, metric_text, unit
+from conftest import Melicit
 
 N = 600
 
@@ -93,9 +95,13 @@ def test_fair_metrics_have_a_best_rule(melicit, two):
     assert one["optimum"] == pytest.approx(mixture["value"], abs=1e-9) and not one["mixed"]
 
 
-@pytest.fixture
-def guessed(melicit):
-    """Two groups that are not seen when rows are decided, and a model of groups and classes together."""
+JOINT = ("apply", *ROWS, "--groups", "g.csv", "--metric", "fair.json", "--use-group", "joint", "--out", "c.json")
+
+
+@pytest.fixture(scope="module")
+def guessed_files(tmp_path_factory):
+    """Two groups that are not seen when rows are decided, a model of groups and classes together and a rule by it."""
+    melicit = Melicit(tmp_path_factory.mktemp("guessed"))
     rng = numpy.random.default_rng(6)
     g, x, z = rng.integers(0, 2, N), rng.normal(size=N), rng.normal(size=N)
     y = (rng.random(N) < 1 / (1 + numpy.exp(-(1.5 * x - 1 + 2 * g)))).astype(int)
@@ -109,10 +115,16 @@ def guessed(melicit):
                                            **{"lambda": 0.5}))
     melicit("train", "--data", "t.csv", "--group", "sex", "--joint", "--test-share", "0", "--out", "joint.json").done()
     melicit("predict", "--model", "joint.json", "--data", "t.csv", "--out", "p.csv").done()
-    return y, names
+    melicit(*JOINT).done()
+    return melicit.folder, (y, names)
 
 
-JOINT = ("apply", *ROWS, "--groups", "g.csv", "--metric", "fair.json", "--use-group", "joint", "--out", "c.json")
+@pytest.fixture
+def guessed(melicit, guessed_files):
+    """Their classes and groups; the files are in the folder of the test."""
+    folder, rows = guessed_files
+    shutil.copytree(folder, melicit.folder, dirs_exist_ok=True)
+    return rows
 
 
 def test_groups_that_are_guessed(melicit, guessed):
@@ -166,7 +178,6 @@ def test_guessed_groups_by_name_and_through_a_model(melicit, guessed):
     (("train", "--data", "t.csv", "--joint"), 2, ("--group COLUMN",)),
 ])
 def test_guessed_groups_refuse(melicit, guessed, words, code, parts):
-    melicit(*JOINT).done()
     melicit.write("few.csv", "no,yes\n" + "0.5,0.5\n" * N)
     melicit(*words).refused(code, *parts)
 
