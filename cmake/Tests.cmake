@@ -21,6 +21,9 @@ set(MEL_LONG_UNDER_SANITIZERS test_exchange test_finding test_frontier_pairs tes
 if(DEFINED ENV{MELICIT_SOAK})
     set(MEL_LONG_UNDER_SANITIZERS "")
 endif()
+# These look at files, or run what is installed.
+list(APPEND MEL_LONG_UNDER_SANITIZERS system_test_guide system_test_install system_test_make system_test_report system_test_serve_cluster
+    system_test_site system_test_thesis_map)
 # A C test runs once in make test: under sanitizers, or here when that takes long. Programs that are left out are not
 # built, but clang-tidy reads them. make unit and make soak run them all in both builds.
 set(MEL_RUN_BY_SYSTEM_TESTS test_report)

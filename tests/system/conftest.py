@@ -41,8 +41,8 @@ def some(values, key):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Under sanitizers, where each run of the program is slow, one in eight cases of a test that has many: they differ in
-    words and numbers, and all run without sanitizers; make soak runs all with them."""
+    """Under sanitizers, where each run of the program is slow, one in eight cases of a test that has many, and about sixteen of
+    one that has hundreds: they differ in words and numbers, and all run without sanitizers; make soak runs all with them."""
     if not SANITIZED or SOAK:
         return
     cases = collections.Counter(item.originalname for item in items)
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config, items):
     kept, left = [], []
     for item in items:
         name = item.originalname
-        (left if cases[name] >= 8 and turn[name] % 8 != 0 else kept).append(item)
+        (left if cases[name] >= 8 and turn[name] % max(8, cases[name] // 16) != 0 else kept).append(item)
         turn[name] += 1
     items[:] = kept
     config.hook.pytest_deselected(items=left)
