@@ -142,23 +142,20 @@ static mel_status draw_all(char **svg, pictures *p, mel_error *err)
                : status;
 }
 
-mel_status cli_apply_plot(const char *path, const mel_problem *space, const mel_metric *metric,
-                          const mel_classifier *classifier, mel_error *err)
+static mel_status draw_on(const char *path, const mel_face *face, const char *positive,
+                          const mel_metric *metric, mel_point chosen, mel_error *err)
 {
-    if (space->face == NULL)
-        return cli_fail(err, MEL_EINVAL, "--plot draws rules for two classes without groups");
-    const mel_classifier_parts got = mel_classifier_get(classifier);
-    pictures p = { .face = space->face,
+    pictures p = { .face = face,
                    .metric = metric,
-                   .chosen = { got.statistics[0], got.statistics[1] },
-                   .positives = mel_face_positives(space->face),
-                   .negatives = mel_face_negatives(space->face),
-                   .n_hull = mel_face_vertices(space->face),
-                   .never = cli_format("never %s", space->class_name[1]),
-                   .always = cli_format("always %s", space->class_name[1]) };
+                   .chosen = chosen,
+                   .positives = mel_face_positives(face),
+                   .negatives = mel_face_negatives(face),
+                   .n_hull = mel_face_vertices(face),
+                   .never = cli_format("never %s", positive),
+                   .always = cli_format("always %s", positive) };
     p.hull = cli_alloc_zero(p.n_hull, sizeof *p.hull);
     for (size_t i = 0; i < p.n_hull; i++)
-        p.hull[i] = mel_face_vertex(space->face, i);
+        p.hull[i] = mel_face_vertex(face, i);
     char *svg = NULL;
     mel_status status = draw_all(&svg, &p, err);
     if (status == MEL_OK)
@@ -168,5 +165,50 @@ mel_status cli_apply_plot(const char *path, const mel_problem *space, const mel_
     free(p.never);
     free(p.always);
     free(p.panels.text);
+    return status;
+}
+
+mel_status cli_apply_plot(const char *path, const mel_problem *space, const mel_metric *metric,
+                          const mel_classifier *classifier, mel_error *err)
+{
+    if (space->face == NULL)
+        return cli_fail(err, MEL_EINVAL, "--plot draws rules between two classes");
+    const mel_classifier_parts got = mel_classifier_get(classifier);
+    return draw_on(path, space->face, space->class_name[1], metric,
+                   (mel_point){ got.statistics[0], got.statistics[1] }, err);
+}
+
+/* What the rule achieves by the labels. */
+static mel_status rule_at(mel_point *out, const cli_applied_rule *a, mel_error *err)
+{
+    const mel_problem *p = a->problem;
+    const mel_undecided rows = { .n = p->n_rows, .probability = p->probability };
+    double *chance = cli_alloc_zero(2 * p->n_rows, sizeof *chance), right[2] = { 0.0, 0.0 }, all = 0.0;
+    const mel_status status = mel_classifier_chances_of(chance, a->classifier, &rows, err);
+    for (size_t r = 0; r < p->n_rows && status == MEL_OK; r++) {
+        const double weight = p->weight != NULL ? p->weight[r] : 1.0;
+        right[p->label[r]] += weight * chance[2 * r + p->label[r]];
+        all += weight;
+    }
+    *out = (mel_point){ right[1] / all, right[0] / all };
+    free(chance);
+    return status;
+}
+
+mel_status cli_apply_plot_rule(const char *path, const cli_applied_rule *a, mel_error *err)
+{
+    const mel_problem *p = a->problem;
+    uint8_t *role = cli_alloc_zero(p->n_rows, sizeof *role);
+    mel_face *face = NULL;
+    mel_point chosen = { 0 };
+    for (size_t r = 0; r < p->n_rows; r++)
+        role[r] = p->label[r] == 1 ? MEL_ROW_POSITIVE : MEL_ROW_NEGATIVE;
+    mel_status status = mel_face_from_probabilities(&face, p->n_rows, p->probability, role, p->weight, err);
+    if (status == MEL_OK)
+        status = rule_at(&chosen, a, err);
+    if (status == MEL_OK)
+        status = draw_on(path, face, p->class_name[1], a->metric, chosen, err);
+    mel_face_free(face);
+    free(role);
     return status;
 }

@@ -10,6 +10,8 @@
  * interval. */
 mel_status cli_apply_plot(const char *path, const mel_problem *space, const mel_metric *metric,
                           const mel_classifier *classifier, mel_error *err);
+/* The same of a rule on rows of two classes, without groups: the face is that of the labels. */
+mel_status cli_apply_plot_rule(const char *path, const cli_applied_rule *a, mel_error *err);
 /* Of a rule on rows: the ROC curve of every group, by the labels, and where its rule operates. */
 mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error *err);
 

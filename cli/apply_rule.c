@@ -156,13 +156,32 @@ mel_rule_rows cli_apply_rows(const cli_applied_rule *a)
                             .row_cost = a->row_cost };
 }
 
+/* What calibration and the search for the rule both go by. */
+static mel_rule_options options_of(const cli_applied_rule *a, const cli_apply_args *args)
+{
+    mel_rule_options opt;
+    mel_rule_options_init(&opt);
+    opt.progress = cli_stop_only();
+    opt.class_share = a->class_share;
+    opt.limit = a->limit;
+    opt.n_limits = a->n_limits;
+    opt.refer_cost = args->reject;
+    return opt;
+}
+
+static const char *name_of(const cli_applied_rule *a, const cli_apply_args *args)
+{
+    return a->metric != NULL ? NULL : args->named;
+}
+
 mel_status cli_apply_calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
     const mel_rule_rows rows = cli_apply_rows(a);
-    const mel_progress stop = cli_stop_only();
+    mel_rule_options opt = options_of(a, args);
+    opt.refer_cost = args->ask_reject ? 0.0 : args->reject; /* there will be one */
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
-        return mel_rule_calibrate(&a->adjustment, &rows, a->class_share, &stop, err);
-    return mel_adjustment_init(&a->adjustment, a->problem->n_classes, err);
+        return mel_rule_calibrate(&a->adjustment, &rows, a->metric, name_of(a, args), &opt, err);
+    return mel_adjustment_init(&a->adjustment, rows.n_classes * (rows.joint ? rows.n_groups : 1), err);
 }
 
 /* --- finding it --------------------------------------------------------------------------------- */
@@ -209,8 +228,8 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
     a->classifier = NULL;
     mel_rule_report_clear(&a->report);
     mel_trust_clear(&a->trust);
-    mel_status status = mel_rule_find(&a->classifier, &a->report, rows, a->metric,
-                                      a->metric != NULL ? NULL : args->named, opt, err);
+    mel_status status =
+        mel_rule_find(&a->classifier, &a->report, rows, a->metric, name_of(a, args), opt, err);
     if (status == MEL_OK)
         status = cli_apply_trust(a, rows, opt, args, run, err);
     free(mean);
@@ -220,21 +239,15 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
 static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cli_run *run, mel_error *err)
 {
     const mel_rule_rows rows = cli_apply_rows(a);
-    mel_rule_options opt;
-    mel_rule_options_init(&opt);
-    opt.progress = cli_stop_only();
+    mel_rule_options opt = options_of(a, args);
     opt.form = (mel_rule_form)args->rule;
     opt.group_use = args->use_group == CLI_GROUP_NO ? MEL_GROUP_UNSEEN : MEL_GROUP_SEEN;
     opt.evidence = args->space.evidence == MEL_BY_LABELS ? MEL_BY_LABELS : MEL_BY_MODEL;
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED || a->class_share != NULL)
         opt.adjustment = &a->adjustment;
-    opt.class_share = a->class_share;
-    opt.limit = a->limit;
-    opt.n_limits = a->n_limits;
-    opt.refer_cost = args->reject;
     opt.seed = run->seed;
     opt.threads = run->threads;
-    const char *name = a->metric != NULL ? NULL : args->named;
+    const char *name = name_of(a, args);
     mel_status status = args->ask_reject ? cli_ask_reject(a, &rows, &opt, name, err) : MEL_OK;
     opt.refer_cost = args->ask_reject ? a->refer_cost : args->reject;
     if (status == MEL_OK)
@@ -266,18 +279,25 @@ static mel_status put_found(cli_applied_rule *a, const cli_apply_args *args, mel
     return status;
 }
 
-/* What goes by the classes alone, or by thresholds. */
+/* A rule that guesses groups has no threshold, and goes by more than classes. */
 static mel_status check_joint(const cli_apply_args *args, mel_error *err)
 {
-    const char *other = args->class_prior != NULL        ? "--class-prior"
-                        : args->class_prior_from != NULL ? "--class-prior-from"
-                        : args->row_costs.n > 0          ? "--row-cost"
-                        : args->average                  ? "--average"
-                        : args->plot != NULL             ? "--plot"
-                                                         : NULL;
-    return args->use_group != CLI_GROUP_JOINT || other == NULL
-               ? MEL_OK
-               : cli_fail(err, MEL_EINVAL, "--use-group joint and %s exclude each other", other);
+    const struct {
+        bool given;
+        const char *option, *why;
+    } others[] = {
+        { args->class_prior_from != NULL, "--class-prior-from",
+          "shares are not estimated from probabilities of groups and classes; give them with --class-prior" },
+        { args->row_costs.n > 0, "--row-cost", "a rule that guesses groups knows no costs of single rows" },
+        { args->average, "--average", "a rule that guesses groups has no threshold to average" },
+        { args->plot != NULL, "--plot",
+          "a rule that guesses groups has no threshold to draw on a ROC curve" },
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others && args->use_group == CLI_GROUP_JOINT; i++)
+        if (others[i].given)
+            return cli_fail(err, MEL_EINVAL, "--use-group joint and %s exclude each other: %s",
+                            others[i].option, others[i].why);
+    return MEL_OK;
 }
 
 mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,

@@ -5,6 +5,8 @@
 #include "classifier.h"
 #include "classify/shared.h"
 
+#include <math.h>
+
 /* Values of --use-group; the first is neither given. */
 enum { CLI_GROUP_AUTO, CLI_GROUP_YES, CLI_GROUP_NO, CLI_GROUP_JOINT };
 
@@ -63,6 +65,11 @@ mel_status cli_apply_trust(cli_applied_rule *a, const mel_rule_rows *rows, const
 void cli_apply_trust_print(const cli_applied_rule *a);
 void cli_apply_trust_json(json_t *result, const cli_applied_rule *a);
 
+/* 0 where rounding has left next to nothing of it. */
+static inline double cli_settled(double value)
+{
+    return fabs(value) < 1e-12 ? 0.0 : value;
+}
 void cli_apply_rule_print(const cli_applied_rule *a, const char *path);
 void cli_apply_rule_json(json_t *result, const cli_applied_rule *a);
 

@@ -75,22 +75,17 @@ static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run 
                              : find_at_point(a, err);
 }
 
-/* Points, pictures, and faces without steps are about the labels. */
+/* Points and faces without steps are about the labels. */
 static void settle_evidence(cli_apply_args *args, cli_run *run)
 {
     const bool rows = mel_problem_inputs(&args->space) & MEL_OF_ROWS,
                calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
-    cli_apply_args plain = *args;
-    plain.space.evidence = MEL_BY_LABELS;
-    const bool on_face = args->plot != NULL && !cli_apply_asks_more(&plain);
-    if (!calibrated || (rows && args->point == NULL && !args->space.smooth && !on_face))
+    if (!calibrated || (rows && args->point == NULL && !args->space.smooth))
         return;
     args->space.evidence = MEL_BY_LABELS;
     if (rows)
         cli_note(run, "%s: measured on the labels, without calibration",
-                 args->point != NULL  ? "--point"
-                 : args->plot != NULL ? "--plot"
-                                      : "--smooth");
+                 args->point != NULL ? "--point" : "--smooth");
 }
 
 static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, mel_error *err)
@@ -182,6 +177,20 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
     return status;
 }
 
+/* All pictures where the metric is of (TP, TN) and nothing else is asked for. */
+static mel_status plot(const applied *a, const cli_apply_args *args, mel_error *err)
+{
+    cli_apply_args plain = *args;
+    plain.space.evidence = MEL_BY_LABELS;
+    if (!a->by_rule)
+        return cli_apply_plot(args->plot, a->space, a->metric, a->classifier, err);
+    const mel_layout *layout = a->rule.metric != NULL ? mel_metric_layout(a->rule.metric) : NULL;
+    return layout != NULL && layout->kind == MEL_CONFUSION && layout->coordinates == MEL_BINARY &&
+                   layout->n_groups < 2 && !cli_apply_asks_more(&plain)
+               ? cli_apply_plot_rule(args->plot, &a->rule, err)
+               : cli_apply_roc(args->plot, &a->rule, err);
+}
+
 static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
 {
     const cli_apply_args *args = arguments;
@@ -193,8 +202,7 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, found, err);
     if (status == MEL_OK && args->plot != NULL)
-        status = a.by_rule ? cli_apply_roc(args->plot, &a.rule, err)
-                           : cli_apply_plot(args->plot, a.space, a.metric, a.classifier, err);
+        status = plot(&a, args, err);
     if (status == MEL_OK && run->json) {
         if (a.by_rule)
             cli_apply_rule_json(run->result, &a.rule);
@@ -248,7 +256,7 @@ static const cli_option own_options[] = {
               "for all "
               "(yes unless given, where groups count); joint has one rule that guesses the group, by "
               "probabilities of group and class together: columns GROUP:CLASS of --probs, or a model of "
-              "--data that learns both" },
+              "--data that learns both; without --class-prior-from, --row-cost, --average and --plot" },
     { .name = "at-most",
       .reads = MEL_OF_ROWS,
       .argument = "LIMIT",
@@ -341,10 +349,11 @@ static const cli_option own_options[] = {
       .argument = "FILE.svg",
       .kind = CLI_OUTPUT,
       .at = offsetof(cli_apply_args, plot),
-      .help =
-          "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC curve, "
-          "net benefit and cost curve with the exchange rate and its interval; of rules that a name, groups, "
-          "limits or other options ask for the ROC curve of every group and where its rule operates" },
+      .help = "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC curve, "
+              "net benefit and cost curve with the exchange rate and its interval, by the labels; of rules "
+              "that a "
+              "name, groups, limits or other options ask for the ROC curve of every group and where its rule "
+              "operates" },
     { 0 }
 };
 static const cli_group groups[] = {

@@ -157,7 +157,7 @@ mel_status cli_apply_prior(cli_applied_rule *a, const cli_apply_args *args, cli_
         mel_adjustment_clear(&a->adjustment); /* it was for the shares of the rows */
         status = cli_apply_calibrate(a, args, err);
     } else if (status == MEL_OK) {
-        mel_adjustment_shift(&a->adjustment, from, share);
+        mel_adjustment_shift(&a->adjustment, p->n_classes, from, share);
     }
     free(from);
     return status;

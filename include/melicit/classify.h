@@ -119,6 +119,13 @@ typedef struct {
 } mel_rule_report;
 MEL_API void mel_rule_report_clear(mel_rule_report *report);
 
+/* What makes the probabilities of labelled rows right that the model has not seen, by penalised likelihood;
+ * of joint rows those of groups and classes. With opt->class_share rows count as often as they will be met,
+ * and, where two classes have fixed costs of mistakes, as much as their mistakes cost: the curve has to fit
+ * where decisions are made. opt->adjustment is where the search begins; NULL: anywhere. */
+MEL_API mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows,
+                                      const mel_metric *metric, const char *name, const mel_rule_options *opt,
+                                      mel_error *err);
 /* The rule that is best for a metric, or for a measure by its name (as mel_measure_named), on the rows. */
 MEL_API mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
                                  const mel_metric *metric, const char *name, const mel_rule_options *opt,

@@ -111,15 +111,9 @@ typedef struct {
 /* That changes nothing. */
 MEL_API mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err);
 MEL_API void mel_adjustment_clear(mel_adjustment *adjustment);
-/* Fitted to labelled rows that the model has not seen, by penalised likelihood: 0.3 / n, at most 1e-3 and at
- * least 2e-4, times the squares of the offsets and of sharpness - 1 is added to twice the mean log-loss. Two
- * classes have a sharpness each (beta calibration): models err differently at either end; more share one.
- * weight and progress may be NULL. MEL_EDATA for a class without rows. */
-MEL_API mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes,
-                                      const double *probability, const uint32_t *label, const double *weight,
-                                      const mel_progress *progress, mel_error *err);
-/* Classes have other shares where the rule is to be used: adds log(to_i / from_i) to the offsets. */
-MEL_API void mel_adjustment_shift(mel_adjustment *adjustment, const double *from, const double *to);
+/* n classes have other shares where the rule is to be used: adds log(to_i / from_i) to the offsets, of group
+ * after group where probabilities are those of groups and classes. */
+MEL_API void mel_adjustment_shift(mel_adjustment *adjustment, size_t n, const double *from, const double *to);
 
 /* How well probabilities tell two classes apart, whatever the threshold. NaN without rows of both. */
 typedef struct {

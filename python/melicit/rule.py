@@ -285,8 +285,8 @@ def find_rule(
     names, group_names = [_rows.name_of(label) for label in labels], [str(group) for group in groups]
     joint = _is_joint(groups_seen)
     columns = len(names) * len(group_names) if joint else len(names)
-    if joint and (len(group_names) < 2 or prior is not None or proba.shape[1] != columns):
-        raise fail("EINVAL", "groups_seen='joint': two groups or more, no prior, and a column of probabilities for "
+    if joint and (len(group_names) < 2 or proba.shape[1] != columns):
+        raise fail("EINVAL", "groups_seen='joint': two groups or more, and a column of probabilities for "
                    f"every class of every group, not {proba.shape[1]} columns for {len(group_names)} groups")
     if metric.name is None and not metric.groups and not at_least and not at_most and not joint:
         group_names, group_codes = [], None  # nothing is about groups
@@ -300,14 +300,13 @@ def find_rule(
         opt.refer_cost = float(refer_cost)
     limits, opt.n_limits = _limits(at_least or {}, at_most or {}, names, group_names)
     opt.limit = limits
-    of = group_codes * np.uint32(len(names)) + codes if joint and group_codes is not None else codes
-    kept = _adjust(opt, proba, of, columns, sample_weight, evidence, prior)
     rows = ffi.new("mel_rule_rows *")
     rows.n_rows, rows.n_classes, rows.n_groups = len(proba), len(names), len(group_names)
     rows.probability, rows.label, rows.joint = pointer(proba), pointer(codes, "uint32_t"), joint
     rows.group, rows.weight = pointer(group_codes, "uint32_t"), pointer(sample_weight)
     ordered = _in_order(metric, names, group_names)
     name = ffi.NULL if metric.name is None else ffi.new("char[]", text(metric.name, "metric"))
+    kept = _adjust(opt, rows, ordered, name, evidence, prior, (codes, sample_weight))
     report = ffi.gc(ffi.new("mel_rule_report *"), lib.mel_rule_report_clear)
     classifier = made(
         "mel_classifier", lib.mel_classifier_free, lib.mel_rule_find, report, rows, ordered, name, opt
@@ -342,34 +341,32 @@ def set_names(classifier: Any, names: List[str], groups: List[str], number_texts
     call(lib.mel_classifier_set_source, classifier, source)
 
 
-def _adjust(opt: Any, proba: Floats, codes: Codes, k: int, weight: Any, evidence: str, prior: Any) -> List[Any]:
+def _adjust(
+    opt: Any, rows: Any, metric: Any, name: Any, evidence: str, prior: Any, counted: Tuple[Codes, Optional[Floats]]
+) -> List[Any]:
+    """Calibration and class shares of the options; what is lent to them."""
     if evidence != "calibrated" and prior is None:
         return []
+    k = rows.n_classes
     adjustment = ffi.gc(ffi.new("mel_adjustment *"), lib.mel_adjustment_clear)
-    opt.adjustment = adjustment
     kept: List[Any] = [adjustment]
     if prior is not None:
         shares = floats(prior, "prior")
         if shares.size != k or not (np.isfinite(shares) & (shares > 0)).all():
             raise fail("EINVAL", f"prior: expected {k} positive shares, not {shares}")
         shares = shares / shares.sum()
-        now = np.bincount(codes, weights=weight, minlength=k).astype(np.float64)
+        now = np.bincount(counted[0], weights=counted[1], minlength=k).astype(np.float64)
         if not (now > 0).all():
             raise fail("EDATA", "prior: a class has no rows")
         now /= now.sum()
         opt.class_share = pointer(shares)
         kept += [shares, now]
     if evidence == "calibrated":
-        if prior is not None:  # rows count as often as they will be met
-            weight = np.ascontiguousarray((shares / now)[codes] * (1.0 if weight is None else weight))
-        rows = (len(proba), k, pointer(proba), pointer(codes, "uint32_t"), pointer(weight))
-        progress = ffi.new("mel_progress *")
-        progress.call = lib.melicit_progress
-        call(lib.mel_adjustment_fit, adjustment, *rows, progress)
+        call(lib.mel_rule_calibrate, adjustment, rows, metric, name, opt)
     else:
-        call(lib.mel_adjustment_init, adjustment, k)
-        if prior is not None:
-            lib.mel_adjustment_shift(adjustment, pointer(now), pointer(shares))
+        call(lib.mel_adjustment_init, adjustment, k * rows.n_groups if rows.joint else k)
+        lib.mel_adjustment_shift(adjustment, k, pointer(now), pointer(shares))
+    opt.adjustment = adjustment
     return kept
 
 

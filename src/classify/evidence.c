@@ -60,11 +60,11 @@ void mel_rule_class_shares(double *share, const mel_rule_rows *rows)
  * row with adjusted probabilities q counts 1 / sum of q_i / growth_i. */
 static void put_shares(mel_rule_evidence *e, const mel_rule_rows *rows, const double *growth)
 {
-    const size_t k = rows->n_classes;
+    const size_t k = rows->n_classes, columns = mel_rule_columns(rows);
     for (size_t r = 0; r < rows->n_rows; r++) {
         double sum = 0.0;
-        for (size_t i = 0; i < k; i++)
-            sum += e->probability[r * k + i] / growth[i];
+        for (size_t c = 0; c < columns; c++)
+            sum += e->probability[r * columns + c] / growth[c % k];
         e->weight[r] /= sum;
     }
 }
@@ -159,49 +159,6 @@ static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
     if (rows->weight != NULL && !(rows->weight[r] >= 0.0 && isfinite(rows->weight[r])))
         return mel_fail(err, MEL_EDATA, "row %zu: a weight of %g", r + 1, rows->weight[r]);
     return MEL_OK;
-}
-
-/* Of what a row is, among the columns. */
-static mel_status joint_labels(uint32_t **out, const mel_rule_rows *rows, mel_error *err)
-{
-    *out = mel_alloc(rows->n_rows, sizeof **out);
-    if (*out == NULL)
-        return mel_fail_memory(err, "groups and classes");
-    for (size_t r = 0; r < rows->n_rows; r++)
-        (*out)[r] = rows->group[r] * (uint32_t)rows->n_classes + rows->label[r];
-    return MEL_OK;
-}
-
-/* What rows count where the classes have other shares. */
-static mel_status shared_weights(double **out, const mel_rule_rows *rows, const double *class_share,
-                                 mel_error *err)
-{
-    mel_rule_rows plain = *rows;
-    double *growth = NULL;
-    const mel_part parts[] = { { rows->n_rows, { out } }, { rows->n_classes, { &growth } } };
-    if (!mel_parts_new(MEL_PARTS(parts)))
-        return mel_fail_memory(err, "what rows count");
-    plain.row_cost = NULL;
-    mel_rule_label_weights(*out, &plain, class_share, growth);
-    return MEL_OK;
-}
-
-mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const double *class_share,
-                              const mel_progress *progress, mel_error *err)
-{
-    uint32_t *own = NULL;
-    double *weight = NULL;
-    *out = (mel_adjustment){ 0 };
-    mel_status status = rows->joint ? joint_labels(&own, rows, err) : MEL_OK;
-    if (status == MEL_OK && class_share != NULL)
-        status = shared_weights(&weight, rows, class_share, err);
-    if (status == MEL_OK)
-        status = mel_adjustment_fit(out, rows->n_rows, mel_rule_columns(rows), rows->probability,
-                                    own != NULL ? own : rows->label, weight != NULL ? weight : rows->weight,
-                                    progress, err);
-    free(own);
-    free(weight);
-    return status;
 }
 
 mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err)

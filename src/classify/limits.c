@@ -77,8 +77,9 @@ static mel_status read_group(mel_limit *out, const char **at, const char *text, 
     if (out->group < m)
         return MEL_OK;
     return m < 2 ? mel_fail(err, MEL_EINVAL, "%s: there are no groups", mel_quote_text(text).text)
-                 : mel_fail(err, MEL_EINVAL, "%s: there is no group %s", mel_quote_text(text).text,
-                            mel_quote_text(name).text);
+                 : mel_fail(err, MEL_EINVAL, "%s: there is no group %s; the first of %zu is %s",
+                            mel_quote_text(text).text, mel_quote_text(name).text, m,
+                            mel_quote_text(group_name[0]).text);
 }
 
 static mel_status read_bound(mel_limit *out, const char *at, const char *text, mel_error *err)

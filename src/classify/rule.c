@@ -292,8 +292,6 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
     if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_classes != mel_rule_columns(rows))
         status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu probabilities for rows of %zu",
                           own.adjustment->n_classes, mel_rule_columns(rows));
-    if (status == MEL_OK && rows->joint && own.class_share != NULL)
-        status = mel_fail(err, MEL_EINVAL, "probabilities of groups and classes know no other class shares");
     if (status != MEL_OK)
         return status;
     work w = { 0 };

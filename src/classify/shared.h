@@ -9,11 +9,6 @@
 /* Whether mel_classifier_best finds the best classifier for metrics of this family exactly and at once:
  * linear, linear-fractional, diagonal, monotone. */
 bool mel_classifier_has_best(mel_family family);
-/* mel_adjustment_fit on these rows; joint ones by group and class. class_share: shares that the classes are
- * to have; rows then count as often as they will be met, and the adjustment is for that. NULL: as they are.
- */
-mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const double *class_share,
-                              const mel_progress *progress, mel_error *err);
 /* Rule number `rule` as a command: "predict cancer when its probability is at least 0.26", "always predict
  * cancer"; for the caller to free(). */
 mel_status mel_classifier_words(char **out, const mel_classifier *classifier, size_t rule, mel_error *err);

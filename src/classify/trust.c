@@ -31,7 +31,7 @@ static mel_status adjust_to(mel_adjustment *out, const mel_trust_work *w, const 
                             mel_error *err)
 {
     if (w->opt.calibrated)
-        return mel_rule_calibrate(out, rows, w->rule.class_share, &w->rule.progress, err);
+        return mel_rule_calibrate(out, rows, w->metric, w->name, &w->rule, err);
     const mel_status status = mel_adjustment_init(out, mel_rule_columns(rows), err);
     if (status != MEL_OK || w->rule.class_share == NULL)
         return status;
@@ -39,7 +39,7 @@ static mel_status adjust_to(mel_adjustment *out, const mel_trust_work *w, const 
     if (from == NULL)
         return mel_fail_memory(err, "shares of classes");
     mel_rule_class_shares(from, rows);
-    mel_adjustment_shift(out, from, w->rule.class_share);
+    mel_adjustment_shift(out, w->k, from, w->rule.class_share);
     free(from);
     return MEL_OK;
 }

@@ -13,7 +13,7 @@ enum { MOST_STEPS = 100, MOST_HALVINGS = 40, EM_STEPS = 2000 };
  * draws stand for many rows in at most about 1,500 cells, and are to have the same. More classes: the most.
  */
 static const double prior_rows = 0.3, most_penalty = 1e-3, least_penalty = 2e-4;
-static const double least_probability = 1e-12;
+static const double least_probability = 1e-12, least_gain = 1e-15;
 static const double least_sharpness = 0.01, most_sharpness = 100.0;
 
 mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err)
@@ -43,10 +43,11 @@ void mel_adjustment_clear(mel_adjustment *adjustment)
     *adjustment = (mel_adjustment){ 0 };
 }
 
-void mel_adjustment_shift(mel_adjustment *adjustment, const double *from, const double *to)
+void mel_adjustment_shift(mel_adjustment *adjustment, size_t n, const double *from, const double *to)
 {
     for (size_t i = 0; i < adjustment->n_classes; i++)
-        adjustment->offset[i] += log(fmax(to[i], least_probability)) - log(fmax(from[i], least_probability));
+        adjustment->offset[i] +=
+            log(fmax(to[i % n], least_probability)) - log(fmax(from[i % n], least_probability));
 }
 
 static void adjust_row(double *out, const mel_adjustment *a, const double *p)
@@ -131,7 +132,7 @@ static double evaluate_two(const fit *f, const double *theta, double *gradient, 
         const double score = theta[1] - theta[0] + theta[2] * x[2] + theta[3] * x[3];
         const double small = exp(-fabs(score)), less = small / (1.0 + small);
         const double own = score > 0.0 ? 1.0 - less : less, miss = w * (own - (double)f->label[r]);
-        loss += w * (fmax(score, 0.0) + log1p(small) - (double)f->label[r] * score);
+        loss += w * (fmax(score, 0.0) + log(1.0 + small) - (double)f->label[r] * score);
         for (size_t i = 0; i < 4; i++) {
             gradient[i] += miss * x[i];
             for (size_t j = 0; j <= i; j++)
@@ -180,7 +181,16 @@ static double evaluate(fit *f, const double *theta, double *gradient, double *he
     return loss;
 }
 
-/* Damped Newton steps on a convex function. room: 3 m + m^2 numbers. */
+static void move(double *to, const fit *f, const double *from, const double *step, double size)
+{
+    for (size_t i = 0; i < f->k + f->n_sharp; i++)
+        to[i] = from[i] - size * step[i];
+    for (size_t i = f->k; i < f->k + f->n_sharp; i++)
+        to[i] = fmin(fmax(to[i], least_sharpness), most_sharpness);
+}
+
+/* Damped Newton steps on a convex function; where a step gains less than rounding loses it is the last.
+ * room: 3 m + m^2 numbers. */
 static mel_status minimise(fit *f, double *theta, double *room, mel_error *err)
 {
     const size_t m = f->k + f->n_sharp;
@@ -195,11 +205,12 @@ static mel_status minimise(fit *f, double *theta, double *room, mel_error *err)
         if (status != MEL_OK)
             return status;
         mel_cholesky_solve(m, hessian, m, step);
+        if (mel_dot(m, step, gradient) < least_gain) {
+            move(theta, f, theta, step, 1.0);
+            break;
+        }
         for (size_t halving = 0; halving < MOST_HALVINGS && !(after < loss); halving++, size /= 2.0) {
-            for (size_t i = 0; i < m; i++)
-                next[i] = theta[i] - size * step[i];
-            for (size_t i = f->k; i < m; i++)
-                next[i] = fmin(fmax(next[i], least_sharpness), most_sharpness);
+            move(next, f, theta, step, size);
             after = evaluate(f, next, gradient, hessian);
         }
         if (!(after < loss))
@@ -222,41 +233,57 @@ static mel_status check(const fit *f, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
-                              const uint32_t *label, const double *weight, const mel_progress *progress,
-                              mel_error *err)
+/* Where the search begins. */
+static void put_start(double *theta, const fit *f, const mel_adjustment *start)
 {
-    const size_t n_sharp = n_classes == 2 ? 2 : 1, m = n_classes + n_sharp;
-    fit f = {
-        .n = n, .k = n_classes, .n_sharp = n_sharp, .weight = weight, .label = label, .progress = progress
-    };
+    for (size_t i = 0; i < f->k; i++)
+        theta[i] = start != NULL ? start->offset[i] : 0.0;
+    for (size_t i = 0; i < f->n_sharp; i++)
+        theta[f->k + i] = start != NULL ? start->sharpness[i] : 1.0;
+}
+
+static mel_status fit_rows(mel_adjustment *out, fit *f, const double *probability,
+                           const mel_adjustment *start, mel_error *err)
+{
+    const size_t n = f->n, k = f->k, m = k + f->n_sharp;
     double *theta = NULL, *room = NULL;
-    const mel_part parts[] = { { m, { &theta, &f.row } },
+    const mel_part parts[] = { { m, { &theta, &f->row } },
                                { 3 * m + m * m, { &room } },
-                               { n * n_classes, { &f.logs } } };
+                               { n * k, { &f->logs } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "an adjustment");
+    for (size_t r = 0; r < n; r++)
+        f->total += f->weight != NULL ? f->weight[r] : 1.0;
+    for (size_t i = 0; i < n * k; i++)
+        f->logs[i] = log(fmax(probability[i], least_probability));
+    f->penalty =
+        f->n_sharp > 1 ? fmin(fmax(prior_rows / (double)n, least_penalty), most_penalty) : most_penalty;
+    put_start(theta, f, start);
+    const mel_status status = minimise(f, theta, room, err);
+    memcpy(out->offset, theta, k * sizeof *theta);
+    for (size_t i = 0; i < k; i++)
+        out->sharpness[i] = theta[k + (f->n_sharp > 1 ? i : 0)];
+    free(theta);
+    return status;
+}
+
+mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
+                              const uint32_t *label, const double *weight, const mel_adjustment *start,
+                              const mel_progress *progress, mel_error *err)
+{
+    fit f = { .n = n,
+              .k = n_classes,
+              .n_sharp = n_classes == 2 ? 2 : 1,
+              .weight = weight,
+              .label = label,
+              .progress = progress };
     mel_status status = mel_adjustment_init(out, n_classes, err);
     if (status == MEL_OK)
         status = check(&f, err);
-    if (status == MEL_OK && !mel_parts_new(MEL_PARTS(parts)))
-        status = mel_fail_memory(err, "an adjustment");
-    if (status == MEL_OK) {
-        for (size_t r = 0; r < n; r++)
-            f.total += weight != NULL ? weight[r] : 1.0;
-        for (size_t i = 0; i < n * n_classes; i++)
-            f.logs[i] = log(fmax(probability[i], least_probability));
-        f.penalty =
-            n_sharp > 1 ? fmin(fmax(prior_rows / (double)n, least_penalty), most_penalty) : most_penalty;
-        theta[n_classes] = theta[m - 1] = 1.0;
-        status = minimise(&f, theta, room, err);
-    }
-    if (status == MEL_OK) {
-        memcpy(out->offset, theta, n_classes * sizeof *theta);
-        for (size_t i = 0; i < n_classes; i++)
-            out->sharpness[i] = theta[n_classes + (n_sharp > 1 ? i : 0)];
-    } else {
+    if (status == MEL_OK)
+        status = fit_rows(out, &f, probability, start, err);
+    if (status != MEL_OK)
         mel_adjustment_clear(out);
-    }
-    free(theta);
     return status;
 }
 

@@ -28,6 +28,13 @@ typedef struct {
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err);
 void mel_proba_clear(mel_proba *proba);
 
+/* Fitted to labelled rows that the model has not seen, by penalised likelihood: 0.3 / n, at most 1e-3 and at
+ * least 2e-4, times the squares of the offsets and of sharpness - 1 is added to twice the mean log-loss. Two
+ * classes have a sharpness each (beta calibration): models err differently at either end; more share one.
+ * weight, progress and start, where the search begins, may be NULL. MEL_EDATA for a class without rows. */
+mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
+                              const uint32_t *label, const double *weight, const mel_adjustment *start,
+                              const mel_progress *progress, mel_error *err);
 /* n rows; out may be probability itself. Probabilities of 0 stay 0. */
 void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
 /* Two classes: which probability of the second becomes `adjusted`. */

@@ -805,14 +805,18 @@ static void test_calibrated_shares(void **state)
     assert_non_null(seen);
     for (size_t r = 0; r < HASHED_ROWS; r++)
         own[all->label[r]] += 1.0 / HASHED_ROWS;
-    assert_ok(mel_rule_calibrate(&plain, &rows, NULL, NULL, &err), &err);
-    assert_ok(mel_rule_calibrate(&a, &rows, own, NULL, &err), &err);
+    mel_rule_options opt;
+    mel_rule_options_init(&opt);
+    assert_ok(mel_rule_calibrate(&plain, &rows, NULL, "accuracy", &opt, &err), &err);
+    opt.class_share = own;
+    assert_ok(mel_rule_calibrate(&a, &rows, NULL, "accuracy", &opt, &err), &err);
     for (size_t i = 0; i < 3; i++)
         assert_close(a.offset[i], plain.offset[i], 1e-9);
     mel_adjustment_clear(&a);
     for (size_t s = 0; s < COUNT(shares); s++) {
         double mean[3] = { 0 };
-        assert_ok(mel_rule_calibrate(&a, &rows, shares[s], NULL, &err), &err);
+        opt.class_share = shares[s];
+        assert_ok(mel_rule_calibrate(&a, &rows, NULL, "accuracy", &opt, &err), &err);
         mel_adjust(seen, &a, HASHED_ROWS, all->probability);
         for (size_t r = 0; r < (size_t)3 * HASHED_ROWS; r++)
             mean[r % 3] += seen[r] * shares[s][all->label[r / 3]] / own[all->label[r / 3]] / HASHED_ROWS;
@@ -823,6 +827,48 @@ static void test_calibrated_shares(void **state)
     mel_adjustment_clear(&plain);
     free(seen);
     free(all);
+}
+
+/* A missed case that costs 4 among shares 1 : 9 is as 4 : 9 of cases that cost the same: the threshold is the
+ * same too, with a model that no curve makes right. */
+static void test_calibrated_costs(void **state)
+{
+    (void)state;
+    enum { ROWS = 800 };
+    static const double met[] = { 0.9, 0.1 }, as[] = { 9.0 / 13.0, 4.0 / 13.0 };
+    static const struct {
+        const char *name;
+        const double *share;
+    } ways[] = { { "weighted-accuracy:4", met }, { "accuracy", as } };
+    double p[2 * ROWS], threshold[2] = { 0.0, 0.0 }, curve[2] = { 0.0, 0.0 };
+    uint32_t label[ROWS];
+    mel_rng rng;
+    mel_rng_seed(&rng, 37);
+    for (size_t r = 0; r < ROWS; r++) {
+        const double z = mel_rng_normal(&rng), u = mel_rng_uniform(&rng);
+        p[2 * r + 1] = 1.0 / (1.0 + exp(-3.0 * z));
+        p[2 * r] = 1.0 - p[2 * r + 1];
+        label[r] = u < (z < 0.5 ? 0.1 : z < 1.0 ? 0.5 : 0.8);
+    }
+    const mel_rule_rows rows = { .n_rows = ROWS, .n_classes = 2, .probability = p, .label = label };
+    for (size_t w = 0; w < COUNT(ways); w++) {
+        mel_rule_options opt;
+        mel_adjustment adjustment = { 0 };
+        mel_classifier *c = NULL;
+        mel_error err = { 0 };
+        mel_rule_options_init(&opt);
+        opt.class_share = ways[w].share;
+        assert_ok(mel_rule_calibrate(&adjustment, &rows, NULL, ways[w].name, &opt, &err), &err);
+        opt.adjustment = &adjustment;
+        curve[w] = adjustment.sharpness[1];
+        assert_ok(mel_rule_find(&c, NULL, &rows, NULL, ways[w].name, &opt, &err), &err);
+        threshold[w] = mel_classifier_get(c).mixture->rule[0].threshold;
+        mel_classifier_free(c);
+        mel_adjustment_clear(&adjustment);
+    }
+    assert_true(threshold[0] > 0.05 && threshold[0] < 0.99);
+    assert_close(threshold[0], threshold[1], 1e-6);
+    assert_close(curve[0], curve[1], 1e-6);
 }
 
 /* --- stopping ------------------------------------------------------------------------------------- */
@@ -859,7 +905,7 @@ static void test_stopping(void **state)
     }
     mel_adjustment adjustment = { 0 };
     assert_int_equal(
-        mel_adjustment_fit(&adjustment, p.n, p.k, p.probability, p.label, NULL, &opt.progress, NULL),
+        mel_adjustment_fit(&adjustment, p.n, p.k, p.probability, p.label, NULL, NULL, &opt.progress, NULL),
         MEL_ESTOPPED);
     assert_null(adjustment.offset);
 }
@@ -867,12 +913,19 @@ static void test_stopping(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear),        cmocka_unit_test(test_fractional),
-        cmocka_unit_test(test_concave),       cmocka_unit_test(test_fair_linear),
-        cmocka_unit_test(test_min_recall),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_smooth_limits), cmocka_unit_test(test_local),
-        cmocka_unit_test(test_stopping),      cmocka_unit_test(test_hashed),
-        cmocka_unit_test(test_joint),         cmocka_unit_test(test_calibrated_shares),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_fractional),
+        cmocka_unit_test(test_concave),
+        cmocka_unit_test(test_fair_linear),
+        cmocka_unit_test(test_min_recall),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_smooth_limits),
+        cmocka_unit_test(test_local),
+        cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_hashed),
+        cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_calibrated_shares),
+        cmocka_unit_test(test_calibrated_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

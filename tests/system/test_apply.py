@@ -168,9 +168,26 @@ def test_guessed_groups_by_name_and_through_a_model(melicit, guessed):
     assert hashed["classifier"]["salts"] and (decisions(melicit, "--seed", "2") == said).all()
 
 
+def test_guessed_groups_where_classes_have_other_shares(melicit, guessed):
+    """Accuracy knows no groups: the rule is the one of summed probabilities with shifted odds; measured values count rows as often as they will be met."""
+    y, _ = guessed
+    p = numpy.loadtxt(melicit.folder / "p.csv", delimiter=",", skiprows=1)
+    words = ("apply", *JOINT[1:7], "--named", "accuracy", "--use-group", "joint", "--class-prior", "yes=0.1", "--out", "c.json", "--json")
+    got = melicit(*words, "--evidence", "model").done().json
+    said = decisions(melicit) == "yes"
+    odds = p[:, [1, 3]].sum(axis=1) / p[:, [0, 2]].sum(axis=1) * (0.1 / 0.9) / (y.mean() / (1 - y.mean()))
+    assert (said == (odds > 1)).all() and 0 < said.sum() < y.sum()
+    met = numpy.where(y, 0.1 / y.mean(), 0.9 / (1 - y.mean()))
+    assert got["by_labels"] == pytest.approx(numpy.average(said == y, weights=met), abs=1e-9)
+    calibrated = melicit(*words).done().json
+    assert abs(calibrated["value"] - calibrated["by_labels"]) < 0.02 and calibrated["interval"][0] < calibrated["expected"]
+
+
 @pytest.mark.parametrize("words, code, parts", [
-    ((*JOINT, "--class-prior", "yes=0.1"), 2, ("--use-group joint and --class-prior",)),
-    ((*JOINT, "--plot", "p.svg"), 2, ("--use-group joint and --plot",)),
+    ((*JOINT, "--class-prior-from", "p.csv"), 2, ("--use-group joint and --class-prior-from", "give them with --class-prior")),
+    ((*JOINT, "--row-cost", "label"), 2, ("--use-group joint and --row-cost", "no costs of single rows")),
+    ((*JOINT, "--average"), 2, ("--use-group joint and --average", "no threshold to average")),
+    ((*JOINT, "--plot", "p.svg"), 2, ("--use-group joint and --plot", "no threshold to draw")),
     ((*JOINT[:5], "--metric", "fair.json", "--use-group", "joint"), 2, ("two groups or more", "--groups FILE")),
     (("predict", "--classifier", "c.json", "--probs", "p.csv", "--groups", "g.csv", "--out", "-"), 2, ("does not look at groups",)),
     (("predict", "--classifier", "c.json", "--probs", "few.csv", "--out", "-"), 3, ("few.csv", "GROUP:CLASS")),
@@ -446,6 +463,19 @@ def test_a_classifier_through_a_model(melicit):
     # a group that the classifier has not seen
     melicit.write("g.csv", "sex\n" + "\n".join(["c", *g[1:]]) + "\n")
     melicit(*through, "--groups", "g.csv", "--out", "e.csv").refused(3, "c")
+
+
+def test_pictures_do_not_change_the_rule(melicit, two):
+    """--plot draws the rule that is found without it, and where it operates by the labels."""
+    p, y, _ = two
+    melicit("metric", "--cost", "missed=7,false-alarm=1", "--classes", "no,yes", "--out", "m.json").done()
+    words = ("apply", *ROWS, "--metric", "m.json", "--json")
+    plain, drawn = melicit(*words).done().json, melicit(*words, "--plot", "a.svg").done().json
+    assert drawn == plain
+    svg = (melicit.folder / "a.svg").read_text()
+    assert all(heading in svg for heading in ("What can be achieved", "Where the rule operates", "Net benefit", "Cost curve"))
+    said = p >= plain["classifier"]["rules"][0]["threshold"]
+    assert f"{1000 * numpy.mean(said & y):.0f}" in svg or f"{1000 * numpy.mean(said & y):.1f}" in svg
 
 
 def test_roc_curves_of_groups(melicit, two):

@@ -63,7 +63,8 @@ typedef struct {
     const mel_metric *metric;
     const char *name;
     size_t k, groups;
-    bool joint; /* probabilities of two groups and two classes, calibrated */
+    bool joint;  /* probabilities of two groups and two classes, calibrated */
+    bool shared; /* calibrated for other shares, from an adjustment on */
     mel_rule_options opt;
 } rule_work;
 
@@ -95,8 +96,10 @@ static mel_status find_rule(void *context)
     static const double half[] = { 0.5, 0.5 };
     mel_rule_options opt = w->opt;
     mel_adjustment own = { 0 };
-    mel_status status = w->joint ? mel_rule_calibrate(&own, &rows, half, NULL, &err) : MEL_OK;
-    opt.adjustment = w->joint ? &own : opt.adjustment;
+    const bool calibrated = w->joint || w->shared;
+    opt.class_share = calibrated ? half : opt.class_share;
+    mel_status status = calibrated ? mel_rule_calibrate(&own, &rows, w->metric, w->name, &opt, &err) : MEL_OK;
+    opt.adjustment = calibrated ? &own : opt.adjustment;
     if (status == MEL_OK)
         status = mel_rule_find(&c, &report, &rows, w->metric, w->name, &opt, &err);
     mel_adjustment_clear(&own);
@@ -124,6 +127,7 @@ static void test_rules(void **state)
     (void)state;
     double offset[K] = { 0.1, -0.2, 0.1 }, sharpness[K] = { 0.8, 0.8, 0.8 };
     const mel_adjustment adjustment = { .n_classes = K, .sharpness = sharpness, .offset = offset };
+    const mel_adjustment of_two = { .n_classes = 2, .sharpness = sharpness, .offset = offset };
     const mel_limit limits[] = {
         { .kind = MEL_LIMIT_SHARE, .bound = 0.45, .class_code = 1, .group = SIZE_MAX },
         { .kind = MEL_LIMIT_ODDS, .bound = 0.5, .class_code = 1, .group = SIZE_MAX },
@@ -149,7 +153,12 @@ static void test_rules(void **state)
     w.opt.n_limits = 0;
     w.opt.adjustment = &adjustment;
     test_each_allocation("a local optimum of three classes", find_rule, &w);
-    w.name = "min-recall";
+    w = (rule_work){ .name = "accuracy", .k = 2, .shared = true, .opt = w.opt };
+    w.opt.adjustment = &of_two;
+    test_each_allocation("a rule for other shares", find_rule, &w);
+    w = (rule_work){ .name = "min-recall", .k = K, .opt = w.opt };
+    w.opt.class_share = NULL;
+    w.opt.adjustment = &adjustment;
     test_each_allocation("multipliers of three classes", find_rule, &w);
     w.name = "accuracy";
     w.opt.refer_cost = 0.2;
@@ -188,7 +197,7 @@ static mel_status trust(void *context)
     opt.n_limits = 1;
     mel_status status = mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY, a, &err);
     if (status == MEL_OK)
-        status = mel_adjustment_fit(&adjustment, N, 2, p, two, NULL, NULL, &err);
+        status = mel_adjustment_fit(&adjustment, N, 2, p, two, NULL, NULL, NULL, &err);
     if (status == MEL_OK)
         status = mel_rule_find(&c, NULL, &rows, metric, NULL, &opt, &err);
     if (status == MEL_OK)
@@ -212,7 +221,7 @@ static mel_status adjust(void *context)
     mel_adjustment a = { 0 };
     double share[2 * K], seen[N * K];
     mel_error err = { 0 };
-    mel_status status = mel_adjustment_fit(&a, N, K, probability, label, NULL, NULL, &err);
+    mel_status status = mel_adjustment_fit(&a, N, K, probability, label, NULL, NULL, NULL, &err);
     if (status == MEL_OK) {
         mel_adjust(seen, &a, N, probability);
         const mel_prior_rows labelled = { N, seen, label }, unlabelled = { N, seen, NULL };

@@ -1,0 +1,115 @@
+/* Calibration of the rows that a rule is found on, for the shares of classes and the costs it will meet. */
+#include "classify/certainty_parts.h"
+#include "classify/evidence.h"
+#include "model/shared.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what a row is, among the columns. */
+static mel_status joint_labels(uint32_t **out, const mel_rule_rows *rows, mel_error *err)
+{
+    *out = mel_alloc(rows->n_rows, sizeof **out);
+    if (*out == NULL)
+        return mel_fail_memory(err, "groups and classes");
+    for (size_t r = 0; r < rows->n_rows; r++)
+        (*out)[r] = rows->group[r] * (uint32_t)rows->n_classes + rows->label[r];
+    return MEL_OK;
+}
+
+/* What rows count where the classes have other shares, and mistakes about them these costs (NULL: all the
+ * same). */
+static mel_status shared_weights(double **out, const mel_rule_rows *rows, const double *class_share,
+                                 const double *cost, mel_error *err)
+{
+    mel_rule_rows plain = *rows;
+    double *growth = NULL;
+    const mel_part parts[] = { { rows->n_rows, { out } }, { rows->n_classes, { &growth } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "what rows count");
+    plain.row_cost = NULL;
+    mel_rule_label_weights(*out, &plain, class_share, growth);
+    for (size_t r = 0; r < rows->n_rows && cost != NULL; r++)
+        (*out)[r] *= cost[rows->label[r]];
+    return MEL_OK;
+}
+
+/* What a mistake about each of two classes costs where the classes have these shares and so much of both is
+ * mistaken; false: nothing that weights could be. */
+static bool costs_at(double cost[2], const mel_measure *measure, const double *share, double wrong)
+{
+    const double sign = mel_measure_orientation(measure) == MEL_COST ? -1.0 : 1.0, right = 1.0 - wrong;
+    double at[] = { right * share[0], wrong * share[0], wrong * share[1], right * share[1] }, slope[4];
+    if (mel_measure_cells(measure) != 4 || mel_measure_slopes(slope, measure, at, NULL) != MEL_OK)
+        return false;
+    cost[0] = sign * (slope[0] - slope[1]);
+    cost[1] = sign * (slope[3] - slope[2]);
+    return isfinite(cost[0] + cost[1]) && fmin(cost[0], cost[1]) > 1e-3 * fmax(cost[0], cost[1]);
+}
+
+/* Whether mistakes cost the same whatever the rule is, and nothing else decides about it. */
+static mel_status fixed_costs(bool *are, double cost[2], const mel_rule_rows *rows, const mel_metric *metric,
+                              const char *name, const mel_rule_options *opt, mel_error *err)
+{
+    double other[2];
+    mel_measure *measure = NULL;
+    *are = false;
+    if (opt->class_share == NULL || rows->n_classes != 2 || rows->n_groups > 1 || rows->row_cost != NULL ||
+        opt->n_limits > 0 || !isnan(opt->refer_cost))
+        return MEL_OK;
+    const mel_status status = metric != NULL ? mel_measure_metric(&measure, metric, 2, rows->n_groups, err)
+                                             : mel_measure_named(&measure, name, 2, 1, err);
+    *are = status == MEL_OK && costs_at(cost, measure, opt->class_share, 0.1) &&
+           costs_at(other, measure, opt->class_share, 0.3) &&
+           fabs(cost[1] * other[0] - cost[0] * other[1]) <= 1e-4 * cost[1] * other[0];
+    mel_measure_free(measure);
+    return status;
+}
+
+/* Where mistakes about the classes count that much; what is found is then taken back to what is met. */
+static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint32_t *label,
+                      const double *cost, const mel_rule_options *opt, mel_error *err)
+{
+    static const double same[2] = { 1.0, 1.0 };
+    double *weight = NULL;
+    mel_adjustment start = { 0 };
+    mel_status status = MEL_OK;
+    if (opt->class_share != NULL)
+        status = shared_weights(&weight, rows, opt->class_share, cost, err);
+    if (status == MEL_OK && opt->adjustment != NULL)
+        status = mel_adjustment_copy(&start, opt->adjustment, err);
+    if (status == MEL_OK && cost != NULL && opt->adjustment != NULL)
+        mel_adjustment_shift(&start, 2, same, cost);
+    if (status == MEL_OK)
+        status = mel_adjustment_fit(out, rows->n_rows, mel_rule_columns(rows), rows->probability, label,
+                                    weight != NULL ? weight : rows->weight,
+                                    opt->adjustment != NULL ? &start : NULL, &opt->progress, err);
+    if (status == MEL_OK && cost != NULL)
+        mel_adjustment_shift(out, 2, cost, same);
+    mel_adjustment_clear(&start);
+    free(weight);
+    return status;
+}
+
+mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const mel_metric *metric,
+                              const char *name, const mel_rule_options *opt, mel_error *err)
+{
+    uint32_t *own = NULL;
+    double cost[2];
+    bool costs = false;
+    mel_rule_options all;
+    *out = (mel_adjustment){ 0 };
+    mel_rule_options_init(&all);
+    mel_status status = mel_options_take(&all, sizeof all, opt, "rule options", err);
+    if (status == MEL_OK)
+        status = mel_rule_rows_check(rows, err);
+    if (status == MEL_OK && rows->joint)
+        status = joint_labels(&own, rows, err);
+    if (status == MEL_OK)
+        status = fixed_costs(&costs, cost, rows, metric, name, &all, err);
+    if (status == MEL_OK)
+        status = fit(out, rows, own != NULL ? own : rows->label, costs ? cost : NULL, &all, err);
+    free(own);
+    return status;
+}
