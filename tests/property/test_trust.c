@@ -4,6 +4,7 @@
 #include "base/stat.h"
 #include "classify/shared.h"
 #include "metric/shared.h"
+#include "model/shared.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -43,16 +44,32 @@ static void draw_sample(sample *s, size_t n, mel_rng *rng)
     }
 }
 
+/* What the model says of people, and how many there are of either class. */
+static struct {
+    double said, mass[2];
+} people[GRID];
+
+static int make_people(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GRID; i++) {
+        const double z = -5.0 + 10.0 * ((double)i + 0.5) / GRID;
+        const double mass = exp(-z * z / 2.0) / sqrt(2.0 * 3.14159265358979) * 10.0 / GRID;
+        people[i].said = model_at(z);
+        people[i].mass[0] = mass * (1.0 - truth_at(z));
+        people[i].mass[1] = mass * truth_at(z);
+    }
+    return 0;
+}
+
 /* Confusion shares of "second class from this probability of the model on". */
 static void population_at(double out[4], double threshold)
 {
     memset(out, 0, 4 * sizeof *out);
     for (size_t i = 0; i < GRID; i++) {
-        const double z = -5.0 + 10.0 * ((double)i + 0.5) / GRID;
-        const double mass = exp(-z * z / 2.0) / sqrt(2.0 * 3.14159265358979) * 10.0 / GRID;
-        const size_t said = model_at(z) >= threshold;
-        out[said] += mass * (1.0 - truth_at(z));
-        out[2 + said] += mass * truth_at(z);
+        const size_t said = people[i].said >= threshold;
+        out[said] += people[i].mass[0];
+        out[2 + said] += people[i].mass[1];
     }
 }
 
@@ -104,7 +121,8 @@ static found find(const sample *s, const mel_metric *metric, const char *name, m
     how.metrics = metrics;
     how.calibrated = evidence == MEL_BY_MODEL;
     if (how.calibrated) {
-        assert_ok(mel_adjustment_fit(&adjustment, s->n, 2, s->probability, s->label, NULL, NULL, &err), &err);
+        assert_ok(mel_adjustment_fit(&adjustment, s->n, 2, s->probability, s->label, NULL, NULL, NULL, &err),
+                  &err);
         opt.adjustment = &adjustment;
     }
     assert_ok(mel_rule_find(&c, NULL, &rows, metric, name, &opt, &err), &err);
@@ -135,10 +153,11 @@ static const struct {
     mel_evidence evidence;
     size_t n, folds;
 } cases[] = {
-    { "f1", MEL_BY_MODEL, 300, 5 },     { "weighted-accuracy:4", MEL_BY_MODEL, 300, 0 },
-    { "g-mean", MEL_BY_MODEL, 300, 0 }, { "f1", MEL_BY_LABELS, 300, 5 },
-    { "f1", MEL_BY_MODEL, 3000, 5 },    { "weighted-accuracy:4", MEL_BY_LABELS, 300, 5 },
-    { "f1", MEL_BY_LABELS, 3000, 0 },   { "weighted-accuracy:4", MEL_BY_MODEL, 3000, 5 },
+    { "f1", MEL_BY_MODEL, 300, 5 },      { "weighted-accuracy:4", MEL_BY_MODEL, 300, 0 },
+    { "g-mean", MEL_BY_MODEL, 300, 0 },  { "f1", MEL_BY_LABELS, 300, 5 },
+    { "f1", MEL_BY_MODEL, 3000, 5 },     { "weighted-accuracy:4", MEL_BY_LABELS, 300, 5 },
+    { "f1", MEL_BY_LABELS, 3000, 0 },    { "weighted-accuracy:4", MEL_BY_MODEL, 3000, 5 },
+    { "g-mean", MEL_BY_MODEL, 3000, 0 }, { "weighted-accuracy:4", MEL_BY_LABELS, 3000, 5 },
 };
 
 static void test_coverage(void **state)
@@ -182,66 +201,122 @@ static void test_coverage(void **state)
 /* What a rule that refers cases at a price gets of the population: accuracy, with referred cases right. */
 static double referred_value(const mel_classifier *c, double price)
 {
-    double value = 0.0, total = 0.0;
+    double value = 0.0;
     for (size_t i = 0; i < GRID; i++) {
-        const double z = -5.0 + 10.0 * ((double)i + 0.5) / GRID, mass = exp(-z * z / 2.0);
-        const double row[2] = { 1.0 - model_at(z), model_at(z) };
+        const double row[2] = { 1.0 - people[i].said, people[i].said }, *mass = people[i].mass;
         double chance[3] = { 0.0, 0.0, 0.0 };
         mel_error err = { 0 };
         assert_ok(mel_classifier_chances(chance, c, 1, row, NULL, &err), &err);
-        value +=
-            mass * (chance[0] * (1.0 - truth_at(z)) + chance[1] * truth_at(z) + chance[2] * (1.0 - price));
-        total += mass;
+        value += chance[0] * mass[0] + chance[1] * mass[1] + chance[2] * (1.0 - price) * (mass[0] + mass[1]);
     }
-    return value / total;
+    return value;
 }
 
-static void test_referred(void **state)
+/* A calibrated rule for accuracy on a sample. */
+static mel_classifier *find_accurate(mel_trust *trust, const sample *s, mel_rule_options *opt, size_t folds)
 {
-    (void)state;
-    enum { ROWS = 300 };
-    const size_t turns = test_repeats(1000, 4, 1);
+    const mel_rule_rows rows = {
+        .n_rows = s->n, .n_classes = 2, .probability = s->probability, .label = s->label
+    };
+    mel_trust_options how;
+    mel_adjustment adjustment = { 0 };
+    mel_classifier *c = NULL;
+    mel_error err = { 0 };
+    mel_trust_options_init(&how);
+    opt->adjustment = NULL;
+    assert_ok(mel_rule_calibrate(&adjustment, &rows, NULL, "accuracy", opt, &err), &err);
+    opt->adjustment = &adjustment;
+    how.calibrated = true;
+    how.folds = folds;
+    assert_ok(mel_rule_find(&c, NULL, &rows, NULL, "accuracy", opt, &err), &err);
+    assert_ok(mel_rule_trust(trust, c, &rows, NULL, "accuracy", opt, &how, &err), &err);
+    mel_adjustment_clear(&adjustment);
+    return c;
+}
+
+static void check_referred(size_t n, size_t turns)
+{
     const double price = 0.2;
     size_t hits = 0, by_folds = 0;
     sample *s = malloc(sizeof *s);
+    mel_rule_options opt;
     mel_rng rng;
     assert_non_null(s);
     mel_rng_seed(&rng, 400);
+    mel_rule_options_init(&opt);
+    opt.refer_cost = price;
     for (size_t t = 0; t < turns; t++) {
-        draw_sample(s, ROWS, &rng);
-        const mel_rule_rows rows = {
-            .n_rows = ROWS, .n_classes = 2, .probability = s->probability, .label = s->label
-        };
-        mel_rule_options opt;
-        mel_trust_options how;
-        mel_adjustment adjustment = { 0 };
-        mel_classifier *c = NULL;
         mel_trust trust = { 0 };
-        mel_error err = { 0 };
-        mel_rule_options_init(&opt);
-        mel_trust_options_init(&how);
-        assert_ok(mel_adjustment_fit(&adjustment, ROWS, 2, s->probability, s->label, NULL, NULL, &err), &err);
-        opt.adjustment = &adjustment;
-        opt.refer_cost = price;
-        how.calibrated = true;
-        how.folds = 5;
-        assert_ok(mel_rule_find(&c, NULL, &rows, NULL, "accuracy", &opt, &err), &err);
-        assert_ok(mel_rule_trust(&trust, c, &rows, NULL, "accuracy", &opt, &how, &err), &err);
+        draw_sample(s, n, &rng);
+        mel_classifier *c = find_accurate(&trust, s, &opt, 5);
         const double truth = referred_value(c, price);
         assert_true(trust.value.rows_deviation > 0.0 && trust.value.rows_deviation < 0.05);
         hits += holds(trust.value.both, truth);
         by_folds += holds(trust.cross.both, truth);
         mel_trust_clear(&trust);
         mel_classifier_free(c);
-        mel_adjustment_clear(&adjustment);
     }
+    print_message("%zu rows\n", n);
     assert_covers(hits, turns, 0.92, 0.98, "value with referred cases");
     assert_covers(by_folds, turns, 0.92, 0.98, "the same by folds");
     free(s);
 }
 
+static void test_referred(void **state)
+{
+    (void)state;
+    check_referred(300, test_repeats(1000, 4, 1));
+    const size_t soaked = test_repeats(1000, 0, 0);
+    if (soaked > 0)
+        check_referred(MOST, soaked);
+}
+
+/* What a limit achieves on other rows: a recall that the rule must just reach, and a share that it may. */
+static void check_limits(size_t n, size_t turns)
+{
+    static const mel_limit limits[] = {
+        { .kind = MEL_LIMIT_RECALL, .at_least = true, .bound = 0.75, .class_code = 1, .group = SIZE_MAX },
+        { .kind = MEL_LIMIT_SHARE, .at_least = false, .bound = 0.2, .class_code = 1, .group = SIZE_MAX },
+    };
+    size_t hits[2] = { 0, 0 };
+    sample *s = malloc(sizeof *s);
+    mel_rng rng;
+    assert_non_null(s);
+    mel_rng_seed(&rng, 500);
+    for (size_t t = 0; t < turns; t++) {
+        draw_sample(s, n, &rng);
+        for (size_t l = 0; l < 2; l++) {
+            mel_trust trust = { 0 };
+            mel_rule_options opt;
+            double is[4];
+            mel_rule_options_init(&opt);
+            opt.limit = &limits[l];
+            opt.n_limits = 1;
+            mel_classifier *c = find_accurate(&trust, s, &opt, 0);
+            population_at(is, mel_classifier_get(c).mixture->rule[0].threshold);
+            hits[l] += holds(trust.limit[0], l == 0 ? is[3] / (is[2] + is[3]) : is[1] + is[3]);
+            mel_trust_clear(&trust);
+            mel_classifier_free(c);
+        }
+    }
+    print_message("%zu rows\n", n);
+    assert_covers(hits[0], turns, 0.92, 0.98, "recall that is to be reached");
+    assert_covers(hits[1], turns, 0.92, 0.98, "share that is not to be passed");
+    free(s);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    check_limits(300, test_repeats(1000, 2, 1));
+    const size_t soaked = test_repeats(1000, 0, 0);
+    if (soaked > 0)
+        check_limits(MOST, soaked);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_coverage), cmocka_unit_test(test_referred) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_coverage), cmocka_unit_test(test_referred),
+                                        cmocka_unit_test(test_limits) };
+    return cmocka_run_group_tests(tests, make_people, NULL);
 }
