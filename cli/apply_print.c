@@ -63,14 +63,17 @@ static void print_proof(const mel_rule_report *r, bool averaged)
     char steps[CLI_COUNT_SIZE];
     if (r->certified)
         cli_print("  no classifier on these probabilities has a value beyond %.6g (gap %.1e, %s steps)\n",
-                  r->bound, gap(r), cli_count(steps, r->steps));
+                  cli_settled(r->bound), gap(r), cli_count(steps, r->steps));
     else if (r->starts > 0)
         cli_print("  a local optimum, the best of %u starts (%s steps)\n", r->starts,
                   cli_count(steps, r->steps));
     else
-        cli_print("  the best rule that was found by the labels (%s steps)\n", cli_count(steps, r->steps));
+        cli_print("  the best rule that was found, not proved to be the best of all (%s steps)\n",
+                  cli_count(steps, r->steps));
     if (averaged && loss(r) > 1e-9)
         cli_print("  a mean of thresholds: the best one for these rows has a value of %.6g\n", r->optimum);
+    else if (!r->mixed && loss(r) > 1e-9 && loss(r) < 1e-5)
+        cli_print("  loses less than 0.001%% against a mixture of rules (--rule mixture)\n");
     else if (!r->mixed && loss(r) > 1e-9)
         cli_print("  loses %.2g%% against a mixture of rules, whose value is %.6g (--rule mixture)\n",
                   100.0 * loss(r), r->optimum);
@@ -116,9 +119,9 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     cli_heading("The classifier");
     print_rules(a->classifier, a->report.mixed);
     print_classes(a);
-    cli_print("  value of the metric: %.6g", a->report.value);
+    cli_print("  value of the metric: %.6g", cli_settled(a->report.value));
     if (isfinite(a->report.by_labels))
-        cli_print(" (measured on the labels: %.6g)", a->report.by_labels);
+        cli_print(" (measured on the labels: %.6g)", cli_settled(a->report.by_labels));
     cli_print("\n");
     if (a->refer_cost > 0.0)
         cli_print("  a referred case costs %.4g cheapest mistakes, between %.4g and %.4g by %zu answers\n",

@@ -39,8 +39,8 @@ static void print_value(const mel_certainty *value, const char *how)
 {
     if (!isfinite(value->value))
         return;
-    cli_print("  on other rows%s: %.4g, 95%% between %.4g and %.4g", how, value->value, value->both.low,
-              value->both.high);
+    cli_print("  on other rows%s: %.4g, 95%% between %.4g and %.4g", how, cli_settled(value->value),
+              cli_settled(value->both.low), cli_settled(value->both.high));
     print_parts(&value->rows, &value->metric, value->metric_deviation > 0.0);
 }
 

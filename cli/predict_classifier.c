@@ -232,17 +232,17 @@ static mel_status read_costs(work *w, const cli_classifier_job *job, const mel_r
                    ? MEL_OK
                    : cli_fail(err, MEL_EINVAL, "--costs: %s does not know costs of rows", job->classifier);
     const char *file = job->costs != NULL ? job->costs : job->data;
-    if (file == NULL)
-        return cli_fail(err, MEL_EINVAL,
-                        "%s weighs rows by their costs: give --costs FILE with the columns %s",
-                        job->classifier, mel_name_list(k, column).text);
     mel_text_list names = { .item = cli_alloc_zero(k, sizeof *names.item) };
     for (size_t c = 0; c < k; c++)
         if (column[c][0] != '\0' && mel_name_place(column[c], names.n, names.item) == names.n)
             names.item[names.n++] = column[c];
     cli_features got = { 0 };
     char *path = NULL;
-    mel_status status = cli_find_data(&path, file, err);
+    mel_status status = file != NULL ? cli_find_data(&path, file, err)
+                                     : cli_fail(err, MEL_EINVAL,
+                                                "%s weighs rows by their costs: give --costs FILE with %s %s",
+                                                job->classifier, names.n == 1 ? "the column" : "the columns",
+                                                mel_name_list(names.n, names.item).text);
     if (status == MEL_OK)
         status = cli_features_read(&got, path, names.n, names.item, n,
                                    job->probs != NULL ? job->probs : job->data, read, err);
