@@ -240,8 +240,8 @@ typedef struct {
     mel_summary at[CHECKPOINTS], last;
 } course;
 
-/* Answers until the end. */
-static course run(tally *t, const study *s, double factor)
+/* Answers until the end; looks at the checkpoints, too. */
+static course run(tally *t, const study *s, double factor, bool looks)
 {
     mel_session_options opt = s->opt;
     opt.tolerance_factor = factor;
@@ -262,17 +262,16 @@ static course run(tally *t, const study *s, double factor)
         must(mel_session_tell(c.session, q->number, answer, NAN, &err));
         if (t->n_times < MOST_TIMES)
             t->time[t->n_times++] = 1e3 * (asked + processor_seconds() - again);
-        if (next + 1 < CHECKPOINTS && mel_session_answers(c.session) == checkpoint[next])
+        if (looks && next + 1 < CHECKPOINTS && mel_session_answers(c.session) == checkpoint[next])
             c.at[next++] = summary_of(c.session);
     }
     c.last = summary_of(c.session);
+    look(t, s, c.session);
     while (next < CHECKPOINTS)
         c.at[next++] = c.last;
     return c;
 }
 
-/* Until the end by the tolerance, and until the last question: the same questions and answers, up to that
- * end. */
 /* One of the ways in which people err by the model, as likely as it is. */
 static mel_noise_way draw_way(mel_rng *rng)
 {
@@ -285,6 +284,7 @@ static mel_noise_way draw_way(mel_rng *rng)
     return way[i];
 }
 
+/* Until the end by the tolerance, and until the last question. */
 static void one_person(tally *t, study *s, size_t i, uint64_t seed)
 {
     mel_rng rng;
@@ -292,15 +292,12 @@ static void one_person(tally *t, study *s, size_t i, uint64_t seed)
     s->seed = seed;
     s->rate = log(1.0 / 20.0) + log(2000.0) * mel_rng_uniform(&rng);
     s->way = draw_way(&rng);
-    course whole = run(t, s, 1.6);
-    const mel_summary ended = whole.last;
-    if (ended.end == MEL_END_TOLERANCE) {
-        mel_session_free(whole.session);
-        whole = run(t, s, 1.0001);
-    }
+    const course may_end = run(t, s, 1.6, false);
+    const mel_summary ended = may_end.last;
+    mel_session_free(may_end.session);
+    const course whole = run(t, s, 1.0001, true);
     for (size_t k = 0; k < CHECKPOINTS; k++)
         note(t, k, i, &whole.at[k], s->rate);
-    look(t, s, whole.session);
     mel_session_free(whole.session);
     const mel_summary *both[] = { &whole.last, &ended };
     for (size_t k = 0; k < 2; k++)

@@ -113,7 +113,7 @@ static void test_information(void **state)
             if (k == 3) {
                 double *work = calloc(mel_exchange_work_size(), sizeof *work);
                 assert_non_null(work);
-                mel_exchange_prepare(&x, work);
+                mel_exchange_prepare(&x, false, work);
                 const double fall =
                     entropy[3] - p[0] * entropy[0] - p[1] * entropy[1] - (ties ? p[2] * entropy[2] : 0.0);
                 assert_close(mel_exchange_information(&x, work, asked), fall, 1e-6);
@@ -123,6 +123,41 @@ static void test_information(void **state)
         }
         assert_close(p[0] + p[1] + (ties ? p[2] : 0.0), 1.0, 1e-9);
     }
+}
+
+/* For somebody who errs more a question is judged by what the cautious interval is made of. */
+static void test_cautious_questions(void **state)
+{
+    (void)state;
+    const mel_assumption assume = { .kind = MEL_NOISE_PERSON };
+    const mel_trade near = { 0.03, 0.06 }, beyond = { 0.03, 0.12 };
+    mel_exchange x;
+    assert_int_equal(mel_exchange_init(&x, &assume, 0.0, 0.0, NULL), MEL_OK);
+    for (size_t i = 0; i < 12; i++) { /* a ratio of 2, without a mistake */
+        const double by = 1.0 + 0.5 / (double)(i + 1);
+        const mel_trade t = { 0.03, 0.06 * (i % 2 == 0 ? by : 1.0 / by) };
+        assert_int_equal(mel_exchange_tell(&x, t, i % 2 == 0 ? MEL_TRADE_SECOND : MEL_TRADE_FIRST, NULL),
+                         MEL_OK);
+    }
+    double *work = calloc(2 * mel_exchange_work_size(), sizeof *work), low = 0.0, high = 0.0;
+    assert_non_null(work);
+    double *cautious = work + mel_exchange_work_size();
+    mel_exchange_prepare(&x, false, work);
+    mel_exchange_prepare(&x, true, cautious);
+    for (size_t i = 1; i < 20; i++)
+        assert_close(mel_exchange_prepared_quantile(work, 0.05 * (double)i),
+                     mel_exchange_quantile(&x, 0.05 * (double)i), 1e-9);
+    mel_exchange_cautious(&x, 0.01, &low, &high);
+    assert_close(mel_exchange_prepared_quantile(cautious, 0.01), low, 1e-9);
+    assert_close(mel_exchange_prepared_quantile(cautious, 0.99), high, 1e-9);
+    const double now = mel_exchange_information(&x, work, beyond) / mel_exchange_information(&x, work, near);
+    const double then =
+        mel_exchange_information(&x, cautious, beyond) / mel_exchange_information(&x, cautious, near);
+    print_message("  farther off the balance: %.2f of what is told there, for somebody who errs more %.2f\n",
+                  now, then);
+    assert_true(then > now);
+    free(work);
+    mel_exchange_free(&x);
 }
 
 /* --- pairs ---------------------------------------------------------------------------------------- */
@@ -204,7 +239,18 @@ static void test_levels_are_kept(void **state)
 
 /* --- sessions ------------------------------------------------------------------------------------- */
 
-typedef enum { EXACT, WEBER, SAYS_SAME, LEXICOGRAPHIC, ALWAYS_SAME, ALWAYS_A, RANDOM, ADVERSARY, MOVES } who;
+typedef enum {
+    EXACT,
+    WEBER,
+    HARDLY_SEES,
+    SAYS_SAME,
+    LEXICOGRAPHIC,
+    ALWAYS_SAME,
+    ALWAYS_A,
+    RANDOM,
+    ADVERSARY,
+    MOVES
+} who;
 typedef struct {
     who kind;
     double rate; /* ln r */
@@ -227,6 +273,9 @@ static mel_answer answer_of(const person *p, const mel_question *q)
     switch (p->kind) {
     case WEBER:
         more = x + 0.15 * normal(&rng) > 0.0;
+        break;
+    case HARDLY_SEES:
+        more = margin + 0.05 * normal(&rng) > 0.0;
         break;
     case SAYS_SAME:
         if (fabs(x) < 0.15)
@@ -349,6 +398,39 @@ static void test_recovers(void **state)
         const double median = mel_quantile_sort(PEOPLE, error, 0.5);
         print_message("  %s: median error %.3f, %zu of %d held\n", rows[k].name, median, held, PEOPLE);
         assert_true(median <= rows[k].error && held >= PEOPLE - 2);
+    }
+}
+
+/* Careful people show that they are: many of their sessions end by the tolerance. Hardly any ends with what
+ * does not hold, also of people who hardly see what they are asked. */
+static void test_ends(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 24 };
+    static const struct {
+        const char *name;
+        who kind;
+        size_t least;
+    } rows[] = { { "exact", EXACT, 16 }, { "weber", WEBER, 7 }, { "hardly sees", HARDLY_SEES, 0 } };
+    const mel_session_options opt = for_people();
+    mel_rng rng;
+    mel_rng_seed(&rng, 5);
+    for (size_t k = 0; k < COUNT(rows); k++) {
+        size_t ended = 0, held = 0, questions = 0;
+        for (size_t i = 0; i < PEOPLE; i++) {
+            const person p = { rows[k].kind, log(0.2) + log(75.0) * mel_rng_uniform(&rng), i };
+            mel_session *session = answer_all(&opt, &p);
+            const mel_summary s = summary_of(session);
+            if (s.end == MEL_END_TOLERANCE) {
+                ended++;
+                held += holds(&s, p.rate);
+                questions += s.questions;
+            }
+            mel_session_free(session);
+        }
+        print_message("  %s: %zu of %d end by the tolerance, after %.1f questions, %zu hold\n", rows[k].name,
+                      ended, PEOPLE, (double)questions / fmax(1.0, (double)ended), held);
+        assert_true(ended >= rows[k].least && ended <= held + 1);
     }
 }
 
@@ -576,12 +658,20 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_posterior),      cmocka_unit_test(test_information),
-        cmocka_unit_test(test_levels),         cmocka_unit_test(test_levels_are_kept),
-        cmocka_unit_test(test_recovers),       cmocka_unit_test(test_stated_band),
-        cmocka_unit_test(test_true_sentences), cmocka_unit_test(test_random_person),
-        cmocka_unit_test(test_cannot_say),     cmocka_unit_test(test_goes_on_imagined),
-        cmocka_unit_test(test_replays),        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_posterior),
+        cmocka_unit_test(test_information),
+        cmocka_unit_test(test_cautious_questions),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_levels_are_kept),
+        cmocka_unit_test(test_recovers),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_stated_band),
+        cmocka_unit_test(test_true_sentences),
+        cmocka_unit_test(test_random_person),
+        cmocka_unit_test(test_cannot_say),
+        cmocka_unit_test(test_goes_on_imagined),
+        cmocka_unit_test(test_replays),
+        cmocka_unit_test(test_drift),
         cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

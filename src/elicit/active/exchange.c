@@ -16,12 +16,14 @@
 enum { MOST_TRIED = 40, LEAST_ANSWERS = 8, IN_A_ROW = 2, DRAWS = 2000, RECENT = 3, LEAST_FOR_DRIFT = 10 };
 /* Of the posterior, the part whose rates are asked about, at least so far around its middle. */
 static const double least_share = 0.03, least_reach = 0.2;
-/* A pair that tells this share of the best is as good, if it is more plausible. */
+/* A pair that tells this share of the best is as good, if it is more plausible (but for checks). */
 static const double nearly_best = 0.85;
 /* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
 static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
 /* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
-static const double much_wider = 1.5, usual_outside = 0.025;
+static const double much_wider = 2.0, usual_outside = 0.025;
+/* From so wide an interval on, questions tell luck from care: they are chosen for somebody who errs more. */
+static const double checked_from = 3.0;
 /* Of a bound that is the only one: nothing else makes up for one that is too bold. */
 static const double outside_one_sided = 0.005;
 static const double half_pi = 1.57079632679489661923;
@@ -33,6 +35,7 @@ typedef struct {
     mel_levels level[2]; /* of the test at hand; of an imagined one */
     bool imagined;       /* the questions are about that one */
     bool real_first;     /* they were not from the start */
+    bool checking;       /* the questions tell luck from care */
     bool turned;         /* right decisions are punished: answers are read the other way round */
     size_t within;       /* answers in a row after which the interval was narrow enough */
     double information;  /* bits that the next question is expected to tell */
@@ -98,14 +101,20 @@ static double width_of(const engine *e, double low, double high)
                                        : 0.5 * (atan(exp(-low)) - atan(exp(-high))) / opt->tolerance;
 }
 
-/* The same of what is known: for all that answers happened to be consistent, the interval of somebody who
- * errs more must not be much wider. */
+/* The same of what is known. */
+static double known_width(const engine *e)
+{
+    double low = 0.0, high = 0.0;
+    mel_exchange_interval(&e->exchange, &low, &high);
+    return width_of(e, low, high);
+}
+
+/* However consistent answers are, the interval of somebody who errs more must not be much wider. */
 static double excess_of(const engine *e)
 {
-    double low = 0.0, high = 0.0, lower = 0.0, higher = 0.0;
-    mel_exchange_interval(&e->exchange, &low, &high);
-    mel_exchange_cautious(&e->exchange, usual_outside, &lower, &higher);
-    return fmax(width_of(e, low, high), width_of(e, lower, higher) / much_wider);
+    double low = 0.0, high = 0.0;
+    mel_exchange_cautious(&e->exchange, usual_outside, &low, &high);
+    return fmax(known_width(e), width_of(e, low, high) / much_wider);
 }
 
 /* Whether what is asked about cannot tell more: all of the posterior is below or above it. */
@@ -165,12 +174,13 @@ static double predict(mel_engine *base, const double *a, const double *b)
     return 0.5 + 0.25 * mel_exchange_information(&e->exchange, e->work, mel_trade_of(a, b, &swapped));
 }
 
-/* A session that is beyond the range of its questions ends, or goes on with an imagined test (hear). */
+/* Beyond the range of its questions a session ends, or goes on with an imagined test (hear). */
 static mel_status prepare(mel_active *base, bool *ended, mel_error *err)
 {
     (void)err;
     engine *e = (engine *)base;
-    mel_exchange_prepare(&e->exchange, e->work);
+    e->checking = known_width(e) <= checked_from;
+    mel_exchange_prepare(&e->exchange, e->checking, e->work);
     if (beyond(e)) {
         base->end = MEL_END_BEYOND;
         *ended = true;
@@ -212,7 +222,8 @@ static const mel_level *best_of(engine *e, size_t n, const size_t *list)
     const mel_level *best = NULL;
     for (size_t i = 0; i < tried; i++) {
         const mel_level *one = &l->level[list[i * n / tried]];
-        if (told[i] >= nearly_best * most && (best == NULL || one->plausible > best->plausible)) {
+        if (told[i] >= (e->checking ? 1.0 : nearly_best) * most &&
+            (best == NULL || one->plausible > best->plausible)) {
             best = one;
             e->information = told[i];
         }
@@ -227,9 +238,10 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
     size_t *list = mel_alloc(l->n, sizeof *list);
     if (list == NULL)
         return mel_fail_memory(err, "the questions");
-    const double middle = mel_exchange_quantile(&e->exchange, 0.5);
-    const double low = fmin(mel_exchange_quantile(&e->exchange, least_share), middle - least_reach);
-    const double high = fmax(mel_exchange_quantile(&e->exchange, 1.0 - least_share), middle + least_reach);
+    const double middle = mel_exchange_prepared_quantile(e->work, 0.5);
+    const double low = fmin(mel_exchange_prepared_quantile(e->work, least_share), middle - least_reach);
+    const double high =
+        fmax(mel_exchange_prepared_quantile(e->work, 1.0 - least_share), middle + least_reach);
     size_t n = list_pairs(list, e, low, high);
     if (n == 0)
         n = list_pairs(list, e, -INFINITY, INFINITY);
@@ -369,8 +381,7 @@ static mel_status posterior(mel_engine *base, size_t n, double *angle, double *d
     const double first = fmax(least, low - pad * (high - low)), last = fmin(most, high + pad * (high - low));
     for (size_t i = 0; i < n; i++) {
         angle[i] = first + (last - first) * (double)i / (double)(n - 1);
-        const double t = angle[i] - least;
-        const double rate = -log(tan(t));
+        const double t = angle[i] - least, rate = -log(tan(t));
         const double cell = (rate - mel_exchange_cell(0)) / mel_exchange_width() + 0.5;
         const bool inside = cell >= 0.0 && cell < MEL_EXCHANGE_CELLS;
         density[i] = inside ? e->exchange.mass[(size_t)cell] / mel_exchange_width() / (sin(t) * cos(t)) : 0.0;
@@ -479,7 +490,7 @@ static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
     if (status == MEL_OK)
         status = mel_active_room(&e->base, 2, 2, err);
     if (status == MEL_OK)
-        mel_exchange_prepare(&e->exchange, e->work);
+        mel_exchange_prepare(&e->exchange, false, e->work);
     return status;
 }
 

@@ -320,15 +320,20 @@ void mel_exchange_interval(const mel_exchange *x, double *low, double *high)
     *high = mel_exchange_quantile(x, 1.0 - outside_of(x));
 }
 
+/* How much a way to err counts for somebody who may err more than it seems. */
+static double caution_of(const mel_exchange *x, const mel_noise_way *way)
+{
+    return x->n_ways > 1 ? fmax(way->relative / slight_relative, way->absolute / slight_absolute) : 1.0;
+}
+
 void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high)
 {
     double mass[CELLS] = { 0.0 }, sum = 0.0;
     for (size_t t = 0; t < x->n_ties; t++)
         for (size_t w = 0; w < x->n_ways; w++) {
-            const mel_noise_way *way = &x->way[w];
-            const double weight = fmax(way->relative / slight_relative, way->absolute / slight_absolute);
+            const double weight = caution_of(x, &x->way[w]);
             for (size_t c = 0; c < CELLS; c++)
-                mass[c] += (x->n_ways > 1 ? weight : 1.0) * joint_of(x, t, w)[c];
+                mass[c] += weight * joint_of(x, t, w)[c];
         }
     for (size_t c = 0; c < CELLS; c++)
         sum += mass[c];
@@ -356,31 +361,48 @@ double mel_exchange_variation(const mel_exchange *x, mel_trade trade)
 
 /* --- information -------------------------------------------------------------------------------- */
 
-/* The work: cells first, what lapses answer whatever is asked (one outcome), then for each tie and shape what
- * is left to those who look. */
+/* The work: the mass of the cells, what lapses answer whatever is asked (one outcome), then for each tie and
+ * shape what is left to those who look. */
 size_t mel_exchange_work_size(void)
 {
-    return (size_t)(1 + MEL_EXCHANGE_TIES * MEL_EXCHANGE_SHAPES) * CELLS;
+    return (size_t)(2 + MEL_EXCHANGE_TIES * MEL_EXCHANGE_SHAPES) * CELLS;
+}
+
+static const double *lapsed(const double *work)
+{
+    return work + CELLS;
 }
 
 static const double *looking(const mel_exchange *x, const double *work, size_t tie, size_t shape)
 {
-    return work + (1 + tie * x->n_shapes + shape) * CELLS;
+    return work + (2 + tie * x->n_shapes + shape) * CELLS;
 }
 
-void mel_exchange_prepare(const mel_exchange *x, double *work)
+void mel_exchange_prepare(const mel_exchange *x, bool cautious, double *work)
 {
     const double outcomes = x->n_ties > 1 ? 3.0 : 2.0;
-    memset(work, 0, mel_exchange_work_size() * sizeof *work);
+    const size_t n = mel_exchange_work_size();
+    double sum = 0.0;
+    memset(work, 0, n * sizeof *work);
     for (size_t t = 0; t < x->n_ties; t++)
         for (size_t w = 0; w < x->n_ways; w++) {
             const double *joint = joint_of(x, t, w), lapse = x->way[w].lapse;
+            const double weight = cautious ? caution_of(x, &x->way[w]) : 1.0;
             double *left = work + (looking(x, work, t, x->shape_of[w]) - work);
             for (size_t c = 0; c < CELLS; c++) {
-                work[c] += joint[c] * lapse / outcomes;
-                left[c] += joint[c] * (1.0 - lapse);
+                work[c] += weight * joint[c];
+                work[CELLS + c] += weight * joint[c] * lapse / outcomes;
+                left[c] += weight * joint[c] * (1.0 - lapse);
             }
         }
+    for (size_t c = 0; c < CELLS; c++)
+        sum += work[c];
+    divide(work, n, sum);
+}
+
+double mel_exchange_prepared_quantile(const double *work, double q)
+{
+    return quantile_of(work, q);
 }
 
 MEL_WIDE static void add_outcomes(double *restrict first, double *restrict second, const double *restrict e,
@@ -399,8 +421,8 @@ static void find_outcomes(double *first, double *second, const mel_exchange *x, 
     double e[CELLS];
     view v = { .margin = { 0.0 } };
     look(&v, x, trade);
-    memcpy(first, work, CELLS * sizeof *first);
-    memcpy(second, work, CELLS * sizeof *second);
+    memcpy(first, lapsed(work), CELLS * sizeof *first);
+    memcpy(second, lapsed(work), CELLS * sizeof *second);
     for (size_t s = 0; s < x->n_shapes; s++) {
         const mel_noise_way *shape = x->shape[s];
         see(e, v.margin, v.steep, shape->relative, absolute_of(x, shape));
@@ -418,16 +440,17 @@ static double part(double joint, double cell, double answer)
 
 double mel_exchange_information(const mel_exchange *x, const double *work, mel_trade trade)
 {
+    const double *mass = work;
     double first[CELLS], second[CELLS], p[3] = { 0.0 }, sum = 0.0;
     find_outcomes(first, second, x, work, trade);
     for (size_t c = 0; c < CELLS; c++) {
         p[0] += first[c];
         p[1] += second[c];
-        p[2] += fmax(0.0, x->mass[c] - first[c] - second[c]);
+        p[2] += fmax(0.0, mass[c] - first[c] - second[c]);
     }
     for (size_t c = 0; c < CELLS; c++)
-        sum += part(first[c], x->mass[c], p[0]) + part(second[c], x->mass[c], p[1]) +
-               (x->n_ties > 1 ? part(x->mass[c] - first[c] - second[c], x->mass[c], p[2]) : 0.0);
+        sum += part(first[c], mass[c], p[0]) + part(second[c], mass[c], p[1]) +
+               (x->n_ties > 1 ? part(mass[c] - first[c] - second[c], mass[c], p[2]) : 0.0);
     return sum / 0.69314718055994531;
 }
 

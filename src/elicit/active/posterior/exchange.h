@@ -63,9 +63,11 @@ double mel_exchange_variation(const mel_exchange *x, mel_trade trade);
 mel_status mel_exchange_drift(double *out, const mel_exchange *x, double drift, mel_error *err);
 
 /* What a question tells, before it is asked: mutual information of its answer and rho, in bits. The work is
- * prepared once for all questions; room: mel_exchange_work_size() numbers. */
+ * prepared once for all questions, for what is believed or, cautious, for somebody whose answers may vary
+ * more than they happened to; room: mel_exchange_work_size() numbers. */
 size_t mel_exchange_work_size(void);
-void mel_exchange_prepare(const mel_exchange *x, double *work);
+void mel_exchange_prepare(const mel_exchange *x, bool cautious, double *work);
+double mel_exchange_prepared_quantile(const double *work, double q); /* of that one's rho */
 double mel_exchange_information(const mel_exchange *x, const double *work, mel_trade trade);
 
 #endif
