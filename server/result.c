@@ -61,14 +61,17 @@ static json_t *python_json(void)
                        "print(metric.describe())\n");
 }
 
-/* The best rule for this metric: on data that come with the program, else on one's own files. The data of a
- * study are the researchers': nothing says where they are. */
+/* The best rule for this metric: on data that come with the program, else on one's own files; of given
+ * classifiers their order. The data of a study are the researchers': nothing says where they are. */
 static json_t *command_json(const mel_study *study, const mel_problem *problem)
 {
     const bool bundled = study->own && problem->typed != NULL && strstr(problem->typed, "upload:") == NULL &&
                          strstr(problem->typed, "--data") != NULL;
-    return json_sprintf("melicit apply --metric metric.json %s --out rule.json",
-                        bundled ? problem->typed : "--probs probabilities.csv --labels labels.csv");
+    if (problem->pool != NULL)
+        return json_string("melicit rank --metric metric.json --pool classifiers.csv");
+    return json_sprintf("melicit apply --metric metric.json %s%s --out rule.json",
+                        bundled ? problem->typed : "--probs probabilities.csv --labels labels.csv",
+                        !bundled && problem->n_groups > 1 ? " --groups groups.csv" : "");
 }
 
 /* What the server adds to an outcome. */

@@ -119,3 +119,29 @@ def test_a_threshold_of_today(server):
     assert "threshold" not in counted and counted["missed"]["value"] == pytest.approx(1000 * positives * 0.1)
     page = client.send(page, {"today": {}})[1]["page"]
     assert page["result"]["settings"]["usual"] == usual
+
+
+def test_command_lines_run_as_they_are_shown(server, melicit):
+    """With groups in a file of one's own, and of given classifiers."""
+    client = server.client()
+    rows = [(i * 37 % 1000 / 1000, "yes" if i * 37 % 1000 > 400 + i * 13 % 300 - 150 else "no", "fm"[i % 2]) for i in range(300)]
+    text = "yes,truth,sex\n" + "".join(f"{p:.3f},{y},{g}\n" for p, y, g in rows)
+    upload = "upload:" + client.json("POST", "/api/upload", text.encode(), CSV)[1]["upload"]
+    chosen = {"upload": upload.split(":")[1], "columns": [{"name": "yes", "from": "yes"}]}
+    probs = client.post("/api/columns", chosen, **{"X-Melicit-CSRF": "first"})[1]["upload"]
+    space = {"probs": f"upload:{probs}", "probs_columns": "yes", "labels": upload, "label": "truth", "groups": upload, "group": "sex", "positive": "yes"}
+    page = answered(client, space, "fair-linear")
+    pool = "name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n"
+    other = server.client()
+    given = other.json("POST", "/api/upload", pool.encode(), CSV)[1]["upload"]
+    ranked = answered(other, {"candidates": f"upload:{given}"}, "linear")
+    (melicit.folder / "classifiers.csv").write_text(pool)
+    for name, at in (("probabilities", 0), ("labels", 1), ("groups", 2)):
+        (melicit.folder / f"{name}.csv").write_text(f"{'yes' if at == 0 else name}\n" + "".join(f"{row[at]}\n" for row in rows))
+    for who, line in ((client, page["result"]["command"]), (other, ranked["result"]["command"])):
+        (melicit.folder / "metric.json").write_bytes(who.request("GET", "/api/result/metric")[1])
+        words = line.split()
+        assert words[0] == "melicit"
+        done = melicit(*words[1:])
+        assert done.code == 0, done.err
+    assert (melicit.folder / "rule.json").exists()

@@ -165,17 +165,29 @@ test('probabilities are sent as the columns that the server wants', async () => 
 test('families are those that the data allow', () => {
   const names = (draft: Draft): string[] => familiesFor(draft).map((f) => f.name);
   const two = fromFile('table', SCORES, 'y');
-  assert.deepEqual(names(two), ['linear', 'linear-fractional', 'quadratic', 'polynomial:3']);
+  const all = ['linear', 'linear-fractional', 'quadratic', 'polynomial:3', 'diagonal-linear', 'diagonal-linear-fractional', 'monotone'];
+  assert.deepEqual(names(two), all);
   assert.deepEqual(names({ ...two, file: { ...(two.file as FileDraft), group: 'sex' } }).slice(0, 3), [
     'fair-linear',
     'fair-quadratic',
     'linear',
   ]);
   assert.deepEqual(names({ ...two, source: 'names', file: null }), ['linear', 'linear-fractional']);
-  assert.deepEqual(names({ ...two, classes: ['a', 'b', 'c'] }).at(-1), 'monotone');
+  assert.deepEqual(names({ ...two, classes: ['a', 'b', 'c'] }).sort(), [...all].sort());
+  assert.deepEqual(names({ ...two, classes: ['a', 'b', 'c', 'd'] }).at(-1), 'monotone');
   const pool: Upload = { ...SCORES, columns: ['women:tp', 'men:tp'].map(numbers) };
   assert.deepEqual(names({ ...two, source: 'candidates', file: fileOf(pool) }), ['fair-linear', 'fair-quadratic']);
   assert.equal(familyOf({ ...two, family: 'fair-linear' }), 'linear');
+});
+
+test('a class that is a number gives its mistakes no name', () => {
+  assert.equal(mistakeWords({ ...fromFile('table', SCORES, 'y'), classes: ['0', '1'] }).missedPlural, 'missed cases');
+});
+
+test('what mistakes mean is part of the words where somebody said it', async () => {
+  const draft = { ...withDataset(emptyDraft, { name: 'german_credit', classes: ['0', '1'] }), missedMeans: ' The loan is lost. ' };
+  const { words } = (await startRequest(draft, nothing)) as { words: { consequences?: object } };
+  assert.deepEqual(words.consequences, { missed: 'The loan is lost.' });
 });
 
 test('mistakes are called after the class until somebody says otherwise', () => {
@@ -244,6 +256,6 @@ test('the quality of a model is a line, and what looks wrong is said', () => {
 test('the same questions for others are a study', async () => {
   const draft = { ...withDataset(emptyDraft, { name: 'vehicle', classes: ['0', '1', '2', '3'] }), others: true };
   const file = studyOf(await startRequest(draft, nothing), draft) as { elicitation: object; phases: { kind: string }[] };
-  assert.deepEqual(file.elicitation, { family: 'diagonal-linear', max_questions: 20 });
+  assert.deepEqual(file.elicitation, { family: 'diagonal-linear', max_questions: 20, announce_repeats: true });
   assert.deepEqual(file.phases.map((p) => p.kind), ['text', 'elicitation', 'result', 'done']);
 });

@@ -12,6 +12,9 @@ import './question.css';
 
 type Answer = 'A' | 'B' | '=' | '?';
 
+/** As long as what is said of a question that comes again, for which a place is kept. */
+const AGAIN = 'We ask once more, to see how sure you are; the sides are swapped.';
+
 const KEYS: Record<string, Answer | 'undo'> = {
   ArrowLeft: 'A',
   '1': 'A',
@@ -340,7 +343,12 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
           Which system would you rather have{words?.task && <span class="task"> for {words.task}</span>}?
         </Heading>
         {/* In the place of what is known by then: a line more would move everything. */}
-        <p class="out-of">{q.remark ?? `Numbers are ${outOf(viewOf(q, 'a'), words)}.`}</p>
+        <div class="out-of reserved">
+          <span class="ghost" aria-hidden="true">
+            {AGAIN}
+          </span>
+          <span>{q.remark ?? `Numbers are ${outOf(viewOf(q, 'a'), words)}.`}</span>
+        </div>
       </div>
       <DifferenceWords q={q} words={words} />
       {look.picture === 'icons' && <Shaded q={q} words={words} />}

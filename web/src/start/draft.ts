@@ -43,6 +43,9 @@ export interface Draft {
   missedPlural: string | null;
   alarm: string | null;
   alarmPlural: string | null;
+  /** What the mistakes mean for people, a sentence each; may stay empty. */
+  missedMeans: string;
+  alarmMeans: string;
   family: string;
   questions: number;
   /** Who is asked: whoever fills this in, or others by a link. */
@@ -66,6 +69,8 @@ export const emptyDraft: Draft = {
   missedPlural: null,
   alarm: null,
   alarmPlural: null,
+  missedMeans: '',
+  alarmMeans: '',
   family: '',
   questions: 20,
   others: false,
@@ -201,7 +206,8 @@ export interface MistakeWords {
 /** As given, and where nothing was given as the class to be found suggests. */
 export function mistakeWords(draft: Draft): MistakeWords {
   const name = draft.classes[draft.positive]?.trim() || `class ${draft.positive + 1}`;
-  const missed = draft.missed ?? `missed ${name} case`;
+  // "Missed 1 cases" says nothing.
+  const missed = draft.missed ?? (/^[\d.,+-]+$/.test(name) ? 'missed case' : `missed ${name} case`);
   const alarm = draft.alarm ?? 'false alarm';
   return {
     missed,
@@ -234,6 +240,9 @@ const TWO: FamilyChoice[] = [
   { name: 'linear-fractional', text: 'A ratio, such as F1 or precision' },
   { name: 'quadratic', text: 'The more mistakes there are, the more each one counts (more questions)' },
   { name: 'polynomial:3', text: 'The same, bent in further ways (many questions)' },
+  { name: 'diagonal-linear', text: 'What a right decision about each class is worth' },
+  { name: 'diagonal-linear-fractional', text: 'A ratio of right decisions' },
+  { name: 'monotone', text: 'Anything that grows with right decisions, near one point' },
 ];
 const SEVERAL: FamilyChoice[] = [
   { name: 'diagonal-linear', text: 'What a right decision about each class is worth' },
@@ -241,6 +250,11 @@ const SEVERAL: FamilyChoice[] = [
   { name: 'diagonal-linear-fractional', text: 'A ratio of right decisions, such as F1 of one class' },
   { name: 'linear-fractional', text: 'A ratio of any kinds of decisions (many questions)' },
   { name: 'monotone', text: 'Anything that grows with right decisions, near one point' },
+];
+/** On the web a metric has at most 100 coefficients. */
+const THREE: FamilyChoice[] = [
+  { name: 'quadratic', text: 'The more mistakes there are, the more each one counts (many questions)' },
+  { name: 'polynomial:3', text: 'The same, bent in further ways (very many questions)' },
 ];
 /** Of a pool of classifiers only what is linear in known features can be found; of names alone there is a model of two classes only. */
 const POOL = /^(linear|diagonal-linear|quadratic|polynomial:3|fair-linear|fair-quadratic)$/;
@@ -250,7 +264,7 @@ const MODEL = /^(linear|linear-fractional)$/;
 export function familiesFor(draft: Draft): FamilyChoice[] {
   const two = draft.classes.length === 2;
   if (draft.source === 'candidates' && isGrouped(draft)) return FAIR;
-  const all = [...(isGrouped(draft) ? FAIR : []), ...(two ? TWO : SEVERAL)];
+  const all = [...(isGrouped(draft) ? FAIR : []), ...(two ? TWO : [...SEVERAL, ...(draft.classes.length === 3 ? THREE : [])])];
   if (draft.source === 'candidates') return all.filter((f) => POOL.test(f.name));
   return draft.source === 'names' && two ? all.filter((f) => MODEL.test(f.name)) : all;
 }
@@ -424,12 +438,15 @@ export async function startRequest(draft: Draft, uploads: Uploads): Promise<Reco
     false_alarm_plural: words.alarmPlural.trim(),
   };
   const family = familyOf(draft);
+  const [missedMeans, alarmMeans] = [draft.missedMeans.trim(), draft.alarmMeans.trim()];
+  const consequences = { ...(missedMeans ? { missed: missedMeans } : {}), ...(alarmMeans ? { false_alarm: alarmMeans } : {}) };
   return {
     space: await spaceOf(draft, uploads),
     words: {
       ...(draft.task.trim() ? { task: draft.task.trim() } : {}),
       people: draft.people.trim() || 'people',
       ...(draft.classes.length === 2 ? { mistakes } : {}),
+      ...(draft.classes.length === 2 && (missedMeans || alarmMeans) ? { consequences } : {}),
     },
     family,
     options: { max_questions: draft.questions, ...(family === 'monotone' ? { strategy: 'search' } : { announce_repeats: true }) },

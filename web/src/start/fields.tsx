@@ -37,16 +37,18 @@ interface FieldProps {
   problem: Problem | null;
   hint?: string;
   placeholder?: string;
+  /** Letters. */
+  most?: number;
 }
 
-export function Field({ id, label, value, set, problem, hint, placeholder }: FieldProps): JSX.Element {
+export function Field({ id, label, value, set, problem, hint, placeholder, most = 80 }: FieldProps): JSX.Element {
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
         id={id}
         type="text"
-        maxLength={80}
+        maxLength={most}
         autocomplete="off"
         value={value}
         placeholder={placeholder}

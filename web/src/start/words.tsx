@@ -90,6 +90,15 @@ function Mistakes({ draft, set, problem }: StepProps): JSX.Element {
             set={(missedPlural) => set({ ...draft, missedPlural })}
           />
         </div>
+        <Field
+          id="missed-means"
+          label="What happens then? (may stay empty)"
+          value={draft.missedMeans}
+          problem={problem}
+          most={200}
+          placeholder="Treatment starts months later."
+          set={(missedMeans) => set({ ...draft, missedMeans })}
+        />
       </div>
       <div class="mistake">
         <p>
@@ -105,6 +114,15 @@ function Mistakes({ draft, set, problem }: StepProps): JSX.Element {
             set={(alarmPlural) => set({ ...draft, alarmPlural })}
           />
         </div>
+        <Field
+          id="false-alarm-means"
+          label="What happens then? (may stay empty)"
+          value={draft.alarmMeans}
+          problem={problem}
+          most={200}
+          placeholder="A healthy person gets a biopsy."
+          set={(alarmMeans) => set({ ...draft, alarmMeans })}
+        />
       </div>
     </>
   );

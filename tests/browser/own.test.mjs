@@ -1,0 +1,199 @@
+// One's own results beyond two classes: groups and classes in questions and results, what is done today, close calls given again, decisions;
+// and what the start page hands over to researchers.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { answerUntil, arrive, goOn, inspect, launch, login, settle, startOwn, startServer, visitor } from './support.mjs';
+
+let server;
+let browser;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+function fileOf(name, text) {
+  const file = path.join(server.folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** The last step of the wizard for bundled data. */
+async function bundled(person, dataset, group) {
+  const { page } = person;
+  await startOwn(person, /Nothing of my own/);
+  await page.getByLabel('Data set').selectOption(dataset);
+  if (group) await page.getByLabel('Compare how groups fare').selectOption(group);
+  await goOn(page, 'words');
+  await goOn(page, 'ask');
+}
+
+/** Where things are: the same for every question. */
+const places = (page) =>
+  page.evaluate(() =>
+    ['h1', '.view-menu', '.difference', '.pair', '.answers-main'].map((selector) => {
+      const box = document.querySelector(selector).getBoundingClientRect();
+      return [selector, Math.round(box.top + scrollY), Math.round(box.height)].join(' ');
+    }),
+  );
+
+/** Answers by keys until there is a result, looking at every question. */
+async function answerAll(person, look) {
+  const { page } = person;
+  let current = await arrive(person, 'question');
+  const seen = new Set();
+  for (let n = 0; current.kind === 'question'; n++) {
+    await settle(person);
+    seen.add((await places(page)).join());
+    await look(current.question, n);
+    await page.keyboard.press(n % 2 ? 'ArrowLeft' : 'ArrowRight');
+    current = await arrive(person, null, current.seq);
+  }
+  assert.equal(seen.size, 1, [...seen].join('\n'));
+  return current;
+}
+
+for (const [width, colorScheme] of [
+  [1280, 'light'],
+  [390, 'dark'],
+])
+  test(`groups side by side, and what is done today, at ${width} px`, async () => {
+    const person = await visitor(browser, server, width, { colorScheme });
+    const { page } = person;
+    await bundled(person, 'german_credit', 'sex');
+    await page.getByText('More choices').click();
+    await page.locator('#questions').selectOption('10');
+    await page.getByRole('button', { name: 'Start answering' }).click();
+    const last = await answerAll(person, async (q, n) => {
+      if (n > 0) return;
+      await inspect(person, 'question-groups');
+      for (const [i, side] of [q.a, q.b].entries()) {
+        const shown = await page.locator('.system').nth(i).locator('figcaption b').allInnerTexts();
+        assert.deepEqual(shown.map(Number), [side[0][1][0], side[1][1][0], side[0][0][1], side[1][0][1]]);
+        const gaps = await page.locator('.system').nth(i).locator('.group-gap b').allInnerTexts();
+        assert.deepEqual(
+          gaps.map((gap) => (gap === 'no' ? 0 : Number(gap))),
+          [Math.abs(side[0][1][0] - side[1][1][0]), Math.abs(side[0][0][1] - side[1][0][1])],
+        );
+      }
+    });
+    await inspect(person, 'result-groups');
+    // Words and picture have one source: what the best rule does with each class of each group.
+    const [best, usual] = last.result.treatments.rules;
+    const shown = async (i) => (await page.locator('.setting').nth(i).locator('figcaption b').allInnerTexts()).map(Number);
+    const people = (rule) => [rule.decided[0][1][0], rule.decided[1][1][0], rule.decided[0][0][1], rule.decided[1][0][1]].map(([x]) => Math.round(1000 * x));
+    assert.deepEqual(await shown(0), people(best));
+    assert.deepEqual(await shown(1), people(usual));
+    await page.locator('.today > summary').click();
+    await page.getByRole('button', { name: 'Compare with this' }).click();
+    await page.getByText('Please give a number from 0 to 1.').waitFor();
+    await page.locator('#today-threshold').fill('0,3');
+    await page.getByRole('button', { name: 'Compare with this' }).click();
+    const moved = await arrive(person, 'result', last.seq);
+    assert.deepEqual(await shown(1), people(moved.result.treatments.rules[1]));
+    assert.notDeepEqual(await shown(1), people(usual));
+    await page.getByText('from your threshold on').waitFor();
+    await page.locator('.today > summary').click();
+    const rows = Array.from({ length: 200 }, (_, i) => `${i % 2 ? 'female' : 'male'};${i % 3 ? 'repays' : 'defaults'};${i % 5 ? 'repays' : 'defaults'}`);
+    await page.locator('#today-file').setInputFiles(fileOf('today.csv', `sex;was;said\n${rows.join('\n')}\n`));
+    await page.getByText('today.csv: 200 rows').waitFor();
+    await page.getByRole('button', { name: 'Compare with these decisions' }).click();
+    await page.getByText('the decisions of your file').waitFor();
+    const wrong = (sex, was, said) => {
+      const of = rows.filter((row) => row.startsWith(`${sex};${was};`));
+      return Math.round((1000 * of.filter((row) => row.endsWith(`;${said}`)).length) / of.length);
+    };
+    assert.deepEqual(await shown(1), [
+      ...['female', 'male'].map((sex) => wrong(sex, 'defaults', 'repays')),
+      ...['female', 'male'].map((sex) => wrong(sex, 'repays', 'defaults')),
+    ]);
+    // A rule that looks at groups decides about an upload with groups.
+    await page.locator('summary', { hasText: 'Use it with my model' }).click();
+    const scores = Array.from({ length: 50 }, (_, i) => `0,${String(i * 2).padStart(2, '0')};${i % 2 ? 'female' : 'male'}`);
+    await page.locator('#decide-file').setInputFiles(fileOf('model.csv', `p;sex\n${scores.join('\n')}\n`));
+    await page.getByText('model.csv: 50 rows').waitFor();
+    assert.equal(await page.locator('#decide-group').inputValue(), 'sex');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Get decisions' }).click()]);
+    assert.equal(readFileSync(await download.path(), 'utf8').trim().split('\n').length, 51);
+    // The closest answers, in words, once more.
+    const before = person.state.page;
+    assert.equal(await page.locator('.calls .card').count(), before.again);
+    await page.getByRole('button', { name: /^Not quite/ }).click();
+    const again = await answerUntil(person, await arrive(person, 'question', before.seq), (p) => p.kind === 'result');
+    assert.equal(again.result.questions, before.result.questions + before.again);
+    person.check();
+    await person.context.close();
+  });
+
+for (const family of ['diagonal-linear', 'linear'])
+  test(`four classes in words and marks, ${family}`, async () => {
+    const person = await visitor(browser, server, family === 'linear' ? 1280 : 390);
+    const { page } = person;
+    await bundled(person, 'vehicle');
+    await page.getByText('More choices').click();
+    await page.locator('#family').selectOption(family);
+    await page.locator('#questions').selectOption('10');
+    await page.getByRole('button', { name: 'Start answering' }).click();
+    const last = await answerAll(person, async (q, n) => {
+      if (n > 0) return;
+      await inspect(person, 'question-classes');
+      const words = await page.locator('.difference').innerText();
+      const told = [...words.matchAll(/Out of (\d+) (\w+), A (recognises|takes) (\d+)(?: for (\w+))? and B (\d+)\./g)];
+      assert.equal(told.length, Math.min(2, q.differences.length), words);
+      for (const [, total, truth, , a, predicted = truth, b] of told) {
+        const [i, j] = [truth, predicted].map((name) => q.classes.findIndex((c) => c.name === name));
+        assert.equal(Number(total), Math.round(q.people * q.classes[i].share));
+        assert.deepEqual([q.a[i][j], q.b[i][j]], [Number(a), Number(b)]);
+      }
+    });
+    await inspect(person, 'result-classes');
+    const { rules, share } = last.result.treatments;
+    for (const [i, rule] of rules.entries()) {
+      const shown = await page.locator('.setting').nth(i).locator('.crowd-count b').allInnerTexts();
+      const wrong = rule.decided[0].map((row, c) => {
+        const total = Math.round(1000 * share[0][c]);
+        return row.includes(null) ? total - Math.round(total * row[c][0]) : row.reduce((n, cell, j) => n + (j === c ? 0 : Math.round(total * cell[0])), 0);
+      });
+      assert.deepEqual(shown.map(Number), wrong);
+    }
+    assert.equal(await page.locator('.cost-matrix td svg').count(), family === 'linear' ? 12 : 4);
+    person.check();
+    await person.context.close();
+  });
+
+test('what the start page hands over becomes a study that people can join', async () => {
+  const person = await visitor(browser, server, 1280);
+  const { page } = person;
+  await login(person, server.token);
+  const rows = Array.from({ length: 300 }, (_, i) => `${20 + (i * 37) % 50};${(i * 37) % 50 + (i * 13) % 20 > 40 ? 'gone' : 'stays'}`);
+  await startOwn(person, /A file with cases, but no model/);
+  await page.locator('#file').setInputFiles(fileOf('customers.csv', `age;churned\n${rows.join('\n')}\n`));
+  await page.getByText('300 rows, 2 columns').waitFor();
+  await goOn(page, 'columns');
+  await goOn(page, 'words');
+  await page.locator('#missed-means').fill('The customer is lost.');
+  await goOn(page, 'ask');
+  await page.getByLabel('Other people, by a link').check();
+  await page.getByRole('button', { name: 'Make a study of it' }).click();
+  await page.waitForURL(/\/admin\/new/);
+  await page.locator('[data-valid]').waitFor();
+  await inspect(person, 'admin-handed-over');
+  await page.getByRole('button', { name: 'Make the study' }).click();
+  await page.waitForURL(/\/admin\/study\//);
+  const participant = await visitor(browser, server, 390);
+  await participant.page.goto(`${server.url}/s/${page.url().split('/').pop()}`);
+  await arrive(participant, 'text');
+  await participant.page.getByRole('button', { name: 'Continue' }).click();
+  const first = await arrive(participant, 'question');
+  assert.deepEqual(first.question.classes.map((c) => c.name), ['stays', 'gone']);
+  await participant.page.getByText('The customer is lost.').waitFor();
+  for (const one of [person, participant]) {
+    one.check();
+    await one.context.close();
+  }
+});
