@@ -157,12 +157,14 @@ int main(int argc, char **argv)
     mel_community_free(found);
     must(mel_community_of_sessions(&found, n, session, &err));
     for (size_t i = 0; i < n; i++) {
-        mel_metric *own = NULL;
+        mel_metric *own = NULL, *among = NULL;
         must(mel_session_result(&own, NULL, session[i], &err));
+        must(mel_community_person(&among, found, session[i], &err));
         const double side = mel_metric_orientation(own) == MEL_COST ? -1.0 : 1.0;
         mel_scale(SIZE, side, truth[i]);
         alone[i] = degrees(mel_metric_coefficient(own), truth[i]);
-        within[i] = degrees(mel_metric_coefficient(found->person[i]), truth[i]);
+        within[i] = degrees(mel_metric_coefficient(among), truth[i]);
+        mel_metric_free(among);
         mel_metric_free(own);
         mel_session_free(session[i]);
     }

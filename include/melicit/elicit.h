@@ -477,7 +477,6 @@ typedef struct {
     double strength;
     double spread; /* root of the mean squared angle between a person and the common metric, radians */
     size_t n;
-    mel_metric **person; /* n: each one's own, given everybody's answers; without intervals */
 } mel_community;
 
 #ifdef __cplusplus

@@ -11,9 +11,6 @@ void mel_community_free(mel_community *community)
 {
     if (community == NULL)
         return;
-    for (size_t i = 0; community->person != NULL && i < community->n; i++)
-        mel_metric_free(community->person[i]);
-    free(community->person);
     mel_metric_free(community->common);
     mel_metric_free(community->likely);
     free(community);
@@ -63,21 +60,41 @@ static signed char *signs_of_all(size_t n, mel_session *const *sessions)
     return sign;
 }
 
+/* A session that gets the same answers and begins with this prior metric (NULL: none). */
+static mel_status hear_again(mel_session **out, const mel_session *session, const mel_metric *prior,
+                             double strength, mel_error *err)
+{
+    mel_session_options opt = mel_session_in_force(session, session->n_entries);
+    opt.active.prior = prior;
+    opt.active.prior_strength = strength;
+    mel_status status = mel_session_new(out, &session->domain, &opt, err);
+    if (status == MEL_OK)
+        status = mel_session_hear(*out, session, err);
+    return status;
+}
+
 /* What the answers alone tell: heard again, where the session began with a prior metric. */
 static mel_status make_cloud(mel_cloud *cloud, mel_session *session, const mel_metric *metric, mel_error *err)
 {
-    mel_session_options opt = mel_session_in_force(session, session->n_entries);
-    if (opt.active.prior == NULL)
+    if (mel_session_in_force(session, session->n_entries).active.prior == NULL)
         return mel_cloud_make(cloud, session, metric, err);
-    opt.active.prior = NULL;
-    opt.active.prior_strength = 0.0;
     mel_session *alone = NULL;
-    mel_status status = mel_session_new(&alone, &session->domain, &opt, err);
-    if (status == MEL_OK)
-        status = mel_session_hear(alone, session, err);
+    mel_status status = hear_again(&alone, session, NULL, 0.0, err);
     if (status == MEL_OK)
         status = mel_cloud_make(cloud, alone, metric, err);
     mel_session_free(alone);
+    return status;
+}
+
+mel_status mel_community_person(mel_metric **out, const mel_community *community, const mel_session *session,
+                                mel_error *err)
+{
+    mel_session *among = NULL;
+    *out = NULL;
+    mel_status status = hear_again(&among, session, community->likely, community->strength, err);
+    if (status == MEL_OK)
+        status = mel_session_result(out, NULL, among, err);
+    mel_session_free(among);
     return status;
 }
 
@@ -108,18 +125,13 @@ static mel_status metric_of(mel_metric **out, const mel_metric *like, const doub
     return status;
 }
 
-/* The metrics as found alone become those given everybody's answers. */
-static mel_status take_hierarchy(mel_community *out, const mel_hierarchy *h, mel_error *err)
+/* like: a metric of the same family and statistics. */
+static mel_status take_hierarchy(mel_community *out, const mel_hierarchy *h, const mel_metric *like,
+                                 mel_error *err)
 {
-    mel_status status = metric_of(&out->common, out->person[0], h->common, h->deviation, err);
+    mel_status status = metric_of(&out->common, like, h->common, h->deviation, err);
     if (status == MEL_OK)
-        status = metric_of(&out->likely, out->person[0], h->middle, NULL, err);
-    for (size_t i = 0; i < out->n && status == MEL_OK; i++) {
-        mel_metric *alone = out->person[i];
-        out->person[i] = NULL;
-        status = metric_of(&out->person[i], alone, h->person + i * h->size, NULL, err);
-        mel_metric_free(alone);
-    }
+        status = metric_of(&out->likely, like, h->middle, NULL, err);
     out->strength = h->concentration;
     out->spread = h->spread;
     return status;
@@ -128,20 +140,26 @@ static mel_status take_hierarchy(mel_community *out, const mel_hierarchy *h, mel
 static mel_status fill(mel_community *out, mel_cloud *clouds, mel_session *const *sessions, mel_error *err)
 {
     mel_status status = MEL_OK;
+    mel_metric *metric = NULL; /* of the last session */
     for (size_t i = 0; i < out->n && status == MEL_OK; i++) {
-        status = mel_session_result(&out->person[i], NULL, sessions[i], err);
+        mel_metric_free(metric);
+        metric = NULL;
+        status = mel_session_result(&metric, NULL, sessions[i], err);
         if (status == MEL_OK)
-            status = make_cloud(&clouds[i], sessions[i], out->person[i], err);
+            status = make_cloud(&clouds[i], sessions[i], metric, err);
         if (status != MEL_OK)
-            return mel_fail_in(err, status, "session %zu", i + 1);
+            status = mel_fail_in(err, status, "session %zu", i + 1);
     }
     mel_hierarchy h = { 0 };
-    signed char *sign = signs_of_all(out->n, sessions);
-    status = sign != NULL ? mel_hierarchy_fit(&h, out->n, clouds, sign, err)
-                          : mel_fail_memory(err, "signs of several people");
+    signed char *sign = status == MEL_OK ? signs_of_all(out->n, sessions) : NULL;
     if (status == MEL_OK)
-        status = take_hierarchy(out, &h, err);
+        status = sign != NULL ? mel_hierarchy_fit(&h, out->n, clouds, sign, err)
+                              : mel_fail_memory(err, "signs of several people");
+    if (status == MEL_OK)
+        status = h.common != NULL && h.middle != NULL ? take_hierarchy(out, &h, metric, err)
+                                                      : mel_fail_memory(err, "a population of people");
     mel_hierarchy_clear(&h);
+    mel_metric_free(metric);
     free(sign);
     return status;
 }
@@ -155,14 +173,10 @@ mel_status mel_community_of_sessions(mel_community **out, size_t n, mel_session 
         return status;
     mel_community *community = mel_alloc_zero(1, sizeof *community);
     mel_cloud *clouds = mel_alloc_zero(n, sizeof *clouds);
-    if (community != NULL) {
+    if (community != NULL)
         community->n = n;
-        /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-        community->person = mel_alloc_zero(n, sizeof *community->person);
-    }
-    status = community != NULL && clouds != NULL && community->person != NULL
-                 ? fill(community, clouds, sessions, err)
-                 : mel_fail_memory(err, "several people");
+    status = community != NULL && clouds != NULL ? fill(community, clouds, sessions, err)
+                                                 : mel_fail_memory(err, "several people");
     mel_clouds_free(n, clouds);
     if (status != MEL_OK) {
         mel_community_free(community);

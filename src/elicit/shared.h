@@ -68,6 +68,10 @@ void mel_pooled_free(mel_pooled *pooled);
 mel_status mel_community_of_sessions(mel_community **out, size_t n, mel_session *const *sessions,
                                      mel_error *err);
 void mel_community_free(mel_community *community);
+/* What one of them wants given everybody's answers: the session's answers heard again, beginning with the
+ * community's prior instead of its own. */
+mel_status mel_community_person(mel_metric **out, const mel_community *community, const mel_session *session,
+                                mel_error *err);
 
 /* The supporting line <m, (tp, tn)> = c of the face at the optimum, as the searches of chapter 3 return it.
  */

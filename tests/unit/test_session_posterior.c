@@ -1007,6 +1007,43 @@ static void test_pool_refusals(void **state)
         mel_session_free(other[k]);
 }
 
+/* Somebody who answered little is known better among people who want the same. */
+static void test_person_among_others(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 6, TRUTHS = 4 };
+    problem problems[PROBLEMS];
+    list_problems(problems);
+    double own = 0.0, among = 0.0;
+    for (uint32_t t = 0; t < TRUTHS; t++) {
+        mel_metric *truth = some_metric(&problems[0], 5 * t + 3, 20), *found[2] = { NULL, NULL };
+        mel_session *session[PEOPLE];
+        mel_community *community = NULL;
+        mel_error err;
+        for (uint64_t k = 0; k < PEOPLE; k++) {
+            mel_session_options opt = options(MEL_FAMILY_LINEAR);
+            opt.seed = k + 1;
+            session[k] = open_session(&problems[0].domain, &opt);
+            (void)answer(session[k], truth, k > 0 ? 12 : 2, 0);
+        }
+        assert_ok(mel_community_of_sessions(&community, PEOPLE, session, &err), &err);
+        assert_ok(mel_session_result(&found[0], NULL, session[0], &err), &err);
+        assert_ok(mel_community_person(&found[1], community, session[0], &err), &err);
+        const double *w = mel_metric_coefficient(truth);
+        for (size_t i = 0; i < 2; i++) {
+            const double *x = mel_metric_coefficient(found[i]);
+            *(i == 0 ? &own : &among) += fabs(atan2(x[0], x[1]) - atan2(w[0], w[1])) / TRUTHS;
+            mel_metric_free(found[i]);
+        }
+        for (size_t k = 0; k < PEOPLE; k++)
+            mel_session_free(session[k]);
+        mel_community_free(community);
+        mel_metric_free(truth);
+    }
+    print_message("  mean angle %.3f alone, %.3f among others\n", own, among);
+    assert_true(among < 0.5 * own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1031,6 +1068,7 @@ int main(void)
         cmocka_unit_test(test_doubts),
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_pool_refusals),
+        cmocka_unit_test(test_person_among_others),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
