@@ -1,5 +1,6 @@
 """make site: web pages of the documentation whose links lead somewhere, without requests to elsewhere; and its spelling."""
 import html.parser
+import importlib.util
 import subprocess
 import sys
 import urllib.parse
@@ -48,6 +49,18 @@ def test_links(site):
             other = (path.parent / urllib.parse.unquote(target)).resolve() if target else path
             assert other in pages or other.is_file(), (path, link)
             assert not place or other not in pages or place in pages[other].places, (path, link)
+
+
+def test_long_sentences_are_found():
+    """tools/prose.py: words of a sentence, lines of a paragraph; tables, code and headings are neither."""
+    spec = importlib.util.spec_from_file_location("prose", SOURCE / "tools" / "prose.py")
+    prose = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(prose)
+    text = f"# A heading\n\n{'word ' * 36}end. Short one, e.g. this.\n\n| {'cell ' * 50}|\n\n```\n{'code ' * 50}\n```\n\n- an item\n- another `with code`\n"
+    found = prose.paragraphs(text)
+    assert [line for line, _ in found] == [3, 11, 12]
+    assert [len(s.split()) for s in prose.sentences(found[0][1])] == [37, 4]
+    assert prose.sentences("See [a page](x.md#y). k is next.") == ["See a page.", "k is next."]
 
 
 def test_spelling():
