@@ -78,7 +78,8 @@ static errors run(size_t n, double spread, uint64_t seed)
     double common[SIZE], *person = calloc(n * SIZE, sizeof *person), *alone = calloc(n, sizeof *alone),
                          *within = calloc(n, sizeof *within);
     mel_cloud *clouds = calloc(n, sizeof *clouds);
-    assert_true(person != NULL && alone != NULL && within != NULL && clouds != NULL);
+    if (person == NULL || alone == NULL || within == NULL || clouds == NULL)
+        abort();
     mel_rng_seed(&rng, seed);
     mel_rng_sphere(&rng, SIZE, common);
     for (size_t i = 0; i < n; i++) {

@@ -31,7 +31,8 @@ static double evidence_at(const problem *p, size_t r, size_t cell)
 {
     if (p->joint)
         return p->probability[r * p->m * p->k + cell];
-    return p->group[r] == cell / p->k ? p->probability[r * p->k + cell % p->k] : 0.0;
+    const size_t first = p->group[r] * p->k;
+    return cell >= first && cell < first + p->k ? p->probability[r * p->k + cell - first] : 0.0;
 }
 
 static problem random_rows(mel_rng *rng, size_t n, size_t k, size_t m, bool joint)
@@ -366,7 +367,7 @@ static void begin_program(row_program *r)
 {
     const problem *p = r->p;
     mel_error err = { 0 };
-    size_t first[MOST_ROWS];
+    size_t first[MOST_ROWS] = { 0 };
     for (size_t i = 0; i < p->n; i++)
         r->rhs[i] = 1.0;
     assert_ok(mel_simplex_new(&r->lp, p->n + r->n_extra, r->rhs, &err), &err);
@@ -404,7 +405,7 @@ static double fair_linear_optimum(const problem *p, const mel_metric *metric)
     const mel_layout layout = layout_of(p);
     const double lambda = mel_metric_lambda(metric), *share = mel_metric_prevalence(metric);
     row_program *r = calloc(1, sizeof *r);
-    double weight[256];
+    double weight[256] = { 0 };
     mel_error err = { 0 };
     assert_non_null(r);
     r->p = p;
