@@ -162,7 +162,8 @@ typedef mel_status (*mel_visit)(void *user, const mel_participant_row *participa
                                 const mel_event_row *event, mel_error *err);
 mel_status mel_store_visit(mel_store *store, const char *study, mel_visit visit, void *user, mel_error *err);
 /* An SQLite file with one study (NULL: all), readable by any tool and as a store; tokens' hashes and blobs
- * are left out. An existing file is replaced in one step. */
+ * are left out. An existing file is replaced in one step. The server sends mel_store_image; tests read this
+ * one. */
 mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err);
 /* A new file without a name, next to the store's or in the folder for temporary files (TMPDIR, or /var/tmp),
  * for the caller to close(): whatever happens, nothing is left of it. */
@@ -170,7 +171,8 @@ mel_status mel_store_scratch(int *file, const mel_store *store, mel_error *err);
 /* mel_store_copy into such a file. */
 mel_status mel_store_image(int *file, mel_store *store, const char *study, const mel_progress *progress,
                            mel_error *err);
-/* Whether writing works now (a disk may be full): one row written and removed. */
+/* The two that tests ask, after whatever they did to a store. Whether writing works now (a disk may be full):
+ * one row written and removed. */
 mel_status mel_store_check(mel_store *store, mel_error *err);
 /* Reads everything: MEL_EDATA names the first damage (pages, references, gaps in a log). */
 mel_status mel_store_verify(mel_store *store, mel_error *err);

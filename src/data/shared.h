@@ -94,11 +94,13 @@ size_t mel_stream_rows(const mel_stream *stream);
 /* The next block of at most max_rows rows, with the column types and codes of the whole file; *out is
  * NULL at the end. The block is the caller's. */
 mel_status mel_stream_next(mel_table **out, mel_stream *stream, size_t max_rows, mel_error *err);
+/* To the first row again; so far only tests read a file twice. */
 mel_status mel_stream_rewind(mel_stream *stream, mel_error *err);
 void mel_stream_free(mel_stream *stream);
 
 /* A matrix of doubles as an .npy file (version 1, C order); written to a temporary file first, so a
- * failure leaves the old file. "-": standard output. */
+ * failure leaves the old file. "-": standard output. The program writes rows one after another; tests make
+ * their files by this. */
 mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const double *values, mel_error *err);
 /* The header of such a file, for writers of rows one after another; returns its bytes. item: what the numbers
  * are, as NumPy says it ("<f8": doubles, "<i8": whole numbers, of 8 bytes each, the lowest first; three

@@ -54,7 +54,8 @@ void mel_exchange_interval(const mel_exchange *x, double *low, double *high);
 /* The same for somebody whose answers may vary more than they happened to: ways to err count in proportion to
  * how much they do. outside: share of the posterior beyond either end, at most that of the interval. */
 void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high);
-/* Probability of an answer, by all that is believed. */
+/* Probability of an answer, by all that is believed. Tests hold mel_exchange_information to it, which works
+ * the same out for all answers at once. */
 double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_answer answer);
 /* Noise near the balance of a trade: the standard deviation of the exchange rate at which it is accepted,
  * natural logarithm, by its posterior geometric mean. */
