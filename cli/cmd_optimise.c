@@ -1,4 +1,5 @@
 /* melicit optimise: the classifier that is best for a metric of which only values are known. */
+#include "base/team.h"
 #include "files.h"
 #include "optimise/shared.h"
 #include "optimise_work.h"
@@ -9,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FOLDS = 5, ROUNDS = 10 };
 static const double spacing = 1e-4; /* of the plug-in's line search, as in the thesis */
@@ -305,6 +307,7 @@ static void note_stop(work *w, cli_run *run)
 static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
     w->opt.epsilon = w->epsilon[w->chosen % w->n_epsilon];
+    w->opt.checkpoint = args->checkpoint;
     mel_status status = find(w, args, run, err);
     if (status != MEL_OK)
         return status;
@@ -314,6 +317,8 @@ static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, me
         note_stop(w, run);
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, w->classifier, err);
+    if (status == MEL_OK && args->checkpoint != NULL && mel_team_leads() && w->found.end <= MEL_OPTIMISE_FLAT)
+        (void)unlink(args->checkpoint);
     if (status == MEL_OK)
         status = say_end(w, args, err);
     if (status == MEL_OK)

@@ -35,6 +35,8 @@ static mel_status check_method(const cli_optimise_args *args, mel_error *err)
             err, MEL_EINVAL,
             "--method plug-in goes on until nothing is better, at most --rounds times, and takes the "
             "best: no --iterations, --step, --take");
+    if (args->method != CLI_METHOD_FW && args->checkpoint != NULL)
+        return cli_fail(err, MEL_EINVAL, "--checkpoint goes with --method fw-eg");
     if (args->method == CLI_METHOD_PI && (args->iterations > 0 || args->step != 0))
         return cli_fail(err, MEL_EINVAL, "--method pi-ew takes one full step: no --iterations, no --step");
     return plug_in || args->rounds == UINT64_MAX
@@ -110,6 +112,7 @@ static mel_status check_comparing(const cli_optimise_args *args, mel_error *err)
                  { "epsilon", args->epsilon.n > 0 },
                  { "known", args->known },
                  { "iterations", args->iterations > 0 },
+                 { "checkpoint", args->checkpoint != NULL },
                  { "method", args->method != 0 },
                  { "step", args->step != 0 },
                  { "weights", args->weights != 0 },
@@ -356,6 +359,13 @@ static const cli_option own_options[] = {
       .high = 1e6,
       .above_low = true,
       .help = "seconds that a program has for one value; 60 unless given" },
+    { .name = "checkpoint",
+      .argument = "FILE",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(cli_optimise_args, checkpoint),
+      .help =
+          "where the run is after each iteration: after a kill the same command goes on from there; removed "
+          "when the run has ended" },
     { .name = "out",
       .argument = "CLASSIFIER.json",
       .kind = CLI_OUTPUT,

@@ -99,6 +99,10 @@ typedef struct {
     /* Called after each iteration (t = 0: the start); may be NULL. alpha: n_basis x k x k. */
     void (*trace)(void *user, uint32_t t, double value, double gap, const double *alpha);
     void *trace_user;
+    /* A file for where the run is, replaced after each iteration: a call with the same rows and options goes
+     * on from there, and a file of another run is refused (MEL_ECONFLICT). It stays when the run has ended.
+     * NULL: none. */
+    const char *checkpoint;
 } mel_optimise_options;
 MEL_API void mel_optimise_options_init(mel_optimise_options *opt);
 

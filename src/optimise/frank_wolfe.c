@@ -1,7 +1,6 @@
 /* PI-EW (Algorithm 7.2) and FW-EG (Algorithm 7.3): elicit weights around the current classifier, take the
  * rule that is best for them, and move towards it. */
-#include "base/digest.h"
-#include "optimise/optimise.h"
+#include "optimise/run.h"
 #include "optimise/shared.h"
 #include "space/shared.h"
 
@@ -11,20 +10,6 @@
 #include <string.h>
 
 enum { LINE_POINTS = 16, LINE_ROUNDS = 16 };
-
-/* A run: the current classifier, the last rule, and the weights and steps that led here. */
-typedef struct {
-    mel_weighting w;
-    size_t *cells;
-    mel_iterate now, rule;
-    size_t n_weight;              /* numbers in one rule's weights */
-    double *weight;               /* rules so far, n_weight each: the start, then one per iteration */
-    double *step;                 /* towards each; the first is 1 */
-    char (*sums)[MEL_DIGEST_HEX]; /* of what each does on all rows: rules with the same are one in mixtures */
-    uint32_t n_rules, capacity;
-    double *gain;  /* scratch: n_basis x k x k */
-    double *block; /* everything above but weight and step */
-} run;
 
 void mel_optimise_options_init(mel_optimise_options *opt)
 {
@@ -44,7 +29,7 @@ void mel_optimise_clear(mel_optimise_result *result)
 
 /* --- a run -------------------------------------------------------------------------------------- */
 
-static void run_clear(run *r)
+static void run_clear(mel_run *r)
 {
     mel_packed_free(r->w.packed);
     mel_probes_clear(&r->w.probes);
@@ -56,7 +41,7 @@ static void run_clear(run *r)
 }
 
 /* The cells that have weights. */
-static mel_status choose_cells(run *r, mel_error *err)
+static mel_status choose_cells(mel_run *r, mel_error *err)
 {
     const size_t all = mel_weight_cells(&r->w.size);
     r->cells = mel_alloc(all, sizeof *r->cells);
@@ -69,7 +54,7 @@ static mel_status choose_cells(run *r, mel_error *err)
     return r->w.n_cells > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "no confusion entry has a weight");
 }
 
-static mel_status make_room(run *r, mel_error *err)
+static mel_status make_room(mel_run *r, mel_error *err)
 {
     mel_weighting *w = &r->w;
     const size_t k = w->size.k, n = w->validation->n_rows, cells = w->size.n_groups * k * k;
@@ -99,7 +84,7 @@ static mel_status make_room(run *r, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status fill_totals(run *r, const mel_weight_rows *train, mel_error *err)
+static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_error *err)
 {
     mel_weighting *w = &r->w;
     double *u = mel_alloc(w->size.n_directions, sizeof *u);
@@ -120,7 +105,7 @@ static mel_status fill_totals(run *r, const mel_weight_rows *train, mel_error *e
     return status;
 }
 
-static mel_status begin(run *r, const mel_weight_rows *train, mel_error *err)
+static mel_status begin(mel_run *r, const mel_weight_rows *train, mel_error *err)
 {
     mel_weighting *w = &r->w;
     r->n_weight = w->size.n_basis * mel_weight_cells(&w->size);
@@ -141,8 +126,7 @@ static mel_status begin(run *r, const mel_weight_rows *train, mel_error *err)
 
 /* --- iterates ----------------------------------------------------------------------------------- */
 
-/* Room for one more rule; its weights, zeroed. */
-static double *add_rule(run *r, double step)
+double *mel_run_add_rule(mel_run *r, double step)
 {
     if (r->n_rules == r->capacity) {
         const uint32_t more = r->capacity == 0 ? 16 : 2 * r->capacity;
@@ -157,7 +141,7 @@ static double *add_rule(run *r, double step)
 }
 
 /* Gains of rule number i. */
-static void put_gains(double *gain, const run *r, size_t i)
+static void put_gains(double *gain, const mel_run *r, size_t i)
 {
     const mel_weight_size *size = &r->w.size;
     if (size->whole)
@@ -166,7 +150,7 @@ static void put_gains(double *gain, const run *r, size_t i)
         mel_weights_to_gains(gain, size->k, size->n_basis, r->weight + i * r->n_weight);
 }
 
-static void note_sums(run *r, const mel_iterate *rule)
+static void note_sums(mel_run *r, const mel_iterate *rule)
 {
     const mel_weight_size *size = &r->w.size;
     char both[2][MEL_DIGEST_HEX] = { { 0 } };
@@ -181,7 +165,7 @@ static void note_sums(run *r, const mel_iterate *rule)
 }
 
 /* What the last rule does on all rows. */
-static mel_status measure_rule(mel_iterate *into, run *r, mel_error *err)
+static mel_status measure_rule(mel_iterate *into, mel_run *r, mel_error *err)
 {
     double *scratch = mel_alloc(r->w.size.k + r->w.size.n_directions, sizeof *scratch);
     if (scratch == NULL)
@@ -202,7 +186,7 @@ static void blend(size_t n, double *now, const double *rule, double step)
         now[i] = (1.0 - step) * now[i] + step * rule[i];
 }
 
-static void move(run *r, double step)
+static void move(mel_run *r, double step)
 {
     const mel_weight_size *size = &r->w.size;
     blend(mel_packed_moments(size), r->now.train, r->rule.train, step);
@@ -212,7 +196,7 @@ static void move(run *r, double step)
 }
 
 /* The value `step` of the way from the current classifier to the rule. */
-static mel_status value_at(double *out, run *r, double step, mel_error *err)
+static mel_status value_at(double *out, mel_run *r, double step, mel_error *err)
 {
     mel_weighting *w = &r->w;
     const size_t k = w->size.k, cells = w->size.n_groups * k * k;
@@ -229,7 +213,7 @@ static mel_status value_at(double *out, run *r, double step, mel_error *err)
 }
 
 /* The best step of a grid, then of ever smaller steps around it. */
-static mel_status search_line(double *step, run *r, mel_error *err)
+static mel_status search_line(double *step, mel_run *r, mel_error *err)
 {
     double best = r->now.value, width = 1.0 / LINE_POINTS;
     mel_status status = MEL_OK;
@@ -256,7 +240,7 @@ static mel_status search_line(double *step, run *r, mel_error *err)
     return status;
 }
 
-static mel_status choose_step(double *step, run *r, uint32_t t, mel_error *err)
+static mel_status choose_step(double *step, mel_run *r, uint32_t t, mel_error *err)
 {
     if (r->w.opt.plug_in)
         *step = 1.0;
@@ -268,7 +252,7 @@ static mel_status choose_step(double *step, run *r, uint32_t t, mel_error *err)
 }
 
 /* How much the weights promise for a full step to the rule. */
-static double promised_gain(const run *r)
+static double promised_gain(const mel_run *r)
 {
     const mel_weighting *w = &r->w;
     const size_t n_basis = w->size.n_basis, cells = mel_weight_cells(&w->size),
@@ -282,7 +266,7 @@ static double promised_gain(const run *r)
     return gain;
 }
 
-static mel_status revalue(run *r, mel_error *err)
+static mel_status revalue(mel_run *r, mel_error *err)
 {
     if (r->now.validation != NULL)
         mel_weighting_confusion(r->w.confusion, &r->w, r->now.validation);
@@ -290,11 +274,11 @@ static mel_status revalue(run *r, mel_error *err)
 }
 
 /* The start: the plug-in rule of given weights. */
-static mel_status start(run *r, mel_error *err)
+static mel_status start(mel_run *r, mel_error *err)
 {
     const mel_weight_size *size = &r->w.size;
     const size_t cells = mel_weight_cells(size);
-    double *weight = add_rule(r, 1.0);
+    double *weight = mel_run_add_rule(r, 1.0);
     if (weight == NULL)
         return mel_fail_memory(err, "weights");
     memset(weight, 0, r->n_weight * sizeof *weight);
@@ -308,7 +292,7 @@ static mel_status start(run *r, mel_error *err)
     return mel_metric_fails(status) ? mel_fail_in(err, status, "iteration 0") : status;
 }
 
-static void note_best(mel_optimise_result *out, const run *r, uint32_t t)
+static void note_best(mel_optimise_result *out, const mel_run *r, uint32_t t)
 {
     if (t == 0)
         out->start = r->now.value;
@@ -320,7 +304,7 @@ static void note_best(mel_optimise_result *out, const run *r, uint32_t t)
     out->iterations = t;
 }
 
-static void tell_trace(const run *r, uint32_t t, double gap)
+static void tell_trace(const mel_run *r, uint32_t t, double gap)
 {
     const mel_optimise_options *opt = &r->w.opt;
     if (opt->trace == NULL)
@@ -330,10 +314,10 @@ static void tell_trace(const run *r, uint32_t t, double gap)
 }
 
 /* One iteration; *flat: there was nothing to follow. */
-static mel_status iterate(bool *flat, mel_optimise_result *out, run *r, uint32_t t, mel_error *err)
+static mel_status iterate(bool *flat, mel_optimise_result *out, mel_run *r, uint32_t t, mel_error *err)
 {
     double step = 1.0;
-    double *weight = add_rule(r, 0.0);
+    double *weight = mel_run_add_rule(r, 0.0);
     if (weight == NULL)
         return mel_fail_memory(err, "weights");
     mel_status status = mel_elicit_weights(weight, flat, &out->rank, &out->condition, &r->w, &r->now, err);
@@ -354,7 +338,7 @@ static mel_status iterate(bool *flat, mel_optimise_result *out, run *r, uint32_t
 
 /* Shares of the rules in iterate number t. Of rules that no sum over the rows tells apart the last one has
  * the share of all; with a shift every rule stays, as in the authors' program. */
-static void put_shares(double *share, const run *r, uint32_t t)
+static void put_shares(double *share, const mel_run *r, uint32_t t)
 {
     const bool merge = r->w.opt.shift == 0.0;
     double left = 1.0;
@@ -370,7 +354,7 @@ static void put_shares(double *share, const run *r, uint32_t t)
 }
 
 /* The rules of iterate number t that have a share, largest first. */
-static mel_status take_mixture(mel_blend *out, const run *r, uint32_t t, mel_error *err)
+static mel_status take_mixture(mel_blend *out, const mel_run *r, uint32_t t, mel_error *err)
 {
     const size_t k = r->w.size.k, n_basis = r->w.size.n_basis, n_gain = n_basis * k * k;
     double *share = mel_alloc(t + 1, sizeof *share);
@@ -400,13 +384,13 @@ static mel_status take_mixture(mel_blend *out, const run *r, uint32_t t, mel_err
 
 /* Whether the last iterate is worse than the first classifier by more than chance explains: the weights do
  * not tell how the metric changes. A share of n rows has a relative standard error of about 1/sqrt(n). */
-static bool has_fallen(const mel_optimise_result *out, const run *r)
+static bool has_fallen(const mel_optimise_result *out, const mel_run *r)
 {
     return out->start - out->value > 2.0 * fabs(out->start) / sqrt((double)r->w.validation->n_rows);
 }
 
 /* The last iterate, or the best one: where that is wished, where the run was cut short, and after a fall. */
-static mel_status end(mel_optimise_result *out, const run *r, mel_error *err)
+static mel_status end(mel_optimise_result *out, const mel_run *r, mel_error *err)
 {
     const bool cut = out->end == MEL_OPTIMISE_FAILED || out->end == MEL_OPTIMISE_STOPPED;
     out->fell_back = !cut && has_fallen(out, r);
@@ -431,13 +415,13 @@ mel_status mel_optimise_ended(mel_optimise_result *out, bool flat, mel_status st
 }
 
 /* Iterations until the end, whatever it is; out->end and out->failure say which. */
-static mel_status follow(mel_optimise_result *out, run *r, const mel_weight_rows *train, mel_error *err)
+static mel_status follow(mel_optimise_result *out, mel_run *r, const mel_weight_rows *train, mel_error *err)
 {
     const uint32_t last = r->w.opt.plug_in ? 1 : r->w.opt.iterations;
     mel_status status =
         r->w.opt.probes == MEL_PROBE_CONSTRAINED ? mel_probes_make(&r->w, train, err) : MEL_OK;
     bool flat = false;
-    for (uint32_t t = 0; t < last && status == MEL_OK && !flat; t++) {
+    for (uint32_t t = out->iterations; t < last && status == MEL_OK && !flat; t++) {
         char what[96], gap[32] = ""; /* there is none before the first iteration */
         if (isfinite(out->gap))
             (void)snprintf(gap, sizeof gap, ", gap %.2g", out->gap);
@@ -449,6 +433,7 @@ static mel_status follow(mel_optimise_result *out, run *r, const mel_weight_rows
         if (status == MEL_OK && !flat) {
             note_best(out, r, t + 1);
             tell_trace(r, t + 1, out->gap);
+            status = mel_run_save(r, out, train->n_rows, err);
         } else if (mel_metric_fails(status)) {
             status = mel_fail_in(err, status, "iteration %lu", (unsigned long)t + 1);
         }
@@ -462,7 +447,7 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
 {
     *out = (mel_optimise_result){ .condition = NAN, .gap = NAN };
     mel_error own = { 0 };
-    run r = { .w = { .validation = validation, .box = box } };
+    mel_run r = { .w = { .validation = validation, .box = box } };
     mel_optimise_options_init(&r.w.opt);
     mel_status status = mel_options_take(&r.w.opt, sizeof r.w.opt, opt, "optimise options", err);
     if (status == MEL_OK)
@@ -483,8 +468,10 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
     if (status == MEL_OK) {
         note_best(out, &r, 0);
         tell_trace(&r, 0, NAN);
-        status = follow(out, &r, train, err != NULL ? err : &own);
+        status = mel_run_load(&r, out, train->n_rows, err);
     }
+    if (status == MEL_OK)
+        status = follow(out, &r, train, err != NULL ? err : &own);
     if (status == MEL_OK)
         status = end(out, &r, err);
     run_clear(&r);

@@ -185,3 +185,45 @@ def test_a_rank_is_killed(rows):
 def test_verbs_of_one_process(rows):
     ran = mpirun(rows, 2, PROGRAM, "metric", "--help-me")
     assert ran.code == 2 and ran.err.count("melicit metric:") == 1
+
+
+STOPPING = """
+import json, os, signal, sys
+asked = 0
+for line in sys.stdin:
+    chances = json.loads(line)["chances"]
+    asked += 1
+    open("asked", "a").write("x")
+    if asked == int(sys.argv[1]):
+        os.kill(os.getppid(), signal.SIGKILL)
+    print(1 - abs(sum(c[1] for c in chances) / len(chances) - 0.4), flush=True)
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_checkpoint(rows, ranks):
+    """A run that is killed goes on with the same command, to the same bits, also as other ranks; the file of another run is refused."""
+    rows.write("judge.py", STOPPING)
+    numpy.save(rows.folder / "vp.npy", rows.load("pall.npy")[:100])
+
+    def command(die, *more):
+        return ("optimise", "--metric", f"cmd:exec /usr/bin/python3 judge.py {die}", "--iterations", "4", *PROBS, "--validation-probs", "vp.npy",
+                "--out", "out.json", "--json", *more)
+
+    def asked():
+        n = len((rows.folder / "asked").read_text())
+        (rows.folder / "asked").unlink()
+        return n
+
+    whole = results(rows, rows(*command(0)))
+    all_of_it = asked()
+    kept = ("--checkpoint", "kept")
+    killed = rows(*command(10, *kept)) if ranks == 1 else mpirun(rows, ranks, PROGRAM, *command(10, *kept))
+    assert killed.code != 0 and (rows.folder / "kept").exists() and not (rows.folder / "out.json").exists()
+    assert rows(*command(0, *kept, "--epsilon", "0.01")).code == 6
+    asked()
+    assert results(rows, rows(*command(0, *kept))) == whole
+    assert asked() < all_of_it - 5  # it went on, after two iterations
+    assert not (rows.folder / "kept").exists()
+    rows.write("kept", "something else")
+    assert rows(*command(0, *kept)).code == 3
