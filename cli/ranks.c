@@ -22,9 +22,11 @@
 static size_t started_as(void)
 {
     static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE" };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (getenv(sizes[i]) != NULL)
-            return (size_t)strtoul(getenv(sizes[i]), NULL, 10);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *said = getenv(sizes[i]);
+        if (said != NULL)
+            return (size_t)strtoul(said, NULL, 10);
+    }
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     return tasks != NULL && getenv("PMIX_RANK") != NULL ? (size_t)strtoul(tasks, NULL, 10) : 1;
 }

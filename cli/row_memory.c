@@ -30,18 +30,14 @@ static struct {
 } rows = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* What the linker (--wrap) makes of malloc and the others: ours, and the system's. */
-void *__real_malloc(size_t n); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void *__real_calloc(size_t n,
-                    size_t size); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void *__real_realloc(void *block,
-                     size_t n); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void __real_free(void *block);  /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void *__wrap_malloc(size_t n);  /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void *__wrap_calloc(size_t n,
-                    size_t size); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void *__wrap_realloc(void *block,
-                     size_t n); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void __wrap_free(void *block);  /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *block, size_t n);
+void __real_free(void *block);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *block, size_t n);
+void __wrap_free(void *block);
 
 /* SLOTS: the block is none of ours. */
 static size_t slot_of(const void *block)
@@ -162,9 +158,11 @@ void *__wrap_realloc(void *block, size_t n)
     void *larger = place_for(n);
     if (larger == NULL)
         return __real_realloc(block, n);
-    const size_t had = block != NULL ? malloc_usable_size(block) : 0;
-    memcpy(larger, block, had < n ? had : n);
-    __real_free(block);
+    if (block != NULL) {
+        const size_t had = malloc_usable_size(block);
+        memcpy(larger, block, had < n ? had : n);
+        __real_free(block);
+    }
     return larger;
 }
 

@@ -77,7 +77,8 @@ mel_status mel_shard_file(mel_table **out, mel_shard_files *from, size_t i, mel_
     const mel_team *team = mel_team_get();
     if (team->size == 1)
         return mel_read_file(out, from->files->file[i].name, from->opt, err);
-    mel_status status = i % team->size == 0 ? read_round(from, i, err) : MEL_OK;
+    const bool begins = i % team->size == 0 || from->bytes == NULL;
+    const mel_status status = begins ? read_round(from, i - i % team->size, err) : MEL_OK;
     if (status != MEL_OK)
         return status;
     const char *bytes = from->bytes;
