@@ -79,7 +79,7 @@ mel_status mel_shard_file(mel_table **out, mel_shard_files *from, size_t i, mel_
         return mel_read_file(out, from->files->file[i].name, from->opt, err);
     const bool begins = i % team->size == 0 || from->bytes == NULL;
     const mel_status status = begins ? read_round(from, i - i % team->size, err) : MEL_OK;
-    if (status != MEL_OK)
+    if (status != MEL_OK || from->bytes == NULL || from->sizes == NULL)
         return status;
     const char *bytes = from->bytes;
     for (size_t r = 0; r < i % team->size; r++)
