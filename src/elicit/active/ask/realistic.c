@@ -28,7 +28,7 @@ static const double least_change = 0.4, most_change = 1.6;
 /* Share of what the best classifier adds to the best trivial one that both of a pair are to keep. */
 static const double plausible_from = 0.5;
 /* A pair counts by so high a power of how likely both of it are to be such. */
-static const double care = 8.0;
+static const double care = 10.0;
 /* Of the pairs that tell so much of what the best one does, the simplest is asked. */
 static const double about_as_good = 0.85;
 
