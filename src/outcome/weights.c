@@ -38,6 +38,8 @@ static void find_shares(mel_outcome_work *w)
     w->out.weights = w->weight;
 }
 
+static const double no_bound = 1e-12;
+
 /* A linear metric of (TP, TN) that both mistakes make worse; the threshold 1/(1 + ratio) falls as the ratio
  * grows. */
 static void find_costs(mel_outcome *out)
@@ -45,6 +47,10 @@ static void find_costs(mel_outcome *out)
     mel_cost_ratio cost;
     if (mel_metric_cost_ratio(&cost, out->metric, NULL) != MEL_OK)
         return;
+    if (fabs(cost.low) < no_bound) /* the cosine of a right angle, rounded */
+        cost.low = 0.0;
+    if (cost.high > 1.0 / no_bound)
+        cost.high = INFINITY;
     const double *m = mel_metric_numerator(out->metric, NULL);
     const double sign = mel_metric_orientation(out->metric) == MEL_COST ? -1.0 : 1.0;
     if (sign * m[0] > 0.0 && sign * m[1] > 0.0)

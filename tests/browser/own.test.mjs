@@ -166,6 +166,30 @@ for (const family of ['diagonal-linear', 'linear'])
     await person.context.close();
   });
 
+test('a colleague answers the same questions about four classes, and the two are compared', async () => {
+  const person = await visitor(browser, server, 1280);
+  const other = await visitor(browser, server, 390);
+  await bundled(person, 'vehicle');
+  await person.page.getByText('More choices').click();
+  await person.page.locator('#questions').selectOption('10');
+  await person.page.getByRole('button', { name: 'Start answering' }).click();
+  await answerUntil(person, await arrive(person, 'question'), (p) => p.kind === 'result');
+  await person.page.reload();
+  await person.page.locator('summary', { hasText: 'Share' }).click();
+  await person.page.getByRole('button', { name: 'Make a link' }).click();
+  await other.page.goto(await person.page.locator('.next pre').first().innerText());
+  await other.page.getByRole('button', { name: 'Answer yourself' }).click();
+  await answerUntil(other, await arrive(other, 'question'), (p) => p.kind === 'result', 0.2);
+  await other.page.reload();
+  await other.page.getByRole('heading', { name: 'You and your colleague' }).waitFor();
+  await inspect(other, 'compare-classes');
+  assert.equal(await other.page.locator('.colleague-row').count(), 8);
+  for (const one of [person, other]) {
+    one.check();
+    await one.context.close();
+  }
+});
+
 test('what the start page hands over becomes a study that people can join', async () => {
   const person = await visitor(browser, server, 1280);
   const { page } = person;

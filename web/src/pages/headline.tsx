@@ -7,7 +7,7 @@ import { short } from '../lib/text';
 import type { Range, Ratio, Result, Words } from '../lib/types';
 import { Heading } from './common';
 
-/** About the graver of the two mistakes. */
+/** About the graver of the two mistakes; with one bound only, about the one that it makes a number above 1 of. */
 interface Sides {
   grave: 'missed' | 'alarm';
   one: string;
@@ -21,20 +21,16 @@ const known = (x: number | null | undefined): x is number => typeof x === 'numbe
 /** The other way round where a false alarm is the graver one: never less than one of a kind. */
 function sidesOf(ratio: Ratio, interval: [number | null, number | null] | undefined): Sides {
   const [low, high] = interval ?? [ratio.low ?? null, ratio.high ?? null];
-  if (ratio.value >= 1 || (!known(high) && known(low)))
-    return {
-      grave: 'missed',
-      one: ratio.missed,
-      many: ratio.false_alarms,
-      single: ratio.false_alarm,
-      range: { value: ratio.value, low: known(low) ? low : null, high: known(high) ? high : null },
-    };
+  const [least, most] = [known(low) ? low : null, known(high) ? high : null];
+  const bound = least === null || most === null ? (least ?? most) : null;
+  if ((bound ?? ratio.value) >= 1)
+    return { grave: 'missed', one: ratio.missed, many: ratio.false_alarms, single: ratio.false_alarm, range: { value: ratio.value, low: least, high: most } };
   return {
     grave: 'alarm',
     one: ratio.false_alarm,
     many: ratio.missed_plural,
     single: ratio.missed,
-    range: { value: 1 / ratio.value, low: known(high) ? 1 / high : null, high: known(low) ? 1 / low : null },
+    range: { value: 1 / ratio.value, low: most === null ? null : 1 / most, high: least === null ? null : 1 / least },
   };
 }
 
@@ -48,7 +44,8 @@ function Scale({ range }: { range: Range }): JSX.Element {
 function RatioWords({ result, ratio }: { result: Result; ratio: Ratio }): JSX.Element {
   const { grave, one, many, single, range } = sidesOf(ratio, result.ratio_interval);
   const number = short(range.value);
-  const open = range.high === null;
+  // A bound on one side only.
+  const open = range.high === null || range.low === null;
   const words = result.statements.find((s) => s.key === 'words')?.text ?? '';
   const light = grave === 'missed' ? 'alarm' : 'missed';
   return (
@@ -57,7 +54,11 @@ function RatioWords({ result, ratio }: { result: Result; ratio: Ratio }): JSX.El
         To you, <b>one {one}</b>{' '}
         {open ? (
           <>
-            is worse than <b>{short(Math.floor(range.low ?? 0))} {many}</b>.
+            {range.low === null ? 'is less bad than ' : 'is worse than '}
+            <b>
+              {short(range.low === null ? Math.ceil(range.high ?? 0) : Math.floor(range.low))} {many}
+            </b>
+            .
           </>
         ) : (
           <>
@@ -79,7 +80,7 @@ function RatioWords({ result, ratio }: { result: Result; ratio: Ratio }): JSX.El
           </p>
         )
       )}
-      {(range.high ?? range.low ?? 0) > 40 || (range.high ?? range.low ?? 0) < 1 ? (
+      {range.low === null ? null : (range.high ?? range.low ?? 0) > 40 || (range.high ?? range.low ?? 0) < 1 ? (
         <Scale range={range} />
       ) : (
         <Equation grave={grave} light={light} {...range} />

@@ -196,11 +196,11 @@ function DifferenceWords({ q, words }: { q: Question; words?: Words }): JSX.Elem
   return (
     <div class={isBinary(q) ? 'difference' : 'difference lines'}>
       <div class="reserved">
-        <div class="ghost" aria-hidden="true">
-          <Sentences q={longest(q, words)} words={words} />
-        </div>
         <div>
           <Sentences q={q} words={words} />
+        </div>
+        <div class="ghost" aria-hidden="true">
+          <Sentences q={longest(q, words)} words={words} />
         </div>
       </div>
       {means && (
@@ -344,9 +344,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         </Heading>
         {/* In the place of what is known by then: a line more would move everything. */}
         <div class="out-of reserved">
-          <span class="ghost" aria-hidden="true">
-            {AGAIN}
-          </span>
+          <span class="ghost" aria-hidden="true" data-text={AGAIN} />
           <span>{q.remark ?? `Numbers are ${outOf(viewOf(q, 'a'), words)}.`}</span>
         </div>
       </div>
