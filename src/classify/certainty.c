@@ -106,6 +106,15 @@ typedef struct {
     mel_rng rng;
 } work;
 
+/* Whether it is 0, or of ratios 1, where groups are equal, and on one side of that elsewhere. */
+static bool compares_groups(const mel_measure *m)
+{
+    const bool apart = m->over == MEL_GROUPS_DIFFERENCE || m->over == MEL_GROUPS_DIFFERENCE_TO_ALL ||
+                       m->over == MEL_GROUPS_RATIO || m->over == MEL_GROUPS_RATIO_TO_ALL;
+    return m->metric == NULL && m->n_groups > 1 &&
+           (apart || (m->row == &mel_measure_rates_row && m->target == NULL));
+}
+
 static double rows_variance(const work *w)
 {
     double mean = 0.0, sum = 0.0;
@@ -157,6 +166,64 @@ static mel_status draw_values(double *values, work *w, size_t n, mel_error *err)
     return status;
 }
 
+/* --- groups that may be equal -------------------------------------------------------------------- */
+
+/* Counts of groups that have the rows they have (by_class: of each class), but decisions as all of them. */
+static void make_equal(double *out, const work *w, bool by_class)
+{
+    const size_t k = w->measure->k, m = w->measure->n_groups, cells = k * k, parts = by_class ? k : 1;
+    const size_t size = cells / parts;
+    for (size_t part = 0; part < parts; part++) {
+        double all = 0.0;
+        for (size_t c = 0; c < m * size; c++)
+            all += w->counts[c / size * cells + part * size + c % size];
+        for (size_t g = 0; g < m; g++) {
+            double own = 0.0;
+            for (size_t c = 0; c < size; c++)
+                own += w->counts[g * cells + part * size + c];
+            for (size_t c = 0; c < size; c++) {
+                double together = 0.0;
+                for (size_t h = 0; h < m; h++)
+                    together += w->counts[h * cells + part * size + c];
+                out[g * cells + part * size + c] = all > 0.0 ? own * together / all : 0.0;
+            }
+        }
+    }
+}
+
+/* Draws of groups differ, even if the groups are equal. An interval reaches as far towards equality from what
+ * was seen as draws reach the other way (but for squares), and up to it where equal groups would look so
+ * different in one of 20 cases. room: as many numbers as there are draws. */
+static mel_status reach_equality(mel_interval *range, work *w, double value, double *room, mel_error *err)
+{
+    const double *seen = w->counts;
+    const bool ratio = mel_measure_orientation(w->measure) == MEL_UTILITY;
+    const double equal = ratio ? 1.0 : 0.0;
+    double *same = mel_alloc(w->cells, sizeof *same), at = 0.0;
+    if (same == NULL)
+        return mel_fail_memory(err, "how sure a value is");
+    make_equal(same, w, true);
+    mel_status status = mel_measure_value(&at, w->measure, same, err);
+    if (status == MEL_OK && fabs(at - equal) > 1e-9) /* it is about more than rates of classes */
+        make_equal(same, w, false);
+    w->counts = same;
+    if (status == MEL_OK)
+        status = draw_values(room, w, w->opt->draws, err);
+    w->counts = seen;
+    if (status == MEL_OK && ratio) {
+        const bool may = value >= quantile(w->opt->draws, room, 0.05);
+        range->high = may ? 1.0 : fmax(range->high, fmin(2.0 * value - range->low, 1.0));
+    } else if (status == MEL_OK) {
+        const bool may = value <= quantile(w->opt->draws, room, 0.95),
+                   squares = mel_measure_is_smooth(w->measure);
+        range->low = may       ? 0.0
+                     : squares ? range->low
+                               : fmin(range->low, fmax(2.0 * value - range->high, 0.0));
+    }
+    free(same);
+    return status;
+}
+
 static mel_status by_draws(mel_certainty *out, work *w, mel_error *err)
 {
     const size_t n = w->opt->draws;
@@ -169,6 +236,8 @@ static mel_status by_draws(mel_certainty *out, work *w, mel_error *err)
     out->rows.low = fmin(out->rows.low, out->value);
     out->rows.high = fmax(out->rows.high, out->value);
     out->deviation = out->rows_deviation;
+    if (compares_groups(w->measure))
+        status = reach_equality(&out->rows, w, out->value, w->both, err);
     double inside = 0.0;
     for (size_t s = 0; s < w->opt->n_metrics && status == MEL_OK; s++) {
         double *mine = w->both + w->n_both;
@@ -190,7 +259,8 @@ static mel_status find(mel_certainty *out, work *w, mel_error *err)
 {
     mel_status status = mel_measure_value(&out->value, w->measure, w->counts, err);
     if (status == MEL_OK)
-        status = mel_few_rows(w->measure, w->counts) ? by_draws(out, w, err) : by_slopes(out, w, err);
+        status = mel_few_rows(w->measure, w->counts) || compares_groups(w->measure) ? by_draws(out, w, err)
+                                                                                    : by_slopes(out, w, err);
     if (status != MEL_OK)
         return status;
     const size_t n = w->opt->n_metrics;

@@ -65,6 +65,9 @@ static void test_values(void **state)
     static const double two[] = { 0.60, 0.08, 0.06, 0.26 };
     static const double three[] = { 0.35, 0.05, 0.03, 0.04, 0.23, 0.05, 0.04, 0.03, 0.18 };
     static const double groups[] = { 0.30, 0.05, 0.03, 0.12, 0.32, 0.02, 0.06, 0.10 };
+    static const double equal[] = { 0.24, 0.06, 0.04, 0.16, 0.32, 0.08, 0.02, 0.08 };
+    static const double three_groups[] = { 0.12, 0.03, 0.02, 0.08, 0.20, 0.05,
+                                           0.04, 0.16, 0.16, 0.04, 0.02, 0.08 };
     static const struct {
         const char *name;
         size_t k, m;
@@ -80,6 +83,12 @@ static void test_values(void **state)
         { "min-recall", 2, 0, two },
         { "equalised-odds:absolute", 2, 2, groups },
         { "recall:difference", 2, 2, groups },
+        { "equalised-odds:absolute", 2, 2, equal },
+        { "equalised-odds", 2, 2, equal },
+        { "equalised-odds", 2, 2, groups },
+        { "recall:difference", 2, 2, equal },
+        { "recall:ratio", 2, 2, equal },
+        { "recall:difference", 2, 3, three_groups },
     };
     const size_t runs = test_repeats(1000, 150, 5);
     for (size_t r = 0; r < COUNT(rows); r++) {

@@ -46,10 +46,27 @@ static mel_status intervals(void *context)
     return status;
 }
 
+static mel_status between_groups(void *context)
+{
+    (void)context;
+    static const double two[] = { 60, 10, 12, 40, 50, 9, 8, 30 };
+    mel_certainty_options opt = options();
+    mel_measure *measure = NULL;
+    mel_certainty got;
+    mel_error err = { 0 };
+    opt.n_metrics = 0;
+    mel_status status = mel_measure_named(&measure, "accuracy:difference", 2, 2, &err);
+    if (status == MEL_OK)
+        status = mel_certainty_of(&got, measure, two, &opt, &err);
+    mel_measure_free(measure);
+    return status;
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
     test_each_allocation("intervals", intervals, NULL);
+    test_each_allocation("differences between groups", between_groups, NULL);
 }
 
 int main(void)
