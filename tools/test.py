@@ -84,7 +84,7 @@ def run(command, log):
 
 
 class Build:
-    """The build of a stage, which begins now, in the background; one that is for later only takes the cores that nobody uses."""
+    """The build of a stage, which begins now, in the background; one that is for later gives way to the tests."""
 
     def __init__(self, name, base, jobs, later):
         ending, options, self.choice, self.title = STAGES[name]
@@ -93,7 +93,7 @@ class Build:
         self.log = self.folder / f"{name}.log"
         self.log.unlink(missing_ok=True)
         self.begin = time.monotonic()
-        self.done = concurrent.futures.ThreadPoolExecutor(1).submit(self.make, options, str(jobs), ["nice", "-n", "19"] if later else [])
+        self.done = concurrent.futures.ThreadPoolExecutor(1).submit(self.make, options, str(jobs), ["nice", "-n", "5"] if later else [])
 
     def make(self, options, jobs, nice):
         configure = ["cmake", "-S", ".", "-B", self.folder, "-G", "Ninja", "--log-level=WARNING", "-DMEL_TESTS=ON", *options]
