@@ -155,12 +155,61 @@ static void test_metric_objects(void **state)
     mel_metric_free(metric);
 }
 
+/* --- choosing ----------------------------------------------------------------------------------- */
+
+/* A metric without a value at one of its evaluations. */
+typedef struct {
+    mel_black_box of;
+    size_t asked, gap;
+} gappy;
+
+static mel_status gappy_value(double *out, void *user, const double *confusion, mel_error *err)
+{
+    gappy *g = user;
+    const mel_status status = g->of.value(out, g->of.user, confusion, err);
+    if (++g->asked == g->gap)
+        *out = NAN;
+    return status;
+}
+
+/* A candidate whose held-out decisions have no value is not chosen in silence: the best classifier so far is
+ * there, and the failure says which candidate it was. */
+static void test_candidate_without_value(void **state)
+{
+    (void)state;
+    const problem p = make_problem(6);
+    mel_measure *m = measure_named("g-mean", K, 0);
+    gappy g = { .of = mel_measure_box(m, NULL) };
+    const mel_black_box box = { .value = gappy_value, .user = &g };
+    const mel_weight_candidate candidate[2] = { { 1, NULL, NULL, 0.01 }, { 1, NULL, NULL, 0.1 } };
+    const mel_weight_rows train = train_of(&p), validation = validation_of(&p);
+    double value[2];
+    mel_weight_choice choice = { .value = value };
+    mel_optimise_options opt;
+    mel_error err = { 0 };
+    mel_optimise_options_init(&opt);
+    opt.iterations = 2;
+    assert_ok(mel_optimise_choose(&choice, 1, candidate, 3, K, &train, &validation, &box, &opt, &err), &err);
+    assert_true(isfinite(value[0]) && choice.cut.mixture.n_rules == 0);
+    g.gap = g.asked; /* the value of what was held out comes last */
+    g.asked = 0;
+    assert_ok(mel_optimise_choose(&choice, 2, candidate, 3, K, &train, &validation, &box, &opt, &err), &err);
+    assert_int_equal(g.asked, g.gap);
+    assert_true(isnan(value[0]) && isnan(value[1]));
+    assert_int_equal(choice.cut.end, MEL_OPTIMISE_FAILED);
+    assert_string_equal(choice.cut.failure.text, "candidate 1 of 2: the metric is nan");
+    assert_true(choice.cut.mixture.n_rules > 0 && isfinite(choice.cut.value));
+    mel_optimise_clear(&choice.cut);
+    mel_measure_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gap_falls),
         cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_metric_objects),
+        cmocka_unit_test(test_candidate_without_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
