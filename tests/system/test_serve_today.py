@@ -145,3 +145,19 @@ def test_command_lines_run_as_they_are_shown(server, melicit):
         done = melicit(*words[1:])
         assert done.code == 0, done.err
     assert (melicit.folder / "rule.json").exists()
+
+
+def test_a_bound_below_one_of_a_kind_is_turned_round(server):
+    """Somebody who never takes a false alarm where the test has many to offer: nothing counts "more than 0.03 missed cases"."""
+    client = server.client()
+    page = client.own(space={"population": "logistic:a=5,b=7"}, words={"mistakes": {"missed": "missed crack", "missed_plural": "missed cracks",
+                      "false_alarm": "false alarm"}}, options={"max_questions": 20, "announce_repeats": True})
+    while page["kind"] == "question":
+        a, b = (page["question"][side][0][1] for side in "ab")
+        page = client.send(page, {"answer": "A" if a < b else "B"})[1]["page"]
+    result = page["result"]
+    low, high = result["ratio_interval"]
+    assert low is None and high > 1 and result["open_ended"]
+    words = next(s["text"] for s in result["statements"] if s["key"] == "words")
+    assert words.startswith("One missed crack counts less than ") and "never accepted a false alarm" in words, words
+    assert "e-1" not in " ".join(s["text"] for s in result["statements"])
