@@ -1,11 +1,12 @@
 """Everybody's answers for each: what is found of 100 people who answer 15 questions each, next to bayesm.
 
-    python3 bench/hierarchy.py [--spread 0.3] [--scale 0.04] [--runs 3]
+    python3 bench/hierarchy.py [--spread 0.3] [--scale 0.04] [--runs 3] [--known]
 
 build/bench_hierarchy makes the people, their questions and answers, and prints the median angle between each
 one's six costs and what was found. The same answers to random questions go to rhierMnlRwMixture of r-cran-bayesm
 (20,000 draws, the first quarter left out), where R has it. Goals: not worse than bayesm on random questions,
-at most half its angle with questions that are chosen.
+at most half its angle with questions that are chosen. With --known it prints what could be reached at best:
+by somebody who knows the population and how people err.
 """
 import argparse
 import csv
@@ -64,12 +65,54 @@ def by_bayesm(folder, given):
     return statistics.median(degrees(x, y) for x, y in zip(people, wanted))
 
 
+def at_best(given, people=100, questions=15, particles=4000, candidates=80):
+    """Median angle of posterior means by particles of the true population; of the candidates, differences of two of them across
+    their mean, at full length, the one that tells most is asked."""
+    import numpy as np
+
+    rng = np.random.default_rng(given.seed)
+    common = rng.normal(size=6)
+    common /= np.linalg.norm(common)
+
+    def draw(n):
+        w = -np.abs(common + given.spread * rng.normal(size=(n, 6)) / np.sqrt(5))
+        return w / np.linalg.norm(w, axis=1, keepdims=True)
+
+    def entropy(p):
+        p = np.clip(p, 1e-9, 1 - 1e-9)
+        return -(p * np.log(p) + (1 - p) * np.log(1 - p))
+
+    angles = []
+    for truth in draw(people):
+        likely, log_weight = draw(particles), np.zeros(particles)
+        for _ in range(questions):
+            weight = np.exp(log_weight - log_weight.max())
+            weight /= weight.sum()
+            mean = weight @ likely / np.linalg.norm(weight @ likely)
+            first, second = rng.choice(particles, size=(2, candidates), p=weight)
+            pair = likely[first] - likely[second] + (rng.random((candidates, 1)) < 0.3) * 0.3 * rng.normal(size=(candidates, 6))
+            pair -= (pair @ mean)[:, None] * mean
+            pair *= 0.4 / np.maximum(np.linalg.norm(pair, axis=1, keepdims=True), 1e-9)
+            chance = 1 / (1 + np.exp(-pair @ likely.T / given.scale))
+            asked = pair[np.argmax(entropy(chance @ weight) - entropy(chance) @ weight)]
+            yes = rng.random() < 1 / (1 + np.exp(-truth @ asked / given.scale))
+            log_weight -= np.logaddexp(0, (-1 if yes else 1) * (likely @ asked) / given.scale)
+        weight = np.exp(log_weight - log_weight.max())
+        angles.append(degrees(weight @ likely, truth))
+    return statistics.median(angles)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--spread", type=float, default=0.3)
     parser.add_argument("--scale", type=float, default=0.04)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--known", action="store_true", help="what could be reached at best")
     given = parser.parse_args()
+    if given.known:
+        for given.seed in range(1, given.runs + 1):
+            print(f"{given.seed:3} at best, other people: {at_best(given):.1f}", flush=True)
+        return
     print(f"median angle in degrees, 100 people, spread {given.spread}, errors of scale {given.scale}")
     print("run  random: bayesm, alone, together  active: alone, together")
     for given.seed in range(1, given.runs + 1):

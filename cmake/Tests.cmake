@@ -189,7 +189,7 @@ if(MEL_TESTS AND NOT MEL_SANITIZE)
 endif()
 
 # Tests that take long start first, so that none runs alone at the end: seconds in make test on two cores, next to others.
-foreach(cost browser_study=155 system_test_cli=144 system_test_serve_abuse=133 lint_tidy_src=122 browser_session=77
+foreach(cost browser_study=155 system_test_cli=144 system_test_serve_abuse=133 lint_tidy_src=122 browser_session=77 browser_flows=70
         browser_saved=67 browser_start=60 lint_tidy_tests=55 system_test_serve=48 browser_result=46 system_test_zoo=43
         browser_small=40 system_test_serve_postgres=39 test_alloc_elicit=35 system_test_serve_twelve=34
         system_test_elicit=33 system_test_kill=33 test_server_cache=33 system_test_sklearn=28

@@ -180,7 +180,7 @@ export async function send(person, address, data, csrf = 'first') {
 /** What somebody with this ratio sends for a page. */
 function replyTo(page, ratio) {
   if (page.kind === 'consent') return { agreed: true, version: page.version };
-  if (page.kind === 'form') return Object.fromEntries(page.fields.map((f) => [f.name, f.type === 'number' ? 30 : (f.choices?.[0] ?? 'Trade-offs')]));
+  if (page.kind === 'form') return Object.fromEntries(page.fields.map((f) => [f.name, f.type === 'number' ? 30 : (f.choices?.[0] ?? 'Nothing to add')]));
   if (page.kind === 'guess') return { ratio: 5 };
   if (page.kind === 'training') return { answer: rightAnswer(page) };
   return page.kind === 'question' ? { answer: choice(page.question, ratio) } : {};
