@@ -57,7 +57,9 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
             cli_print("  cross-fitted %.6g  %s, epsilon %g%s\n", w->cross_fitted[c],
                       w->basis[c / w->n_epsilon].text, w->epsilon[c % w->n_epsilon],
                       c == w->chosen ? "  (chosen)" : "");
-    if (args->rule == 1)
+    if (f->mixture.n_rules == 1)
+        cli_print("  one weighted rule\n");
+    else if (args->rule == 1)
         cli_print("  the majority of %zu weighted rules\n", f->mixture.n_rules);
     else
         cli_print("  a mixture of %zu weighted rules\n", f->mixture.n_rules);
