@@ -159,6 +159,10 @@ const FLOWS = {
     const { person, page, keys } = who;
     await keys.choose(page.getByLabel(/No file/));
     await walkWizard(who, ['columns', 'words', 'ask'], async (step) => {
+      if (step === 'ask') {
+        await keys.open('More choices');
+        await keys.select(page.getByLabel('At most how many questions?'), '10');
+      }
       if (step !== 'columns') return;
       await keys.button('Add a class');
       for (const [i, name] of ['bus', 'car', 'van'].entries()) {
