@@ -177,7 +177,7 @@ test('a colleague answers the same questions about four classes, and the two are
   await person.page.reload();
   await person.page.locator('summary', { hasText: 'Share' }).click();
   await person.page.getByRole('button', { name: 'Make a link' }).click();
-  await other.page.goto(await person.page.locator('.next pre').first().innerText());
+  await other.page.goto(await person.page.locator('.next pre').filter({ hasText: '/r/' }).innerText());
   await other.page.getByRole('button', { name: 'Answer yourself' }).click();
   await answerUntil(other, await arrive(other, 'question'), (p) => p.kind === 'result', 0.2);
   await other.page.reload();
