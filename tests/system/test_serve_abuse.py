@@ -363,16 +363,22 @@ def test_computing_has_an_end(melicit):
     try:
         study = create_study(server)
         with Honest(server, study):
-            spent = []
+            spent, thread = [], []
 
             def start():
-                begun = cpu_of(server)
+                begun, threads = cpu_of(server), cpu_of_threads(server)
                 outcome = server.at("198.51.100.1").post("/api/start", slow_start(0))
                 spent.append(cpu_of(server) - begun)
+                thread.append(max(seconds - threads.get(name, 0) for name, seconds in cpu_of_threads(server).items()))
                 return outcome
 
             status, told = told_soon(start)
-            assert status == 413 and "more than 1 seconds of computing" in told["error"]["message"], told
+            if status == 503:  # the clock came first each time: true only where others left it less than a second in six
+                assert "neither memory nor time" in told["error"]["message"], told
+                assert max(thread) < 1.1 and os.getloadavg()[0] > os.cpu_count(), (thread, os.getloadavg())
+            else:
+                assert status == 413 and "more than 1 seconds of computing" in told["error"]["message"], told
+                assert thread[-1] > 0.9, thread
             assert max(spent) < 4 * SLOW
     finally:
         server.stop()
@@ -380,7 +386,16 @@ def test_computing_has_an_end(melicit):
 
 def cpu_of(server):
     """Seconds of processor time so far."""
-    fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return cpu_in(pathlib.Path(f"/proc/{server.process.pid}/stat"))
+
+
+def cpu_of_threads(server):
+    """The same of each thread."""
+    return {file.parent.name: cpu_in(file) for file in pathlib.Path(f"/proc/{server.process.pid}/task").glob("*/stat")}
+
+
+def cpu_in(stat):
+    fields = stat.read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

@@ -1,9 +1,12 @@
-/* Waiting goes by a clock that nobody sets: here the calendar's clock is an hour slow. */
+/* Waiting and the limits on a request's time go by clocks that nobody sets: here the calendar's clock is an
+ * hour slow. */
 #define _DEFAULT_SOURCE /* syscall */
+#include "server/budget.h"
 #include "server/clock.h"
 
 #include "support/test.h"
 
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,8 +37,35 @@ static void test_wait(void **state)
     pthread_mutex_destroy(&lock);
 }
 
+/* Computes until the budget ends it. */
+static mel_status end_of(const mel_budget *budget, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    mel_budget_begin(budget);
+    while (status == MEL_OK)
+        status = mel_budget_check(err);
+    mel_budget_end();
+    return status;
+}
+
+/* Too much computing is too much the next time, too; too little time by the clock need not be. */
+static void test_computing_has_an_end(void **state)
+{
+    (void)state;
+    mel_error err;
+    const double begun = mel_clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+    assert_int_equal(end_of(&(mel_budget){ .processor = 0.05, .seconds = 3600.0 }, &err), MEL_ELIMIT);
+    assert_non_null(strstr(err.text, "more than 0.05 seconds of computing"));
+    assert_true(mel_clock_seconds(CLOCK_THREAD_CPUTIME_ID) - begun > 0.05);
+    const double since = mel_clock_seconds(CLOCK_MONOTONIC);
+    assert_int_equal(end_of(&(mel_budget){ .processor = 3600.0, .seconds = 0.05 }, &err), MEL_ESTOPPED);
+    assert_non_null(strstr(err.text, "neither memory nor time"));
+    assert_true(mel_clock_seconds(CLOCK_MONOTONIC) - since > 0.05);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_wait) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_wait),
+                                        cmocka_unit_test(test_computing_has_an_end) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
