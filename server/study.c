@@ -51,6 +51,23 @@ static mel_status check_names(const json_t *space, mel_error *err)
 
 /* --- the whole ---------------------------------------------------------------------------------- */
 
+/* What is said of one and of several comes in pairs: a question may be about either. */
+static mel_status check_consequences(const json_t *words, mel_error *err)
+{
+    static const char *const pairs[][2] = { { "found", "found_plural" }, { "alarmed", "alarmed_plural" } };
+    const json_t *means = json_object_get(words, "consequences");
+    if (means == NULL)
+        return MEL_OK;
+    for (size_t i = 0; i < 2; i++) {
+        const char *one = mel_json_string(means, pairs[i][0]), *many = mel_json_string(means, pairs[i][1]);
+        if ((one == NULL) != (many == NULL))
+            return mel_fail(err, MEL_EDATA, "words.consequences.%s: expected beside %s",
+                            pairs[i][one == NULL ? 0 : 1], pairs[i][one == NULL ? 1 : 0]);
+    }
+    return mel_check_fields(means, "words.consequences",
+                            "missed false_alarm found found_plural alarmed alarmed_plural", err);
+}
+
 static mel_status check_parts(const json_t *file, mel_error *err)
 {
     static const struct {
@@ -65,12 +82,9 @@ static mel_status check_parts(const json_t *file, mel_error *err)
         if (status != MEL_OK)
             return status;
     }
-    const json_t *means = json_object_get(json_object_get(file, "words"), "consequences");
-    if (means != NULL) {
-        const mel_status status = mel_check_fields(means, "words.consequences", "missed false_alarm", err);
-        if (status != MEL_OK)
-            return status;
-    }
+    const mel_status status = check_consequences(json_object_get(file, "words"), err);
+    if (status != MEL_OK)
+        return status;
     const double people = mel_json_number(json_object_get(file, "show"), "people", 0.0);
     if (people != 0.0 && people != 100.0 && people != 1000.0 && people != 10000.0)
         return mel_fail(err, MEL_EDATA,

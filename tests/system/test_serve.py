@@ -630,6 +630,8 @@ def test_new_participants_start_from_what_others_want(server, melicit):
 @pytest.mark.parametrize("change, names", [
     ({"learn_from_others": True, "elicitation": {"family": "linear-fractional"}}, "learn_from_others"),
     ({"words": {"consequences": {"typo": ""}}}, "words.consequences.typo"),
+    ({"words": {"consequences": {"alarmed": "one is refused"}}}, "words.consequences.alarmed_plural"),
+    ({"words": {"consequences": {"found_plural": "cancers"}}}, "words.consequences.found:"),
     ({"phases": []}, "phases"),
     ({"colour": 1}, "colour"),
     ({"space": {"data": "/etc/passwd"}}, "space"),

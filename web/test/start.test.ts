@@ -188,6 +188,12 @@ test('what mistakes mean is part of the words where somebody said it', async () 
   const draft = { ...withDataset(emptyDraft, { name: 'german_credit', classes: ['0', '1'] }), missedMeans: ' The loan is lost. ' };
   const { words } = (await startRequest(draft, nothing)) as { words: { consequences?: object } };
   assert.deepEqual(words.consequences, { missed: 'The loan is lost.' });
+  const both = { ...draft, missedMeans: '', alarmMeans: 'applicant is refused ', alarmMeansPlural: 'applicants are refused' };
+  const asked = (await startRequest(both, nothing)) as { words: { consequences?: object } };
+  assert.deepEqual(asked.words.consequences, { alarmed: 'applicant is refused', alarmed_plural: 'applicants are refused' });
+  assert.equal(missing({ ...both, alarmMeansPlural: ' ' })?.field, 'alarmed-plural');
+  assert.equal(missing({ ...both, alarmMeans: '' })?.field, 'alarmed');
+  assert.equal(missing(both), null);
 });
 
 test('mistakes are called after the class until somebody says otherwise', () => {

@@ -14,8 +14,16 @@ export interface Words {
   task?: string;
   person?: string;
   people?: string;
-  /** What the two mistakes mean for people, a sentence each. */
-  consequences?: { missed?: string; false_alarm?: string };
+  /** What the two mistakes mean for people, a sentence each; what is found ("cancer"), and what comes of a false alarm
+   *  ("healthy person gets a biopsy"), for one and for several. */
+  consequences?: {
+    missed?: string;
+    false_alarm?: string;
+    found?: string;
+    found_plural?: string;
+    alarmed?: string;
+    alarmed_plural?: string;
+  };
   mistakes?: { missed?: string; missed_plural?: string; false_alarm?: string; false_alarm_plural?: string };
 }
 

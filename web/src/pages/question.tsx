@@ -2,11 +2,12 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Mark, type MarkKind } from '../charts/crowd';
+import { Mark } from '../charts/crowd';
 import { Pair, firstLook, keepLook, outOf, type Look } from '../charts/pair';
+import { called, foundWord, tell, toldAs } from '../lib/consequences';
 import { binaryOrder, className, differing, gap, isBinary, matrices, positiveOf, viewOf } from '../lib/counts';
-import { alarmWord, capital, change, list, missedWord, peopleWord, sentence, whole } from '../lib/text';
-import type { Counts, Difference, Matrix, Question, QuestionPage, Words } from '../lib/types';
+import { alarmWord, capital, change, missedWord, peopleWord, sentence, whole } from '../lib/text';
+import type { Counts, Matrix, Question, QuestionPage, Words } from '../lib/types';
 import { Heading, Problem, type PageProps } from './common';
 import './question.css';
 
@@ -76,28 +77,18 @@ function useShortcuts(active: boolean, act: (what: Answer | 'undo') => void): vo
   }, [active]);
 }
 
-/** "A (model 3)", where A is a system that exists. */
-const called = (side: 'A' | 'B', names?: [string, string]): string =>
-  names ? `${side} (${names[side === 'A' ? 0 : 1]})` : side;
-
-/** The mark of a difference: the two mistakes of two classes have their own. */
-function markOf(d: Difference, q: Question): MarkKind {
-  if (q.classes.length !== 2 || d.true === undefined || d.true === d.predicted) return 'other';
-  return d.true === positiveOf(q) ? 'missed' : 'alarm';
-}
-
-/** Two classes: what changes from A to B, the graver mistake first. */
-function TwoMistakes({ q }: { q: Question }): JSX.Element {
-  const sorted = [...q.differences].sort((x, y) => Number(markOf(y, q) === 'missed') - Number(markOf(x, q) === 'missed'));
+/** Two classes: what changes from A to B, what is found first. */
+function TwoMistakes({ q, words }: { q: Question; words?: Words }): JSX.Element {
+  const { start, parts, after } = tell(q, words);
   return (
     <p>
-      With {called('B', q.names)}
-      {q.names ? ` instead of ${called('A', q.names)}` : ''}:{' '}
-      {sorted.map((d, i) => (
-        <span key={d.text}>
-          {i > 0 && (i === sorted.length - 1 ? ' and ' : ', ')}
-          <Mark kind={markOf(d, q)} />
-          <strong>{d.text}</strong>
+      {start}{' '}
+      {parts.map(({ kind, text }, i) => (
+        <span key={text}>
+          {i > 0 && '; '}
+          <Mark kind={kind} />
+          <strong>{text}</strong>
+          {i === 0 && after}
         </span>
       ))}
       .
@@ -168,7 +159,6 @@ function InClasses({ q }: { q: Question }): JSX.Element {
 function longest(q: Question, words?: Words): Question {
   const p = positiveOf(q);
   const [a, b] = [Math.floor(q.people / 2), q.people];
-  const text = (truth: number): string => `${whole(b)} fewer ${truth === p ? missedWord(words, 2) : alarmWord(words, 2)}`;
   const side = (n: number): Counts => {
     const group = (g: number): Matrix => q.classes.map(() => q.classes.map(() => (g % 2 ? 0 : n)));
     return q.groups?.length ? q.groups.map((_, g) => group(g)) : group(0);
@@ -177,7 +167,11 @@ function longest(q: Question, words?: Words): Question {
   const classes = [...q.classes].sort((x, y) => y.name.length - x.name.length);
   return {
     ...q,
-    differences: [p, 1 - p].map((truth) => ({ text: text(truth), a, b, true: truth, predicted: 1 - truth })),
+    differences: [p, 1 - p].map((truth) => {
+      // "Fewer" is longer than "more".
+      const [from, to] = truth === p && foundWord(words, 2) ? [0, b] : [b, 0];
+      return { text: '', a: from, b: to, true: truth, predicted: 1 - truth };
+    }),
     a: side(b),
     b: side(a),
     classes: q.classes.length > 2 ? classes : q.classes,
@@ -186,7 +180,7 @@ function longest(q: Question, words?: Words): Question {
 
 function Sentences({ q, words }: { q: Question; words?: Words }): JSX.Element {
   if (q.differences.length === 0) return <p>In these numbers the two systems are alike.</p>;
-  if (isBinary(q)) return <TwoMistakes q={q} />;
+  if (isBinary(q)) return <TwoMistakes q={q} words={words} />;
   return q.groups?.length && q.classes.length === 2 ? <InGroups q={q} words={words} /> : <InClasses q={q} />;
 }
 
@@ -373,6 +367,5 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
 }
 
 /** What a screen reader is told when a question appears. */
-export const questionSummary = ({ question: q }: QuestionPage): string =>
-  `Question ${q.number}. From ${called('A', q.names)} to ${called('B', q.names)}: ` +
-  `${list(q.differences.map((d) => d.text))}.`;
+export const questionSummary = ({ question: q, words }: QuestionPage): string =>
+  `Question ${q.number}. ${toldAs(q, q.words ?? words)}`;

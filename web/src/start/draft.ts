@@ -43,14 +43,27 @@ export interface Draft {
   missedPlural: string | null;
   alarm: string | null;
   alarmPlural: string | null;
-  /** What the mistakes mean for people, a sentence each; may stay empty. */
+  /** What a missed one means for people, in a sentence; may stay empty. */
   missedMeans: string;
+  /** What comes of one false alarm and of several ("healthy people get a biopsy"); may stay empty. */
   alarmMeans: string;
+  alarmMeansPlural: string;
   family: string;
   questions: number;
   /** Who is asked: whoever fills this in, or others by a link. */
   others: boolean;
 }
+
+/** What is said of the mistakes of one class does not hold for those of another. */
+export const UNNAMED = {
+  missed: null,
+  missedPlural: null,
+  alarm: null,
+  alarmPlural: null,
+  missedMeans: '',
+  alarmMeans: '',
+  alarmMeansPlural: '',
+};
 
 export const emptyDraft: Draft = {
   source: 'probabilities',
@@ -65,12 +78,7 @@ export const emptyDraft: Draft = {
   positive: 1,
   task: '',
   people: 'people',
-  missed: null,
-  missedPlural: null,
-  alarm: null,
-  alarmPlural: null,
-  missedMeans: '',
-  alarmMeans: '',
+  ...UNNAMED,
   family: '',
   questions: 20,
   others: false,
@@ -86,6 +94,8 @@ const CANCER: Preset = {
   people: 'patients',
   missed: 'missed cancer',
   missedPlural: 'missed cancers',
+  alarmMeans: 'healthy patient gets a biopsy',
+  alarmMeansPlural: 'healthy patients get a biopsy',
 };
 const PRESETS: Record<string, Preset> = {
   breast_cancer_original: CANCER,
@@ -186,10 +196,7 @@ export function withLabel(draft: Draft, file: FileDraft, label: string): Draft {
     original: classes,
     counts,
     positive,
-    missed: null,
-    missedPlural: null,
-    alarm: null,
-    alarmPlural: null,
+    ...UNNAMED,
     family: '',
   };
 }
@@ -325,7 +332,10 @@ function missingWords(draft: Draft): Problem | null {
     ['alarmPlural', 'false-alarm-plural'],
   ];
   const empty = fields.find(([key]) => words[key].trim() === '');
-  return empty ? { step: 'words', field: empty[1], message: 'Please give it a name.' } : null;
+  if (empty) return { step: 'words', field: empty[1], message: 'Please give it a name.' };
+  const [one, many] = [draft.alarmMeans.trim(), draft.alarmMeansPlural.trim()];
+  if (!one === !many) return null;
+  return { step: 'words', field: one ? 'alarmed-plural' : 'alarmed', message: 'Please say it of one and of several, or of neither.' };
 }
 
 /** What is missing up to and including a step; null when all is there. */
@@ -438,15 +448,15 @@ export async function startRequest(draft: Draft, uploads: Uploads): Promise<Reco
     false_alarm_plural: words.alarmPlural.trim(),
   };
   const family = familyOf(draft);
-  const [missedMeans, alarmMeans] = [draft.missedMeans.trim(), draft.alarmMeans.trim()];
-  const consequences = { ...(missedMeans ? { missed: missedMeans } : {}), ...(alarmMeans ? { false_alarm: alarmMeans } : {}) };
+  const [missedMeans, alarmed, several] = [draft.missedMeans, draft.alarmMeans, draft.alarmMeansPlural].map((text) => text.trim());
+  const consequences = { ...(missedMeans ? { missed: missedMeans } : {}), ...(alarmed ? { alarmed, alarmed_plural: several } : {}) };
   return {
     space: await spaceOf(draft, uploads),
     words: {
       ...(draft.task.trim() ? { task: draft.task.trim() } : {}),
       people: draft.people.trim() || 'people',
       ...(draft.classes.length === 2 ? { mistakes } : {}),
-      ...(draft.classes.length === 2 && (missedMeans || alarmMeans) ? { consequences } : {}),
+      ...(draft.classes.length === 2 && (missedMeans || alarmed) ? { consequences } : {}),
     },
     family,
     options: { max_questions: draft.questions, ...(family === 'monotone' ? { strategy: 'search' } : { announce_repeats: true }) },

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { percent, whole } from '../lib/text';
-import { mistakeWords, type Draft } from './draft';
+import { mistakeWords, UNNAMED, type Draft } from './draft';
 import { Field, type StepProps } from './fields';
 
 function ClassNames({ draft, set, problem }: StepProps): JSX.Element {
@@ -43,9 +43,7 @@ function ToBeFound({ draft, set }: StepProps): JSX.Element {
             type="radio"
             name="positive"
             checked={draft.positive === i}
-            onChange={() =>
-              set({ ...draft, positive: i, missed: null, missedPlural: null, alarm: null, alarmPlural: null })
-            }
+            onChange={() => set({ ...draft, positive: i, ...UNNAMED })}
           />
           <span>
             <b>{draft.classes[i]?.trim() || `class ${i + 1}`}</b>
@@ -114,15 +112,24 @@ function Mistakes({ draft, set, problem }: StepProps): JSX.Element {
             set={(alarmPlural) => set({ ...draft, alarmPlural })}
           />
         </div>
-        <Field
-          id="false-alarm-means"
-          label="What happens then? (may stay empty)"
-          value={draft.alarmMeans}
-          problem={problem}
-          most={200}
-          placeholder="A healthy person gets a biopsy."
-          set={(alarmMeans) => set({ ...draft, alarmMeans })}
-        />
+        <div class="grid">
+          <Field
+            id="alarmed"
+            label="What comes of one? (may stay empty)"
+            value={draft.alarmMeans}
+            problem={problem}
+            placeholder="healthy person gets a biopsy"
+            set={(alarmMeans) => set({ ...draft, alarmMeans })}
+          />
+          <Field
+            id="alarmed-plural"
+            label="Of several"
+            value={draft.alarmMeansPlural}
+            problem={problem}
+            placeholder="healthy people get a biopsy"
+            set={(alarmMeansPlural) => set({ ...draft, alarmMeansPlural })}
+          />
+        </div>
       </div>
     </>
   );
