@@ -201,6 +201,7 @@ mel_status cli_session_report(mel_session *session, const mel_problem *space, me
             : NULL;
     opt->space_options = space->typed;
     opt->data = data;
+    opt->about.treatments = true;
     char *html = NULL;
     mel_status status = mel_report_session(&html, session, opt, err);
     if (status == MEL_OK)

@@ -350,6 +350,7 @@ static void write_class_sections(mel_page *page)
 {
     mel_page_weights(page);
     mel_page_recognised(page);
+    mel_page_treatments(page);
     mel_page_sureness(page);
     mel_page_pairs(page);
     mel_buffer_puts(&page->out, "<div class=\"duo\">\n");

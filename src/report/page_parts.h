@@ -53,6 +53,7 @@ void mel_page_class_tiles(mel_page *page);
 /* Sections in the order of the page. */
 void mel_page_weights(mel_page *page);    /* several classes */
 void mel_page_recognised(mel_page *page); /* several classes */
+void mel_page_treatments(mel_page *page); /* several classes or groups, where the outcome has them */
 void mel_page_practice(mel_page *page);
 void mel_page_achievable(mel_page *page);
 void mel_page_worth(mel_page *page); /* two classes that both cost something */

@@ -116,6 +116,13 @@ def test_terminal_browser_and_report_agree(server, melicit, family, space, optio
     downloaded = text_of(client.request("GET", "/api/result/report")[1].decode())
     for text in shown_on_a_page(terminal):
         assert text in report, text
+    both = browser.get("treatments", {"rules": []})
+    for rule in both["rules"]:  # several classes or groups: a row for each on both pages
+        for share, low, high in (row[i] for group in rule["decided"] for i, row in enumerate(group)):
+            text = f"{100 * share:.1f}%" + ("" if low is None else f" ({100 * low:.1f} to {100 * high:.1f}%)")
+            assert text in report and text in downloaded, text
+    assert ("What the best rule does" in downloaded) == ("What the best rule does" in report) == bool(both["rules"])
+    assert bool(both["rules"]) == family.startswith(("diagonal", "fair"))
     for text in shown_on_a_page(browser):
         assert text in downloaded, text
     for one in terminal["statements"]:

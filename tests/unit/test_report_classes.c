@@ -251,6 +251,29 @@ static void elicit(mel_session **session, const mel_domain *domain, const kind *
     mel_oracle_free(oracle);
 }
 
+/* The best rule's part of the page has what the outcome says about each class. */
+static void check_treatments(const char *html, mel_session *session, bool expected)
+{
+    mel_outcome_options opt;
+    mel_outcome_options_init(&opt);
+    opt.treatments = true;
+    mel_outcome *o = NULL;
+    mel_error err;
+    assert_ok(mel_outcome_of_session(&o, session, &opt, &err), &err);
+    const char *part = strstr(html, ">What the best rule does</h2>");
+    assert_int_equal(part != NULL, expected);
+    assert_int_equal(o->n_treatments, expected ? 2 : 0);
+    for (size_t i = 0; expected && i < 3; i++) {
+        char row[300];
+        (void)snprintf(row, sizeof row, "<td class=\"n\">%s%%</td><td class=\"n\">%s%%</td>",
+                       mel_digits_shown(100.0 * o->treatments[0].share[4 * i].value, 1).text,
+                       mel_digits_shown(100.0 * o->treatments[1].share[4 * i].value, 1).text);
+        part = strstr(part, row);
+        assert_non_null(part);
+    }
+    mel_outcome_free(o);
+}
+
 static void report_kind(const kind *k)
 {
     static const double slope[] = { 1.0, 3.0, 5.0 };
@@ -274,6 +297,7 @@ static void report_kind(const kind *k)
     mel_report_options about;
     mel_report_options_init(&about);
     about.truth = truth;
+    about.about.treatments = true;
     char *html = NULL, *again = NULL;
     assert_ok(mel_report_session(&html, session, &about, &err), &err);
     test_document(html);
@@ -281,6 +305,7 @@ static void report_kind(const kind *k)
     test_has(html, "random pairs of classifiers");
     assert_int_equal(test_occurrences(html, "<td class=\"answer\""), mel_session_answers(session));
     assert_int_equal(strstr(html, ">What it does</h2>") != NULL, k->space);
+    check_treatments(html, session, k->space);
     assert_int_equal(strstr(html, "95%") != NULL, k->strategy == MEL_STRATEGY_ACTIVE);
     assert_ok(mel_report_session(&again, session, &about, &err), &err);
     assert_string_equal(html, again);
