@@ -92,6 +92,15 @@ SPACES = [
 ]
 
 
+@pytest.mark.parametrize("degree", [3, 4, 5])
+def test_degrees_that_the_start_page_offers(server, degree):
+    client = server.client()
+    space = {"data": "breast_cancer_original", "classes": ["healthy", "cancer"]}
+    page = client.own(space=space, family=f"polynomial:{degree}", options={"max_questions": 1})
+    found = client.send(page, {"answer": "A"})[1]["page"]["result"]["metric"]
+    assert found["family"] == f"polynomial:{degree}"
+
+
 @pytest.mark.parametrize("family, space, options", SPACES, ids=[f"{row[0]}-{i}" for i, row in enumerate(SPACES)])
 def test_terminal_browser_and_report_agree(server, melicit, family, space, options):
     """One session has one outcome, whoever shows it: the same numbers and the same sentences."""

@@ -246,7 +246,9 @@ const TWO: FamilyChoice[] = [
   { name: 'linear', text: 'How many false alarms a missed one is worth' },
   { name: 'linear-fractional', text: 'A ratio, such as F1 or precision' },
   { name: 'quadratic', text: 'The more mistakes there are, the more each one counts (more questions)' },
-  { name: 'polynomial:3', text: 'The same, bent in further ways (many questions)' },
+  { name: 'polynomial:3', text: 'The same, bent in further ways: of degree 3 (many questions)' },
+  { name: 'polynomial:4', text: 'Of degree 4 (very many questions)' },
+  { name: 'polynomial:5', text: 'Of degree 5 (very many questions)' },
   { name: 'diagonal-linear', text: 'What a right decision about each class is worth' },
   { name: 'diagonal-linear-fractional', text: 'A ratio of right decisions' },
   { name: 'monotone', text: 'Anything that grows with right decisions, near one point' },
@@ -258,13 +260,13 @@ const SEVERAL: FamilyChoice[] = [
   { name: 'linear-fractional', text: 'A ratio of any kinds of decisions (many questions)' },
   { name: 'monotone', text: 'Anything that grows with right decisions, near one point' },
 ];
-/** On the web a metric has at most 100 coefficients. */
+/** On the web a metric has at most 100 coefficients: two classes have room for degree 5, three for degree 3. */
 const THREE: FamilyChoice[] = [
   { name: 'quadratic', text: 'The more mistakes there are, the more each one counts (many questions)' },
-  { name: 'polynomial:3', text: 'The same, bent in further ways (very many questions)' },
+  { name: 'polynomial:3', text: 'The same, bent in further ways: of degree 3 (very many questions)' },
 ];
 /** Of a pool of classifiers only what is linear in known features can be found; of names alone there is a model of two classes only. */
-const POOL = /^(linear|diagonal-linear|quadratic|polynomial:3|fair-linear|fair-quadratic)$/;
+const POOL = /^(linear|diagonal-linear|quadratic|polynomial:\d|fair-linear|fair-quadratic)$/;
 const MODEL = /^(linear|linear-fractional)$/;
 
 /** Every family that fits the data, the usual one first. */
