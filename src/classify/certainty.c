@@ -83,9 +83,13 @@ bool mel_few_rows(const mel_measure *measure, const double *counts)
     bool few = !mel_measure_is_smooth(measure);
     for (size_t row = 0; row < cells / k; row++) {
         double of_class = 0.0;
-        for (size_t j = 0; j < k; j++)
+        double least = INFINITY;
+        for (size_t j = 0; j < k; j++) {
             of_class += counts[row * k + j];
+            least = fmin(least, counts[row * k + j]);
+        }
         few = few || (of_class > 0.0 && of_class < MEL_FEW_OF_A_CLASS);
+        few = few || (k == 2 && of_class > 0.0 && least < MEL_FEW_OF_A_CELL);
         all += of_class;
     }
     return few || all < MEL_FEW_ROWS;

@@ -63,6 +63,7 @@ static void test_values(void **state)
 {
     (void)state;
     static const double two[] = { 0.60, 0.08, 0.06, 0.26 };
+    static const double shy[] = { 0.496, 0.004, 0.484, 0.016 }, sure[] = { 0.497, 0.003, 0.003, 0.497 };
     static const double three[] = { 0.35, 0.05, 0.03, 0.04, 0.23, 0.05, 0.04, 0.03, 0.18 };
     static const double groups[] = { 0.30, 0.05, 0.03, 0.12, 0.32, 0.02, 0.06, 0.10 };
     static const double equal[] = { 0.24, 0.06, 0.04, 0.16, 0.32, 0.08, 0.02, 0.08 };
@@ -81,6 +82,10 @@ static void test_values(void **state)
         { "kappa", 3, 0, three },
         { "balanced-accuracy", 3, 0, three },
         { "min-recall", 2, 0, two },
+        { "accuracy", 2, 0, sure }, /* cells that are almost empty */
+        { "f1", 2, 0, sure },
+        { "precision", 2, 0, shy },
+        { "recall", 2, 0, shy },
         { "equalised-odds:absolute", 2, 2, groups },
         { "recall:difference", 2, 2, groups },
         { "equalised-odds:absolute", 2, 2, equal },
