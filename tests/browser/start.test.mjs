@@ -250,8 +250,15 @@ test('inverted probabilities and few rows are noticed, and a group without rows 
   await page.getByLabel('Probability of ill').selectOption('');
   await page.getByLabel('Probability of well').selectOption('score');
   await goOn(page, 'words');
+  // What was said about other columns is not shown again, not even until the answer about these is there.
+  await page.evaluate(() => {
+    window.stale = 0;
+    new MutationObserver(() => (window.stale += document.body.innerText.includes('look inverted'))).observe(document.body, { childList: true, subtree: true });
+  });
   await goOn(page, 'ask');
   await page.getByText('Only 20 rows of ill').waitFor();
+  await page.locator('.quality', { hasText: 'AUC' }).waitFor();
+  assert.equal(await page.evaluate(() => window.stale), 0);
   assert.equal(await page.getByText('look inverted').count(), 0);
   assert.match(await page.locator('.quality').innerText(), /AUC 0\.[89]/);
   person.check();

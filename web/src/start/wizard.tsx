@@ -64,24 +64,24 @@ async function inspectPool(draft: Draft, uploads: Uploads): Promise<Draft> {
 
 /** How good the model is: asked for when the last step appears, and again when what it is about changes. */
 function useCheck(step: Step, draft: Draft, uploads: Uploads, refuse: (error: ApiError) => void): Checked {
-  const [checked, setChecked] = useState<Checked>({ check: null, busy: false });
+  const [checked, setChecked] = useState<Checked & { mark: string }>({ check: null, busy: false, mark: '' });
   const latest = useRef('');
   const { others: _, questions: __, ...about } = draft;
   const mark = step === 'ask' && draft.source !== 'names' ? JSON.stringify(about) : '';
   useEffect(() => {
     latest.current = mark;
     if (mark === '') return;
-    setChecked({ check: null, busy: true });
+    setChecked({ check: null, busy: true, mark });
     startRequest(draft, uploads)
       .then((request) => send<Check>('/api/check', request))
-      .then((check) => latest.current === mark && setChecked({ check, busy: false }))
+      .then((check) => latest.current === mark && setChecked({ check, busy: false, mark }))
       .catch((error: ApiError) => {
         if (latest.current !== mark) return;
-        setChecked({ check: null, busy: false });
+        setChecked({ check: null, busy: false, mark });
         refuse(error);
       });
   }, [mark]);
-  return checked;
+  return checked.mark === mark ? checked : { check: null, busy: mark !== '' };
 }
 
 /** Whatever is wrong comes into view with its field; otherwise the heading of a new step. */
