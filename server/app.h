@@ -158,6 +158,8 @@ bool mel_is_upload(const char *text);
 /* The table of an upload, as heavy work that ends when it is closed; NULL with the answer set. */
 mel_table *mel_upload_open(mel_call *call, const char *id);
 void mel_upload_close(mel_call *call, mel_table *table); /* NULL: nothing */
+/* The place of its column of that name; SIZE_MAX: there is none. */
+size_t mel_upload_column(const mel_table *table, const char *name);
 /* The groups of its rows, by the column that body["group"] names, for free(); nothing where the problem has
  * none. A refusal (MEL_EINVAL) is about that field. */
 mel_status mel_upload_groups(uint32_t **out, const mel_table *table, const json_t *body,

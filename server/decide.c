@@ -26,10 +26,8 @@ typedef struct {
 /* The place of a column of numbers; SIZE_MAX: none has this name. */
 static size_t find_column(const mel_table *table, const char *name)
 {
-    for (size_t i = 0; i < mel_table_columns(table); i++)
-        if (strcmp(mel_table_column_name(table, i), name) == 0 && mel_table_numbers(table, i) != NULL)
-            return i;
-    return SIZE_MAX;
+    const size_t at = mel_upload_column(table, name);
+    return at != SIZE_MAX && mel_table_numbers(table, at) != NULL ? at : SIZE_MAX;
 }
 
 /* Which columns hold the probabilities: those that are named, else those that are called as the classes. Of

@@ -37,7 +37,7 @@ static size_t find_name(const names *of, const char *text, double number)
     return of->n;
 }
 
-static size_t find_column(const mel_table *table, const char *name)
+size_t mel_upload_column(const mel_table *table, const char *name)
 {
     for (size_t i = 0; i < mel_table_columns(table); i++)
         if (strcmp(mel_table_column_name(table, i), name) == 0)
@@ -50,7 +50,8 @@ static mel_status take_codes(uint32_t **out, const mel_table *table, const json_
                              const names *of, mel_error *err)
 {
     const char *column = mel_json_string(body, key);
-    const size_t at = column != NULL ? find_column(table, column) : SIZE_MAX, rows = mel_table_rows(table);
+    const size_t at = column != NULL ? mel_upload_column(table, column) : SIZE_MAX,
+                 rows = mel_table_rows(table);
     if (at == SIZE_MAX)
         return mel_fail(err, MEL_EINVAL, "%s: expected the name of a column", key);
     const double *number = mel_table_numbers(table, at);
