@@ -2,8 +2,7 @@
 // make test runs each flow once, in the dark, one after the other at the widths of a desk and of a phone; MELICIT_SOAK=1 runs all of
 // them at both widths, light and dark. The other files are mostly light and by mouse.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { keysOf, watchOver } from './keys.mjs';
 import { answerUntil, arrive, choice, inspect, launch, settle, startServer, visitor } from './support.mjs';
@@ -19,12 +18,6 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-const fileOf = (name, text) => {
-  const file = path.join(server.folder, name);
-  writeFileSync(file, text);
-  return file;
-};
 
 /** Somebody at a page, with keys alone. */
 async function somebody(width, colorScheme, address) {
@@ -104,7 +97,7 @@ const FLOWS = {
     await keys.button('Try the cancer example');
     await answerRest(who, await arrive(person, 'question'));
     await keys.open('Use it with my model');
-    await page.locator('#decide-file').setInputFiles(fileOf('p.csv', 'id,p\na,0.001\nb,0.999\n'));
+    await page.locator('#decide-file').setInputFiles(server.fileOf('p.csv', 'id,p\na,0.001\nb,0.999\n'));
     await page.getByText('p.csv: 2 rows').waitFor();
     await keys.select(page.locator('#decide-column'), 'p');
     const [download] = await Promise.all([page.waitForEvent('download'), keys.button('Get decisions')]);
@@ -129,7 +122,7 @@ const FLOWS = {
     let text = 'age;plan;gone\n';
     for (let i = 0; i < 300; i++) text += `${i % 17 ? 20 + (i * 7) % 50 : ''};${i % 3 ? 'year' : 'month'};${(i * 7) % 50 < 20 === (i % 5 > 0) ? 'yes' : 'no'}\n`;
     await keys.choose(page.getByLabel(/A file with cases/));
-    await page.locator('#file').setInputFiles(fileOf('cases.csv', text));
+    await page.locator('#file').setInputFiles(server.fileOf('cases.csv', text));
     await page.getByText('300 rows, 3 columns').waitFor();
     await walkWizard(who, ['columns', 'words', 'ask']);
     assert.equal((await answerSome(who, 2, sevenfold)).kind, 'question');
@@ -144,7 +137,7 @@ const FLOWS = {
       text += `${Math.min(0.98, Math.max(0.02, p)).toFixed(3)},${i % 10 < 4 ? 'yes' : 'no'},${i % 3 ? 'men' : 'women'}\n`;
     }
     await keys.choose(page.getByLabel(/A file with a model’s answers/));
-    await page.locator('#file').setInputFiles(fileOf('scores.csv', text));
+    await page.locator('#file').setInputFiles(server.fileOf('scores.csv', text));
     await page.getByText('600 rows, 3 columns').waitFor();
     await walkWizard(who, ['columns', 'words', 'ask'], async (step) => {
       if (step === 'columns') await keys.select(page.getByLabel('Groups, to compare how they fare'), 'sex');
@@ -179,7 +172,7 @@ const FLOWS = {
     const who = await somebody(...how, '/#own');
     const { person, page, keys } = who;
     await keys.choose(page.getByLabel(/A file with several classifiers/));
-    await page.locator('#file').setInputFiles(fileOf('pool.csv', 'name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n'));
+    await page.locator('#file').setInputFiles(server.fileOf('pool.csv', 'name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n'));
     await page.getByText('3 rows, 5 columns').waitFor();
     await walkWizard(who, ['words', 'ask']);
     const now = await answerRest(who, await answerSome(who, 3, sevenfold));

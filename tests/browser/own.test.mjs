@@ -1,8 +1,7 @@
 // One's own results beyond two classes: groups and classes in questions and results, what is done today, close calls given again, decisions;
 // and what the start page hands over to researchers.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { answerUntil, arrive, goOn, inspect, launch, login, settle, startOwn, startServer, visitor } from './support.mjs';
 
@@ -16,12 +15,6 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-function fileOf(name, text) {
-  const file = path.join(server.folder, name);
-  writeFileSync(file, text);
-  return file;
-}
 
 /** The last step of the wizard for bundled data. */
 async function bundled(person, dataset, group) {
@@ -100,7 +93,7 @@ for (const [width, colorScheme] of [
     await page.getByText('from your threshold on').waitFor();
     await page.locator('.today > summary').click();
     const rows = Array.from({ length: 200 }, (_, i) => `${i % 2 ? 'female' : 'male'};${i % 3 ? 'repays' : 'defaults'};${i % 5 ? 'repays' : 'defaults'}`);
-    await page.locator('#today-file').setInputFiles(fileOf('today.csv', `sex;was;said\n${rows.join('\n')}\n`));
+    await page.locator('#today-file').setInputFiles(server.fileOf('today.csv', `sex;was;said\n${rows.join('\n')}\n`));
     await page.getByText('today.csv: 200 rows').waitFor();
     await page.getByRole('button', { name: 'Compare with these decisions' }).click();
     await page.getByText('the decisions of your file').waitFor();
@@ -115,7 +108,7 @@ for (const [width, colorScheme] of [
     // A rule that looks at groups decides about an upload with groups.
     await page.locator('summary', { hasText: 'Use it with my model' }).click();
     const scores = Array.from({ length: 50 }, (_, i) => `0,${String(i * 2).padStart(2, '0')};${i % 2 ? 'female' : 'male'}`);
-    await page.locator('#decide-file').setInputFiles(fileOf('model.csv', `p;sex\n${scores.join('\n')}\n`));
+    await page.locator('#decide-file').setInputFiles(server.fileOf('model.csv', `p;sex\n${scores.join('\n')}\n`));
     await page.getByText('model.csv: 50 rows').waitFor();
     assert.equal(await page.locator('#decide-group').inputValue(), 'sex');
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Get decisions' }).click()]);
@@ -196,7 +189,7 @@ test('what the start page hands over becomes a study that people can join', asyn
   await login(person, server.token);
   const rows = Array.from({ length: 300 }, (_, i) => `${20 + (i * 37) % 50};${(i * 37) % 50 + (i * 13) % 20 > 40 ? 'gone' : 'stays'}`);
   await startOwn(person, /A file with cases, but no model/);
-  await page.locator('#file').setInputFiles(fileOf('customers.csv', `age;churned\n${rows.join('\n')}\n`));
+  await page.locator('#file').setInputFiles(server.fileOf('customers.csv', `age;churned\n${rows.join('\n')}\n`));
   await page.getByText('300 rows, 2 columns').waitFor();
   await goOn(page, 'columns');
   await goOn(page, 'words');

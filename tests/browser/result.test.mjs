@@ -155,8 +155,7 @@ test('decisions about rows and about probabilities, and lines that run as shown'
   };
   const measured = await take(() => page.getByRole('button', { name: /rows measured here/ }).click());
   assert.equal(measured[0], '"row","probability of cancer","truth","decision"');
-  const file = path.join(server.folder, 'p.csv');
-  writeFileSync(file, 'id,p\na,0.01\nb,0.5\nc,0.99\n');
+  const file = server.fileOf('p.csv', 'id,p\na,0.01\nb,0.5\nc,0.99\n');
   await page.getByLabel(/Probabilities of your model/).setInputFiles(file);
   await page.getByText('p.csv: 3 rows').waitFor();
   await page.getByLabel('Column with the probability of cancer').selectOption('p');

@@ -1,7 +1,6 @@
 // Somebody who wants a metric: from the start page to the result, with bundled data, with names only, with a file.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import {
   WIDTHS,
@@ -196,8 +195,7 @@ function probabilities() {
 test('a file of probabilities with groups', async () => {
   const person = await visitor(browser, server, 1280);
   const { page } = person;
-  const file = path.join(server.folder, 'scores.csv');
-  writeFileSync(file, probabilities());
+  const file = server.fileOf('scores.csv', probabilities());
   await startOwn(person, /A file with a model’s answers/);
   await page.locator('#file').setInputFiles(file);
   await page.getByText('600 rows, 3 columns').waitFor();

@@ -1,7 +1,6 @@
 // The start page, and the wizard that leads from one's own data to the first question. By keys alone, at the widths of a desk and of a phone.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { arrive, choice, fits, goOn, inspect, launch, settle, startOwn, startServer, tabTo, visitor } from './support.mjs';
 
@@ -16,13 +15,6 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-/** A file of this text, as a browser would pick it. */
-function fileOf(name, bytes) {
-  const file = path.join(server.folder, name);
-  writeFileSync(file, bytes);
-  return file;
-}
 
 /** Numbers that look random and are the same every time. */
 const wave = (i, k) => Math.sin(i * 12.9898 * k + 78.233 * k) * 0.5 + 0.5;
@@ -98,7 +90,7 @@ for (const width of WIDTHS) {
     assert.ok(await page.getByLabel(/A file with cases/).isChecked());
     await keys.to('#file');
     keys.n += 2; // Enter, and the choice of the file
-    await page.locator('#file').setInputFiles(fileOf('churn.csv', churn()));
+    await page.locator('#file').setInputFiles(server.fileOf('churn.csv', churn()));
     await page.getByText('400 rows, 4 columns').waitFor();
     await page.getByText("Windows-1252, separator ';', decimal comma").waitFor();
     await keys.to('button.primary');
@@ -147,9 +139,9 @@ for (const width of WIDTHS) {
     await startOwn(person, /A file with a model’s answers/);
     await page.getByRole('button', { name: 'Continue' }).click();
     await refused('file', /Please choose a file/);
-    await page.locator('#file').setInputFiles(fileOf('cases.csv', churn()));
+    await page.locator('#file').setInputFiles(server.fileOf('cases.csv', churn()));
     await refused('file', /No column of this file holds numbers between 0 and 1/);
-    await page.locator('#file').setInputFiles(fileOf('broken.csv', 'a,b\n1,2\n3\n'));
+    await page.locator('#file').setInputFiles(server.fileOf('broken.csv', 'a,b\n1,2\n3\n'));
     await refused('file', /row 3/);
     await page.getByLabel(/No file/).check();
     await goOn(page, 'columns');
@@ -186,7 +178,7 @@ test('from the start page to decisions about customers in at most 25 clicks and 
   await click(page.getByRole('link', { name: 'Use my own data' }));
   await click(page.getByText('A file with cases, but no model'));
   clicks += 2; // the button, and the choice of the file
-  await page.locator('#file').setInputFiles(fileOf('customers.csv', churn()));
+  await page.locator('#file').setInputFiles(server.fileOf('customers.csv', churn()));
   await page.getByText('400 rows, 4 columns').waitFor();
   for (const step of ['columns', 'words', 'ask']) {
     await click(page.getByRole('button', { name: 'Continue' }));
@@ -230,7 +222,7 @@ test('inverted probabilities and few rows are noticed, and a group without rows 
     text += `${String(Math.min(0.99, Math.max(0.01, (ill ? 0.3 : 0.7) + 0.5 * (wave(i, 5) - 0.5))).toFixed(3)).replace('.', ',')};${ill ? 'ill' : 'well'};${i % 6 === 1 ? 'north' : 'south'}\n`;
   }
   await startOwn(person, /A file with a model’s answers/);
-  await page.locator('#file').setInputFiles(fileOf('scores.csv', text));
+  await page.locator('#file').setInputFiles(server.fileOf('scores.csv', text));
   await page.getByText('120 rows, 3 columns').waitFor();
   await goOn(page, 'columns');
   await page.getByLabel('What was true').selectOption('truth');
@@ -269,7 +261,7 @@ test('classifiers of one’s own', async () => {
   const person = await visitor(browser, server, 1280);
   const { page } = person;
   await startOwn(person, /A file with several classifiers/);
-  await page.locator('#file').setInputFiles(fileOf('pool.csv', 'name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n'));
+  await page.locator('#file').setInputFiles(server.fileOf('pool.csv', 'name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n'));
   await page.getByText('3 rows, 5 columns').waitFor();
   await goOn(page, 'words');
   await page.locator('#class-1').fill('fraud');

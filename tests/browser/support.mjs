@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -54,7 +54,13 @@ export async function startServer() {
     await ended;
     rmSync(folder, { recursive: true });
   };
-  return { url: told.url, token: told.token, folder, stop };
+  /** A file of this text, as a browser would pick it. */
+  const fileOf = (name, bytes) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, bytes);
+    return file;
+  };
+  return { url: told.url, token: told.token, folder, fileOf, stop };
 }
 
 export const launch = () => chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: BROWSER_FLAGS });
