@@ -186,8 +186,8 @@ mel_status cli_apply_calibrate(cli_applied_rule *a, const cli_apply_args *args, 
 
 /* --- finding it --------------------------------------------------------------------------------- */
 
-/* The limits and by how much the best rule misses them. */
-static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
+/* The limits that the rule misses, and what it achieves, as text: "" where it meets all. */
+static char *missed_limits(const cli_applied_rule *a, const char *is)
 {
     char *text = cli_format("%s", "");
     for (size_t i = 0; i < a->n_limits; i++) {
@@ -195,11 +195,17 @@ static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
         const double by = l->at_least ? l->bound - a->report.achieved[i] : a->report.achieved[i] - l->bound;
         if (!(by > 1e-9))
             continue;
-        char *longer = cli_format("%s%s%s would be %.4g", text, *text != '\0' ? ", " : "", l->text,
-                                  a->report.achieved[i]);
+        char *longer =
+            cli_format("%s%s%s %s %.4g", text, *text != '\0' ? ", " : "", l->text, is, a->report.achieved[i]);
         free(text);
         text = longer;
     }
+    return text;
+}
+
+static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
+{
+    char *text = missed_limits(a, "would be");
     (void)cli_fail(
         err, MEL_EDATA,
         "no classifier on these probabilities meets all limits; where they are missed least, by %.4g "
@@ -207,6 +213,18 @@ static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
         a->report.violation, text);
     free(text);
     return MEL_EDATA;
+}
+
+/* A hash does not reach what the mixture promises to the last digit. */
+static void warn_of_limits(const cli_applied_rule *a, const cli_run *run)
+{
+    char *text = missed_limits(a, "is");
+    if (*text != '\0')
+        cli_warn(run,
+                 "decided by a hash, these rows miss limits that the mixture meets: %s; --rule mixture and "
+                 "--rule threshold keep them",
+                 text);
+    free(text);
 }
 
 /* The thresholds become means over what rows and metric make likely. */
@@ -254,6 +272,8 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         status = mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err);
     if (status == MEL_OK && a->report.violation > 0.0)
         status = refuse_limits(a, err);
+    if (status == MEL_OK && opt.form == MEL_RULE_HASH)
+        warn_of_limits(a, run);
     if (status == MEL_OK && a->report.rewards_mistakes)
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
     if (status == MEL_OK)
