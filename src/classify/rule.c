@@ -86,12 +86,15 @@ mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_go
                            mel_vertices *vertices, mel_rule_form form, const mel_solve_options *opt,
                            mel_error *err)
 {
+    /* Of a local optimum thresholds may be better than what was found, which is one of them. */
+    const bool mixed = is_mixed(solution), local = goal->kind == MEL_GOAL_LOCAL && vertices->steps->sorted;
     *optimum = solution->value;
-    if (form == MEL_RULE_MIXTURE || form == MEL_RULE_HASH || !is_mixed(solution))
+    if (form == MEL_RULE_MIXTURE || form == MEL_RULE_HASH || !(mixed || local))
         return MEL_OK;
     bool found = false;
     const mel_status status = mel_solve_single(&found, solution, goal, vertices, opt, err);
-    if (status == MEL_OK && !found && form == MEL_RULE_THRESHOLD)
+    *optimum = local ? fmax(*optimum, solution->value) : *optimum;
+    if (status == MEL_OK && !found && mixed && form == MEL_RULE_THRESHOLD)
         return mel_fail(err, MEL_EINVAL,
                         "no single rule that was tried meets the limits: ask for a mixture, or loosen them");
     return status;

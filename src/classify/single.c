@@ -1,86 +1,102 @@
-/* One rule in every block instead of a mixture: searched block by block from the mixture and from random
- * starts. */
-#include "classify/solve.h"
+/* One rule in every block instead of a mixture: all thresholds of one block, all pairs of two (pairs.c), and
+ * block by block from the mixture, from blocks that are alike and from random starts. */
+#include "classify/single.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STARTS = 10, SWEEPS = 50, COARSE = 256 };
+enum { STARTS = 10, SWEEPS = 50, COARSE = 256, LEVELS = 48, ALIKE = 6 };
 static const double meets = 1e-9; /* limits that are missed by less hold */
 
-/* How good a choice is: limits come first. */
-typedef struct {
-    double violation, value;
-} worth;
-
-static bool better(worth a, worth b)
+bool mel_single_better(const mel_single *s, mel_worth a, mel_worth b)
 {
-    if (a.violation <= meets && b.violation <= meets)
+    if (s->penalty > 0.0 && isfinite(b.violation))
+        return a.value - s->penalty * a.violation >
+               b.value - s->penalty * b.violation + 1e-12 * fabs(b.value);
+    if (a.violation <= s->meets && b.violation <= s->meets)
         return a.value > b.value + 1e-15 * fabs(b.value);
     return a.violation < b.violation - meets;
 }
 
-typedef struct {
-    const mel_goal *goal;
-    mel_vertices *vertices;
-    size_t size; /* of a block */
-    double *x, *shares, *rule;
-    size_t *choice; /* of each block: a candidate */
-    size_t *kept;   /* the best choices so far */
-    worth best;
-    /* Goals that are a program: the terms that a block has a part in, and what all the others come to. */
-    bool by_terms;
-    size_t *term, *first; /* those of block b: term[first[b]..first[b + 1]) */
-    double rest, rest_smallest, rest_violation;
-    /* Limits about one level: between which ends it must be; by level low and high. */
-    double *rest_ends, *ends;
-} search;
-
-/* Candidates of a block: all thresholds of sorted rows, then every vertex. */
-static size_t thresholds(const search *s, size_t block)
+size_t mel_single_thresholds(const mel_single *s, size_t block)
 {
     return s->vertices->steps->sorted ? mel_sorted_count(s->vertices->steps, block) + 1 : 0;
 }
 
-static const double *candidate(search *s, size_t block, size_t c)
+static const double *candidate(mel_single *s, size_t block, size_t c)
 {
-    const size_t n = thresholds(s, block);
+    const size_t n = mel_single_thresholds(s, block);
     if (c >= n)
         return mel_vertices_shares(s->vertices, c - n);
     mel_sorted_at(s->shares, s->rule, s->vertices->steps, block, c, false);
     return s->shares;
 }
 
-static void put(search *s, size_t block, size_t c)
+void mel_single_put(mel_single *s, size_t block, size_t c)
 {
     memcpy(s->x + block * s->size, candidate(s, block, c), s->size * sizeof *s->x);
 }
 
-/* Adds a term to what a choice comes to; limits about a level to its ends. */
-static void add_term(const search *s, size_t t, double *sum, double *smallest, double *violation,
-                     double *ends)
+/* fmax() and fmin() are calls, which these loops feel. */
+static double larger(double a, double b)
 {
-    const mel_program *p = &s->goal->program;
-    const mel_term *term = &p->term[t];
-    const double at = mel_program_term(p, term, s->x);
-    if (term->kind == MEL_TERM_ABSOLUTE)
-        *sum -= term->weight * fabs(at - term->f);
-    else if (term->kind == MEL_TERM_SMALLEST)
-        *smallest = fmin(*smallest, at + term->f);
-    else if (term->level == MEL_NO_LEVEL)
-        *violation += fmax(0.0, at - term->f);
-    else {
-        const double end = (term->f - at) / term->level_factor;
-        double *of = ends + 2 * (size_t)term->level;
-        if (term->level_factor < 0.0)
-            of[0] = fmax(of[0], end);
-        else
-            of[1] = fmin(of[1], end);
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+void mel_account_begin(mel_account *tally, size_t n_levels, double sum)
+{
+    tally->sum = sum;
+    tally->smallest = INFINITY;
+    tally->violation = 0.0;
+    for (size_t l = 0; l < n_levels; l++) {
+        tally->ends[2 * l] = 0.0;
+        tally->ends[2 * l + 1] = INFINITY;
     }
 }
 
-static double linear_part(const search *s, size_t block)
+void mel_account_copy(mel_account *to, const mel_account *from, size_t n_levels)
+{
+    double *ends = to->ends;
+    *to = *from;
+    to->ends = ends;
+    memcpy(ends, from->ends, 2 * n_levels * sizeof *ends);
+}
+
+void mel_account_add(mel_account *tally, const mel_term *term, double low, double high)
+{
+    if (term->kind == MEL_TERM_ABSOLUTE)
+        tally->sum -= term->weight * larger(0.0, larger(low - term->f, term->f - high));
+    else if (term->kind == MEL_TERM_SMALLEST)
+        tally->smallest = smaller(tally->smallest, high + term->f);
+    else if (term->level == MEL_NO_LEVEL)
+        tally->violation += larger(0.0, low - term->f);
+    else {
+        const double end = (term->f - low) / term->level_factor;
+        double *of = tally->ends + 2 * (size_t)term->level;
+        if (term->level_factor < 0.0)
+            of[0] = larger(of[0], end);
+        else
+            of[1] = smaller(of[1], end);
+    }
+}
+
+mel_worth mel_account_worth(const mel_account *tally, const mel_program *program)
+{
+    double violation = tally->violation, value = tally->sum;
+    for (size_t l = 0; l < program->n_levels; l++)
+        violation += larger(0.0, tally->ends[2 * l] - tally->ends[2 * l + 1]);
+    if (isfinite(tally->smallest))
+        value += program->smallest_weight * tally->smallest;
+    return (mel_worth){ violation, value };
+}
+
+static double linear_part(const mel_single *s, size_t block)
 {
     const double *c = s->goal->program.c + block * s->size, *x = s->x + block * s->size;
     double sum = 0.0;
@@ -89,43 +105,49 @@ static double linear_part(const search *s, size_t block)
     return sum;
 }
 
+static void add_term(mel_account *tally, const mel_single *s, size_t t)
+{
+    const mel_program *p = &s->goal->program;
+    const double at = mel_program_term(p, &p->term[t], s->x);
+    mel_account_add(tally, &p->term[t], at, at);
+}
+
 /* Everything that a block has no part in. */
-static void weigh_rest(search *s, size_t block)
+static void weigh_rest(mel_single *s, size_t block)
 {
     const mel_program *p = &s->goal->program;
     size_t at = s->first[block];
-    s->rest = p->constant;
-    s->rest_smallest = INFINITY;
-    s->rest_violation = 0.0;
-    for (size_t l = 0; l < p->n_levels; l++) {
-        s->rest_ends[2 * l] = 0.0;
-        s->rest_ends[2 * l + 1] = INFINITY;
-    }
+    mel_account_begin(&s->rest, p->n_levels, p->constant);
     for (size_t b = 0; b < s->vertices->steps->n_blocks; b++)
-        s->rest += b != block ? linear_part(s, b) : 0.0;
+        s->rest.sum += b != block ? linear_part(s, b) : 0.0;
     for (size_t t = 0; t < p->n_terms; t++)
         if (at < s->first[block + 1] && s->term[at] == t)
             at++;
         else
-            add_term(s, t, &s->rest, &s->rest_smallest, &s->rest_violation, s->rest_ends);
+            add_term(&s->rest, s, t);
 }
 
-static worth weigh(const search *s, size_t block)
+static mel_worth weigh(mel_single *s, size_t block)
 {
     if (!s->by_terms)
-        return (worth){ mel_goal_violation(s->goal, s->x), mel_goal_at(s->goal, s->x) };
-    double sum = s->rest + linear_part(s, block), smallest = s->rest_smallest, violation = s->rest_violation;
-    const size_t n_levels = s->goal->program.n_levels;
-    memcpy(s->ends, s->rest_ends, 2 * n_levels * sizeof *s->ends);
+        return (mel_worth){ mel_goal_violation(s->goal, s->x), mel_goal_at(s->goal, s->x) };
+    mel_account_copy(&s->tally, &s->rest, s->goal->program.n_levels);
+    s->tally.sum += linear_part(s, block);
     for (size_t i = s->first[block]; i < s->first[block + 1]; i++)
-        add_term(s, s->term[i], &sum, &smallest, &violation, s->ends);
-    for (size_t l = 0; l < n_levels; l++)
-        violation += fmax(0.0, s->ends[2 * l] - s->ends[2 * l + 1]);
-    return (worth){ violation, isfinite(smallest) ? sum + s->goal->program.smallest_weight * smallest : sum };
+        add_term(&s->tally, s, s->term[i]);
+    return mel_account_worth(&s->tally, &s->goal->program);
+}
+
+/* What all of x is worth. */
+static mel_worth weigh_all(mel_single *s)
+{
+    if (s->by_terms)
+        weigh_rest(s, 0);
+    return weigh(s, 0);
 }
 
 /* The terms of each block. */
-static mel_status sort_terms(search *s, mel_error *err)
+static mel_status sort_terms(mel_single *s, mel_error *err)
 {
     const mel_program *p = &s->goal->program;
     const size_t n_blocks = s->vertices->steps->n_blocks;
@@ -150,21 +172,21 @@ static mel_status sort_terms(search *s, mel_error *err)
     return MEL_OK;
 }
 
-static void try_one(search *s, size_t block, size_t c, worth *best, size_t *at)
+static void try_one(mel_single *s, size_t block, size_t c, mel_worth *best, size_t *at)
 {
-    put(s, block, c);
-    const worth now = weigh(s, block);
-    if (better(now, *best)) {
+    mel_single_put(s, block, c);
+    const mel_worth now = weigh(s, block);
+    if (mel_single_better(s, now, *best)) {
         *best = now;
         *at = c;
     }
 }
 
-/* All thresholds where there are few, else some of them and then those around the best. */
-static void try_thresholds(search *s, size_t block, worth *best, size_t *at)
+/* All thresholds of one block or where there are few, else some of them and then those around the best. */
+static void try_thresholds(mel_single *s, size_t block, mel_worth *best, size_t *at)
 {
-    const size_t n = thresholds(s, block);
-    size_t stride = n / COARSE + 1;
+    const size_t n = mel_single_thresholds(s, block);
+    size_t stride = s->vertices->steps->n_blocks > 1 ? n / COARSE + 1 : 1;
     for (size_t c = 0; c < n; c += stride)
         try_one(s, block, c, best, at);
     while (stride > 1 && *at < n) {
@@ -176,10 +198,10 @@ static void try_thresholds(search *s, size_t block, worth *best, size_t *at)
     }
 }
 
-static bool improve_block(search *s, size_t block, worth *best)
+static bool improve_block(mel_single *s, size_t block, mel_worth *best)
 {
-    const worth before = *best;
-    const size_t n = thresholds(s, block);
+    const mel_worth before = *best;
+    const size_t n = mel_single_thresholds(s, block);
     size_t at = s->choice[block];
     if (s->by_terms)
         weigh_rest(s, block);
@@ -188,38 +210,47 @@ static bool improve_block(search *s, size_t block, worth *best)
         if (s->vertices->block[v] == block)
             try_one(s, block, n + v, best, &at);
     s->choice[block] = at;
-    put(s, block, at);
-    return better(*best, before);
+    mel_single_put(s, block, at);
+    return mel_single_better(s, *best, before);
 }
 
-static mel_status descend(search *s, mel_error *err)
+static mel_status sweep_blocks(mel_single *s, mel_worth *best, mel_error *err)
+{
+    bool moved = true;
+    mel_status status = MEL_OK;
+    for (size_t sweep = 0; sweep < SWEEPS && moved && status == MEL_OK; sweep++) {
+        moved = false;
+        for (size_t b = 0; b < s->vertices->steps->n_blocks && status == MEL_OK; b++) {
+            moved = improve_block(s, b, best) || moved;
+            status = mel_steps_report(s->vertices->steps, err);
+        }
+    }
+    return status;
+}
+
+/* With a price on what the limits are missed by, then without: they come first. */
+static mel_status descend(mel_single *s, double price, mel_error *err)
 {
     const size_t n_blocks = s->vertices->steps->n_blocks;
     for (size_t b = 0; b < n_blocks; b++)
-        put(s, b, s->choice[b]);
-    if (s->by_terms)
-        weigh_rest(s, 0);
-    worth best = weigh(s, 0);
-    bool moved = true;
+        mel_single_put(s, b, s->choice[b]);
+    mel_worth best = weigh_all(s);
     mel_status status = MEL_OK;
-    for (size_t sweep = 0; sweep < SWEEPS && moved; sweep++) {
-        moved = false;
-        for (size_t b = 0; b < n_blocks && status == MEL_OK; b++) {
-            moved = improve_block(s, b, &best) || moved;
-            status = mel_steps_report(s->vertices->steps, err);
-        }
-        if (status != MEL_OK)
-            return status;
-    }
-    if (better(best, s->best)) {
+    s->penalty = price;
+    if (price > 0.0)
+        status = sweep_blocks(s, &best, err);
+    s->penalty = 0.0;
+    if (status == MEL_OK)
+        status = sweep_blocks(s, &best, err);
+    if (status == MEL_OK && mel_single_better(s, best, s->best)) {
         s->best = best;
         memcpy(s->kept, s->choice, n_blocks * sizeof *s->kept);
     }
-    return MEL_OK;
+    return status;
 }
 
 /* A vertex of every block, drawn by its weight in the mixture; first: the heaviest. */
-static void start(search *s, const mel_solution *mixture, bool first, mel_rng *rng)
+static void start(mel_single *s, const mel_solution *mixture, bool first, mel_rng *rng)
 {
     for (size_t b = 0; b < s->vertices->steps->n_blocks; b++) {
         double most = -1.0, left = mel_rng_uniform(rng);
@@ -233,19 +264,66 @@ static void start(search *s, const mel_solution *mixture, bool first, mel_rng *r
             most = fmax(most, weight);
             left -= weight;
         }
-        s->choice[b] = thresholds(s, b) + at;
+        s->choice[b] = mel_single_thresholds(s, b) + at;
     }
 }
 
+/* The threshold of a block that decides on the second class for a share of its rows of one class (2: of
+ * both). */
+static size_t threshold_at(mel_single *s, size_t block, size_t of, double share)
+{
+    size_t low = 0, high = mel_single_thresholds(s, block) - 1;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const double *x = candidate(s, block, middle);
+        double above = 0.0, all = 0.0;
+        for (size_t i = of == 2 ? 0 : of; i <= (of == 2 ? 1 : of); i++) {
+            above += x[2 * i + 1];
+            all += x[2 * i] + x[2 * i + 1];
+        }
+        if (above < share * all)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void choose_alike(mel_single *s, size_t of, double share)
+{
+    for (size_t b = 0; b < s->vertices->steps->n_blocks; b++) {
+        s->choice[b] = threshold_at(s, b, of, share);
+        mel_single_put(s, b, s->choice[b]);
+    }
+}
+
+/* All blocks alike, which limits on differences like: the best of several shares, never to always. */
+static void start_alike(mel_single *s, size_t of, double price)
+{
+    mel_worth best = { INFINITY, -INFINITY };
+    size_t level = 0;
+    s->penalty = price;
+    for (size_t l = 0; l <= LEVELS; l++) {
+        choose_alike(s, of, (double)l / LEVELS);
+        const mel_worth now = weigh_all(s);
+        if (mel_single_better(s, now, best)) {
+            best = now;
+            level = l;
+        }
+    }
+    s->penalty = 0.0;
+    choose_alike(s, of, (double)level / LEVELS);
+}
+
 /* The chosen rules as vertices, and the solution as their mixture. */
-static mel_status take(mel_solution *solution, search *s, mel_error *err)
+static mel_status take(mel_solution *solution, mel_single *s, mel_error *err)
 {
     mel_status status = MEL_OK;
     const size_t n_blocks = s->vertices->steps->n_blocks;
     for (size_t b = 0; b < n_blocks && status == MEL_OK; b++) {
-        const size_t n = thresholds(s, b), c = s->kept[b];
+        const size_t n = mel_single_thresholds(s, b), c = s->kept[b];
         s->choice[b] = c - (c >= n ? n : 0);
-        put(s, b, c);
+        mel_single_put(s, b, c);
         if (c < n) {
             mel_sorted_at(s->shares, s->rule, s->vertices->steps, b, c, false);
             status = mel_vertices_add(&s->choice[b], s->vertices, b, s->shares, s->rule, err);
@@ -263,21 +341,52 @@ static mel_status take(mel_solution *solution, search *s, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status look(bool *found, mel_solution *solution, search *s, const mel_solve_options *opt,
+/* More than missing a limit can gain. */
+static double price_of_limits(const mel_single *s, const mel_solution *mixture)
+{
+    double most = 0.0;
+    for (size_t t = 0; t < s->goal->program.n_terms && mixture->price != NULL; t++)
+        if (s->goal->program.term[t].kind == MEL_TERM_LIMIT)
+            most = fmax(most, fabs(mixture->price[t]));
+    return 2.0 * most;
+}
+
+/* A search from where its turn says; every other one has a price on missed limits first. */
+static mel_status search_from(mel_single *s, const mel_solution *mixture, size_t turn, double price,
+                              mel_rng *rng, mel_error *err)
+{
+    const double own = turn % 2 == 1 ? price : 0.0;
+    if (s->vertices->steps->sorted && s->size == 4 && turn > 0 && turn <= ALIKE)
+        start_alike(s, (turn - 1) / 2, own);
+    else
+        start(s, mixture, turn == 0, rng);
+    return descend(s, own, err);
+}
+
+static mel_status look(bool *found, mel_solution *solution, mel_single *s, const mel_solve_options *opt,
                        mel_error *err)
 {
     mel_rng rng;
     mel_rng_seed(&rng, opt->seed);
-    s->best = (worth){ INFINITY, -INFINITY };
-    const double enough = solution->value - opt->tolerance;
-    for (size_t turn = 0; turn <= STARTS && !(s->best.violation <= meets && s->best.value >= enough);
+    s->best = (mel_worth){ INFINITY, -INFINITY };
+    s->meets = meets + fmax(0.0, solution->violation);
+    const size_t turns = s->vertices->steps->n_blocks > 1 ? STARTS + ALIKE + 1 : 1;
+    const double price = price_of_limits(s, solution),
+                 enough = s->goal->kind != MEL_GOAL_LOCAL ? solution->value - opt->tolerance : INFINITY;
+    for (size_t turn = 0; turn < turns && !(s->best.violation <= s->meets && s->best.value >= enough);
          turn++) {
-        start(s, solution, turn == 0, &rng);
-        const mel_status status = descend(s, err);
+        if (turn > 0 && turn <= ALIKE && turn % 2 == 1 && price == 0.0)
+            continue; /* the next one is the same */
+        const mel_status status = search_from(s, solution, turn, price, &rng, err);
         if (status != MEL_OK)
             return status;
     }
-    *found = s->best.violation <= fmax(meets, solution->violation + meets);
+    if (turns > 1 && s->vertices->steps->sorted) {
+        const mel_status status = mel_single_pairs(s, solution, err);
+        if (status != MEL_OK)
+            return status;
+    }
+    *found = s->best.violation <= s->meets;
     return *found ? take(solution, s, err) : MEL_OK;
 }
 
@@ -285,12 +394,12 @@ mel_status mel_solve_single(bool *found, mel_solution *solution, const mel_goal 
                             const mel_solve_options *opt, mel_error *err)
 {
     const size_t n_blocks = vertices->steps->n_blocks;
-    search s = { .goal = goal, .vertices = vertices, .size = mel_steps_block_size(vertices->steps) };
+    mel_single s = { .goal = goal, .vertices = vertices, .size = mel_steps_block_size(vertices->steps) };
     s.choice = mel_alloc(2 * n_blocks, sizeof *s.choice);
     s.kept = s.choice != NULL ? s.choice + n_blocks : NULL;
     const mel_part parts[] = { { goal->size, { &s.x } },
                                { s.size, { &s.shares } },
-                               { 2 * goal->program.n_levels + 1, { &s.rest_ends, &s.ends } },
+                               { 2 * goal->program.n_levels + 1, { &s.rest.ends, &s.tally.ends } },
                                { mel_steps_rule_size(vertices->steps), { &s.rule } } };
     if (s.choice == NULL || !mel_parts_new(MEL_PARTS(parts))) {
         free(s.choice);

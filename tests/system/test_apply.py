@@ -271,6 +271,29 @@ def test_mixtures_without_coins(melicit, two):
     assert (decisions(melicit)[::-1] == said).all()
 
 
+def test_hashed_decisions_say_which_limits_they_miss(melicit, two):
+    """A warning if and only if a limit is missed on these rows."""
+    for bound in (0.005, 0.01):
+        got = melicit("apply", *ROWS, "--groups", "g.csv", "--named", "accuracy", "--at-most", f"equal-opportunity={bound}", "--rule", "hash",
+                      "--json").done().json
+        said = [one for one in got.get("warnings", []) if "these rows miss limits that the mixture meets: equal-opportunity is" in one]
+        assert len(said) == (got["limits"][0]["achieved"] > bound + 1e-9) == (bound == 0.005)
+
+
+def test_two_thresholds_are_the_best_of_all_pairs(melicit, two):
+    p, y, g = two
+    got = melicit("apply", *ROWS, "--groups", "g.csv", "--named", "accuracy", "--evidence", "labels", "--at-most", "equalised-odds=0.02", "--rule",
+                  "threshold", "--json").done().json
+    curves = []
+    for group in (0, 1):
+        order = numpy.argsort(-p[g == group])
+        found = numpy.r_[0, numpy.cumsum(y[g == group][order])], numpy.r_[0, numpy.cumsum(~y[g == group][order])]
+        curves.append(found)
+    (tp, fp), (tq, fq) = curves
+    meets = (abs(tp[:, None] / tp[-1] - tq / tq[-1]) <= 0.02 + 1e-12) & (abs(fp[:, None] / fp[-1] - fq / fq[-1]) <= 0.02 + 1e-12)
+    right = tp[:, None] + tq + (fp[-1] - fp)[:, None] + (fq[-1] - fq)
+    assert got["value"] == pytest.approx(right[meets].max() / N, abs=1e-9)
+
 def test_mixtures_go_by_the_id_of_a_row(melicit, two):
     melicit("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10.03%", "--rule", "mixture", "--out", "c.json").done()
     ids = [f"row {i}" for i in range(N)]
