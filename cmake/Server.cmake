@@ -4,7 +4,7 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.37)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 option(MEL_POSTGRES "build the PostgreSQL store when libpq is there" ON)
 if(MEL_POSTGRES)
-    pkg_check_modules(POSTGRES QUIET IMPORTED_TARGET libpq)
+    pkg_check_modules(POSTGRES QUIET libpq)
 endif()
 
 file(GLOB MEL_SERVER_SOURCES CONFIGURE_DEPENDS server/*.c)
@@ -15,7 +15,8 @@ list(FILTER MEL_SERVER_SOURCES EXCLUDE REGEX "/(store|sqlite|postgres)[^/]*\\.c$
 add_library(melicit_store STATIC)
 if(MEL_POSTGRES AND POSTGRES_FOUND)
     target_compile_definitions(melicit_store PUBLIC MEL_HAS_POSTGRES)
-    target_link_libraries(melicit_store PUBLIC PkgConfig::POSTGRES)
+    target_include_directories(melicit_store SYSTEM PUBLIC ${POSTGRES_INCLUDE_DIRS})
+    target_link_libraries(melicit_store PUBLIC ${CMAKE_DL_LIBS}) # libpq is loaded where it is used
 else()
     list(FILTER MEL_STORE_SOURCES EXCLUDE REGEX "/postgres[^/]*\\.c$")
     message(STATUS "no PostgreSQL store: libpq is missing or not wanted")

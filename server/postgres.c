@@ -26,36 +26,36 @@ static mel_status status_of(const char *state)
 
 static bool lost(const mel_postgres *c)
 {
-    return PQstatus(c->link) != CONNECTION_OK;
+    return mel_pq.status(c->link) != CONNECTION_OK;
 }
 
 /* An error without a state is not the server's: libpq could not write to it or read from it, even where it
  * still calls the connection good. */
 static mel_status fail(mel_postgres *c, const PGresult *result, mel_error *err)
 {
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *state = mel_pq.resultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = mel_pq.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     if (state == NULL || lost(c) || begins(state, "57P0") || begins(state, "08"))
         c->trouble = MEL_POSTGRES_AWAY;
     else if (begins(state, "40"))
         c->trouble = MEL_POSTGRES_CONFLICT;
     return mel_fail(err, state != NULL ? status_of(state) : MEL_EIO, "PostgreSQL database %s: %s",
-                    PQdb(c->link), text != NULL && state != NULL ? text : "the connection was lost");
+                    mel_pq.db(c->link), text != NULL && state != NULL ? text : "the connection was lost");
 }
 
 /* wanted: what the server must say that it did; NULL: anything. */
 static mel_status execute(mel_postgres *c, const char *text, const char *wanted, mel_error *err)
 {
     c->trouble = MEL_POSTGRES_NO_TROUBLE;
-    PGresult *result = PQexec(c->link, text);
-    const ExecStatusType got = PQresultStatus(result);
+    PGresult *result = mel_pq.exec(c->link, text);
+    const ExecStatusType got = mel_pq.resultStatus(result);
     mel_status status = MEL_OK;
     if (got != PGRES_COMMAND_OK && got != PGRES_TUPLES_OK)
         status = fail(c, result, err);
-    else if (wanted != NULL && strcmp(PQcmdStatus(result), wanted) != 0)
-        status = mel_fail(err, MEL_EIO, "PostgreSQL database %s: %s instead of %s", PQdb(c->link),
-                          PQcmdStatus(result), wanted);
-    PQclear(result);
+    else if (wanted != NULL && strcmp(mel_pq.cmdStatus(result), wanted) != 0)
+        status = mel_fail(err, MEL_EIO, "PostgreSQL database %s: %s instead of %s", mel_pq.db(c->link),
+                          mel_pq.cmdStatus(result), wanted);
+    mel_pq.clear(result);
     return status;
 }
 
@@ -94,11 +94,11 @@ static void write_arguments(arguments *out, const mel_sql_value *parameters, siz
 /* Results come in binary: numbers with the highest byte first, texts and bytes as they are. */
 static mel_sql_value read_column(const PGresult *result, int row, int column)
 {
-    const int n = PQgetlength(result, row, column);
-    const char *data = PQgetvalue(result, row, column);
-    if (PQgetisnull(result, row, column) != 0)
+    const int n = mel_pq.getlength(result, row, column);
+    const char *data = mel_pq.getvalue(result, row, column);
+    if (mel_pq.getisnull(result, row, column) != 0)
         return (mel_sql_value){ .kind = MEL_SQL_NULL };
-    const Oid type = PQftype(result, column);
+    const Oid type = mel_pq.ftype(result, column);
     if (type != INT8 && type != INT4)
         return (mel_sql_value){ type == BYTEA ? MEL_SQL_BYTES : MEL_SQL_TEXT, 0, data, (size_t)n };
     uint64_t bits = ((unsigned char)data[0] & 0x80) != 0 ? UINT64_MAX : 0;
@@ -109,7 +109,7 @@ static mel_sql_value read_column(const PGresult *result, int row, int column)
 
 static mel_status give_rows(const PGresult *result, mel_sql_each each, void *context, mel_error *err)
 {
-    const int rows = PQntuples(result), columns = PQnfields(result);
+    const int rows = mel_pq.ntuples(result), columns = mel_pq.nfields(result);
     mel_status status = MEL_OK;
     for (int i = 0; i < rows && status == MEL_OK && each != NULL; i++) {
         mel_sql_value row[MEL_SQL_WIDTH];
@@ -134,33 +134,34 @@ static mel_status run(mel_sql *sql, mel_sql_statement which, const mel_sql_value
     (void)snprintf(text, sizeof text, "%s%s", source->text, source->lock ? " FOR NO KEY UPDATE" : "");
     arguments a;
     write_arguments(&a, parameters, n);
-    PGresult *result = PQexecParams(c->link, text, (int)n, NULL, a.value, a.length, a.binary, 1);
-    const ExecStatusType got = PQresultStatus(result);
+    PGresult *result = mel_pq.execParams(c->link, text, (int)n, NULL, a.value, a.length, a.binary, 1);
+    const ExecStatusType got = mel_pq.resultStatus(result);
     mel_status status = MEL_OK;
     if (got == PGRES_TUPLES_OK)
         status = give_rows(result, each, context, err);
     else if (got != PGRES_COMMAND_OK)
         status = fail(c, result, err);
-    PQclear(result);
+    mel_pq.clear(result);
     return status;
 }
 
 mel_status mel_postgres_number(int64_t *out, mel_postgres *c, const char *text, mel_error *err)
 {
     *out = 0;
-    PGresult *result = PQexecParams(c->link, text, 0, NULL, NULL, NULL, NULL, 1);
+    PGresult *result = mel_pq.execParams(c->link, text, 0, NULL, NULL, NULL, NULL, 1);
     mel_status status = MEL_OK;
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+    if (mel_pq.resultStatus(result) != PGRES_TUPLES_OK)
         status = fail(c, result, err);
-    else if (PQntuples(result) > 0)
+    else if (mel_pq.ntuples(result) > 0)
         *out = read_column(result, 0, 0).integer;
-    PQclear(result);
+    mel_pq.clear(result);
     return status;
 }
 
 void mel_postgres_disconnect(mel_postgres *c)
 {
-    PQfinish(c->link);
+    if (c->link != NULL)
+        mel_pq.finish(c->link);
     *c = (mel_postgres){ 0 };
 }
 
@@ -189,20 +190,23 @@ mel_status mel_postgres_connect(mel_postgres *c, const char *url, mel_error *err
     if (c->link != NULL && !lost(c))
         return MEL_OK;
     mel_postgres_disconnect(c);
+    const mel_status loaded = mel_libpq_load(err);
+    if (loaded != MEL_OK)
+        return loaded;
     c->sql.run = run;
     /* The URL comes last and wins. */
     static const char *const keys[] = { "client_encoding",           "connect_timeout", "tcp_user_timeout",
                                         "fallback_application_name", "dbname",          NULL };
     const char *const values[] = { "UTF8", "10", "30000", "melicit", url, NULL };
-    c->link = PQconnectdbParams(keys, values, 1);
+    c->link = mel_pq.connectdbParams(keys, values, 1);
     if (c->link == NULL)
         return mel_fail_memory(err, "a connection to the database");
     if (lost(c)) {
-        const char *text = PQerrorMessage(c->link);
+        const char *text = mel_pq.errorMessage(c->link);
         const mel_status status = mel_fail(err, MEL_EIO, "PostgreSQL: %.*s", (int)strcspn(text, "\n"), text);
         mel_postgres_disconnect(c);
         return status;
     }
-    (void)PQsetNoticeProcessor(c->link, ignore_notice, NULL);
+    (void)mel_pq.setNoticeProcessor(c->link, ignore_notice, NULL);
     return MEL_OK;
 }

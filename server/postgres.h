@@ -2,9 +2,8 @@
 #ifndef MEL_SERVER_POSTGRES_H
 #define MEL_SERVER_POSTGRES_H
 
+#include "postgres_library.h"
 #include "store_sql.h"
-
-#include <libpq-fe.h>
 
 typedef struct {
     mel_sql sql; /* first: a mel_sql * of a connection is a mel_postgres * */

@@ -132,7 +132,7 @@ static mel_status upgrade(mel_sql *sql, void *context, mel_error *err)
     if (status == MEL_OK && version > MEL_SCHEMA_VERSION)
         return mel_fail(err, MEL_EDATA,
                         "PostgreSQL database %s: made by a newer melicit (schema %lld, this one knows %d)",
-                        PQdb(c->link), (long long)version, MEL_SCHEMA_VERSION);
+                        mel_pq.db(c->link), (long long)version, MEL_SCHEMA_VERSION);
     return status == MEL_OK ? make_tables(c, version, err) : status;
 }
 

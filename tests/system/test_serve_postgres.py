@@ -100,6 +100,14 @@ def test_the_database_restarts(server, postgres, melicit):
         assert sorted(key for key, in db.execute("SELECT key FROM event")) == sorted(acknowledged)
 
 
+def test_without_its_library(melicit):
+    """libpq is loaded when it is asked for: who has none is told so, and everything else works."""
+    melicit.write("libpq.so.5", "")
+    missing = {"LD_LIBRARY_PATH": str(melicit.folder)}
+    melicit("study", "token", "--store", "postgres://melicit@/nothing", env=missing).refused(4, "libpq cannot be loaded", "install libpq5")
+    melicit("study", "token", "--store", "a.db", env=missing).done()
+
+
 def test_a_database_that_hangs(database, melicit):
     """PostgreSQL stops in the middle of everything: pages and the health check wait for nothing, and the server ends within 5 s."""
     # Threads that wait for the database are left behind on purpose.
