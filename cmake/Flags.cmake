@@ -21,7 +21,8 @@ endif()
 if(MEL_SANITIZE)
     target_compile_options(mel_flags INTERFACE -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined
         -fno-sanitize-recover=all)
-    target_link_options(mel_flags INTERFACE -fsanitize=address,undefined)
+    # What sanitizers know of the source is full of addresses: at a fixed place programs start in three quarters of the time.
+    target_link_options(mel_flags INTERFACE -fsanitize=address,undefined $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
 if(MEL_THREADS)
     target_compile_options(mel_flags INTERFACE -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
