@@ -63,6 +63,7 @@ typedef struct {
     size_t n;      /* 0: no pattern was read */
     char **key;    /* what the * stands for; may be NULL */
     size_t *start; /* n + 1: how many rows come before each file */
+    size_t *here;  /* n + 1: the same among the rows that this rank read (`divided`); NULL: it read all */
 } mel_shards;
 
 typedef struct {
@@ -98,6 +99,9 @@ typedef struct {
     /* Of files that belong together row by row: the first pattern fills it, and of those that follow the same
      * files must be there with as many rows each. Cleared by the caller; NULL: a pattern is on its own. */
     mel_shards *shards;
+    /* Of the files of a pattern, of which `shards` are told, each rank of several keeps the rows of its own:
+     * rank r of n those of files r, r + n, r + 2 n, ... LIBSVM tables have the rows of all. */
+    bool divided;
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 

@@ -103,6 +103,9 @@ typedef struct {
      * on from there, and a file of another run is refused (MEL_ECONFLICT). It stays when the run has ended.
      * NULL: none. */
     const char *checkpoint;
+    /* Training rows of several files (mel_read_options): sums are taken file by file and added in their
+     * order. NULL: of one. */
+    const mel_shards *shards;
 } mel_optimise_options;
 MEL_API void mel_optimise_options_init(mel_optimise_options *opt);
 

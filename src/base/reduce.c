@@ -15,6 +15,11 @@ static void fill(const mel_slices *s, size_t from, size_t to)
 void mel_slices_fill(const mel_slices *s)
 {
     const mel_team *team = mel_team_get();
+    if (s->first != NULL) {
+        fill(s, s->first[team->rank], s->first[team->rank + 1]);
+        mel_team_gather_runs(s->sum, s->first, s->stride * sizeof *s->sum);
+        return;
+    }
     /* What is part of a larger loop belongs to the rank that it runs on. */
     if (team->size == 1 || s->n_slices < 2 || s->rows < team->few_rows || omp_get_level() > 0) {
         fill(s, 0, s->n_slices);

@@ -16,6 +16,9 @@ typedef struct {
     /* Sets the numbers of a slice, whatever they are before; `thread` is below `threads`. */
     void (*fill)(double *sum, size_t slice, size_t thread, void *user);
     void *user;
+    /* Where ranks have rows of their own: rank r makes slices first[r] .. first[r + 1]. NULL: each has all.
+     */
+    const size_t *first;
 } mel_slices;
 /* Fills all slices; each rank (base/team.h) makes some of them and has all. */
 void mel_slices_fill(const mel_slices *slices);

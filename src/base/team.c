@@ -1,6 +1,7 @@
 /* Who works on a problem together: this process alone, unless the program says otherwise. */
 #include "base/team.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const mel_team alone = { .size = 1 };
@@ -35,6 +36,15 @@ void mel_team_gather(void *all, size_t n, size_t size)
     team->gather(team->user, all, team->start);
 }
 
+void mel_team_gather_runs(void *all, const size_t *first, size_t size)
+{
+    if (team->size == 1)
+        return;
+    for (size_t r = 0; r <= team->size; r++)
+        team->start[r] = first[r] * size;
+    team->gather(team->user, all, team->start);
+}
+
 void mel_team_share(void *bytes, size_t n)
 {
     if (team->size == 1)
@@ -65,4 +75,20 @@ void *mel_team_collect(size_t *sizes, const void *own, size_t n)
         team->start[r + 1] = team->start[r] + sizes[r];
     team->gather(team->user, all, team->start);
     return all;
+}
+
+bool mel_team_count(size_t *count, size_t n)
+{
+    if (team->size == 1)
+        return true;
+    size_t *all = mel_alloc(team->size * n, sizeof *all);
+    if (all == NULL)
+        return false;
+    memcpy(all + team->rank * n, count, n * sizeof *count);
+    mel_team_gather(all, team->size, n * sizeof *all);
+    memset(count, 0, n * sizeof *count);
+    for (size_t i = 0; i < team->size * n; i++)
+        count[i % n] += all[i];
+    free(all);
+    return true;
 }

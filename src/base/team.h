@@ -1,6 +1,7 @@
 /* The processes that work on one problem together: one, unless the program was started as several ranks. All
  * of them do the same things with the same numbers, so that each has the whole result; what is divided among
- * them is reading the files of a pattern (data/shards.c) and passes over rows (base/reduce.c). */
+ * them is the files of a pattern, and rows with them (data/shards.c), and passes over rows (base/reduce.c).
+ */
 #ifndef MEL_BASE_TEAM_H
 #define MEL_BASE_TEAM_H
 
@@ -27,10 +28,14 @@ bool mel_team_leads(void);
 size_t mel_team_first(size_t n, size_t rank);
 /* Each rank has its run of n things of `size` bytes; afterwards everybody has all. */
 void mel_team_gather(void *all, size_t n, size_t size);
+/* The same where rank r has things first[r] .. first[r + 1]. */
+void mel_team_gather_runs(void *all, const size_t *first, size_t size);
 /* n bytes of rank 0 become those of all. */
 void mel_team_share(void *bytes, size_t n);
 /* sizes[r]: how many bytes rank r gives; afterwards everybody has those of all ranks, one after the other, in
  * the new block that is returned. NULL: no memory. */
 void *mel_team_collect(size_t *sizes, const void *own, size_t n);
+/* Each of n counts becomes its sum over all ranks. false: no memory. */
+bool mel_team_count(size_t *count, size_t n);
 
 #endif

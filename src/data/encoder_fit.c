@@ -135,7 +135,7 @@ static mel_status fill_categories(mel_encoder_input *input, const mel_dict *dict
     return MEL_OK;
 }
 
-static mel_status fit_texts(mel_encoder_input *input, const mel_column *column, size_t n_rows,
+static mel_status fit_texts(mel_encoder_input *input, const mel_column *column, const mel_table *table,
                             bool missing_category, mel_error *err)
 {
     const size_t n_codes = column->dict->n;
@@ -143,12 +143,13 @@ static mel_status fit_texts(mel_encoder_input *input, const mel_column *column, 
     size_t *count = mel_alloc_zero(n_codes, sizeof *count);
     mel_status status;
     if (present != NULL && count != NULL) {
-        const size_t n = mel_count_codes(column->codes, n_rows, n_codes, present, count);
-        size_t n_known = 0;
+        size_t n = 0, n_known = 0;
+        status = mel_count_codes(&n, table, column, present, count, err);
         for (size_t k = 0; k < n; k++)
             n_known += count[present[k]];
-        input->missing_category = missing_category && n_known < n_rows;
-        status = fill_categories(input, column->dict, n, present, count, err);
+        input->missing_category = missing_category && n_known < mel_table_rows_of_all(table);
+        if (status == MEL_OK)
+            status = fill_categories(input, column->dict, n, present, count, err);
     } else {
         status = mel_fail_memory(err, "the categories of a column");
     }
@@ -197,7 +198,7 @@ static mel_status fit_column(mel_encoder *encoder, bool *varies, const mel_table
         *varies |= fit_numbers(input, column->numbers, table->n_rows, work, opt->keep_scale);
         return MEL_OK;
     }
-    const mel_status status = fit_texts(input, column, table->n_rows, opt->missing_category, err);
+    const mel_status status = fit_texts(input, column, table, opt->missing_category, err);
     *varies |= status == MEL_OK && mel_input_features(input) > 1;
     return status;
 }

@@ -2,6 +2,7 @@
 #include "data/labels.h"
 
 #include "base/stat.h"
+#include "base/team.h"
 #include "data/missing.h"
 #include "data/number.h"
 #include "data/quote.h"
@@ -92,16 +93,19 @@ bool mel_same_class_name(const char *a, const char *b)
     return mel_same_name(a, strlen(a), b);
 }
 
-size_t mel_count_codes(const uint32_t *codes, size_t n_rows, size_t n_codes, uint32_t *present, size_t *count)
+mel_status mel_count_codes(size_t *n, const mel_table *table, const mel_column *column, uint32_t *present,
+                           size_t *count, mel_error *err)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < n_rows; i++)
-        if (codes[i] != MEL_MISSING)
-            count[codes[i]]++;
-    for (size_t k = 0; k < n_codes; k++)
+    *n = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (column->codes[i] != MEL_MISSING)
+            count[column->codes[i]]++;
+    if (table->divided != NULL && !mel_team_count(count, column->dict->n))
+        return mel_fail_memory(err, "the categories of a column");
+    for (size_t k = 0; k < column->dict->n; k++)
         if (count[k] != 0)
-            present[n++] = (uint32_t)k;
-    return n;
+            present[(*n)++] = (uint32_t)k;
+    return MEL_OK;
 }
 
 void mel_labels_clear(mel_labels *labels)
@@ -195,22 +199,46 @@ static mel_status refuse_inexact(const mel_table *table, size_t column, mel_erro
                     csv ? name : "", csv ? ":text)" : "");
 }
 
+/* Sorts n numbers and leaves one of each; how many there are. */
+static size_t sort_distinct(double *numbers, size_t n)
+{
+    mel_sort(n, numbers);
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || numbers[i] != numbers[left - 1])
+            numbers[left++] = numbers[i];
+    return left;
+}
+
+/* Those of all ranks. */
+static mel_status collect_distinct(double **values, size_t *n, mel_error *err)
+{
+    size_t *sizes = mel_alloc(mel_team_get()->size, sizeof *sizes), bytes = 0;
+    double *all = sizes != NULL ? mel_team_collect(sizes, *values, *n * sizeof **values) : NULL;
+    for (size_t r = 0; all != NULL && r < mel_team_get()->size; r++)
+        bytes += sizes[r];
+    free(sizes);
+    if (all == NULL)
+        return mel_fail_memory(err, "sorting a column");
+    free(*values);
+    *values = all;
+    *n = sort_distinct(all, bytes / sizeof *all);
+    return MEL_OK;
+}
+
 /* Distinct values of a column without missing cells, ascending; freed by the caller. */
-static mel_status distinct_numbers(double **out, size_t *n, const double *numbers, size_t n_rows,
+static mel_status distinct_numbers(double **out, size_t *n, const double *numbers, const mel_table *table,
                                    mel_error *err)
 {
+    const size_t n_rows = table->n_rows;
     double *sorted = mel_alloc(n_rows, sizeof *sorted);
     if (sorted == NULL)
         return mel_fail_memory(err, "sorting a column");
     for (size_t i = 0; i < n_rows; i++)
         sorted[i] = numbers[i] == 0.0 ? 0.0 : numbers[i]; /* -0 is 0 */
-    mel_sort(n_rows, sorted);
-    *n = 0;
-    for (size_t i = 0; i < n_rows; i++)
-        if (i == 0 || sorted[i] != sorted[*n - 1])
-            sorted[(*n)++] = sorted[i];
+    *n = sort_distinct(sorted, n_rows);
     *out = sorted;
-    return MEL_OK;
+    return table->divided != NULL ? collect_distinct(out, n, err) : MEL_OK;
 }
 
 size_t mel_rank_of(const double *values, size_t n, double x)
@@ -258,15 +286,19 @@ static mel_status rank_texts(mel_labels *out, const mel_column *column, size_t n
     return status;
 }
 
-static mel_status label_texts(mel_labels *out, const mel_column *column, size_t n_rows, mel_error *err)
+static mel_status label_texts(mel_labels *out, const mel_column *column, const mel_table *table,
+                              mel_error *err)
 {
+    const size_t n_rows = table->n_rows;
     size_t *count = mel_alloc_zero(column->dict->n, sizeof *count);
     uint32_t *present = mel_alloc(column->dict->n, sizeof *present),
              *rank = mel_alloc(column->dict->n, sizeof *rank);
     mel_status status;
     if (count != NULL && present != NULL && rank != NULL) {
-        const size_t n = mel_count_codes(column->codes, n_rows, column->dict->n, present, count);
-        status = rank_texts(out, column, n_rows, n, present, rank, err);
+        size_t n = 0;
+        status = mel_count_codes(&n, table, column, present, count, err);
+        if (status == MEL_OK)
+            status = rank_texts(out, column, n_rows, n, present, rank, err);
     } else {
         status = mel_fail_memory(err, "class labels");
     }
@@ -322,14 +354,16 @@ static mel_status label_column(mel_labels *out, const mel_table *table, size_t c
     mel_status status = mel_refuse_missing(table, column, err);
     const mel_column *c = &table->column[column];
     if (status != MEL_OK || c->type == MEL_COLUMN_TEXT)
-        return status != MEL_OK ? status : label_texts(out, c, table->n_rows, err);
+        return status != MEL_OK ? status : label_texts(out, c, table, err);
     double *values = NULL;
     size_t n_values = 0;
     status = refuse_inexact(table, column, err);
     if (status == MEL_OK)
-        status = distinct_numbers(&values, &n_values, c->numbers, table->n_rows, err);
-    if (status != MEL_OK)
+        status = distinct_numbers(&values, &n_values, c->numbers, table, err);
+    if (status != MEL_OK) {
+        free(values);
         return status;
+    }
     status = label_numbers(out, c->numbers, table->n_rows, values, n_values, err);
     free(values);
     return status == MEL_OK && are_quoted_texts(table, column) ? sort_as_texts(out, err) : status;
@@ -356,12 +390,13 @@ mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char 
         status = mel_fail(err, MEL_EDATA, "%s: column %s has one class only, %s; two are needed",
                           mel_quote_file(table->name).text, mel_quote_text(column).text,
                           out->n_classes == 1 ? mel_quote_text(out->name[0]).text : "none");
-    else if (out->n_classes > 2 && 2 * out->n_classes > out->n_rows)
-        status = mel_fail(
-            err, MEL_EDATA,
-            "%s: column %s has %zu different values in %zu rows, fewer than two rows for each; it "
-            "does not hold classes",
-            mel_quote_file(table->name).text, mel_quote_text(column).text, out->n_classes, out->n_rows);
+    else if (out->n_classes > 2 && 2 * out->n_classes > mel_table_rows_of_all(table))
+        status =
+            mel_fail(err, MEL_EDATA,
+                     "%s: column %s has %zu different values in %zu rows, fewer than two rows for each; it "
+                     "does not hold classes",
+                     mel_quote_file(table->name).text, mel_quote_text(column).text, out->n_classes,
+                     mel_table_rows_of_all(table));
     if (status != MEL_OK)
         mel_labels_clear(out);
     return status;

@@ -7,10 +7,10 @@
 /* order[0..n) becomes the codes present[0..n) of dict in that order. */
 mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *present, uint32_t *order,
                            mel_error *err);
-/* The number of codes that occur in codes[0..n_rows): present[] (room for n_codes) lists them ascending,
- * count[] (n_codes zeros before) becomes how often each does. */
-size_t mel_count_codes(const uint32_t *codes, size_t n_rows, size_t n_codes, uint32_t *present,
-                       size_t *count);
+/* The codes that occur in a column of texts: present[0..*n) (room for all) lists them ascending, count[]
+ * (zeros before) becomes how often each does. */
+mel_status mel_count_codes(size_t *n, const mel_table *table, const mel_column *column, uint32_t *present,
+                           size_t *count, mel_error *err);
 
 /* Names the first missing cell of a column. */
 mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *err);

@@ -8,13 +8,16 @@
 typedef struct {
     const mel_matches *files;
     const mel_read_options *opt;
-    char *bytes;   /* of the current round, one file for each rank */
-    size_t *sizes; /* of each rank's */
+    bool divided;   /* rows stay with the rank that read them; cleared where files are sparse */
+    char *bytes;    /* of the current round, one file for each rank */
+    size_t *sizes;  /* of each rank's */
+    mel_table *own; /* divided: this rank's file of the round */
 } mel_shard_files;
 
-/* File i, of which all ranks ask in order, from 0 on: every so often each reads one, and they exchange them.
- * What went wrong with a file is what went wrong for all. */
-mel_status mel_shard_file(mel_table **out, mel_shard_files *from, size_t i, mel_error *err);
+/* File i, of which all ranks ask in order, from 0 on: every so often each reads one, and they exchange them,
+ * where rows are divided without their rows. rows: how many the file has. What went wrong with a file is what
+ * went wrong for all. */
+mel_status mel_shard_file(mel_table **out, size_t *rows, mel_shard_files *from, size_t i, mel_error *err);
 void mel_shard_files_clear(mel_shard_files *from);
 
 #endif

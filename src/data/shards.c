@@ -1,4 +1,5 @@
 /* The files of a pattern as one table: columns by name, rows in the order of the files. */
+#include "base/team.h"
 #include "data/pattern.h"
 #include "data/quote.h"
 #include "data/shard_files.h"
@@ -13,6 +14,7 @@ void mel_shards_clear(mel_shards *shards)
         free(shards->key[i]);
     free(shards->key);
     free(shards->start);
+    free(shards->here);
     *shards = (mel_shards){ 0 };
 }
 
@@ -22,7 +24,8 @@ typedef struct {
     const char *pattern;
     const mel_read_options *opt;
     mel_table *all;
-    size_t *start;
+    size_t *start, *here; /* as in mel_shards; here is where rows are even if all of them are */
+    bool divided;
     mel_column_override *override; /* the caller's, then those columns */
     size_t n_mixed;
     bool *found; /* of `override` */
@@ -94,9 +97,9 @@ static bool append_sparse(mel_sparse *to, const mel_sparse *from, size_t had, si
     return enough;
 }
 
-static mel_status check_limits(const mel_table *all, size_t more, const mel_read_options *opt, mel_error *err)
+/* n: rows so far. */
+static mel_status check_limits(const mel_table *all, size_t n, const mel_read_options *opt, mel_error *err)
 {
-    const size_t n = all->n_rows + more;
     if (n > opt->max_rows)
         return mel_fail(err, MEL_ELIMIT,
                         "more than %zu rows in all files; raise the limit on rows if that is "
@@ -110,7 +113,7 @@ static mel_status check_limits(const mel_table *all, size_t more, const mel_read
 /* The rows of `more` come behind those that are there; columns are of equal names and types. */
 static mel_status append(mel_table *all, const mel_table *more, const mel_read_options *opt, mel_error *err)
 {
-    mel_status status = check_limits(all, more->n_rows, opt, err);
+    mel_status status = MEL_OK;
     for (size_t c = 0; c < all->n_columns && status == MEL_OK; c++) {
         const size_t at = mel_table_find(more, mel_table_column_name(all, c));
         status = append_column(&all->column[c], &more->column[at], all->n_rows, more->n_rows,
@@ -211,9 +214,11 @@ static mel_status add_file(joining *j, mel_notes *notes, size_t i, mel_shard_fil
     const char *file = j->files->file[i].name;
     const mel_read_options *opt = from->opt;
     mel_table *table = NULL;
-    mel_status status = mel_shard_file(&table, from, i, err);
+    size_t rows = 0;
+    mel_status status = mel_shard_file(&table, &rows, from, i, err);
     if (status != MEL_OK)
         return status;
+    j->start[i + 1] = j->start[i] + rows;
     status = keep_notes(notes, &table->notes, file, err);
     if (i == 0 && status == MEL_OK) {
         status = begin(j, table, err);
@@ -223,13 +228,15 @@ static mel_status add_file(joining *j, mel_notes *notes, size_t i, mel_shard_fil
             status = check_alike(j, table, err);
         if (status == MEL_OK)
             status = note_mixed(j, table, err);
+        if (status == MEL_OK)
+            status = check_limits(j->all, j->start[i + 1], opt, err);
         if (status == MEL_OK && j->n_mixed == (opt->n_overrides - j->opt->n_overrides))
             status = append(j->all, table, opt, err);
         if (status != MEL_OK)
             status = mel_fail_in(err, status, "%s", mel_quote_file(file).text);
         mel_table_free(table);
     }
-    j->start[i + 1] = status == MEL_OK ? j->all->n_rows : 0;
+    j->here[i + 1] = status == MEL_OK ? j->all->n_rows : 0;
     return status;
 }
 
@@ -245,7 +252,7 @@ static mel_status describe(joining *j, mel_notes *notes, mel_error *err)
         status = mel_notes_check(notes, j->opt->strict, err);
     if (status == MEL_OK)
         status = mel_notes_how(notes, err, "%s file%s, %s rows, %s columns", mel_count_text(j->files->n).text,
-                               j->files->n == 1 ? "" : "s", mel_count_text(j->all->n_rows).text,
+                               j->files->n == 1 ? "" : "s", mel_count_text(j->start[j->files->n]).text,
                                mel_count_text(j->all->n_columns).text);
     return status;
 }
@@ -255,10 +262,13 @@ static mel_status read_once(joining *j, const mel_read_options *opt, mel_error *
 {
     mel_notes notes = { 0 };
     const size_t known = opt->n_overrides - j->opt->n_overrides;
-    mel_shard_files from = { .files = j->files, .opt = opt };
+    mel_shard_files from = { .files = j->files,
+                             .opt = opt,
+                             .divided = opt->divided && opt->shards != NULL && mel_team_get()->size > 1 };
     mel_status status = MEL_OK;
     for (size_t i = 0; i < j->files->n && status == MEL_OK; i++)
         status = add_file(j, &notes, i, &from, err);
+    j->divided = from.divided;
     mel_shard_files_clear(&from);
     if (status == MEL_OK && j->n_mixed == known)
         status = describe(j, &notes, err);
@@ -341,6 +351,18 @@ static mel_status match(mel_shards *shards, mel_matches *files, size_t **start, 
     return status;
 }
 
+/* The table is told which of the rows it has. */
+static void divide(joining *j, mel_shards *shards)
+{
+    if (!j->divided)
+        return;
+    if (shards->here == NULL) {
+        shards->here = j->here;
+        j->here = NULL;
+    }
+    j->all->divided = shards;
+}
+
 static void joining_clear(joining *j)
 {
     for (size_t i = 0; i < j->n_mixed; i++)
@@ -348,6 +370,7 @@ static void joining_clear(joining *j)
     free(j->override);
     free(j->found);
     free(j->start);
+    free(j->here);
     mel_table_free(j->all);
 }
 
@@ -359,7 +382,9 @@ mel_status mel_read_pattern(mel_table **out, const char *pattern, const mel_read
         return status;
     joining j = { .files = &files, .pattern = pattern, .opt = opt };
     j.start = mel_alloc_zero(files.n + 1, sizeof *j.start);
-    status = j.start != NULL ? read_all(&j, err) : mel_fail_memory(err, "the rows of several files");
+    j.here = mel_alloc_zero(files.n + 1, sizeof *j.here);
+    status = j.start != NULL && j.here != NULL ? read_all(&j, err)
+                                               : mel_fail_memory(err, "the rows of several files");
     for (size_t i = 0; status == MEL_OK && j.found != NULL && i < opt->n_overrides; i++)
         opt->overrides_found[i] = opt->overrides_found[i] || j.found[i];
     if (status == MEL_OK) {
@@ -368,6 +393,7 @@ mel_status mel_read_pattern(mel_table **out, const char *pattern, const mel_read
             status = mel_fail_in(err, status, "%s", mel_quote_file(pattern).text);
     }
     if (status == MEL_OK) {
+        divide(&j, opt->shards);
         *out = j.all;
         j.all = NULL;
     }

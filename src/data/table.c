@@ -90,7 +90,13 @@ const char *mel_table_name(const mel_table *table)
 
 size_t mel_table_row_number(const mel_table *table, size_t row)
 {
-    return table->origin != NULL ? table->origin[row] : table->first_row + row;
+    if (table->origin != NULL)
+        return table->origin[row];
+    const mel_shards *s = table->divided;
+    size_t file = 0;
+    while (s != NULL && row >= s->here[file + 1])
+        file++;
+    return table->first_row + row + (s != NULL ? s->start[file] - s->here[file] : 0);
 }
 
 const char *mel_table_column_name(const mel_table *table, size_t column)
@@ -262,6 +268,7 @@ mel_status mel_table_take(mel_table **out, const mel_table *table, const size_t 
         return mel_fail_memory(err, "the rows of a table");
     }
     taken->has_header = table->has_header;
+    taken->divided = table->divided;
     *out = taken;
     return MEL_OK;
 }

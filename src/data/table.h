@@ -60,11 +60,19 @@ struct mel_table {
     bool has_header;   /* the names of the columns are the file's own */
     size_t first_row;  /* number of row 0 in the file, as messages count */
     size_t *origin;    /* taken rows: the number of each; else NULL */
-    size_t matrix;     /* see mel_table_matrix */
+    /* Rows of these files are with other ranks, too (mel_read_options); lent. NULL: all are here. */
+    const mel_shards *divided;
+    size_t matrix; /* see mel_table_matrix */
     bool is_sparse;
     mel_sparse sparse;
     mel_notes notes;
 };
+
+/* Rows of the files, of which some may be with other ranks. */
+static inline size_t mel_table_rows_of_all(const mel_table *table)
+{
+    return table->divided != NULL ? table->divided->start[table->divided->n] : table->n_rows;
+}
 
 /* A table of n columns without cells; takes a hold on names. NULL when memory runs out. */
 mel_table *mel_table_new(const char *name, mel_dict *names, size_t n_columns);

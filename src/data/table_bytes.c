@@ -125,23 +125,24 @@ static void carry_rest(carrier *c, mel_table *t)
 }
 
 /* A table to be written is only read. */
-static void put(carrier *c, const mel_table *table)
+static void put(carrier *c, const mel_table *table, bool with_rows)
 {
     mel_table t = *table;
+    t.n_rows = with_rows ? t.n_rows : 0;
     (void)carry_text(c, t.name);
     carry(c, &t.n_columns, sizeof t.n_columns);
     (void)carry_dict(c, t.names);
     carry_rest(c, &t);
 }
 
-mel_status mel_table_to_bytes(char **bytes, size_t *n, const mel_table *table, mel_error *err)
+mel_status mel_table_to_bytes(char **bytes, size_t *n, const mel_table *table, bool with_rows, mel_error *err)
 {
     carrier count = { 0 };
-    put(&count, table);
+    put(&count, table, with_rows);
     carrier write = { .at = mel_alloc(count.n, 1) };
     if (write.at == NULL)
         return mel_fail_memory(err, "a table");
-    put(&write, table);
+    put(&write, table, with_rows);
     *bytes = write.at;
     *n = write.n;
     return MEL_OK;

@@ -4,8 +4,9 @@
 
 #include "data/table.h"
 
-/* *bytes is for free(). */
-mel_status mel_table_to_bytes(char **bytes, size_t *n, const mel_table *table, mel_error *err);
+/* *bytes is for free(). Without rows it is a table of the same columns, types and texts. */
+mel_status mel_table_to_bytes(char **bytes, size_t *n, const mel_table *table, bool with_rows,
+                              mel_error *err);
 mel_status mel_table_of_bytes(mel_table **out, const char *bytes, mel_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* Class probabilities of any model, from a file. */
 #include "base/stat.h"
+#include "base/team.h"
 #include "data/number.h"
 #include "data/quote.h"
 #include "data/shared.h"
@@ -74,7 +75,7 @@ static mel_status check_table(const mel_table *table, mel_error *err)
     if (mel_table_sparse(&sparse, table))
         return mel_fail(err, MEL_EDATA, "%s: a LIBSVM file does not hold probabilities",
                         mel_quote_file(file).text);
-    if (mel_table_rows(table) == 0 || mel_table_columns(table) == 0)
+    if (mel_table_rows_of_all(table) == 0 || mel_table_columns(table) == 0)
         return mel_fail(err, MEL_EDATA, "%s: no rows of probabilities", mel_quote_file(file).text);
     for (size_t c = 0; c < mel_table_columns(table); c++) {
         const mel_status status = check_column(table, c, err);
@@ -104,11 +105,49 @@ static mel_status take_row(double *to, double *off, const mel_table *table, size
     return MEL_OK;
 }
 
+/* Rows whose probabilities were rescaled. */
+typedef struct {
+    size_t n, first; /* the number of the first one */
+    double farthest; /* from 1 */
+} rescaled;
+
+/* Those of all ranks. */
+static mel_status join_rescaled(rescaled *out, mel_error *err)
+{
+    const size_t size = mel_team_get()->size;
+    rescaled *all = mel_alloc(size, sizeof *all);
+    if (all == NULL)
+        return mel_fail_memory(err, "the probabilities");
+    all[mel_team_get()->rank] = *out;
+    mel_team_gather(all, size, sizeof *all);
+    *out = (rescaled){ 0 };
+    for (size_t r = 0; r < size; r++) {
+        if (all[r].n > 0 && (out->n == 0 || all[r].first < out->first))
+            out->first = all[r].first;
+        out->n += all[r].n;
+        out->farthest = fmax(out->farthest, all[r].farthest);
+    }
+    free(all);
+    return MEL_OK;
+}
+
+static mel_status note_rescaled(rescaled *found, const mel_table *table, mel_notes *notes, mel_error *err)
+{
+    const mel_status status = table->divided != NULL ? join_rescaled(found, err) : MEL_OK;
+    return status != MEL_OK || found->n == 0
+               ? status
+               : mel_notes_warn(notes, err,
+                                "the probabilities of %s of %s rows do not sum to 1 (first in row %zu, by "
+                                "%.2g at most) and were rescaled",
+                                mel_count_text(found->n).text,
+                                mel_count_text(mel_table_rows_of_all(table)).text, found->first,
+                                found->farthest);
+}
+
 static mel_status take_values(mel_proba *out, const mel_table *table, mel_notes *notes, mel_error *err)
 {
     const size_t columns = mel_table_columns(table);
-    size_t first = 0;
-    double farthest = 0.0;
+    rescaled found = { 0 };
     out->n_rows = mel_table_rows(table);
     out->n_columns = columns;
     out->n_classes = columns == 1 ? 2 : columns;
@@ -127,18 +166,14 @@ static mel_status take_values(mel_proba *out, const mel_table *table, mel_notes 
         const mel_status status = take_row(to, &off, table, i, columns, err);
         if (status != MEL_OK)
             return status;
-        farthest = off > farthest ? off : farthest;
-        out->n_rescaled += off > rounding;
-        if (out->n_rescaled == 1 && off > rounding)
-            first = mel_table_row_number(table, i);
+        found.farthest = off > found.farthest ? off : found.farthest;
+        found.n += off > rounding;
+        if (found.n == 1 && off > rounding)
+            found.first = mel_table_row_number(table, i);
     }
-    if (out->n_rescaled == 0)
-        return MEL_OK;
-    return mel_notes_warn(
-        notes, err,
-        "the probabilities of %s of %s rows do not sum to 1 (first in row %zu, by %.2g at most) "
-        "and were rescaled",
-        mel_count_text(out->n_rescaled).text, mel_count_text(out->n_rows).text, first, farthest);
+    const mel_status status = note_rescaled(&found, table, notes, err);
+    out->n_rescaled = found.n;
+    return status;
 }
 
 static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *err)

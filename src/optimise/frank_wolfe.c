@@ -100,7 +100,7 @@ static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_erro
         if (!(w->scale[l] > 0.0))
             status = mel_fail(err, MEL_EDATA, "basis function %zu is 0 for every training row", l + 1);
         if (w->opt.scale == MEL_SCALE_ROWS)
-            w->scale[l] = (double)train->n_rows;
+            w->scale[l] = (double)mel_train_rows(train, &w->opt);
     }
     return status;
 }
@@ -113,7 +113,7 @@ static mel_status begin(mel_run *r, const mel_weight_rows *train, mel_error *err
     if (status == MEL_OK)
         status = make_room(r, err);
     if (status == MEL_OK)
-        status = mel_packed_new(&w->packed, &w->size, train, err);
+        status = mel_packed_new(&w->packed, &w->size, train, w->opt.shards, err);
     if (status == MEL_OK)
         status = fill_totals(r, train, err);
     mel_rng rng;
@@ -433,7 +433,7 @@ static mel_status follow(mel_optimise_result *out, mel_run *r, const mel_weight_
         if (status == MEL_OK && !flat) {
             note_best(out, r, t + 1);
             tell_trace(r, t + 1, out->gap);
-            status = mel_run_save(r, out, train->n_rows, err);
+            status = mel_run_save(r, out, mel_train_rows(train, &r->w.opt), err);
         } else if (mel_metric_fails(status)) {
             status = mel_fail_in(err, status, "iteration %lu", (unsigned long)t + 1);
         }
@@ -468,7 +468,7 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
     if (status == MEL_OK) {
         note_best(out, &r, 0);
         tell_trace(&r, 0, NAN);
-        status = mel_run_load(&r, out, train->n_rows, err);
+        status = mel_run_load(&r, out, mel_train_rows(train, &r.w.opt), err);
     }
     if (status == MEL_OK)
         status = follow(out, &r, train, err != NULL ? err : &own);
