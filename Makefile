@@ -91,6 +91,7 @@ site: ## the documentation as web pages: build/site/index.html
 
 install: all python ## program, libraries, headers, data, manual page, completion, Python package below PREFIX=/usr/local
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@[ ! -w /etc/ld.so.cache ] || /sbin/ldconfig # programs find the library at once
 
 symbols: all ## rewrites tools/symbols.txt after a public function was added
 	@$(PYTHON) tools/lint.py --build $(BUILD) --write-symbols

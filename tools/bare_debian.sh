@@ -2,11 +2,14 @@
 # make run, then make test, on a Debian 12 that has git and make and nothing else, in a folder of its own made by
 # debootstrap: says how many packages each installs and how long that takes. Needs root and the network; where
 # debootstrap cannot run it says so and passes. MIRROR names the Debian archive; else it is the one that apt uses here.
-# usage: tools/bare_debian.sh [TARGET...]     (run test unless given)
+# guide is no target of make: it installs what docs/guide/README.md says and follows every page, with the time that it takes,
+# and docs/deployment.md by the tests that run its commands and the files of deploy/.
+# usage: tools/bare_debian.sh [TARGET...]     (run guide test unless given)
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
 certificates=/etc/ssl/certs/ca-certificates.crt
+servers="nginx-light caddy haproxy pgbouncer postgresql sqlite3 openssl systemd python3-pytest"
 
 skip() {
     echo "bare Debian: skipped, $1"
@@ -33,12 +36,28 @@ cp /etc/resolv.conf /etc/hosts "$folder/etc/"
 git clone -q "$source" "$folder/melicit"
 
 inside() {
-    chroot "$folder" env -i HOME=/tmp LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c "cd /melicit && $1"
+    chroot "$folder" env -i HOME=/tmp LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -ec "cd /melicit && $1"
 }
 packages() {
     inside "dpkg-query -W" | wc -l
 }
-for target in ${*:-run test}; do
+indented() { # the commands that a page shows, indented by four
+    sed -n 's/^    //p' "$1"
+}
+guide() {
+    inside "{ $(indented "$source/docs/guide/README.md"); } >/dev/null 2>&1"
+    inside "cd /tmp && python3 /melicit/tools/guide.py --installed --times /melicit/docs/guide/[a-z]*.md"
+    inside "apt-get install -y -qq --no-install-recommends $servers >/dev/null 2>&1"
+    begin=$(date +%s)
+    inside "python3 -m pytest -q -p no:cacheprovider tests/system/test_serve_cluster.py tests/system/test_serve_abuse.py \
+        -k 'cluster or backup or proxies or unit'"
+    echo "bare Debian: deployment.md: $(($(date +%s) - begin)) s of commands"
+}
+for target in ${*:-run guide test}; do
+    if [ "$target" = guide ]; then
+        guide
+        continue
+    fi
     before=$(packages)
     begin=$(date +%s)
     inside "tools/setup.sh $([ "$target" = run ] && echo build || echo "$target") >/dev/null"
