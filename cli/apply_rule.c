@@ -221,8 +221,8 @@ static void warn_of_limits(const cli_applied_rule *a, const cli_run *run)
     char *text = missed_limits(a, "is");
     if (*text != '\0')
         cli_warn(run,
-                 "decided by a hash, these rows miss limits that the mixture meets: %s; --rule mixture and "
-                 "--rule threshold keep them",
+                 "decided by a hash, these rows miss limits that the mixture meets: %s; --rule mixture keeps "
+                 "them",
                  text);
     free(text);
 }

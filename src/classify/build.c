@@ -129,16 +129,22 @@ static mel_status fill(mel_classifier *c, const mel_solution *s, const mel_verti
     return enough ? MEL_OK : mel_fail_memory(err, "a classifier");
 }
 
-/* What is achieved as statistics in the layout of the metric; of a measure by name as confusion entries. */
-static mel_status put_statistics(mel_classifier *c, const mel_solution *solution, const mel_goal *goal,
-                                 const mel_steps *steps, mel_error *err)
+/* In the layout of the metric; of a measure by name as confusion entries. */
+mel_status mel_build_statistics(mel_classifier *c, const double *achieved, const mel_goal *goal,
+                                const mel_steps *steps, mel_error *err)
 {
+    if (goal->d != goal->k)
+        return MEL_OK; /* no place for what is referred */
     const size_t k = goal->k, m = goal->together != NULL ? 1 : goal->n_groups;
     mel_layout layout = { MEL_CONFUSION, MEL_OFFDIAGONAL, k, m > 1 ? m : 0 };
     if (goal->metric != NULL)
         layout = *mel_metric_layout(goal->metric);
     const size_t n = mel_layout_size(&layout), each = n / m;
-    const double *x = mel_goal_seen(goal, solution->x);
+    const double *x = mel_goal_seen(goal, achieved);
+    free(c->statistics);
+    json_decref(c->achieved);
+    json_decref(c->layout);
+    c->achieved = c->layout = NULL;
     c->statistics = mel_alloc(n, sizeof *c->statistics);
     if (c->statistics == NULL)
         return mel_fail_memory(err, "a classifier");
@@ -174,6 +180,5 @@ mel_status mel_build_classifier(mel_classifier **out, const mel_solution *soluti
     (*out)->joint = joint;
     (*out)->value = goal->sign * solution->value;
     status = fill(*out, solution, vertices, err);
-    /* Statistics have no place for what is referred. */
-    return status == MEL_OK && goal->d == goal->k ? put_statistics(*out, solution, goal, steps, err) : status;
+    return status == MEL_OK ? mel_build_statistics(*out, solution->x, goal, steps, err) : status;
 }

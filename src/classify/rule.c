@@ -49,12 +49,13 @@ typedef struct {
     mel_goal goal;
     mel_vertices vertices;
     mel_solution solution;
-    double *by_labels; /* of a mixture without coins: what it achieves by the labels; NULL: another rule */
+    double
+        *by_hash; /* what a mixture without coins achieves, then the same by the labels; NULL: another rule */
 } work;
 
 static void work_clear(work *w)
 {
-    free(w->by_labels);
+    free(w->by_hash);
     mel_solution_clear(&w->solution);
     mel_vertices_clear(&w->vertices);
     mel_goal_clear(&w->goal);
@@ -133,20 +134,6 @@ static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
     return MEL_OK;
 }
 
-/* Decides without coins; the solution becomes what that achieves on these rows. */
-static mel_status salt(mel_classifier *c, work *w, const mel_rule_rows *rows, mel_error *err)
-{
-    w->by_labels = mel_alloc(w->goal.size, sizeof *w->by_labels);
-    mel_status status = w->by_labels != NULL ? MEL_OK : mel_fail_memory(err, "a rule");
-    if (status == MEL_OK)
-        status = mel_classifier_salt(c, w->solution.x, w->by_labels, &w->evidence, rows, err);
-    if (status != MEL_OK)
-        return status;
-    w->solution.value = mel_goal_at(&w->goal, w->solution.x);
-    c->value = w->goal.sign * w->solution.value;
-    return MEL_OK;
-}
-
 /* --- reporting it ------------------------------------------------------------------------------- */
 
 /* What the solution achieves on other steps of the same rows. */
@@ -176,8 +163,9 @@ static mel_status labels_value(double *value, const work *w, mel_error *err)
     *value = NAN;
     if (w->goal.d != w->goal.k)
         return MEL_OK;
-    if (w->by_labels != NULL) {
-        if (mel_measure_value(value, w->goal.measure, mel_goal_seen(&w->goal, w->by_labels), NULL) != MEL_OK)
+    if (w->by_hash != NULL) {
+        const double *x = mel_goal_seen(&w->goal, w->by_hash + w->goal.size);
+        if (mel_measure_value(value, w->goal.measure, x, NULL) != MEL_OK)
             *value = NAN;
         return MEL_OK;
     }
@@ -214,7 +202,7 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
                                  .certified = s->certified,
                                  .starts = s->starts,
                                  .steps = w->steps->taken,
-                                 .mixed = is_mixed(s) && w->by_labels == NULL,
+                                 .mixed = is_mixed(s) && w->by_hash == NULL,
                                  .violation = s->violation,
                                  .n_limits = opt->n_limits,
                                  .n_decisions = w->goal.d,
@@ -236,8 +224,10 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
     return status;
 }
 
-static mel_status build(mel_classifier **out, work *w, const mel_rule_rows *rows, const mel_rule_options *opt,
-                        mel_error *err)
+/* --- the classifier ----------------------------------------------------------------------------- */
+
+static mel_status make(mel_classifier **out, const work *w, const mel_rule_rows *rows,
+                       const mel_rule_options *opt, mel_error *err)
 {
     mel_status status = mel_build_classifier(out, &w->solution, &w->goal, &w->vertices, err);
     if (status == MEL_OK && opt->adjustment != NULL && !mel_rule_keeps_scores(rows, opt))
@@ -246,9 +236,23 @@ static mel_status build(mel_classifier **out, work *w, const mel_rule_rows *rows
         (*out)->cost_column = mel_names_copy(rows->n_classes, NULL, 0);
         status = (*out)->cost_column != NULL ? MEL_OK : mel_fail_memory(err, "names");
     }
-    if (status == MEL_OK && opt->form == MEL_RULE_HASH && is_mixed(&w->solution))
-        status = salt(*out, w, rows, err);
     return status;
+}
+
+/* Decides without coins; the solution becomes what that achieves on these rows. */
+static mel_status salt(mel_classifier *c, work *w, const mel_rule_rows *rows, mel_error *err)
+{
+    w->by_hash = mel_alloc(2 * w->goal.size, sizeof *w->by_hash);
+    if (w->by_hash == NULL)
+        return mel_fail_memory(err, "a rule");
+    const mel_status status = mel_classifier_salt(c, w->by_hash, w->by_hash + w->goal.size, &w->solution,
+                                                  &w->goal, &w->evidence, rows, err);
+    if (status != MEL_OK)
+        return status;
+    memcpy(w->solution.x, w->by_hash, w->goal.size * sizeof *w->by_hash);
+    w->solution.value = mel_goal_at(&w->goal, w->solution.x);
+    c->value = w->goal.sign * w->solution.value;
+    return mel_build_statistics(c, w->solution.x, &w->goal, w->steps, err);
 }
 
 static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, const mel_rule_rows *rows,
@@ -275,8 +279,27 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
     if (status == MEL_OK && opt->threshold != NULL)
         status = impose(w, opt, err);
     if (status == MEL_OK)
-        status = build(out, w, rows, opt, err);
+        status = make(out, w, rows, opt, err);
+    if (status == MEL_OK && opt->form == MEL_RULE_HASH && is_mixed(&w->solution))
+        status = salt(*out, w, rows, err);
     return status == MEL_OK ? put_report(report, w, optimum, opt, err) : status;
+}
+
+mel_status mel_rule_find_once(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
+                              const mel_metric *metric, const char *name, const mel_rule_options *opt,
+                              mel_error *err)
+{
+    work w = { 0 };
+    *out = NULL;
+    *report = (mel_rule_report){ 0 };
+    const mel_status status = find(out, report, &w, rows, metric, name, opt, err);
+    work_clear(&w);
+    if (status == MEL_OK)
+        return MEL_OK;
+    mel_classifier_free(*out);
+    *out = NULL;
+    mel_rule_report_clear(report);
+    return status;
 }
 
 mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
@@ -297,9 +320,9 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
                           own.adjustment->n_classes, mel_rule_columns(rows));
     if (status != MEL_OK)
         return status;
-    work w = { 0 };
-    status = find(out, &all, &w, rows, metric, name, &own, err);
-    work_clear(&w);
+    status = mel_rule_find_once(out, &all, rows, metric, name, &own, err);
+    if (status == MEL_OK && own.form == MEL_RULE_HASH)
+        status = mel_rule_keep_limits(out, &all, rows, metric, name, &own, err);
     if (status != MEL_OK) {
         mel_classifier_free(*out);
         *out = NULL;

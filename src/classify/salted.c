@@ -1,14 +1,16 @@
 /* Mixtures without coins: which rule a row gets is a hash of its probabilities with a number for each group,
- * its salt, chosen so that decisions about the rows at hand achieve what the mixture does. */
+ * its salt, chosen so that decisions about the rows at hand achieve what the mixture does, and keep limits.
+ */
 #include "classify/salted.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SALTS = 4000, LEAST_SALTS = 100 };
+enum { MOST_SALTS = 4000, LEAST_SALTS = 100, SWEEPS = 4 };
 static const double most_work = 1e7; /* hashes of rows, all groups and salts together */
 static const double close = 1e-8;    /* sums of squares of differences that no longer matter */
+static const double meets = 1e-10;   /* limits that are missed by less hold */
 
 typedef struct {
     mel_classifier *c;
@@ -19,6 +21,10 @@ typedef struct {
     double *mass;              /* groups x classes */
     double *off;               /* groups x classes x decisions: what a salt achieves beyond the mixture */
     double *aim;               /* the same: minus what the mixture achieves of the open rows */
+    double *x, *trial;         /* the same: shares of all rows with the salts so far, and with another one */
+    const mel_goal *goal;
+    double missed; /* by how much the mixture misses limits */
+    double total;  /* weight of all rows */
 } salting;
 
 /* --- hashes ------------------------------------------------------------------------------------- */
@@ -98,28 +104,42 @@ static size_t gather(salting *s, size_t block)
     return found;
 }
 
+static size_t cells_of(const salting *s)
+{
+    return (s->rows->n_groups > 1 ? s->rows->n_groups : 1) * s->c->n_classes * s->c->n_decisions;
+}
+
+/* What decisions with a salt achieve beyond the mixture. */
+static void measure(salting *s, size_t n_open, uint32_t salt)
+{
+    const size_t n = s->rows->n_rows;
+    memcpy(s->off, s->aim, cells_of(s) * sizeof *s->off);
+    for (size_t i = 0; i < n_open; i++)
+        add(s, s->off, s->open[i], s->said[rule_of(s, s->open[i], salt) * n + s->open[i]], 1.0);
+}
+
 /* Squares of how far rates are from the mixture's. */
 static double distance(salting *s, size_t n_open, uint32_t salt)
 {
-    const size_t n = s->rows->n_rows, d = s->c->n_decisions;
-    const size_t cells = (s->rows->n_groups > 1 ? s->rows->n_groups : 1) * s->c->n_classes * d;
     double sum = 0.0;
-    memcpy(s->off, s->aim, cells * sizeof *s->off);
-    for (size_t i = 0; i < n_open; i++)
-        add(s, s->off, s->open[i], s->said[rule_of(s, s->open[i], salt) * n + s->open[i]], 1.0);
-    for (size_t c = 0; c < cells; c++) {
-        const double mass = s->mass[c / d];
+    measure(s, n_open, salt);
+    for (size_t c = 0; c < cells_of(s); c++) {
+        const double mass = s->mass[c / s->c->n_decisions];
         sum += mass > 0.0 ? s->off[c] / mass * (s->off[c] / mass) : 0.0;
     }
     return sum;
 }
 
-static uint32_t best_salt(salting *s, size_t block)
+static uint32_t salts_to_try(const salting *s, size_t n_open)
+{
+    const double may = most_work / (double)mel_classifier_blocks(s->c) / ((double)n_open + 1.0);
+    return (uint32_t)fmin(fmax(may, LEAST_SALTS), MOST_SALTS);
+}
+
+static uint32_t closest_salt(salting *s, size_t block)
 {
     const size_t n_open = gather(s, block);
-    const double blocks = (double)mel_classifier_blocks(s->c);
-    const double may = most_work / blocks / ((double)n_open + 1.0);
-    const uint32_t salts = (uint32_t)fmin(fmax(may, LEAST_SALTS), MOST_SALTS);
+    const uint32_t salts = salts_to_try(s, n_open);
     uint32_t best = 1;
     double least = INFINITY;
     for (uint32_t salt = 1; salt <= salts && least > close; salt++) {
@@ -130,64 +150,111 @@ static uint32_t best_salt(salting *s, size_t block)
     return best;
 }
 
+/* --- limits ------------------------------------------------------------------------------------- */
+
+static void move(double *to, const salting *s, const double *from, double times)
+{
+    for (size_t c = 0; c < cells_of(s); c++)
+        to[c] = from[c] + times * s->off[c] / s->total;
+}
+
+/* How far limits are missed with these shares. */
+static double missed_by(const salting *s, const double *x)
+{
+    const double violation = mel_goal_violation(s->goal, x) - s->missed;
+    return violation > meets ? violation : 0.0;
+}
+
+/* The salt of a block with which limits are missed least, and of those the closest; true: another one. */
+static bool improve(salting *s, size_t block, uint32_t *salt)
+{
+    const size_t n_open = gather(s, block);
+    const uint32_t salts = n_open > 0 ? salts_to_try(s, n_open) : 0, before = *salt;
+    double least = missed_by(s, s->x), nearest = distance(s, n_open, before);
+    move(s->x, s, s->x, -1.0);
+    for (uint32_t other = 1; other <= salts; other++) {
+        const double far = distance(s, n_open, other);
+        move(s->trial, s, s->x, 1.0);
+        const double now = missed_by(s, s->trial);
+        if (now < least || (now == least && far < nearest)) {
+            least = now;
+            nearest = far;
+            *salt = other;
+        }
+    }
+    measure(s, n_open, *salt);
+    move(s->x, s, s->x, 1.0);
+    return *salt != before;
+}
+
+static void keep_limits(salting *s)
+{
+    bool moved = true;
+    for (size_t sweep = 0; sweep < SWEEPS && moved && missed_by(s, s->x) > 0.0; sweep++) {
+        moved = false;
+        for (size_t b = 0; b < mel_classifier_blocks(s->c); b++)
+            moved = improve(s, b, &s->c->salt[b]) || moved;
+    }
+}
+
 /* --- all groups --------------------------------------------------------------------------------- */
 
 static void weigh(salting *s)
 {
-    const size_t n = s->rows->n_rows, k = s->c->n_classes, d = s->c->n_decisions;
-    const size_t m = s->rows->n_groups > 1 ? s->rows->n_groups : 1;
-    memset(s->off, 0, m * k * d * sizeof *s->off);
-    for (size_t r = 0; r < n; r++)
+    const size_t d = s->c->n_decisions;
+    memset(s->off, 0, cells_of(s) * sizeof *s->off);
+    for (size_t r = 0; r < s->rows->n_rows; r++) {
         add(s, s->off, r, 0, 1.0);
-    for (size_t c = 0; c < m * k; c++)
+        s->total += s->rows->weight != NULL ? s->rows->weight[r] : 1.0;
+    }
+    for (size_t c = 0; c < cells_of(s) / d; c++)
         s->mass[c] = s->off[c * d];
 }
 
-static void settle(salting *s, double *achieved)
+static void settle(const salting *s, double *achieved)
 {
-    const size_t n = s->rows->n_rows, d = s->c->n_decisions, k = s->c->n_classes;
-    const size_t cells = (s->rows->n_groups > 1 ? s->rows->n_groups : 1) * k * d;
+    const size_t n = s->rows->n_rows;
     double total = 0.0;
-    memset(achieved, 0, cells * sizeof *achieved);
+    memset(achieved, 0, cells_of(s) * sizeof *achieved);
     for (size_t r = 0; r < n; r++) {
         const uint32_t salt = s->c->salt[mel_classifier_blocks(s->c) > 1 ? s->rows->group[r] : 0];
         add(s, achieved, r, s->said[rule_of(s, r, salt) * n + r], 1.0);
         total += s->rows->weight != NULL ? s->rows->weight[r] : 1.0;
     }
-    for (size_t c = 0; c < cells; c++)
+    for (size_t c = 0; c < cells_of(s); c++)
         achieved[c] /= total;
 }
 
 mel_status mel_classifier_salt(mel_classifier *c, double *achieved, double *by_labels,
-                               const mel_rule_evidence *e, const mel_rule_rows *rows, mel_error *err)
+                               const mel_solution *solution, const mel_goal *goal, const mel_rule_evidence *e,
+                               const mel_rule_rows *rows, mel_error *err)
 {
     const size_t n = rows->n_rows, blocks = mel_classifier_blocks(c);
-    const size_t m = rows->n_groups > 1 ? rows->n_groups : 1, cells = m * c->n_classes * c->n_decisions;
     const mel_undecided all = {
         .n = n, .probability = rows->probability, .group = rows->group, .row_cost = rows->row_cost
     };
     mel_step_rows labels = e->rows;
     labels.evidence = MEL_BY_LABELS;
     labels.weight = e->label_weight;
-    salting s = { .c = c, .rows = &e->rows, .probability = rows->probability };
-    const mel_part parts[] = { { cells, { &s.mass, &s.off, &s.aim } } };
+    salting s = { .c = c, .rows = &e->rows, .probability = rows->probability, .goal = goal };
+    s.missed = fmax(0.0, solution->violation);
+    const mel_part parts[] = { { goal->size, { &s.mass, &s.off, &s.aim, &s.x, &s.trial } } };
     s.said = mel_alloc(mel_classifier_rules(c) * n, sizeof *s.said);
     s.open = mel_alloc(n, sizeof *s.open);
-    uint32_t *salt = mel_alloc_zero(blocks, sizeof *salt);
-    mel_status status = s.said != NULL && s.open != NULL && salt != NULL && mel_parts_new(MEL_PARTS(parts))
+    c->salt = mel_alloc_zero(blocks, sizeof *c->salt);
+    mel_status status = s.said != NULL && s.open != NULL && c->salt != NULL && mel_parts_new(MEL_PARTS(parts))
                             ? mel_classifier_said(s.said, c, &all, err)
                             : mel_fail_memory(err, "decisions without coins");
-    if (status == MEL_OK && salt != NULL && s.off != NULL) {
+    if (status == MEL_OK && s.off != NULL) {
         weigh(&s);
         for (size_t b = 0; b < blocks; b++)
-            salt[b] = best_salt(&s, b);
-        c->salt = salt;
-        salt = NULL;
+            c->salt[b] = closest_salt(&s, b);
+        settle(&s, s.x);
+        keep_limits(&s);
         settle(&s, achieved);
         s.rows = &labels;
         settle(&s, by_labels);
     }
-    free(salt);
     free(s.said);
     free(s.open);
     free(s.mass);
