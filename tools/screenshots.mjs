@@ -1,5 +1,6 @@
 // The screenshots of the documentation, taken anew: every page with the data of real sessions, light, at the widths in the names.
 // usage: node tools/screenshots.mjs [FOLDER]   (default docs/screenshots; MELICIT_PROGRAM: build/melicit; Chromium on this machine)
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { answerUntil, arrive, createStudy, goOn, launch, login, root, settle, startOwn, startServer, view, visitor } from '../tests/browser/support.mjs';
@@ -176,6 +177,17 @@ async function researchers() {
   });
 }
 
+/** The report that make run writes. */
+async function report() {
+  const program = process.env.MELICIT_PROGRAM ?? path.join(root, 'build/melicit');
+  execFileSync('sh', [path.join(root, 'tools/tour.sh'), program]);
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
+  await page.goto(`file://${path.join(path.dirname(program), 'tour/report.html')}`);
+  await shot({ page, width: 1280 }, 'report');
+  await page.close();
+}
+
+await report();
 for (const width of [1280, 360]) await example(width);
 for (const width of [1280, 390]) await wizard(width);
 await others('classes', 'vehicles, four kinds');

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import SOURCE
+from conftest import PROGRAM, SANITIZED, SOURCE, environment
 
 spec = importlib.util.spec_from_file_location("driver", SOURCE / "tools" / "test.py")
 driver = importlib.util.module_from_spec(spec)
@@ -32,6 +32,15 @@ def test_one_version(melicit):
     assert re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.M)[0] == version
     assert f'/* "{version}" */' in read("include/melicit/base.h")
     assert version in melicit("help", "--man").done().out.splitlines()[0]
+
+
+@pytest.mark.skipif(SANITIZED, reason="the same sentence without sanitizers")
+def test_the_readme_quotes_make_run(tmp_path):
+    """The sentence that the README begins with is what make run finds."""
+    os.symlink(PROGRAM, tmp_path / "melicit")
+    done = subprocess.run(["sh", SOURCE / "tools" / "tour.sh", tmp_path / "melicit"], capture_output=True, text=True, check=True, env=environment())
+    said = re.search(r"^One missed cancer counts as much as (.*?)\.$", done.stdout, re.M).group(1)
+    assert said in re.sub(r"\s+", " ", (SOURCE / "README.md").read_text())
 
 
 PROGRAMS = [
