@@ -60,16 +60,15 @@ static void print_rules(const mel_classifier *c, bool mixed)
 
 static void print_proof(const mel_rule_report *r, bool averaged)
 {
-    char steps[CLI_COUNT_SIZE];
+    char count[CLI_COUNT_SIZE];
+    const char *steps = cli_count(count, r->steps), *s = r->steps == 1 ? "" : "s";
     if (r->certified)
-        cli_print("  no classifier on these probabilities has a value beyond %.6g (gap %.1e, %s steps)\n",
-                  cli_settled(r->bound), gap(r), cli_count(steps, r->steps));
+        cli_print("  no classifier on these probabilities has a value beyond %.6g (gap %.1e, %s step%s)\n",
+                  cli_settled(r->bound), gap(r), steps, s);
     else if (r->starts > 0)
-        cli_print("  a local optimum, the best of %u starts (%s steps)\n", r->starts,
-                  cli_count(steps, r->steps));
+        cli_print("  a local optimum, the best of %u starts (%s step%s)\n", r->starts, steps, s);
     else
-        cli_print("  the best rule that was found, not proved to be the best of all (%s steps)\n",
-                  cli_count(steps, r->steps));
+        cli_print("  the best rule that was found, not proved to be the best of all (%s step%s)\n", steps, s);
     if (averaged && loss(r) > 1e-9)
         cli_print("  a mean of thresholds: the best one for these rows has a value of %.6g\n", r->optimum);
     else if (!r->mixed && loss(r) > 1e-9 && loss(r) < 1e-5)

@@ -132,7 +132,7 @@ static void print_operating_points(const mel_problem *space)
         if (mel_face_support_rule(&rule, space->face, ratios[i], 1.0, NULL) != MEL_OK)
             continue;
         const mel_point c = mel_face_rule(space->face, rule);
-        cli_table_cell(table, "%g false alarms", ratios[i]);
+        cli_table_cell(table, ratios[i] == 1.0 ? "%g false alarm" : "%g false alarms", ratios[i]);
         cli_table_cell(table, "%.1f", 1000.0 * (positives - c.tp));
         cli_table_cell(table, "%.1f", 1000.0 * (negatives - c.tn));
         cli_table_cell(table, "%.1f%%", 100.0 * c.tp / positives);
