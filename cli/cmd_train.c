@@ -1,4 +1,5 @@
 /* melicit train: logistic regression on a table, measured on rows that it did not see. */
+#include "base/team.h"
 #include "command.h"
 #include "data/shared.h"
 #include "dataset.h"
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     mel_dataset_options dataset;
@@ -19,7 +21,7 @@ typedef struct {
     uint64_t max_iterations;
     int solver, calibrate;
     bool joint;
-    const char *warm, *out;
+    const char *warm, *checkpoint, *out;
 } train_args;
 
 /* Everything that one training run holds; cleared in one place. */
@@ -52,6 +54,11 @@ static mel_status check_args(const cli_run *run, const train_args *args, mel_err
         return cli_fail(err, MEL_EINVAL, "--joint learns groups and classes together: give --group COLUMN");
     if (args->warm != NULL && strcmp(args->warm, "-") == 0 && strcmp(args->dataset.data, "-") == 0)
         return cli_fail(err, MEL_EINVAL, "--warm - and --data - both need standard input");
+    if (args->checkpoint != NULL) {
+        const mel_status status = cli_out_check(args->checkpoint, err);
+        if (status != MEL_OK)
+            return status;
+    }
     if (args->out == NULL)
         return MEL_OK;
     if (strcmp(args->out, "-") == 0 && run->json)
@@ -107,7 +114,9 @@ static mel_status prepare(training *t, const cli_run *run, const train_args *arg
             return status;
     }
     const mel_resources resources = cli_resources(run);
-    mel_status status = mel_dataset_read(&t->dataset, &args->dataset, &resources, err);
+    mel_dataset_options dataset = args->dataset;
+    dataset.divided = args->calibrate == MEL_CALIBRATE_NONE; /* calibration sees all rows */
+    mel_status status = mel_dataset_read(&t->dataset, &dataset, &resources, err);
     if (status == MEL_OK && args->joint)
         status = mel_dataset_join(&t->dataset, err);
     if (status == MEL_OK && args->calibrate == MEL_CALIBRATE_ISOTONIC && t->dataset.labels.n_classes != 2)
@@ -139,6 +148,7 @@ static mel_status fit(training *t, const cli_run *run, const train_args *args, m
     options.solver = (mel_solver)args->solver;
     options.warm = t->warm;
     options.shards = &train->shards;
+    options.checkpoint = args->checkpoint;
     options.threads = run->threads;
     options.progress = run->progress;
     mel_status status = mel_model_fit(&t->model, &t->fit, &train->x.view, train->y, labels->n_classes,
@@ -163,7 +173,14 @@ static mel_status measure(training *t, const cli_run *run, mel_error *err)
         return MEL_OK;
     const size_t k = t->dataset.labels.n_classes;
     t->probs = cli_alloc_zero(test->n, k * sizeof *t->probs);
-    return mel_model_predict(t->probs, t->model, &test->x.view, run->threads, err);
+    if (test->shards.here == NULL)
+        return mel_model_predict(t->probs, t->model, &test->x.view, run->threads, err);
+    double *own = cli_alloc_zero(test->x.view.n_rows, k * sizeof *own);
+    const mel_status status = mel_model_predict(own, t->model, &test->x.view, run->threads, err);
+    if (status == MEL_OK)
+        mel_shards_gather(t->probs, own, &test->shards, k * sizeof *own);
+    free(own);
+    return status;
 }
 
 static mel_status save(const void *user, const char *file, mel_error *err)
@@ -205,6 +222,8 @@ static mel_status run_train(cli_run *run, const void *arguments, mel_error *err)
         status = measure(&t, run, err);
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, t.model, err);
+    if (status == MEL_OK && args->checkpoint != NULL && mel_team_leads())
+        (void)unlink(args->checkpoint);
     if (status == MEL_OK)
         report(run, &t, args);
     training_clear(&t);
@@ -236,6 +255,10 @@ static const cli_option fit_options[] = {
     CLI_ROW(train_args, "warm", INPUT, warm, .argument = "MODEL.json",
             .help =
                 "start from the coefficients of this model, which must have the same features and classes"),
+    CLI_ROW(train_args, "checkpoint", OUTPUT, checkpoint, .argument = "FILE",
+            .help =
+                "where the fit is after each pass over the rows: after a kill the same command goes on from "
+                "there; removed when the model is stored"),
     { 0 }
 };
 static const cli_option out_options[] = {

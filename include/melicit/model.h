@@ -33,8 +33,13 @@ typedef struct {
     int threads;
     mel_progress progress;
     /* Files that the rows are from: sums are taken file by file, so that those of a file do not depend on the
-     * others. NULL or none: all rows are of one. */
+     * others. Where ranks have rows of their own files, features are of these, labels and weights of all.
+     * NULL or none: all rows are of one. */
     const mel_shards *shards;
+    /* A file for the sums of each evaluation: a call with the same rows and options goes on where this one
+     * was, to the same bits, and a file of another fit is refused (MEL_ECONFLICT). It stays when the fit has
+     * ended. NULL: none. */
+    const char *checkpoint;
 } mel_fit_options;
 MEL_API void mel_fit_options_init(mel_fit_options *opt);
 

@@ -96,6 +96,7 @@ typedef struct {
     uint64_t label_quantiles; /* 0: the labels are classes already */
     double test_share;
     mel_reading reading;
+    bool divided; /* of several ranks each keeps the features of its own files; labels are whole */
 } mel_dataset_options;
 
 /* --- problems ----------------------------------------------------------------------------------- */

@@ -35,3 +35,22 @@ void mel_slices_join(const mel_slices *s)
         for (size_t c = 0; c < s->size; c++)
             s->sum[c] += s->sum[i * s->stride + c];
 }
+
+size_t mel_slices_deal(size_t *first, size_t *at, size_t *place, const size_t *slices, bool divided,
+                       size_t from, size_t to)
+{
+    const size_t ranks = divided ? mel_team_get()->size : 1;
+    size_t n = 0;
+    for (size_t r = 0; r < ranks; r++) {
+        first[r] = n;
+        for (size_t s = from + (r + ranks - from % ranks) % ranks; s < to; s += ranks) {
+            const size_t end = slices != NULL ? slices[s + 1] : s + 1;
+            for (size_t i = slices != NULL ? slices[s] : s; i < end; i++) {
+                place[i] = n;
+                at[n++] = i;
+            }
+        }
+    }
+    first[ranks] = n;
+    return n;
+}

@@ -4,6 +4,8 @@
 #include "data/quote.h"
 
 #include "base/stat.h"
+#include "base/team.h"
+#include "data/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -158,12 +160,30 @@ static mel_status fit_texts(mel_encoder_input *input, const mel_column *column, 
     return status;
 }
 
-static bool has_value(const mel_column *column, size_t n_rows)
+/* Of the rows of all ranks. */
+static mel_status find_value(bool *found, const mel_column *column, const mel_table *table, mel_error *err)
 {
-    for (size_t i = 0; i < n_rows; i++)
-        if (column->type == MEL_COLUMN_TEXT ? column->codes[i] != MEL_MISSING : !isnan(column->numbers[i]))
-            return true;
-    return false;
+    size_t any = 0;
+    for (size_t i = 0; i < table->n_rows && any == 0; i++)
+        any = column->type == MEL_COLUMN_TEXT ? column->codes[i] != MEL_MISSING : !isnan(column->numbers[i]);
+    if (table->divided != NULL && !mel_team_count(&any, 1))
+        return mel_fail_memory(err, "an encoder");
+    *found = any > 0;
+    return MEL_OK;
+}
+
+/* Room for numbers of one column: those of all ranks, and those that are not missing. */
+typedef struct {
+    double *whole, *work;
+} column_room;
+
+/* The numbers of a column in all rows: its own, or those that ranks have together. */
+static const double *whole_column(const column_room *room, const mel_column *column, const mel_table *table)
+{
+    if (table->divided == NULL)
+        return column->numbers;
+    mel_shards_gather(room->whole, column->numbers, table->divided, sizeof *room->whole);
+    return room->whole;
 }
 
 static bool is_skipped(const char *name, const mel_encoder_options *opt)
@@ -176,13 +196,17 @@ static bool is_skipped(const char *name, const mel_encoder_options *opt)
 
 /* *varies becomes true when the column does. */
 static mel_status fit_column(mel_encoder *encoder, bool *varies, const mel_table *table, size_t j,
-                             double *work, const mel_encoder_options *opt, mel_error *err)
+                             const column_room *room, const mel_encoder_options *opt, mel_error *err)
 {
     const mel_column *column = &table->column[j];
     const char *name = mel_table_column_name(table, j);
+    bool found = false;
     if (is_skipped(name, opt))
         return MEL_OK;
-    if (!has_value(column, table->n_rows)) {
+    mel_status status = find_value(&found, column, table, err);
+    if (status != MEL_OK)
+        return status;
+    if (!found) {
         const size_t n = strlen(name);
         return mel_dict_add(encoder->dropped, name, n, mel_dict_hash(name, n)) != MEL_MISSING
                    ? MEL_OK
@@ -195,10 +219,11 @@ static mel_status fit_column(mel_encoder *encoder, bool *varies, const mel_table
     if (input->name == NULL)
         return mel_fail_memory(err, "an encoder");
     if (column->type == MEL_COLUMN_NUMBER) {
-        *varies |= fit_numbers(input, column->numbers, table->n_rows, work, opt->keep_scale);
+        *varies |= fit_numbers(input, whole_column(room, column, table), mel_table_rows_of_all(table),
+                               room->work, opt->keep_scale);
         return MEL_OK;
     }
-    const mel_status status = fit_texts(input, column, table, opt->missing_category, err);
+    status = fit_texts(input, column, table, opt->missing_category, err);
     *varies |= status == MEL_OK && mel_input_features(input) > 1;
     return status;
 }
@@ -209,13 +234,12 @@ static mel_status fail_constant(size_t n_rows, mel_error *err)
                     n_rows, n_rows == 1 ? "" : "s");
 }
 
-/* work: room for as many numbers as there are rows. */
-static mel_status fit_columns(mel_encoder *encoder, const mel_table *table, double *work,
+static mel_status fit_columns(mel_encoder *encoder, const mel_table *table, const column_room *room,
                               const mel_encoder_options *opt, mel_error *err)
 {
     bool varies = false;
     for (size_t j = 0; j < table->n_columns; j++) {
-        const mel_status status = fit_column(encoder, &varies, table, j, work, opt, err);
+        const mel_status status = fit_column(encoder, &varies, table, j, room, opt, err);
         if (status != MEL_OK)
             return status;
     }
@@ -224,20 +248,21 @@ static mel_status fit_columns(mel_encoder *encoder, const mel_table *table, doub
         return status;
     /* Bytes of a row: 12 for each entry and 8 for its start, against 8 for each feature. */
     encoder->sparse = !opt->dense && 12 * encoder->n_inputs + 8 < 8 * encoder->n_features;
-    return varies ? MEL_OK : fail_constant(table->n_rows, err);
+    return varies ? MEL_OK : fail_constant(mel_table_rows_of_all(table), err);
 }
 
 static mel_status fit_table(mel_encoder *encoder, const mel_table *table, const mel_encoder_options *opt,
                             mel_error *err)
 {
     encoder->input = mel_alloc_zero(table->n_columns, sizeof *encoder->input);
-    double *work = mel_alloc(table->n_rows, sizeof *work);
-    if (encoder->input == NULL || work == NULL) {
-        free(work);
-        return mel_fail_memory(err, "an encoder");
-    }
-    const mel_status status = fit_columns(encoder, table, work, opt, err);
-    free(work);
+    const size_t n = mel_table_rows_of_all(table);
+    const column_room room = { .whole = mel_alloc(table->divided != NULL ? n : 0, sizeof *room.whole),
+                               .work = mel_alloc(n, sizeof *room.work) };
+    const mel_status status = encoder->input != NULL && room.whole != NULL && room.work != NULL
+                                  ? fit_columns(encoder, table, &room, opt, err)
+                                  : mel_fail_memory(err, "an encoder");
+    free(room.whole);
+    free(room.work);
     return status;
 }
 
@@ -328,7 +353,7 @@ mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_
     mel_status status = take_options(&options, table, opt, err);
     if (status != MEL_OK)
         return status;
-    if (table->n_rows == 0)
+    if (mel_table_rows_of_all(table) == 0)
         return mel_fail(err, MEL_EDATA, "%s: no rows to learn an encoding from",
                         mel_quote_file(table->name).text);
     mel_encoder *encoder = mel_encoder_new();

@@ -1,4 +1,5 @@
 /* Fitting: options, refusals, choice of the solver, report. */
+#include "base/team.h"
 #include "model/solver.h"
 
 #include <math.h>
@@ -15,6 +16,16 @@ static const double largest_feature = 1e100;
 void mel_fit_options_init(mel_fit_options *opt)
 {
     *opt = (mel_fit_options){ .struct_size = sizeof *opt, .l2 = 1.0, .tolerance = 1e-9 };
+}
+
+static bool is_divided(const mel_fit_options *opt)
+{
+    return opt->shards != NULL && opt->shards->n > 0 && opt->shards->here != NULL;
+}
+
+static size_t rows_of_all(const mel_features *x, const mel_fit_options *opt)
+{
+    return is_divided(opt) ? opt->shards->start[opt->shards->n] : x->n_rows;
 }
 
 static mel_status check_options(mel_fit_options *out, const mel_fit_options *opt, const mel_features *x,
@@ -67,33 +78,46 @@ static mel_status check_labels(const uint32_t *y, size_t n, size_t k, const doub
     return status;
 }
 
-static mel_status check_input(double *total, const mel_features *x, const uint32_t *y, size_t k,
-                              const double *weight, mel_error *err)
+static mel_status check_input(double *total, const mel_features *x, const uint32_t *y, size_t n_rows,
+                              size_t k, const double *weight, mel_error *err)
 {
-    if (x == NULL || (y == NULL && x->n_rows > 0))
+    if (x == NULL || (y == NULL && n_rows > 0))
         return mel_fail(err, MEL_EINVAL, "fitting needs features and labels");
     if (k == 0 || k >= UINT32_MAX)
         return mel_fail(err, MEL_EINVAL, "%zu classes", k);
-    if (x->n_rows == 0)
+    if (n_rows == 0)
         return mel_fail(err, MEL_EDATA, "no rows to fit on");
     if (k == 1)
         return mel_fail(err, MEL_EDATA, "only one class: nothing to tell apart");
     if (x->n_cols >= UINT32_MAX || x->n_cols + 1 > SIZE_MAX / sizeof(double) / 4 / k)
         return mel_fail(err, MEL_ELIMIT, "%zu features for %zu classes are too many", x->n_cols, k);
-    mel_status status = mel_weights_check(total, weight, x->n_rows, err);
+    mel_status status = mel_weights_check(total, weight, n_rows, err);
     if (status == MEL_OK)
-        status = check_labels(y, x->n_rows, k, weight, err);
+        status = check_labels(y, n_rows, k, weight, err);
     if (status == MEL_OK)
         status = mel_features_check(x, largest_feature, "fitting", err);
     return status;
 }
 
-static mel_solver choose_solver(const mel_features *x, size_t n_classes, size_t n_params, mel_solver wish)
+/* Of the rows of all ranks. */
+static bool size_up(mel_objective_size *out, const mel_features *x, bool divided)
+{
+    size_t counts[] = { x->n_rows, x->dense == NULL && x->n_cols > 0 ? x->row_start[x->n_rows] : 0 };
+    const bool counted = !divided || mel_team_count(counts, 2);
+    out->n_cols = x->n_cols;
+    out->rows = (double)counts[0];
+    out->entries = x->dense != NULL || counts[0] == 0 || x->n_cols == 0 ? (double)x->n_cols + 1.0
+                                                                        : (double)counts[1] / out->rows + 1.0;
+    return counted;
+}
+
+static mel_solver choose_solver(const mel_objective_size *size, size_t n_classes, size_t n_params,
+                                mel_solver wish)
 {
     if (wish != MEL_SOLVER_AUTO)
         return wish;
     const double gradients =
-        mel_objective_hessian_cost(x, n_classes) / mel_objective_gradient_cost(x, n_classes);
+        mel_objective_hessian_cost(size, n_classes) / mel_objective_gradient_cost(size, n_classes);
     return n_params <= NEWTON_MAX_PARAMS && gradients <= newton_max_gradients ? MEL_SOLVER_NEWTON
                                                                               : MEL_SOLVER_LBFGS;
 }
@@ -147,6 +171,8 @@ static mel_status minimise(mel_model *model, mel_objective *obj, double *theta, 
     mel_blas_hold();
     status = newton ? mel_minimise_newton(&s, err) : mel_minimise_lbfgs(&s, err);
     mel_blas_release();
+    if (status == MEL_OK)
+        status = mel_evaluations_check(obj->log, err);
     if (status == MEL_OK) {
         mel_model_set_theta(model, theta);
         fill_report(&model->report, &s, solver);
@@ -160,7 +186,10 @@ static mel_status minimise(mel_model *model, mel_objective *obj, double *theta, 
 static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_options *opt, mel_error *err)
 {
     const size_t p = (model->n_features + 1) * model->n_outputs;
-    const mel_solver solver = choose_solver(obj->x, model->n_classes, p, opt->solver);
+    mel_objective_size size;
+    if (!size_up(&size, obj->x, is_divided(opt)))
+        return mel_fail_memory(err, "the sizes of files");
+    const mel_solver solver = choose_solver(&size, model->n_classes, p, opt->solver);
     if (solver == MEL_SOLVER_NEWTON && p > NEWTON_LIMIT)
         return mel_fail(err, MEL_ELIMIT, "%zu parameters are too many for Newton's method (limit %d)", p,
                         NEWTON_LIMIT);
@@ -178,24 +207,54 @@ static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_option
     return status;
 }
 
+/* Labels and weights of the rows that are here, out of those of all. */
+static mel_status take_own(mel_objective *obj, uint32_t **y, double **weight, mel_error *err)
+{
+    const mel_shards *s = obj->shards;
+    *y = mel_alloc(obj->x->n_rows, sizeof **y);
+    *weight = obj->weight != NULL ? mel_alloc(obj->x->n_rows, sizeof **weight) : NULL;
+    if (*y == NULL || (obj->weight != NULL && *weight == NULL))
+        return mel_fail_memory(err, "the labels of some files");
+    for (size_t i = 0; i < s->n; i++) {
+        const size_t n = s->here[i + 1] - s->here[i];
+        memcpy(*y + s->here[i], obj->y + s->start[i], n * sizeof **y);
+        if (*weight != NULL)
+            memcpy(*weight + s->here[i], obj->weight + s->start[i], n * sizeof **weight);
+    }
+    obj->y = *y;
+    obj->weight = *weight;
+    return MEL_OK;
+}
+
 mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_features *x, const uint32_t *y,
                          size_t n_classes, const double *weight, const mel_fit_options *opt, mel_error *err)
 {
     *out = NULL;
     mel_objective obj = { .x = x, .y = y, .weight = weight, .n_classes = n_classes };
-    mel_fit_options options;
-    mel_status status = check_input(&obj.total, x, y, n_classes, weight, err);
+    mel_fit_options options = { 0 };
+    mel_status status = x != NULL ? check_options(&options, opt, x, n_classes, err)
+                                  : mel_fail(err, MEL_EINVAL, "fitting needs features and labels");
     if (status == MEL_OK)
-        status = check_options(&options, opt, x, n_classes, err);
+        status = check_input(&obj.total, x, y, rows_of_all(x, &options), n_classes, weight, err);
     if (status != MEL_OK)
         return status;
     obj.l2 = options.l2;
     obj.threads = options.threads;
     obj.shards = options.shards;
     mel_model *model = NULL;
-    status = mel_model_new(&model, n_classes, x->n_cols, err);
+    uint32_t *own_y = NULL;
+    double *own_weight = NULL;
+    if (is_divided(&options))
+        status = take_own(&obj, &own_y, &own_weight, err);
+    if (status == MEL_OK)
+        status = mel_model_new(&model, n_classes, x->n_cols, err);
+    if (status == MEL_OK && options.checkpoint != NULL)
+        status = mel_evaluations_open(&obj.log, options.checkpoint, err);
     if (status == MEL_OK)
         status = fit(model, &obj, &options, err);
+    mel_evaluations_close(obj.log);
+    free(own_y);
+    free(own_weight);
     if (status != MEL_OK) {
         mel_model_free(model);
         return status;

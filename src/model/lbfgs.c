@@ -64,22 +64,10 @@ static double evaluate(unsigned n, const double *variable, double *slope, void *
  * units of the features out of the problem. */
 static void choose_scale(lbfgs *lb)
 {
-    const mel_objective *obj = lb->s->objective;
-    const mel_features *x = obj->x;
+    mel_objective *obj = lb->s->objective;
     const size_t d = obj->n_features, m = obj->n_outputs;
     double *square = lb->theta; /* d + 1 sums fit: n_params = (d + 1) m */
-    memset(square, 0, (d + 1) * sizeof *square);
-    for (size_t i = 0; i < x->n_rows; i++) {
-        const double weight = obj->weight != NULL ? obj->weight[i] : 1.0;
-        if (x->dense != NULL) {
-            const double *row = x->dense + i * x->stride;
-            for (size_t j = 0; j < d; j++)
-                square[j] += weight * row[j] * row[j];
-        } else if (d > 0) {
-            for (size_t e = x->row_start[i]; e < x->row_start[i + 1]; e++)
-                square[x->col[e]] += weight * x->value[e] * x->value[e];
-        }
-    }
+    mel_objective_squares(square, obj);
     square[d] = obj->total;
     const double share = 1.0 / (double)obj->n_classes;
     for (size_t j = 0; j <= d; j++) {

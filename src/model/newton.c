@@ -40,7 +40,8 @@ mel_status mel_solve_progress(const mel_solve_state *s, double norm, mel_error *
 {
     const double whole = log(s->first_norm / s->tolerance), done = log(s->first_norm / norm);
     const double share = whole > 0.0 && done > 0.0 ? fmin(done / whole, 1.0) : 0.0;
-    return mel_report_progress(s->progress, "fitting", share, err);
+    const mel_status status = mel_evaluations_check(s->objective->log, err);
+    return status != MEL_OK ? status : mel_report_progress(s->progress, "fitting", share, err);
 }
 
 /* Factorises the Hessian of the last evaluation, with unit diagonal plus ridge; a matrix that is not

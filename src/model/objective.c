@@ -47,8 +47,12 @@ void mel_objective_clear(mel_objective *obj)
     free(obj->sum);
     free(obj->slice_sum);
     free(obj->shard_sum);
+    free(obj->shard_at);
+    free(obj->shard_place);
+    free(obj->shard_first);
     obj->scratch = NULL;
     obj->coef = obj->sum = obj->slice_sum = obj->shard_sum = NULL;
+    obj->shard_at = obj->shard_place = obj->shard_first = NULL;
 }
 
 static void choose_curvature(mel_objective *obj)
@@ -103,7 +107,19 @@ static size_t shards_at_once(const mel_objective *obj)
 {
     const size_t n = obj->shards != NULL ? obj->shards->n : 0;
     const size_t room = max_size(slice_budget / sizeof(double) / obj->sum_size, mel_team_get()->size);
-    return n > 1 ? min_size(n, room) : 0;
+    return n > 1 || (n == 1 && obj->shards->here != NULL) ? min_size(n, room) : 0;
+}
+
+static bool allocate_shards(mel_objective *obj)
+{
+    const size_t n = obj->shards != NULL ? obj->shards->n : 0;
+    obj->most_shards = shards_at_once(obj);
+    obj->shard_sum = mel_alloc_zero(obj->most_shards, obj->sum_size * sizeof *obj->shard_sum);
+    obj->shard_at = mel_alloc_zero(n, sizeof *obj->shard_at);
+    obj->shard_place = mel_alloc_zero(n, sizeof *obj->shard_place);
+    obj->shard_first = mel_alloc_zero(mel_team_get()->size + 1, sizeof *obj->shard_first);
+    return obj->shard_sum != NULL && obj->shard_at != NULL && obj->shard_place != NULL &&
+           obj->shard_first != NULL;
 }
 
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err)
@@ -126,9 +142,7 @@ mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *
     obj->coef = mel_alloc_zero((d + 1) * obj->ld, sizeof *obj->coef);
     obj->sum = mel_alloc_zero(obj->sum_size, sizeof *obj->sum);
     obj->slice_sum = mel_alloc_zero(needed, obj->sum_size * sizeof *obj->slice_sum);
-    obj->most_shards = shards_at_once(obj);
-    obj->shard_sum = mel_alloc_zero(obj->most_shards, obj->sum_size * sizeof *obj->shard_sum);
-    if (obj->coef == NULL || obj->sum == NULL || obj->slice_sum == NULL || obj->shard_sum == NULL ||
+    if (obj->coef == NULL || obj->sum == NULL || obj->slice_sum == NULL || !allocate_shards(obj) ||
         !allocate_scratch(obj)) {
         mel_objective_clear(obj);
         return mel_fail_memory(err, "fitting");
@@ -197,51 +211,88 @@ static void sum_shard(double *sum, mel_objective *obj, size_t first, size_t end,
         sum[i] += obj->slice_sum[i];
 }
 
-/* Some of the shards, from `first` on. */
+/* Sums over the rows first .. end into `sum`. */
+typedef void shard_sums(double *sum, mel_objective *obj, size_t first, size_t end, bool with_hessian);
+
 typedef struct {
     mel_objective *obj;
-    size_t first;
+    shard_sums *take;
     bool with_hessian;
 } some_shards;
 
-static void fill_shard(double *sum, size_t at, size_t thread, void *user)
+static void fill_shard(double *sum, size_t place, size_t thread, void *user)
 {
     (void)thread;
     const some_shards *s = user;
-    const size_t *start = s->obj->shards->start + s->first + at;
-    sum_shard(sum, s->obj, start[0], start[1], s->with_hessian);
+    const mel_shards *shards = s->obj->shards;
+    const size_t *start = (shards->here != NULL ? shards->here : shards->start) + s->obj->shard_at[place];
+    s->take(sum, s->obj, start[0], start[1], s->with_hessian);
 }
 
-/* Shards are divided among ranks, the slices of a shard among threads. */
-static void sum_shards(mel_objective *obj, bool with_hessian)
+/* Adds `size` sums of each shard to `all`. Shards are divided among ranks, the slices of a shard among
+ * threads. */
+static void sum_shards(double *all, mel_objective *obj, shard_sums *take, size_t size, bool with_hessian)
 {
+    if (obj->most_shards == 0) {
+        take(all, obj, 0, obj->x->n_rows, with_hessian);
+        return;
+    }
     const mel_shards *shards = obj->shards;
-    for (size_t first = 0; first < shards->n; first += obj->most_shards) {
-        const size_t n = min_size(obj->most_shards, shards->n - first);
-        mel_slices_fill(&(mel_slices){ .n_slices = n,
-                                       .rows = obj->x->n_rows,
-                                       .size = used_size(obj, with_hessian),
+    const bool divided = shards->here != NULL;
+    for (size_t from = 0; from < shards->n; from += obj->most_shards) {
+        const size_t to = min_size(from + obj->most_shards, shards->n);
+        (void)mel_slices_deal(obj->shard_first, obj->shard_at, obj->shard_place, NULL, divided, from, to);
+        mel_slices_fill(&(mel_slices){ .n_slices = to - from,
+                                       .rows = shards->start[shards->n],
+                                       .size = size,
                                        .stride = obj->sum_size,
                                        .sum = obj->shard_sum,
                                        .threads = 1,
                                        .fill = fill_shard,
-                                       .user = &(some_shards){ obj, first, with_hessian } });
-        for (size_t s = 0; s < n; s++)
-            for (size_t i = 0; i < used_size(obj, with_hessian); i++)
-                obj->sum[i] += obj->shard_sum[s * obj->sum_size + i];
+                                       .user = &(some_shards){ obj, take, with_hessian },
+                                       .first = divided ? obj->shard_first : NULL });
+        for (size_t s = from; s < to; s++)
+            for (size_t i = 0; i < size; i++)
+                all[i] += obj->shard_sum[obj->shard_place[s] * obj->sum_size + i];
     }
+}
+
+static void sum_squares(double *square, mel_objective *obj, size_t first, size_t end, bool with_hessian)
+{
+    (void)with_hessian;
+    const mel_features *x = obj->x;
+    memset(square, 0, obj->n_features * sizeof *square);
+    for (size_t i = first; i < end; i++) {
+        const double weight = obj->weight != NULL ? obj->weight[i] : 1.0;
+        if (x->dense != NULL) {
+            const double *row = x->dense + i * x->stride;
+            for (size_t j = 0; j < obj->n_features; j++)
+                square[j] += weight * row[j] * row[j];
+        } else if (obj->n_features > 0) {
+            for (size_t e = x->row_start[i]; e < x->row_start[i + 1]; e++)
+                square[x->col[e]] += weight * x->value[e] * x->value[e];
+        }
+    }
+}
+
+void mel_objective_squares(double *square, mel_objective *obj)
+{
+    memset(square, 0, obj->n_features * sizeof *square);
+    sum_shards(square, obj, sum_squares, obj->n_features, false);
 }
 
 void mel_objective_sums(mel_objective *obj, const double *theta, bool with_hessian)
 {
-    const size_t m = obj->n_outputs, ld = obj->ld, width = obj->n_features + 1;
+    const size_t m = obj->n_outputs, ld = obj->ld, width = obj->n_features + 1,
+                 n = used_size(obj, with_hessian);
+    if (obj->log != NULL && mel_evaluations_next(obj->log, obj->sum, n, theta, obj->n_params))
+        return;
     for (size_t j = 0; j < width; j++)
         memcpy(obj->coef + j * ld, theta + j * m, m * sizeof *theta);
     memset(obj->sum, 0, obj->sum_size * sizeof *obj->sum);
-    if (obj->most_shards == 0)
-        sum_shard(obj->sum, obj, 0, obj->x->n_rows, with_hessian);
-    else
-        sum_shards(obj, with_hessian);
+    sum_shards(obj->sum, obj, sum_shard, n, with_hessian);
+    if (obj->log != NULL)
+        mel_evaluations_add(obj->log, obj->sum, n, theta, obj->n_params);
 }
 
 double mel_objective_penalty(const mel_objective *obj, const double *theta)
@@ -328,23 +379,15 @@ void mel_objective_centre(const mel_objective *obj, double *theta)
     }
 }
 
-/* Entries per row, the intercept included. */
-static double entries(const mel_features *x)
-{
-    if (x->dense != NULL || x->n_rows == 0 || x->n_cols == 0)
-        return (double)x->n_cols + 1.0;
-    return (double)x->row_start[x->n_rows] / (double)x->n_rows + 1.0;
-}
-
-double mel_objective_gradient_cost(const mel_features *x, size_t n_classes)
+double mel_objective_gradient_cost(const mel_objective_size *size, size_t n_classes)
 {
     const double outputs = n_classes == 2 ? 1.0 : (double)n_classes;
-    return (double)x->n_rows * outputs * (2.0 * entries(x) + EXPONENTIAL_COST);
+    return size->rows * outputs * (2.0 * size->entries + EXPONENTIAL_COST);
 }
 
-double mel_objective_hessian_cost(const mel_features *x, size_t n_classes)
+double mel_objective_hessian_cost(const mel_objective_size *size, size_t n_classes)
 {
-    const double e = entries(x), k = (double)n_classes;
-    const double p = ((double)x->n_cols + 1.0) * (n_classes == 2 ? 1.0 : k);
-    return (double)x->n_rows * (0.5 * k * (k - 1.0)) * (0.5 * e * (e + 1.0)) + p * p * p / 6.0;
+    const double e = size->entries, k = (double)n_classes;
+    const double p = ((double)size->n_cols + 1.0) * (n_classes == 2 ? 1.0 : k);
+    return size->rows * (0.5 * k * (k - 1.0)) * (0.5 * e * (e + 1.0)) + p * p * p / 6.0;
 }

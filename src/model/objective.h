@@ -9,6 +9,7 @@
 #ifndef MEL_MODEL_OBJECTIVE_H
 #define MEL_MODEL_OBJECTIVE_H
 
+#include "model/evaluations.h"
 #include "model/model.h"
 
 /* How the sums over rows of weight * p_c * p_c' * x_a * x_b are kept. */
@@ -26,15 +27,16 @@ typedef struct {
 } mel_scratch;
 
 typedef struct {
-    const mel_features *x;
+    const mel_features *x; /* with y and weight, of the rows that are here */
     const uint32_t *y;
     const double *weight; /* NULL: ones */
-    double total;         /* sum of weights */
+    double total;         /* sum of all weights */
     double l2;
-    const mel_shards *shards; /* where the rows of a file begin; NULL or n 0: all are of one */
+    const mel_shards *shards; /* where the rows of a file begin, and which are here; NULL or n 0: of one */
     size_t n_classes, n_features, n_outputs;
     size_t n_params;
     int threads;
+    mel_evaluations *log; /* NULL: evaluations are not kept */
 
     size_t ld;      /* n_outputs padded */
     size_t n_pairs; /* class pairs c > c'; two classes: 1 */
@@ -50,6 +52,7 @@ typedef struct {
     double *sum, *slice_sum;
     size_t most_shards; /* whose sums are in shard_sum at a time; 0: all rows are of one */
     double *shard_sum;
+    size_t *shard_at, *shard_place, *shard_first; /* mel_slices_deal */
 } mel_objective;
 
 /* Between the model's rows of weights and the parameters' order. */
@@ -60,6 +63,8 @@ void mel_model_set_theta(mel_model *model, const double *theta);
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err);
 void mel_objective_clear(mel_objective *obj);
 
+/* Sums of weight x_j^2 over all rows, of each feature. */
+void mel_objective_squares(double *square, mel_objective *obj);
 /* The sums over all rows at theta, into obj->sum; mel_objective_of_sums makes value and gradient of them. */
 void mel_objective_sums(mel_objective *obj, const double *theta, bool with_hessian);
 double mel_objective_of_sums(const mel_objective *obj, const double *theta, double *gradient);
@@ -78,7 +83,11 @@ double mel_objective_penalty(const mel_objective *obj, const double *theta);
  * lowers the penalty. Nothing to do for two classes. */
 void mel_objective_centre(const mel_objective *obj, double *theta);
 /* Multiplications, about, of a gradient and of a Hessian with its factorisation. */
-double mel_objective_gradient_cost(const mel_features *x, size_t n_classes);
-double mel_objective_hessian_cost(const mel_features *x, size_t n_classes);
+typedef struct {
+    double rows, entries; /* entries of a row, the intercept included */
+    size_t n_cols;
+} mel_objective_size;
+double mel_objective_gradient_cost(const mel_objective_size *size, size_t n_classes);
+double mel_objective_hessian_cost(const mel_objective_size *size, size_t n_classes);
 
 #endif

@@ -308,23 +308,6 @@ static void sum_slice(double *sums, size_t place, size_t thread, void *user)
         mel_packed_add_block(sums, s, b, own->weight, sums + own->n);
 }
 
-/* Files from .. to, those of a rank side by side; how many slices they have. */
-static size_t deal(const mel_packed *p, size_t from, size_t to)
-{
-    const size_t ranks = p->divided ? mel_team_get()->size : 1;
-    size_t n = 0;
-    for (size_t r = 0; r < ranks; r++) {
-        p->first[r] = n;
-        for (size_t s = from; s < to; s++)
-            for (size_t i = p->slices[s]; s % ranks == r && i < p->slices[s + 1]; i++) {
-                p->place[i] = n;
-                p->at[n++] = i;
-            }
-    }
-    p->first[ranks] = n;
-    return n;
-}
-
 /* The slices of a file are added up, then its sums are added to those of the files before. */
 static void join(double *moment, size_t n, size_t n_all, const mel_packed *p, double *part, size_t from,
                  size_t to)
@@ -352,7 +335,7 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     for (size_t from = 0, to; from < p->n_shards; from = to) {
         for (to = from + 1; to < p->n_shards && p->slices[to + 1] - p->slices[from] <= room;)
             to++;
-        const size_t n_slices = deal(p, from, to);
+        const size_t n_slices = mel_slices_deal(p->first, p->at, p->place, p->slices, p->divided, from, to);
         mel_slices_fill(
             &(mel_slices){ .n_slices = n_slices,
                            .rows = p->n_blocks * BLOCK,

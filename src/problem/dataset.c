@@ -28,10 +28,10 @@ static mel_status check_columns(const mel_table *table, const mel_dataset_option
     return status;
 }
 
-static mel_status read_weights(mel_dataset *dataset, const char *name, mel_error *err)
+static mel_status read_weights(mel_dataset *dataset, const mel_table *table, const char *name, mel_error *err)
 {
-    const char *file = mel_table_name(dataset->table);
-    const double *values = mel_table_numbers(dataset->table, mel_table_find(dataset->table, name));
+    const char *file = mel_table_name(table);
+    const double *values = mel_table_numbers(table, mel_table_find(table, name));
     if (values == NULL)
         return mel_fail(err, MEL_EDATA, "%s: column \"%s\" (--weights) is not a column of numbers", file,
                         name);
@@ -43,29 +43,47 @@ static mel_status read_weights(mel_dataset *dataset, const char *name, mel_error
         if (!(values[i] >= 0 && values[i] <= DBL_MAX))
             return isnan(values[i])
                        ? mel_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": the weight is missing", file,
-                                  mel_table_row_number(dataset->table, i), name)
+                                  mel_table_row_number(table, i), name)
                        : mel_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": weight %g is negative", file,
-                                  mel_table_row_number(dataset->table, i), name, values[i]);
+                                  mel_table_row_number(table, i), name, values[i]);
         dataset->weight[i] = values[i];
         total += values[i];
     }
     return total > 0 ? MEL_OK : mel_fail(err, MEL_EDATA, "%s: column \"%s\": all weights are 0", file, name);
 }
 
-static mel_status read_roles(mel_dataset *out, const mel_dataset_options *opt, mel_error *err)
+static mel_status take_roles(mel_dataset *out, const mel_table *table, const mel_dataset_options *opt,
+                             mel_error *err)
 {
     mel_status status;
     if (opt->label_quantiles != 0)
-        status = mel_table_quantile_labels(&out->labels, out->table, opt->label, opt->label_quantiles, err);
+        status = mel_table_quantile_labels(&out->labels, table, opt->label, opt->label_quantiles, err);
     else
-        status = mel_table_labels(&out->labels, out->table, opt->label, err);
+        status = mel_table_labels(&out->labels, table, opt->label, err);
     if (status == MEL_OK)
-        status =
-            mel_classes_settle(&out->classes, &out->labels, &opt->naming, mel_table_name(out->table), err);
+        status = mel_classes_settle(&out->classes, &out->labels, &opt->naming, mel_table_name(table), err);
     if (status == MEL_OK && opt->group != NULL)
-        status = mel_table_groups(&out->groups, out->table, opt->group, err);
+        status = mel_table_groups(&out->groups, table, opt->group, err);
     if (status == MEL_OK && opt->weights != NULL)
-        status = read_weights(out, opt->weights, err);
+        status = read_weights(out, table, opt->weights, err);
+    return status;
+}
+
+/* Of all rows, also where other ranks have some of them. */
+static mel_status read_roles(mel_dataset *out, const mel_dataset_options *opt, mel_error *err)
+{
+    if (!mel_table_is_divided(out->table))
+        return take_roles(out, out->table, opt, err);
+    const size_t columns[] = { mel_table_find(out->table, opt->label),
+                               opt->group != NULL ? mel_table_find(out->table, opt->group) : SIZE_MAX,
+                               opt->weights != NULL ? mel_table_find(out->table, opt->weights) : SIZE_MAX };
+    mel_table *whole = NULL;
+    mel_status status = mel_table_gather(&whole, out->table, columns, sizeof columns / sizeof *columns, err);
+    if (status == MEL_OK) {
+        out->n_rows = mel_table_rows(whole);
+        status = take_roles(out, whole, opt, err);
+    }
+    mel_table_free(whole);
     return status;
 }
 
@@ -90,6 +108,7 @@ mel_status mel_dataset_read_with(mel_dataset *out, mel_input *input, const mel_d
     if (status == MEL_OK)
         status = mel_input_find(input, "data", opt->data, resources, err);
     reader.options.shards = &out->shards;
+    reader.options.divided = opt->divided;
     if (status == MEL_OK)
         status = read_table(out, input, &reader.options, err);
     if (status == MEL_OK)

@@ -99,7 +99,7 @@ typedef struct {
     mel_classes classes; /* what the labels are called, in the same order */
     mel_labels groups;   /* n_classes 0: no groups */
     double *weight;      /* NULL: every row counts 1 */
-    mel_shards shards;   /* n 0: one file */
+    mel_shards shards; /* n 0: one file; with `here`: the table has the rows of some, all else those of all */
 } mel_dataset;
 mel_status mel_dataset_read(mel_dataset *out, const mel_dataset_options *opt, const mel_resources *resources,
                             mel_error *err);
@@ -111,7 +111,7 @@ mel_status mel_dataset_join(mel_dataset *dataset, mel_error *err);
 typedef struct {
     size_t n;
     mel_table *table; /* NULL after mel_dataset_part_encode */
-    mel_encoded x;
+    mel_encoded x;    /* with shards.here, of the rows that are here; all else is of all rows */
     uint32_t *y;
     uint32_t *group; /* NULL: no groups */
     double *weight;  /* NULL: every row counts 1 */

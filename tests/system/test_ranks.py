@@ -226,6 +226,57 @@ for line in sys.stdin:
 """
 
 
+KILL_AT_SYNC = """
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int fsync(int file)
+{
+    static int left = -1;
+    if (left < 0)
+        left = atoi(getenv("KILL_AT_SYNC"));
+    const long done = syscall(SYS_fsync, file);
+    if (--left == 0)
+        kill(getpid(), SIGKILL);
+    return (int)done;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def kill_at_sync(tmp_path_factory):
+    at = tmp_path_factory.mktemp("kill")
+    (at / "kill.c").write_text(KILL_AT_SYNC)
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", at / "kill.so", at / "kill.c"], check=True)
+    return at / "kill.so"
+
+
+@pytest.mark.parametrize("solver, after", [("newton", 3), ("lbfgs", 9)])
+def test_training_goes_on(rows, kill_at_sync, solver, after):
+    """A rank is killed after some passes over the rows; the same command goes on, also as other ranks, to the same bits."""
+    command = (*VERBS["train"], "--solver", solver, "--json")
+    whole = results(rows, rows(*command))
+    kept = (*command, "--checkpoint", "kept")
+    ran = mpirun(rows, 2, "env", f"LD_PRELOAD={kill_at_sync}", f"KILL_AT_SYNC={after}", PROGRAM, *kept)
+    assert ran.code != 0 and "signal 9" in ran.err and not (rows.folder / "out.json").exists()
+    file = rows.folder / "kept"
+    stored = file.read_bytes()
+    for ranks, cut in ((3, 0), (1, 100)):  # cut: what a kill in the middle of writing leaves
+        file.write_bytes(stored[: len(stored) - cut])
+        again = rows(*kept) if ranks == 1 else mpirun(rows, ranks, PROGRAM, *kept)
+        assert results(rows, again) == whole and not file.exists()
+    # It does go on: nothing is stored for evaluations that are known, so that the next kill comes later.
+    file.write_bytes(stored)
+    assert mpirun(rows, 1, "env", f"LD_PRELOAD={kill_at_sync}", "KILL_AT_SYNC=2", PROGRAM, *kept).code != 0
+    assert file.read_bytes().startswith(stored) and len(file.read_bytes()) > len(stored)
+    for other in (("--l2", "2"), ("--test-share", "0.4")):
+        file.write_bytes(stored)
+        assert rows(*kept, *other).code == 6 and file.read_bytes() == stored
+    rows.write("kept", "something else")
+    assert rows(*kept).code == 3
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_checkpoint(rows, ranks):
     """A run that is killed goes on with the same command, to the same bits, also as other ranks; the file of another run is refused."""

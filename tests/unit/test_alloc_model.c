@@ -175,7 +175,11 @@ static void test_fit(void **state)
                 test_each_allocation(solver == MEL_SOLVER_NEWTON ? "Newton" : "L-BFGS", fit_and_free, &f);
                 f.fit.warm = f.model;
                 test_each_allocation("warm start", fit_and_free, &f);
+                f.fit.checkpoint = test_path("evaluations");
+                if (k == 2 && sparse == 0)
+                    test_each_allocation("evaluations in a file", fit_and_free, &f);
                 end(&f);
+                (void)remove(test_path("evaluations"));
             }
 }
 
