@@ -1,15 +1,16 @@
 /* Simulated people in real sessions: the half of bench/people.py that measures.
  *
- *     bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY [DATA]
+ *     bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY [DATA [ends|whole]]
  *
  * FRONTIER: logistic (slope 3, offset 0.7), rare (3% positives, AUC 0.90), or a data set of the folder DATA.
  * PEOPLE respondents of a kind, each with an exchange rate that is log-uniform from 1/20 to 100, answer 20
  * questions (the tolerance never ends a session) and then, with the same seed, a session that may end
- * by 1.6x. Prints a JSON object: per checkpoint (8, 12, 16, 20 questions) lists of the error |ln r - ln
- * truth|, of whether the interval holds, and of ln(hi/lo) (null: open); then counts of questions, plausible
- * ones, pairs seen twice, systems worse than chance; statements about one side and how many hold; sessions
- * that ended by the tolerance and how many hold, their questions; sessions whose answers seem to drift or are
- * called inconsistent (below 0.05); milliseconds from answer to question, all of them. One thread. */
+ * by 1.6x; with `ends` or `whole` only the one or the other. Prints a JSON object: per checkpoint (8, 12, 16,
+ * 20 questions) lists of the error |ln r - ln truth|, of whether the interval holds, and of ln(hi/lo) (null:
+ * open); then counts of questions, plausible ones, pairs seen twice, systems worse than chance; statements
+ * about one side and how many hold; sessions that ended by the tolerance and how many hold, their questions;
+ * sessions whose answers seem to drift or are called inconsistent (below 0.05); milliseconds from answer to
+ * question, all of them. One thread. */
 #include "melicit/melicit.h"
 
 #include "elicit/shared.h"
@@ -55,6 +56,7 @@ typedef struct {
     mel_session_options opt;
     kind who;
     uint64_t seed;
+    bool skips_ends, skips_whole;
     /* Of the one at hand: */
     double rate;       /* ln r */
     mel_noise_way way; /* PRIOR */
@@ -234,6 +236,15 @@ static void note(tally *t, size_t at, size_t i, const mel_summary *f, double rat
     t->held[at] += holds(f, rate);
 }
 
+/* Statements about one side. */
+static void note_sided(tally *t, const mel_summary *f, double rate)
+{
+    if (!isinf(f->ratio_high) && f->ratio_low > 0.0)
+        return;
+    t->sided++;
+    t->sided_held += holds(f, rate);
+}
+
 /* A session that is over, and what was known at the checkpoints. */
 typedef struct {
     mel_session *session;
@@ -284,7 +295,29 @@ static mel_noise_way draw_way(mel_rng *rng)
     return way[i];
 }
 
-/* Until the end by the tolerance, and until the last question. */
+static void until_precise(tally *t, const study *s)
+{
+    const course c = run(t, s, 1.6, false);
+    mel_session_free(c.session);
+    note_sided(t, &c.last, s->rate);
+    if (c.last.end != MEL_END_TOLERANCE)
+        return;
+    t->ended++;
+    t->ended_held += holds(&c.last, s->rate);
+    t->ended_questions += c.last.questions;
+}
+
+static void until_last(tally *t, const study *s, size_t i)
+{
+    const course c = run(t, s, 1.0001, true);
+    mel_session_free(c.session);
+    for (size_t k = 0; k < CHECKPOINTS; k++)
+        note(t, k, i, &c.at[k], s->rate);
+    note_sided(t, &c.last, s->rate);
+    t->drifted += c.last.drift != 0;
+    t->alarms += c.last.consistency < 0.05;
+}
+
 static void one_person(tally *t, study *s, size_t i, uint64_t seed)
 {
     mel_rng rng;
@@ -292,26 +325,10 @@ static void one_person(tally *t, study *s, size_t i, uint64_t seed)
     s->seed = seed;
     s->rate = log(1.0 / 20.0) + log(2000.0) * mel_rng_uniform(&rng);
     s->way = draw_way(&rng);
-    const course may_end = run(t, s, 1.6, false);
-    const mel_summary ended = may_end.last;
-    mel_session_free(may_end.session);
-    const course whole = run(t, s, 1.0001, true);
-    for (size_t k = 0; k < CHECKPOINTS; k++)
-        note(t, k, i, &whole.at[k], s->rate);
-    mel_session_free(whole.session);
-    const mel_summary *both[] = { &whole.last, &ended };
-    for (size_t k = 0; k < 2; k++)
-        if (isinf(both[k]->ratio_high) || both[k]->ratio_low == 0.0) {
-            t->sided++;
-            t->sided_held += holds(both[k], s->rate);
-        }
-    t->drifted += whole.last.drift != 0;
-    t->alarms += whole.last.consistency < 0.05;
-    if (ended.end != MEL_END_TOLERANCE)
-        return;
-    t->ended++;
-    t->ended_held += holds(&ended, s->rate);
-    t->ended_questions += ended.questions;
+    if (!s->skips_ends)
+        until_precise(t, s);
+    if (!s->skips_whole)
+        until_last(t, s, i);
 }
 
 /* --- frontiers ---------------------------------------------------------------------------------- */
@@ -398,7 +415,7 @@ int main(int argc, char **argv)
 {
     if (argc < 8)
         die("usage: bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY "
-            "[DATA]");
+            "[DATA [ends|whole]]");
     study s = { .who = EXACT };
     set_options(&s, argv);
     mel_face *face = NULL;
@@ -409,6 +426,8 @@ int main(int argc, char **argv)
         face = binormal(0.03, 1.8124);
     else
         problem = of_data(argv[1], argc > 8 ? argv[8] : "data");
+    s.skips_whole = argc > 9 && strcmp(argv[9], "ends") == 0;
+    s.skips_ends = argc > 9 && strcmp(argv[9], "whole") == 0;
     s.face = problem != NULL ? problem->face : face;
     const size_t people = strtoul(argv[5], NULL, 10);
     const uint64_t first = strtoull(argv[6], NULL, 10);

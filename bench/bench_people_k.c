@@ -253,6 +253,7 @@ int main(int argc, char **argv)
     mel_problem_options problem;
     mel_problem_options_init(&problem);
     problem.dataset.data = argv[1];
+    problem.resources.threads = 1;
     must(mel_session_options_set(&s.opt, "family", argv[2], &err));
     if (strcmp(argv[3], "rule") == 0)
         must(mel_session_options_set(&s.opt, "until", "rule", &err));

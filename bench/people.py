@@ -29,7 +29,7 @@ COINS = ("coins", "person")
 
 def run(frontier, questions, kind, assume, args):
     command = [str(BUILD / "bench_people"), frontier, questions, kind, assume, str(args.people), str(args.seed),
-               str(args.repeat_every), str(ROOT / "data")]
+               str(args.repeat_every), str(ROOT / "data")] + ([args.only] if args.only else [])
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -48,6 +48,12 @@ def percent(part, whole):
     return "" if whole == 0 else f"{100 * part / whole:.0f}"
 
 
+def missed_ends(frontier, questions, kind, got):
+    if got["ended"] < 20 or got["ended_held"] >= 0.85 * got["ended"]:
+        return []
+    return [f"{frontier} {questions} {kind}: ends by tolerance hold in {percent(got['ended_held'], got['ended'])}%"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=400)
@@ -56,6 +62,7 @@ def main():
     parser.add_argument("--frontier", action="append", help="only these")
     parser.add_argument("--kind", action="append", help="only these")
     parser.add_argument("--questions", help="only realistic or imagined")
+    parser.add_argument("--only", choices=["ends", "whole"], help="only sessions that may end by 1.6x, or none of these")
     args = parser.parse_args()
     least = 0.92 - 1.96 * math.sqrt(0.92 * 0.08 / args.people)
     missed, times = [], []
@@ -63,7 +70,7 @@ def main():
         if (args.frontier and frontier not in args.frontier) or (args.questions and questions != args.questions):
             continue
         print(f"\n{frontier}, {questions}: {args.people} people each\n")
-        print("| respondent | 8 | 12 | 16 | 20 | plausible % | one-sided, hold % | end by 1.6x %, hold %, questions | "
+        print("| respondent | 8 | 12 | 16 | 20 | plausible % | one-sided, hold % | end by 1.6x %, hold, questions | "
               "inconsistent % |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
         for kind, assume in [(kind, "person") for kind in KINDS] + [STATED, COINS]:
@@ -75,10 +82,15 @@ def main():
             if kind == "coins":
                 print(f"| {kind} | | | | | {percent(got['plausible'], got['asked'])} | | | {percent(got['alarms'], n)} |")
                 continue
-            ended = (f"{percent(got['ended'], n)}, {percent(got['ended_held'], got['ended'])}, "
-                     f"{got['ended_questions'] / max(1, got['ended']):.0f}")
+            ended = (f"{percent(got['ended'], n)}, {got['ended_held']} of {got['ended']}, "
+                     f"{got['ended_questions'] / max(1, got['ended']):.1f}")
+            if args.only == "ends":
+                print(f"| {kind} | | | | | {percent(got['plausible'], got['asked'])} | "
+                      f"{percent(got['sided'], n)}, {percent(got['sided_held'], got['sided'])} | {ended} | |", flush=True)
+                missed += missed_ends(frontier, questions, kind, got)
+                continue
             print(f"| {kind} | " + " | ".join(cell(p, n) for p in got["checkpoints"]) +
-                  f" | {percent(got['plausible'], got['asked'])} | {percent(got['sided'], 2 * n)}, "
+                  f" | {percent(got['plausible'], got['asked'])} | {percent(got['sided'], n if args.only else 2 * n)}, "
                   f"{percent(got['sided_held'], got['sided'])} | {ended} | {percent(got['alarms'], n)} |",
                   flush=True)
             name = f"{frontier} {questions} {kind}"
@@ -89,8 +101,7 @@ def main():
                 missed.append(f"{name}: {got['twice']} pairs twice, {got['worse']} systems worse than chance")
             if got["sided"] and got["sided_held"] < 0.95 * got["sided"]:
                 missed.append(f"{name}: one-sided statements hold in {percent(got['sided_held'], got['sided'])}%")
-            if got["ended"] >= 20 and got["ended_held"] < 0.85 * got["ended"]:
-                missed.append(f"{name}: ends by tolerance hold in {percent(got['ended_held'], got['ended'])}%")
+            missed += missed_ends(frontier, questions, kind, got)
     times.sort()
     if times:
         print(f"\nFrom answer to question: p95 {times[int(0.95 * len(times))]:.2f} ms (5 ms asked for), "

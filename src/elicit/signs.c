@@ -2,10 +2,11 @@
  * on the other side: answers that belong there press weights against zero, and nothing contradicts anything.
  * So, before a session ends, weights that are pressed against their sign are asked about once: A and B differ
  * in those statistics only, and one of them is better by declaration. When the answer is the other one
- * (twice, where answers may be wrong), the signs are dropped and all answers are heard again without them; on
- * a planar face, where metrics either grow or fall in both numbers, the direction is turned round. Of fair
- * metrics the answer alone is no proof (mistakes may hardly count beside differences between groups): that
- * the signs are contradicted is said only when a weight is found on the other side without them. */
+ * (twice, where answers may be wrong; four times, where small differences are hardly seen), the signs are
+ * dropped and all answers are heard again without them; on a planar face, where metrics either grow or fall
+ * in both numbers, the direction is turned round. Of fair metrics the answer alone is no proof (mistakes may
+ * hardly count beside differences between groups): that the signs are contradicted is said only when a weight
+ * is found on the other side without them. */
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/assumption.h"
@@ -95,10 +96,13 @@ static checks count_checks(const mel_session *session, size_t n)
     return c;
 }
 
-/* One answer is enough where none is wrong. */
+/* One answer is enough where none is wrong. Of somebody who hardly sees small differences the answers about
+ * weights near zero are coin tosses: two alike would drop signs that hold in one session of four. */
 static size_t answers_needed(const mel_session *session)
 {
-    return mel_answers_needed(&session->options.values.active.assume);
+    enum { BY_MARGIN = 4 };
+    const mel_assumption *assume = &session->options.values.active.assume;
+    return mel_assumed(assume)->errs == MEL_ERRS_BY_MARGIN ? BY_MARGIN : mel_answers_needed(assume);
 }
 
 static bool are_dropped(const mel_session *session, size_t n)
@@ -395,13 +399,14 @@ static void toss_sides(mel_session *session)
 }
 
 /* A session may stop long before it is sure, at a budget that may be raised later and so must not decide what
- * is asked: signs are looked at two questions before the 20th, the 40th, the 80th, ... */
+ * is asked: signs are looked at two questions (or as many as are needed) before the 20th, 40th, 80th, ... */
 static bool is_milestone(const mel_session *session)
 {
+    const size_t needed = answers_needed(session), before = needed > 2 ? needed : 2;
     size_t next = 20;
-    while (next < session->n_entries + 2)
+    while (next < session->n_entries + before)
         next *= 2;
-    return next == session->n_entries + 2;
+    return next == session->n_entries + before;
 }
 
 mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err)

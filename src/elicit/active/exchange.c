@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TRIED = 40, LEAST_ANSWERS = 8, IN_A_ROW = 2, DRAWS = 2000, RECENT = 3, LEAST_FOR_DRIFT = 10 };
+enum { MOST_TRIED = 40, LEAST_ANSWERS = 8, HALVINGS = 30, DRAWS = 2000, RECENT = 3, LEAST_FOR_DRIFT = 10 };
 /* Of the posterior, the part whose rates are asked about, at least so far around its middle. */
 static const double least_share = 0.03, least_reach = 0.2;
 /* A pair that tells this share of the best is as good, if it is more plausible (but for checks). */
@@ -21,7 +21,7 @@ static const double nearly_best = 0.85;
 /* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
 static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
 /* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
-static const double much_wider = 2.0, usual_outside = 0.025;
+static const double much_wider = 1.75, usual_outside = 0.025;
 /* From so wide an interval on, questions tell luck from care: they are chosen for somebody who errs more. */
 static const double checked_from = 3.0;
 /* Of a bound that is the only one: nothing else makes up for one that is too bold. */
@@ -37,7 +37,6 @@ typedef struct {
     bool real_first;     /* they were not from the start */
     bool checking;       /* the questions tell luck from care */
     bool turned;         /* right decisions are punished: answers are read the other way round */
-    size_t within;       /* answers in a row after which the interval was narrow enough */
     double information;  /* bits that the next question is expected to tell */
     double *work;
 } engine;
@@ -139,7 +138,6 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
     if (status != MEL_OK)
         return status;
     mark_used(e, pair->a, pair->b);
-    e->within = excess_of(e) <= 1.0 ? e->within + 1 : 0;
     if (!e->imagined && e->level[1].n > 0 && beyond(e)) /* where a session without it ends */
         e->imagined = true;
     base->history.evidence = e->exchange.evidence;
@@ -191,7 +189,7 @@ static mel_status prepare(mel_active *base, bool *ended, mel_error *err)
 static bool precise(const mel_active *base)
 {
     const engine *e = (const engine *)base;
-    return e->within >= IN_A_ROW && e->exchange.n >= LEAST_ANSWERS;
+    return e->exchange.n >= LEAST_ANSWERS && excess_of(e) <= 1.0;
 }
 
 /* Unused pairs with rates from low to high, into list; returns how many. */
@@ -322,12 +320,29 @@ static double last_step(const engine *e, bool accepted)
     return farthest;
 }
 
+/* No more is claimed than was asked for: an interval that is narrower reaches for that of somebody who errs
+ * more, as far as the tolerance allows. */
+static void widen(const engine *e, double *low, double *high)
+{
+    double lower = 0.0, higher = 0.0, share = 0.0, step = 1.0;
+    mel_exchange_cautious(&e->exchange, usual_outside, &lower, &higher);
+    const double below = fmin(0.0, lower - *low), above = fmax(0.0, higher - *high);
+    for (int i = 0; i < HALVINGS; i++, step *= 0.5) {
+        const double more = share + step;
+        if (more <= 1.0 && width_of(e, *low + more * below, *high + more * above) <= 1.0)
+            share = more;
+    }
+    *low += share * below;
+    *high += share * above;
+}
+
 /* The interval that is reported: without a bound on a side on which no question can find one. The other bound
  * then is no farther out than what was answered. */
 static void report_interval(const engine *e, double middle, double *low, double *high)
 {
     double first = -INFINITY, last = INFINITY, lower = 0.0, higher = 0.0;
     mel_exchange_interval(&e->exchange, low, high);
+    widen(e, low, high);
     mel_exchange_cautious(&e->exchange, outside_one_sided, &lower, &higher);
     if (!range_of(e, &first, &last))
         return;
@@ -412,7 +427,7 @@ static uint32_t expected(mel_engine *base)
     const engine *e = (const engine *)base;
     const double excess = excess_of(e), told = fmin(1.0, fmax(0.05, e->information));
     const double least = e->exchange.n < LEAST_ANSWERS ? (double)(LEAST_ANSWERS - e->exchange.n) : 0.0;
-    const double left = excess > 1.0 ? ceil(log2(excess) / told) + 1.0 : e->within < IN_A_ROW ? 1.0 : 0.0;
+    const double left = excess > 1.0 ? ceil(log2(excess) / told) : 0.0;
     return (uint32_t)fmin(fmax(left, least), 1e6);
 }
 
