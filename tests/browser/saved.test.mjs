@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
+  MOVING,
   PATIENCE_MS,
   arrive,
   axe,
@@ -222,8 +223,8 @@ test('can’t say and about the same are answers', async () => {
 test('narrow, zoomed, dark, touch', async () => {
   // 320 px is also what a 640 px window at 200% zoom has.
   for (const [width, options] of [
-    [320, {}],
-    [320, { deviceScaleFactor: 2, hasTouch: true, isMobile: true }],
+    [320, MOVING],
+    [320, { ...MOVING, deviceScaleFactor: 2, hasTouch: true, isMobile: true }],
     [1280, { colorScheme: 'dark', reducedMotion: 'reduce' }],
   ]) {
     const { person } = await atQuestion(width, options);

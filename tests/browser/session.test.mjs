@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import {
+  MOVING,
   WIDTHS,
   arrive,
   cancerWords,
@@ -49,7 +50,7 @@ async function answerAll(person, ratio, first = 0) {
 
 for (const width of process.env.MELICIT_SOAK ? WIDTHS : [1280])
   test(`a session of one's own at ${width} px`, async () => {
-    const person = await visitor(browser, server, width);
+    const person = await visitor(browser, server, width, MOVING);
     const { page } = person;
     await startExample(person);
     const clicked = Date.now();

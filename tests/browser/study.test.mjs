@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import {
+  MOVING,
   WIDTHS,
   answerUntil,
   arrive,
@@ -123,7 +124,7 @@ async function walk(person, name) {
 }
 
 async function researcher(width) {
-  const person = await visitor(browser, server, width);
+  const person = await visitor(browser, server, width, MOVING);
   await login(person, server.token);
   return person;
 }
@@ -138,7 +139,7 @@ for (const width of walked)
       admin.check();
       await admin.context.close();
     }
-    const person = await visitor(browser, server, width);
+    const person = await visitor(browser, server, width, MOVING);
     await person.page.goto(`${server.url}/s/${cancer}?label=w${width}`);
     const seen = await walk(person, 'cancer');
     assert.equal(new URL(person.page.url()).search, '', 'the personal part of the link is gone');
