@@ -107,7 +107,8 @@ class Follower:
         server = subprocess.Popen(words, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.servers.append(server)
         said = re.search(r"http://\S+", server.stdout.readline())
-        if said is None or urllib.request.urlopen(said.group(0), timeout=60).headers.get_content_type() != "text/html":
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        if said is None or direct.open(said.group(0), timeout=60).headers.get_content_type() != "text/html":
             self.faults.append(f"{self.page}: {command}\nno page came")
 
     def person(self, command):
