@@ -17,6 +17,8 @@ enum { TOGETHER = 4, LEAST_DRAWS = 40, MOST_DRAWS = 1000000 };
 /* Rows that the prior of draws is worth: for two classes 1/2 for each of four cells. */
 static const double prior_rows = 2.0;
 static const double step = 1e-6; /* of shares, for slopes */
+/* Deviations by which a row more in a cell that is almost empty may move a value. */
+static const double says_much = 0.25;
 
 void mel_certainty_options_init(mel_certainty_options *opt)
 {
@@ -259,12 +261,28 @@ static mel_status by_draws(mel_certainty *out, work *w, mel_error *err)
     return status;
 }
 
+/* Whether one more row in a cell that is almost empty would say much. */
+static mel_status rests_on_few(bool *out, work *w, mel_error *err)
+{
+    const mel_status status = mel_measure_slopes(w->slope, w->measure, w->share, err);
+    double mean = 0.0;
+    for (size_t c = 0; c < w->cells && status == MEL_OK; c++)
+        mean += w->share[c] * w->slope[c];
+    const double most = says_much * sqrt(rows_variance(w));
+    *out = false;
+    for (size_t c = 0; c < w->cells && status == MEL_OK; c++)
+        *out = *out || (w->counts[c] < MEL_FEW_OF_A_CELL && fabs(w->slope[c] - mean) / (w->n + 1.0) > most);
+    return status;
+}
+
 static mel_status find(mel_certainty *out, work *w, mel_error *err)
 {
+    bool draws = mel_few_rows(w->measure, w->counts) || compares_groups(w->measure);
     mel_status status = mel_measure_value(&out->value, w->measure, w->counts, err);
+    if (status == MEL_OK && !draws)
+        status = rests_on_few(&draws, w, err);
     if (status == MEL_OK)
-        status = mel_few_rows(w->measure, w->counts) || compares_groups(w->measure) ? by_draws(out, w, err)
-                                                                                    : by_slopes(out, w, err);
+        status = draws ? by_draws(out, w, err) : by_slopes(out, w, err);
     if (status != MEL_OK)
         return status;
     const size_t n = w->opt->n_metrics;

@@ -27,8 +27,9 @@ typedef struct {
 } mel_certainty;
 /* counts: what the measure looks at, as numbers of rows (not necessarily whole). The rows' part is the delta
  * method, sum of p (g - mean g)^2/(n + 1) with slopes g; where it is not to be trusted (fewer than
- * MEL_FEW_ROWS rows, or MEL_FEW_OF_A_CLASS of a class, or of two classes MEL_FEW_OF_A_CELL in a cell, or a
- * measure with kinks) Dirichlet draws, whose prior is worth two rows. The measure is as before afterwards. */
+ * MEL_FEW_ROWS rows, or MEL_FEW_OF_A_CLASS of a class, or MEL_FEW_OF_A_CELL in a cell of two classes, or of
+ * more where a row more in it would say much, or a measure with kinks) Dirichlet draws, whose prior is worth
+ * two rows. The measure is as before afterwards. */
 enum { MEL_FEW_ROWS = 300, MEL_FEW_OF_A_CLASS = 30, MEL_FEW_OF_A_CELL = 10 };
 mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const double *counts,
                             const mel_certainty_options *opt, mel_error *err);

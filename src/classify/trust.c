@@ -148,6 +148,19 @@ static void move(mel_certainty *value, double by)
     }
 }
 
+/* Measures by name: none that costs is below 0, no other above 1. Corrections and deviations do not know. */
+static void keep_in_range(mel_certainty *value, const mel_measure *measure)
+{
+    const bool cost = mel_measure_orientation(measure) == MEL_COST;
+    const double low = cost ? 0.0 : -INFINITY, high = cost ? INFINITY : 1.0;
+    mel_interval *all[] = { &value->rows, &value->metric, &value->both };
+    if (!isfinite(value->value))
+        return;
+    value->value = fmin(fmax(value->value, low), high);
+    for (size_t i = 0; i < 3; i++)
+        *all[i] = (mel_interval){ fmin(fmax(all[i]->low, low), high), fmin(fmax(all[i]->high, low), high) };
+}
+
 /* --- cases that are referred -------------------------------------------------------------------- */
 
 /* What referring all cases adds to the value: as many of the cheapest mistakes as it costs. */
@@ -263,25 +276,75 @@ mel_status mel_trust_of_counts(mel_certainty *out, mel_trust_work *w, const doub
     return status;
 }
 
+/* Cells of decisions that the rule never makes, whatever the rows are: it decides the same where each class
+ * is certain, and so everywhere between. */
+static mel_status find_never(bool *never, const mel_trust_work *w, mel_error *err)
+{
+    const size_t k = w->k, d = w->d;
+    double *certain = NULL, *chance = NULL;
+    const mel_part parts[] = { { k * k, { &certain } }, { k * d, { &chance } } };
+    uint32_t *group = mel_alloc_zero(k, sizeof *group);
+    mel_status status = group != NULL && mel_parts_new(MEL_PARTS(parts))
+                            ? MEL_OK
+                            : mel_fail_memory(err, "how sure limits are");
+    for (size_t i = 0; i < k && status == MEL_OK; i++)
+        certain[i * k + i] = 1.0;
+    for (size_t g = 0; g < w->m && status == MEL_OK; g++) {
+        const mel_undecided all = { .n = k, .probability = certain, .group = group };
+        for (size_t i = 0; i < k; i++)
+            group[i] = (uint32_t)g;
+        status = mel_classifier_chances_of(chance, w->found, &all, err);
+        for (size_t j = 0; j < d && status == MEL_OK; j++) {
+            bool always = true;
+            for (size_t i = 0; i < k; i++)
+                always = always && chance[i * d + j] >= 1.0;
+            for (size_t c = 0; c < k * d && always; c++)
+                never[g * k * d + c] = c % d != j;
+        }
+    }
+    free(group);
+    free(certain);
+    return status;
+}
+
+/* Shares that the counts make likely, nothing where the rule never decides so. */
+static void draw_possible(double *draw, size_t cells, const double *counts, const bool *never, mel_rng *rng)
+{
+    double sum = 0.0;
+    mel_draw_shares(draw, cells, counts, mel_cell_prior(cells), rng);
+    for (size_t c = 0; c < cells; c++) {
+        draw[c] = never[c] ? 0.0 : draw[c];
+        sum += draw[c];
+    }
+    for (size_t c = 0; c < cells; c++)
+        draw[c] /= sum;
+}
+
 static mel_status sure_limits(mel_trust *out, const mel_trust_work *w, const double *counts, mel_error *err)
 {
     const size_t cells = w->m * w->k * w->d, n = w->rule.n_limits;
     double *draw = mel_alloc(cells, sizeof *draw), *value = mel_alloc(LIMIT_DRAWS, sizeof *value);
+    bool *never = mel_alloc_zero(cells, sizeof *never);
     out->limit = mel_alloc(n + 1, sizeof *out->limit);
-    const bool enough = draw != NULL && value != NULL && out->limit != NULL;
-    for (size_t l = 0; l < n && enough; l++) {
+    mel_status status = draw != NULL && value != NULL && never != NULL && out->limit != NULL
+                            ? MEL_OK
+                            : mel_fail_memory(err, "what of the limits will hold");
+    if (status == MEL_OK && n > 0 && w->rows->row_cost == NULL && !w->rows->joint)
+        status = find_never(never, w, err);
+    for (size_t l = 0; l < n && status == MEL_OK; l++) {
         mel_rng rng;
         mel_rng_seed_stream(&rng, w->opt.seed, l);
         for (size_t b = 0; b < LIMIT_DRAWS; b++) {
-            mel_draw_shares(draw, cells, counts, mel_cell_prior(cells), &rng);
+            draw_possible(draw, cells, counts, never, &rng);
             value[b] = mel_limit_achieved(&w->rule.limit[l], &(mel_shares){ w->m, w->k, w->d, draw });
         }
         out->limit[l] = mel_interval_of(LIMIT_DRAWS, value);
     }
     free(draw);
     free(value);
-    out->n_limits = enough ? n : 0;
-    return enough ? MEL_OK : mel_fail_memory(err, "what of the limits will hold");
+    free(never);
+    out->n_limits = status == MEL_OK ? n : 0;
+    return status;
 }
 
 /* What the rule does on the rows that it was found on. */
@@ -337,6 +400,10 @@ static mel_status judge(mel_trust *out, mel_trust_work *w, mel_error *err)
     }
     if (status == MEL_OK && w->opt.folds > 0)
         status = mel_trust_fold(out, w, err);
+    if (status == MEL_OK && w->metric == NULL && w->d == w->k) {
+        keep_in_range(&out->value, w->measure);
+        keep_in_range(&out->cross, w->measure);
+    }
     return status;
 }
 

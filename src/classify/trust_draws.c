@@ -34,9 +34,11 @@ typedef struct {
     cells at;
     size_t draws, n_blocks;
     double *chance, *counts, *seen;
+    double *usual; /* chances of the rule of the rows as they are */
     double *label_weight, *growth;
     double *chosen;         /* by draw: the value on the rows at hand of the rule it leads to */
     double *gain;           /* by draw: how much better it looks on the draw */
+    double *more;           /* by draw: the same, beyond what the rule of the rows as they are gains there */
     size_t n_chosen;        /* those that have a value */
     double *threshold[3];   /* by block and draw: rows drawn, metrics drawn, both */
     size_t n_thresholds[3]; /* draws with thresholds */
@@ -197,14 +199,14 @@ static void keep_thresholds(drawing *d, const mel_classifier *c, size_t kind)
 }
 
 /* The value of a rule by the labels of the cells with these weights. */
-static double value_with(drawing *d, const double *weight)
+static double value_with(drawing *d, const double *chance, const double *weight)
 {
     const mel_trust_work *w = d->of;
     mel_rule_rows rows = d->at.rows;
     rows.weight = weight;
     memset(d->counts, 0, w->m * w->k * w->d * sizeof *d->counts);
     mel_rule_label_weights(d->label_weight, &rows, w->rule.class_share, d->growth);
-    mel_trust_count(d->counts, w, &rows, d->label_weight, d->chance);
+    mel_trust_count(d->counts, w, &rows, d->label_weight, chance);
     return mel_trust_value(w, d->counts, d->seen);
 }
 
@@ -213,10 +215,13 @@ static mel_status keep_value(drawing *d, const mel_classifier *c, mel_error *err
     const mel_status status = mel_trust_chances(d->chance, c, &d->at.rows, err);
     if (status != MEL_OK)
         return status;
-    const double there = value_with(d, d->at.drawn), here = value_with(d, d->at.weight);
-    if (isfinite(there) && isfinite(here)) {
+    const double here = value_with(d, d->chance, d->at.weight);
+    const double gain = value_with(d, d->chance, d->at.drawn) - here;
+    const double any = value_with(d, d->usual, d->at.drawn) - value_with(d, d->usual, d->at.weight);
+    if (isfinite(gain)) {
         d->chosen[d->n_chosen] = here;
-        d->gain[d->n_chosen++] = there - here;
+        d->more[d->n_chosen] = isfinite(any) ? gain - any : gain;
+        d->gain[d->n_chosen++] = gain;
     }
     return MEL_OK;
 }
@@ -255,9 +260,21 @@ static mel_status next_metric(bool *there, drawing *d, size_t draw, mel_error *e
     return status == MEL_ENOMEM ? mel_fail_memory(err, "a metric") : MEL_OK;
 }
 
+/* What the rule of the rows as they are decides. */
+static mel_status find_usual(drawing *d, mel_error *err)
+{
+    mel_classifier *c = NULL;
+    usual_weights(d);
+    mel_status status = mel_trust_find(&c, d->of, &d->at.rows, NULL, err);
+    if (status == MEL_OK)
+        status = mel_trust_chances(d->usual, c, &d->at.rows, err);
+    mel_classifier_free(c);
+    return status;
+}
+
 static mel_status draw_all(drawing *d, mel_error *err)
 {
-    mel_status status = MEL_OK;
+    mel_status status = find_usual(d, err);
     for (size_t draw = 0; draw < d->draws && status == MEL_OK; draw++) {
         bool metric = false;
         status = next_metric(&metric, d, draw, err);
@@ -323,11 +340,11 @@ static mel_status make_room(drawing *d, mel_error *err)
 {
     const mel_trust_work *w = d->of;
     const size_t n = d->at.rows.n_rows, blocks = d->n_blocks * d->draws;
-    const mel_part parts[] = { { n * w->d, { &d->chance } },
+    const mel_part parts[] = { { n * w->d, { &d->chance, &d->usual } },
                                { w->m * w->k * w->d, { &d->counts, &d->seen } },
                                { n, { &d->label_weight } },
                                { w->k, { &d->growth } },
-                               { d->draws, { &d->chosen, &d->gain } },
+                               { d->draws, { &d->gain, &d->more, &d->chosen } },
                                { blocks + 1, { &d->threshold[0], &d->threshold[1], &d->threshold[2] } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "how sure a rule is");
@@ -358,7 +375,9 @@ static mel_status draw(mel_trust *out, drawing *d, mel_error *err)
         return status;
     if ((double)d->n_chosen >= most_agree * (double)d->draws) {
         out->optimism = mel_mean(d->n_chosen, d->gain);
-        w->spread = sqrt(mel_variance(d->n_chosen, d->chosen));
+        /* At a limit other rules are worth another value in the first place, which is not an error of this
+         * one: what they gain beyond it counts. */
+        w->spread = sqrt(fmin(mel_variance(d->n_chosen, d->chosen), mel_variance(d->n_chosen, d->more)));
     }
     put_thresholds(out, d, own);
     return MEL_OK;

@@ -65,6 +65,11 @@ static void test_values(void **state)
     static const double two[] = { 0.60, 0.08, 0.06, 0.26 };
     static const double shy[] = { 0.496, 0.004, 0.484, 0.016 }, sure[] = { 0.497, 0.003, 0.003, 0.497 };
     static const double three[] = { 0.35, 0.05, 0.03, 0.04, 0.23, 0.05, 0.04, 0.03, 0.18 };
+    static const double sure_of_three[] = { 0.33, 0.002, 0.002, 0.002, 0.33, 0.001, 0.002, 0.002, 0.329 };
+    static const double rare[] = { 0.45, 0.02, 0.002, 0.02, 0.385, 0.001, 0.001, 0.001, 0.12 };
+    static double seven[49];
+    for (size_t c = 0; c < COUNT(seven); c++)
+        seven[c] = c % 8 == 0 ? 0.97 / 7.0 : 0.03 / 42.0;
     static const double groups[] = { 0.30, 0.05, 0.03, 0.12, 0.32, 0.02, 0.06, 0.10 };
     static const double equal[] = { 0.24, 0.06, 0.04, 0.16, 0.32, 0.08, 0.02, 0.08 };
     static const double three_groups[] = { 0.12, 0.03, 0.02, 0.08, 0.20, 0.05,
@@ -81,6 +86,12 @@ static void test_values(void **state)
         { "macro-f1", 3, 0, three },
         { "kappa", 3, 0, three },
         { "balanced-accuracy", 3, 0, three },
+        { "accuracy", 3, 0, sure_of_three },
+        { "g-mean", 3, 0, sure_of_three },
+        { "macro-f1", 3, 0, rare },
+        { "kappa", 3, 0, rare },
+        { "accuracy", 7, 0, seven },
+        { "macro-f1", 7, 0, seven },
         { "min-recall", 2, 0, two },
         { "accuracy", 2, 0, sure }, /* cells that are almost empty */
         { "f1", 2, 0, sure },
@@ -104,7 +115,7 @@ static void test_values(void **state)
             mel_rng rng;
             mel_rng_seed_stream(&rng, 17, s);
             for (size_t run = 0; run < runs; run++) {
-                double counts[16];
+                double counts[COUNT(seven)];
                 mel_certainty got;
                 mel_error err = { 0 };
                 const mel_certainty_options opt = options(run);

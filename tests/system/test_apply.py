@@ -287,6 +287,28 @@ def test_hashed_decisions_say_which_limits_they_miss(melicit, tmp_path):
     assert any("these rows miss limits that the mixture meets: flagged is" in one for one in got["warnings"])
 
 
+def test_intervals_stay_where_values_can_be(melicit, tmp_path):
+    """Corrections and deviations do not know that differences are not below 0 and ratios not above 1."""
+    rng = numpy.random.default_rng(1)
+    g = rng.integers(0, 2, 80)
+    p = 1 / (1 + numpy.exp(1 - 2 * (rng.normal(size=80) + 0.25 * g)))
+    y = rng.random(80) < p
+    for name, column in (("p", p), ("y", y.astype(int)), ("g", g)):
+        (tmp_path / f"few_{name}.csv").write_text("\n".join([name, *map(str, column)]) + "\n")
+    rows = "--probs", "few_p.csv", "--labels", "few_y.csv", "--groups", "few_g.csv"
+    for name in ("f1:difference", "recall:ratio"):
+        for evidence in ("labels", "calibrated"):
+            got = melicit("apply", *rows, "--named", name, "--evidence", evidence, "--at-least", "flagged=30%", "--at-most", "flagged=60%",
+                          "--json").done().json
+            assert 0 <= got["interval"][0] <= got["expected"] <= got["interval"][1] <= 1, (name, evidence)
+
+
+def test_a_rule_that_never_flags_never_does(melicit, two):
+    for limit, is_ in (("--at-most", 0), ("--at-least", 1)):
+        got = melicit("apply", *ROWS, "--named", "accuracy", limit, f"flagged={is_}", "--json").done().json["limits"][0]
+        assert got["achieved"] == is_ and got["interval"] == [is_, is_]
+
+
 def test_two_thresholds_are_the_best_of_all_pairs(melicit, two):
     p, y, g = two
     got = melicit("apply", *ROWS, "--groups", "g.csv", "--named", "accuracy", "--evidence", "labels", "--at-most", "equalised-odds=0.02", "--rule",
@@ -300,6 +322,7 @@ def test_two_thresholds_are_the_best_of_all_pairs(melicit, two):
     meets = (abs(tp[:, None] / tp[-1] - tq / tq[-1]) <= 0.02 + 1e-12) & (abs(fp[:, None] / fp[-1] - fq / fq[-1]) <= 0.02 + 1e-12)
     right = tp[:, None] + tq + (fp[-1] - fp)[:, None] + (fq[-1] - fq)
     assert got["value"] == pytest.approx(right[meets].max() / N, abs=1e-9)
+
 
 def test_mixtures_go_by_the_id_of_a_row(melicit, two):
     melicit("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10.03%", "--rule", "mixture", "--out", "c.json").done()
