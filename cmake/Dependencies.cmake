@@ -6,8 +6,9 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(NLOPT REQUIRED IMPORTED_TARGET nlopt)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
-find_library(LAPACKE_LIBRARY lapacke REQUIRED)
+find_path(LAPACK_INCLUDE_DIR lapack.h REQUIRED)
 
 add_library(mel_dependencies INTERFACE)
-target_link_libraries(mel_dependencies INTERFACE ${LAPACKE_LIBRARY} PkgConfig::OPENBLAS PkgConfig::NLOPT
-    PkgConfig::JANSSON PkgConfig::SODIUM ZLIB::ZLIB OpenMP::OpenMP_C m)
+target_include_directories(mel_dependencies SYSTEM INTERFACE ${LAPACK_INCLUDE_DIR})
+target_link_libraries(mel_dependencies INTERFACE PkgConfig::OPENBLAS PkgConfig::NLOPT PkgConfig::JANSSON
+    PkgConfig::SODIUM ZLIB::ZLIB OpenMP::OpenMP_C m)

@@ -1,4 +1,4 @@
-/* Dense linear algebra over OpenBLAS/LAPACKE. Matrices are row-major with an explicit row stride
+/* Dense linear algebra over OpenBLAS and its LAPACK. Matrices are row-major with an explicit row stride
  * ("ld", >= number of columns). Checked entry points return a status; all run on the calling
  * thread (mel_blas_hold) so that results do not depend on the number of threads. */
 #ifndef MEL_BASE_LA_H

@@ -1,9 +1,11 @@
-/* Systems of equations and factorisations over LAPACKE. */
+/* Systems of equations and factorisations by LAPACK, as OpenBLAS has it. Its own functions, which are
+ * Fortran's, are called: the library of their C names would be found and bound anew, more than a thousand
+ * names, whenever the program starts. */
 #include "base/la.h"
 
 #include <cblas.h>
 #include <float.h>
-#include <lapacke.h>
+#include <lapack.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,9 @@ static mel_status check_matrix(size_t m, size_t n, const double *a, size_t lda, 
                                 a[i * lda + j]);
     return MEL_OK;
 }
+
+/* In place of a size: says which one is wanted. */
+static const lapack_int ASK_SIZE = -1;
 
 /* The workspace that LAPACK asks for in the first entry of the one it was queried with. */
 static lapack_int asked_size(double first)
@@ -66,13 +71,13 @@ static void free_solve_space(solve_space *s)
 static mel_status solve_in(const solve_space *s, size_t n, double *a, size_t lda, size_t nrhs, double *b,
                            size_t ldb, double *rcond, mel_error *err)
 {
-    const lapack_int order = (lapack_int)n, stride = (lapack_int)lda;
+    const lapack_int order = (lapack_int)n, stride = (lapack_int)lda, sides = (lapack_int)nrhs;
     const double norm = norm_one(n, a, lda, s->work);
     double condition = 0.0;
-    const lapack_int singular = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, order, order, a, stride, s->pivots);
-    if (singular == 0)
-        (void)LAPACKE_dgecon_work(LAPACK_COL_MAJOR, 'I', order, a, stride, norm, &condition, s->work,
-                                  s->iwork);
+    lapack_int info = 0;
+    LAPACK_dgetrf(&order, &order, a, &stride, s->pivots, &info);
+    if (info == 0)
+        LAPACK_dgecon("I", &order, a, &stride, &norm, &condition, s->work, s->iwork, &info);
     if (rcond != NULL)
         *rcond = isnan(condition) ? 0.0 : condition;
     if (!(condition >= DBL_EPSILON))
@@ -80,8 +85,7 @@ static mel_status solve_in(const solve_space *s, size_t n, double *a, size_t lda
                         "a %zu x %zu system is singular to working precision (reciprocal condition %g)", n, n,
                         condition);
     transpose(n, nrhs, b, ldb, s->columns, n);
-    (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', order, (lapack_int)nrhs, a, stride, s->pivots,
-                              s->columns, order);
+    LAPACK_dgetrs("T", &order, &sides, a, &stride, s->pivots, s->columns, &order, &info);
     transpose(nrhs, n, s->columns, n, b, ldb);
     return MEL_OK;
 }
@@ -125,17 +129,18 @@ typedef struct {
 static mel_status run_svd(const svd_job *job, size_t m, size_t n, double *a, size_t lda, mel_error *err)
 {
     const lapack_int rows = (lapack_int)n, cols = (lapack_int)m, stride = (lapack_int)lda;
+    const lapack_int ldu = (lapack_int)job->ldu, ldvt = (lapack_int)job->ldvt;
+    lapack_int info = 0;
     double size = 0.0;
-    (void)LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, job->job_u, job->job_vt, rows, cols, a, stride, job->values,
-                              job->u, (lapack_int)job->ldu, job->vt, (lapack_int)job->ldvt, &size, -1);
+    LAPACK_dgesvd(&job->job_u, &job->job_vt, &rows, &cols, a, &stride, job->values, job->u, &ldu, job->vt,
+                  &ldvt, &size, &ASK_SIZE, &info);
     const lapack_int n_work = asked_size(size);
     double *work = mel_alloc((size_t)n_work, sizeof *work);
     if (work == NULL)
         return mel_fail_memory(err, "singular values");
     mel_blas_hold();
-    const lapack_int info =
-        LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, job->job_u, job->job_vt, rows, cols, a, stride, job->values,
-                            job->u, (lapack_int)job->ldu, job->vt, (lapack_int)job->ldvt, work, n_work);
+    LAPACK_dgesvd(&job->job_u, &job->job_vt, &rows, &cols, a, &stride, job->values, job->u, &ldu, job->vt,
+                  &ldvt, work, &n_work, &info);
     mel_blas_release();
     free(work);
     if (info != 0)
@@ -247,7 +252,9 @@ mel_status mel_cholesky(size_t n, double *a, size_t lda, mel_error *err)
     if (status != MEL_OK || n == 0)
         return status;
     mel_blas_hold();
-    const lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)lda);
+    const lapack_int order = (lapack_int)n, stride = (lapack_int)lda;
+    lapack_int info = 0;
+    LAPACK_dpotrf("U", &order, a, &stride, &info);
     mel_blas_release();
     size_t good = info > 0 ? (size_t)info - 1 : 0;
     while (info == 0 && good < n && isfinite(a[good * lda + good])) /* not every LAPACK sees a NaN */
@@ -306,11 +313,12 @@ static void factor_qr(size_t m, size_t n, double *a, size_t lda, double *r, size
                       double *work, lapack_int n_work)
 {
     const lapack_int rows = (lapack_int)n, cols = (lapack_int)m, stride = (lapack_int)lda;
-    (void)LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, rows, cols, a, stride, tau, work, n_work);
+    lapack_int info = 0;
+    LAPACK_dgelqf(&rows, &cols, a, &stride, tau, work, &n_work, &info);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             r[i * ldr + j] = j < i ? 0.0 : a[i * lda + j];
-    (void)LAPACKE_dorglq_work(LAPACK_COL_MAJOR, rows, cols, rows, a, stride, tau, work, n_work);
+    LAPACK_dorglq(&rows, &cols, &rows, a, &stride, tau, work, &n_work, &info);
     for (size_t j = 0; j < n; j++) {
         if (!(r[j * ldr + j] < 0.0))
             continue;
@@ -361,8 +369,8 @@ mel_status mel_eigen(size_t n, double *a, size_t lda, double *values, mel_error 
         return status;
     const lapack_int order = (lapack_int)n, stride = (lapack_int)lda;
     double size = 0.0;
-    lapack_int isize = 0;
-    (void)LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', order, a, stride, values, &size, -1, &isize, -1);
+    lapack_int isize = 0, info = 0;
+    LAPACK_dsyevd("V", "U", &order, a, &stride, values, &size, &ASK_SIZE, &isize, &ASK_SIZE, &info);
     const lapack_int n_work = asked_size(size);
     double *work = mel_alloc((size_t)n_work, sizeof *work);
     lapack_int *iwork = mel_alloc((size_t)isize, sizeof *iwork);
@@ -372,8 +380,7 @@ mel_status mel_eigen(size_t n, double *a, size_t lda, double *values, mel_error 
         return mel_fail_memory(err, "an eigenproblem");
     }
     mel_blas_hold();
-    const lapack_int info =
-        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', order, a, stride, values, work, n_work, iwork, isize);
+    LAPACK_dsyevd("V", "U", &order, a, &stride, values, work, &n_work, iwork, &isize, &info);
     mel_blas_release();
     free(work);
     free(iwork);
