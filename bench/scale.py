@@ -112,6 +112,8 @@ def one(folder, way, names):
 
 def store_coefficients(folder):
     """Those of the model that ours starts from, which its file tells."""
+    if not (BUILD / "python" / "site" / "melicit").is_dir():
+        sys.exit(f"{BUILD}/python/site: no Python module; cmake --build build --target python makes it")
     sys.path.insert(0, str(BUILD / "python" / "site"))
     import melicit
 
@@ -172,7 +174,7 @@ def generate_parts(folder, rows):
 
 
 def optimise(folder, rows, ranks, iterations):
-    """Seconds, those in exchanges, MB of rank 0, and seconds of the processor where there is one rank."""
+    """Seconds of all, of the search and of its exchanges, MB of rank 0, and seconds of the processor where there is one rank."""
     use = folder / f"use-{rows}"
     if not use.exists():
         use.mkdir()
@@ -195,18 +197,18 @@ def optimise(folder, rows, ranks, iterations):
         text = said.read()
     if run.returncode != 0:
         raise RuntimeError(text)
+    search = re.search(r"iterations in ([\d.]+) s, of which ([\d.]+) s", text)
     said = re.search(r"ranks, ([\d.]+) s, of which ([\d.]+) s in (\d+) exchanges.*; (\d+) MB", text)
-    if said is None:
-        return seconds, 0.0, used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
-    return float(said[1]), float(said[2]), float(said[4]), None
+    return (float(said[1]) if said else seconds, float(search[1]), float(search[2]), float(said[4]) if said else used.ru_maxrss / 1024,
+            None if said else used.ru_utime + used.ru_stime)
 
 
 def further(folder, rows, ranks):
     """Seconds of 100 iterations after the first, the share of them in exchanges, seconds of reading and the first, MB of a rank, and, of one rank, seconds of the
     processor for the 100."""
     few, many = (optimise(folder, rows, ranks, n) for n in (1, 1 + ITERATIONS))
-    seconds = many[0] - few[0]
-    return seconds, (many[1] - few[1]) / seconds, few[0], many[2], many[3] - few[3] if ranks == 1 else None
+    seconds = many[1] - few[1]
+    return seconds, (many[2] - few[2]) / seconds, few[0], many[3], many[4] - few[4] if ranks == 1 else None
 
 
 def bandwidth(processes):

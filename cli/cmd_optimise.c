@@ -310,9 +310,13 @@ static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, me
 {
     w->opt.epsilon = w->epsilon[w->chosen % w->n_epsilon];
     w->opt.checkpoint = args->checkpoint;
+    const double begun = mel_clock(), waited = cli_ranks_waited();
     mel_status status = find(w, args, run, err);
     if (status != MEL_OK)
         return status;
+    if (run->verbose)
+        cli_note(run, "%lu iterations in %.3f s, of which %.3f s in exchanges with other ranks",
+                 (unsigned long)w->found.iterations, mel_clock() - begun, cli_ranks_waited() - waited);
     note_stop(w, run);
     status = take_classifier(w, args, err);
     if (w->majority_failed)

@@ -18,6 +18,12 @@
 #include <mpi.h>
 #endif
 
+static size_t tasks_of_srun(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    return tasks != NULL ? (size_t)strtoul(tasks, NULL, 10) : 1;
+}
+
 /* How many processes the environment speaks of. */
 static size_t started_as(void)
 {
@@ -27,13 +33,25 @@ static size_t started_as(void)
         if (said != NULL)
             return (size_t)strtoul(said, NULL, 10);
     }
-    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
-    return tasks != NULL && getenv("PMIX_RANK") != NULL ? (size_t)strtoul(tasks, NULL, 10) : 1;
+    return getenv("PMIX_RANK") != NULL ? tasks_of_srun() : 1;
+}
+
+/* Tasks of srun that do not know of each other would each do the same, and write the same files. */
+static void warn_of_tasks(void)
+{
+    const char *task = getenv("SLURM_PROCID");
+    if (started_as() < 2 && tasks_of_srun() > 1 && task != NULL && strtoul(task, NULL, 10) == 0)
+        (void)fprintf(
+            stderr,
+            "melicit: warning: one of %zu tasks of srun, each of which works alone; srun --mpi=pmix "
+            "makes them ranks of one run\n",
+            tasks_of_srun());
 }
 
 #ifndef MEL_HAS_MPI
 mel_status cli_ranks_start(mel_error *err)
 {
+    warn_of_tasks();
     return started_as() < 2 ? MEL_OK
                             : cli_fail(err, MEL_EINVAL,
                                        "started as one of %zu ranks, but built without Open MPI: install "
@@ -60,6 +78,11 @@ bool cli_ranks_end(mel_status status)
 void cli_ranks_stop(int exit_code)
 {
     (void)exit_code;
+}
+
+double cli_ranks_waited(void)
+{
+    return 0.0;
 }
 
 void cli_ranks_tell(const cli_run *run)
@@ -258,6 +281,7 @@ static void be_silent(void)
 
 mel_status cli_ranks_start(mel_error *err)
 {
+    warn_of_tasks();
     if (started_as() < 2)
         return MEL_OK;
     const mel_status status = load(err);
@@ -322,6 +346,11 @@ void cli_ranks_stop(int exit_code)
     if (ranks.others_wait)
         (void)mpi.abort(mpi.world, exit_code);
     (void)mpi.finalize();
+}
+
+double cli_ranks_waited(void)
+{
+    return ranks.waited;
 }
 
 void cli_ranks_tell(const cli_run *run)

@@ -16,6 +16,8 @@ bool cli_ranks_done(void);
 bool cli_ranks_end(mel_status status);
 /* After everything is said. */
 void cli_ranks_stop(int exit_code);
+/* Seconds that this rank has spent in exchanges with others. */
+double cli_ranks_waited(void);
 /* For --verbose: how long ranks waited for each other, and the memory of each. */
 void cli_ranks_tell(const cli_run *run);
 

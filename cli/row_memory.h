@@ -4,6 +4,10 @@
 
 #include "command.h"
 
+/* Ends the process with a sentence where limits of the shell (ulimit) leave less address space than OpenBLAS
+ * takes for its threads, which would wait for it for ever. */
+void cli_address_space_check(void);
+
 /* `size` is "512M", "2G", ..; NULL: nothing changes. From now on blocks of a hundredth of it and more are in
  * files without a name in $TMPDIR or /var/tmp, and the kernel gives the process no more than this for all
  * else. */

@@ -1,7 +1,9 @@
 """--memory: more rows than the kernel allows the process to hold, in files instead; the same results."""
+import subprocess
+
 import numpy
 import pytest
-from conftest import SANITIZED
+from conftest import PROGRAM, SANITIZED, environment
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="a sanitizer has memory of its own, which the limit would be about")
 
@@ -39,3 +41,11 @@ def test_more_rows_than_memory(rows):
 def test_sizes(melicit):
     for size in ("12", "5M", "M", "3X", "-1G", "1GB"):
         melicit("version", "--memory", size).refused(2, f"--memory {size}", "512M")
+
+
+@pytest.mark.parametrize("limit", ["v", "d"])
+def test_limits_of_the_shell(melicit, limit):
+    """OpenBLAS waits for ever for address space that it does not get: a sentence instead."""
+    script = f"ulimit -{limit} 120000; exec {PROGRAM} version"
+    ran = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60, cwd=melicit.folder, env=environment())
+    assert ran.returncode == 1 and f"ulimit -{limit}" in ran.stderr and "--memory" in ran.stderr

@@ -304,3 +304,10 @@ def test_checkpoint(rows, ranks):
     assert not (rows.folder / "kept").exists()
     rows.write("kept", "something else")
     assert rows(*command(0, *kept)).code == 3
+
+
+def test_tasks_without_mpi(rows):
+    """What srun without --mpi=pmix starts is no ranks: a warning, of the first of them."""
+    for task, warned in (("0", True), ("1", False)):
+        ran = rows("version", env={"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": task})
+        assert ran.code == 0 and ("--mpi=pmix" in ran.err) == warned
