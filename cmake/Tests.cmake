@@ -21,9 +21,9 @@ set(MEL_LONG_UNDER_SANITIZERS test_exchange test_finding test_frontier_pairs tes
 if(DEFINED ENV{MELICIT_SOAK})
     set(MEL_LONG_UNDER_SANITIZERS "")
 endif()
-# These look at files, or run what is installed.
-list(APPEND MEL_LONG_UNDER_SANITIZERS system_test_guide system_test_install system_test_make system_test_report system_test_serve_cluster
-    system_test_site system_test_thesis_map)
+# These look at files, or run what is installed, or are about numbers and memory of the plain build.
+list(APPEND MEL_LONG_UNDER_SANITIZERS system_test_corrections system_test_guide system_test_install system_test_make system_test_memory
+    system_test_report system_test_repro system_test_serve_cluster system_test_site system_test_thesis_map)
 # A C test runs once in make test: under sanitizers, or here when that takes long. Programs that are left out are not
 # built, but clang-tidy reads them. make unit and make soak run them all in both builds.
 set(MEL_RUN_BY_SYSTEM_TESTS test_report)
@@ -136,24 +136,45 @@ foreach(source ${fuzzers})
     endif()
 endforeach()
 
+# What takes a few seconds shares a row with others: Python, pytest and NumPy start in half a second, scikit-learn in one more.
+set(MEL_SYSTEM_TESTS_TOGETHER
+    "files: test_corrections test_make test_memory test_page test_report test_site test_thesis_map"
+    "rules: test_certainty test_classifiers test_data test_metric test_rank test_space_classes"
+    "inputs: test_column_names test_named_numpy test_optimise_failures test_optimise_ways test_pools test_refuse_classes test_shards"
+    "sklearn: test_measures_sklearn test_named_sklearn test_rank_sklearn")
 if(MEL_TESTS)
     file(GLOB scripts CONFIGURE_DEPENDS tests/system/test_*.py)
     set(sanitized ${MEL_SANITIZE})
     if(MEL_THREADS)
         set(sanitized ON)
     endif()
+    set(rows "")
     foreach(script ${scripts})
         get_filename_component(name ${script} NAME_WE)
         if(MEL_SANITIZE AND (name MATCHES "sklearn$|^test_python$|^test_python_[a-eg-z]" OR system_${name} IN_LIST MEL_LONG_UNDER_SANITIZERS))
             continue() # the former load the library into Python, which a sanitized one cannot be
         endif()
+        set(row system_${name})
+        foreach(together ${MEL_SYSTEM_TESTS_TOGETHER})
+            if(together MATCHES "^([a-z]+):.* ${name}( |$)")
+                set(row system_${CMAKE_MATCH_1})
+            endif()
+        endforeach()
+        list(APPEND rows ${row})
+        list(APPEND scripts_of_${row} ${script})
+    endforeach()
+    list(REMOVE_DUPLICATES rows)
+    foreach(row ${rows})
         # ThreadSanitizer does not see how OpenMP's threads wait for each other: what computes has one of them, as on one core.
         set(one_core "")
-        if(MEL_THREADS AND name STREQUAL "test_serve")
+        if(MEL_THREADS AND row STREQUAL "system_test_serve")
             set(one_core taskset -c 0)
         endif()
-        add_test(NAME system_${name} COMMAND ${one_core} ${MEL_PYTHON} -m pytest -q -rs -p no:cacheprovider -W error::pytest.PytestUnhandledThreadExceptionWarning ${script})
-        set_tests_properties(system_${name} PROPERTIES TIMEOUT ${MEL_TEST_TIMEOUT} LABELS system ENVIRONMENT
+        add_test(NAME ${row} COMMAND ${one_core} ${MEL_PYTHON} -m pytest -q -rs -p no:cacheprovider
+            -W error::pytest.PytestUnhandledThreadExceptionWarning ${scripts_of_${row}})
+        list(LENGTH scripts_of_${row} files)
+        math(EXPR timeout "${MEL_TEST_TIMEOUT} * ${files}")
+        set_tests_properties(${row} PROPERTIES TIMEOUT ${timeout} LABELS system ENVIRONMENT
             "MELICIT_BUILD=${CMAKE_BINARY_DIR};MELICIT_SANITIZE=${sanitized};PYTHONDONTWRITEBYTECODE=1")
     endforeach()
 endif()
@@ -189,18 +210,19 @@ if(MEL_TESTS AND NOT MEL_SANITIZE)
 endif()
 
 # Tests that take long start first, so that none runs alone at the end: seconds in make test on two cores, next to others.
-foreach(cost browser_study=155 system_test_cli=144 system_test_serve_abuse=133 lint_tidy_src=122 browser_session=77 browser_flows=70
-        browser_saved=67 browser_start=60 lint_tidy_tests=55 system_test_serve=48 browser_result=46 system_test_zoo=43
+foreach(cost browser_flows=186 browser_study=155 system_test_cli=144 system_test_serve_abuse=133 lint_tidy_src=122 browser_session=77
+        browser_saved=67 browser_own=67 browser_start=60 lint_tidy_tests=55 system_test_serve=48 system_test_ranks=47 browser_result=46 system_test_zoo=43
+        system_inputs=40 system_rules=35 system_sklearn=30 system_files=25
         browser_small=40 system_test_serve_postgres=39 test_alloc_elicit=35 system_test_serve_twelve=34
         system_test_elicit=33 system_test_kill=33 test_server_cache=33 system_test_sklearn=28
         system_test_python_docs=27 system_test_serve_cluster=27 system_test_apply=25 lint_tidy_cli=23
         system_test_python_estimators=22 system_test_python_people=21 lint_tidy_server=19 system_test_candidates=19
-        test_store_faults=19 system_test_guide=18 system_test_names=18 system_test_serve_limits=18
+        test_store_faults=19 system_test_search_fair=26 system_test_repro=22 system_test_guide=18 system_test_names=18 system_test_serve_limits=18
         test_session_posterior=18 system_test_optimise=17 system_test_permutations=15 test_alloc_report=15
-        system_test_posterior=14 system_test_bad_input=13 system_test_column_names=13 system_test_reading=13
+        system_test_posterior=14 system_test_bad_input=13 system_test_reading=13
         system_test_search_curved=13 test_alloc_active=13 browser_compare=12 lint_format=11
-        system_test_measures_sklearn=11 system_test_python_fuzz=11 system_test_terminal=11 test_diagonal_search=11
-        system_test_classifiers=10 system_test_elicit_classes=10 system_test_named_sklearn=10)
+        system_test_python_fuzz=11 system_test_terminal=11 test_diagonal_search=11
+        system_test_elicit_classes=10)
     string(REPLACE "=" ";" cost ${cost})
     list(GET cost 0 name)
     list(GET cost 1 seconds)

@@ -45,11 +45,11 @@ def pytest_collection_modifyitems(config, items):
     one that has hundreds: they differ in words and numbers, and all run without sanitizers; make soak runs all with them."""
     if not SANITIZED or SOAK:
         return
-    cases = collections.Counter(item.originalname for item in items)
+    cases = collections.Counter((item.path, item.originalname) for item in items)
     turn = collections.Counter()
     kept, left = [], []
     for item in items:
-        name = item.originalname
+        name = (item.path, item.originalname)
         (left if cases[name] >= 8 and turn[name] % max(8, cases[name] // 16) != 0 else kept).append(item)
         turn[name] += 1
     items[:] = kept
