@@ -28,10 +28,14 @@ static double recall_of(const cli_applied_rule *a, size_t group, size_t i)
     return ratio(share_at(a, group, i, i), share_at(a, group, i, a->report.n_decisions));
 }
 
-/* What a mixture would gain, as a share of its value. */
+/* Values below are 0 but for rounding: nothing is a share of them. */
+static const double least_value = 1e-9;
+
+/* What a mixture would gain, as a share of its value; where that is 0, the gain itself. */
 static double loss(const mel_rule_report *r)
 {
-    return r->optimum != 0.0 ? fabs(r->value - r->optimum) / fabs(r->optimum) : fabs(r->value - r->optimum);
+    const double apart = fabs(r->value - r->optimum);
+    return fabs(r->optimum) > least_value ? apart / fabs(r->optimum) : apart;
 }
 
 static double gap(const mel_rule_report *r)
@@ -58,6 +62,18 @@ static void print_rules(const mel_classifier *c, bool mixed)
         cli_print("  and %zu more rules\n", n - 6);
 }
 
+static void print_loss(const mel_rule_report *r)
+{
+    const double percent = 100.0 * loss(r);
+    if (loss(r) < 1e-5)
+        cli_print("  loses less than 0.001%% against a mixture of rules (--rule mixture)\n");
+    else if (fabs(r->optimum) > least_value)
+        cli_print("  loses %.*f%% against a mixture of rules, whose value is %.6g (--rule mixture)\n",
+                  percent >= 10.0 ? 0 : (int)ceil(1.0 - log10(percent)), percent, r->optimum);
+    else
+        cli_print("  loses %.4g against a mixture of rules, whose value is 0 (--rule mixture)\n", loss(r));
+}
+
 static void print_proof(const mel_rule_report *r, bool averaged)
 {
     char count[CLI_COUNT_SIZE];
@@ -71,11 +87,8 @@ static void print_proof(const mel_rule_report *r, bool averaged)
         cli_print("  the best rule that was found, not proved to be the best of all (%s step%s)\n", steps, s);
     if (averaged && loss(r) > 1e-9)
         cli_print("  a mean of thresholds: the best one for these rows has a value of %.6g\n", r->optimum);
-    else if (!r->mixed && loss(r) > 1e-9 && loss(r) < 1e-5)
-        cli_print("  loses less than 0.001%% against a mixture of rules (--rule mixture)\n");
     else if (!r->mixed && loss(r) > 1e-9)
-        cli_print("  loses %.2g%% against a mixture of rules, whose value is %.6g (--rule mixture)\n",
-                  100.0 * loss(r), r->optimum);
+        print_loss(r);
 }
 
 static void print_limits(const cli_applied_rule *a)
@@ -104,9 +117,14 @@ static void print_classes(const cli_applied_rule *a)
             cli_print("  %s: ", a->problem->group_name[g]);
         else
             cli_print("  ");
-        for (size_t i = 0; i < k && i < 12; i++)
-            cli_print("%s%.1f%% of %s found", i > 0 ? ", " : "", 100.0 * recall_of(a, group, i),
-                      a->problem->class_name[i]);
+        for (size_t i = 0; i < k && i < 12; i++) {
+            const double found = recall_of(a, group, i);
+            if (isnan(found))
+                cli_print("%sno rows of %s", i > 0 ? ", " : "", a->problem->class_name[i]);
+            else
+                cli_print("%s%.1f%% of %s found", i > 0 ? ", " : "", 100.0 * found,
+                          a->problem->class_name[i]);
+        }
         if (d > k)
             cli_print(", %.1f%% referred", 100.0 * ratio(share_at(a, group, k, k), share_at(a, group, k, d)));
         cli_print("%s\n", k > 12 ? ", ..." : "");

@@ -37,7 +37,7 @@ static bool names_group(const char *text)
 {
     const char *first = strchr(text, '['), *end = first != NULL ? strchr(first, ']') : NULL;
     const bool of_all = strncmp(text, "flagged", 7) == 0 || strncmp(text, "accuracy", 8) == 0 ||
-                        strncmp(text, "referred", 8) == 0;
+                        strncmp(text, "refer", 5) == 0;
     return strncmp(text, "equal", 5) == 0 || strncmp(text, "demographic", 11) == 0 ||
            (of_all && first != NULL) || (end != NULL && end[1] == '[');
 }
@@ -52,6 +52,25 @@ static bool limits_groups(const cli_apply_args *args)
     return any;
 }
 
+/* [sex=female] is about the column of the groups. */
+static mel_status check_column(const mel_limit *limit, const mel_problem *p, mel_error *err)
+{
+    const char *open = strrchr(limit->text, '['), *sign = open != NULL ? strchr(open, '=') : NULL;
+    if (limit->group == SIZE_MAX || sign == NULL || p->group_column == NULL)
+        return MEL_OK;
+    char *name = cli_format("%.*s", (int)(strlen(open) - 2), open + 1);
+    char *column = cli_format("%.*s", (int)(sign - open - 1), open + 1);
+    const char *const own = p->group_column;
+    const bool is = strcmp(name, p->group_name[limit->group]) == 0 || mel_column_place(column, 1, &own) == 0;
+    const mel_status status =
+        is ? MEL_OK
+           : cli_fail(err, MEL_EINVAL, "%s: there are no groups by %s; the column is \"%s\"", limit->text,
+                      column, own);
+    free(name);
+    free(column);
+    return status;
+}
+
 static mel_status read_limits(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
     const mel_problem *p = a->problem;
@@ -62,6 +81,8 @@ static mel_status read_limits(cli_applied_rule *a, const cli_apply_args *args, m
         for (size_t i = 0; i < list->n && status == MEL_OK; i++) {
             status = mel_limit_parse(&a->limit[a->n_limits], list->item[i], side == 1, p->n_classes,
                                      p->class_name, p->n_groups, p->group_name, err);
+            if (status == MEL_OK)
+                status = check_column(&a->limit[a->n_limits], p, err);
             if (status != MEL_OK)
                 return cli_fail_in(err, status, side == 0 ? "--at-most" : "--at-least");
             if (a->limit[a->n_limits].kind == MEL_LIMIT_REFERRED && isnan(args->reject))
@@ -98,14 +119,33 @@ static mel_status match_metric(cli_applied_rule *a, const cli_apply_args *args, 
     return cli_match_metric(&a->metric, args->metric, &layout, &about, err);
 }
 
+/* A class of which no row costs anything could as well not be there. */
+static mel_status check_costs(const cli_applied_rule *a, const char *const *column, mel_error *err)
+{
+    const mel_problem *p = a->problem;
+    double *sum = cli_alloc_zero(p->n_classes, sizeof *sum);
+    for (size_t r = 0; r < p->n_rows; r++)
+        sum[p->label[r]] += a->row_cost[r * p->n_classes + p->label[r]];
+    size_t c = 0;
+    while (c < p->n_classes && sum[c] > 0.0)
+        c++;
+    free(sum);
+    return c == p->n_classes
+               ? MEL_OK
+               : cli_fail(err, MEL_EDATA, "--row-cost: all rows of class \"%s\" cost 0 by column \"%s\"",
+                          p->class_name[c], column[c]);
+}
+
 static mel_status read_costs(cli_applied_rule *a, const cli_apply_args *args, const mel_text_list *names,
                              mel_error *err)
 {
     const mel_problem *p = a->problem;
     const char **column = NULL;
     mel_status status = cli_cost_of_classes(&column, &args->row_costs, p->n_classes, p->class_name, err);
-    if (status == MEL_OK)
-        status = cli_row_costs(&a->row_cost, p->n_rows, p->n_classes, column, names, p->numbers, err);
+    if (status == MEL_OK) {
+        cli_row_costs(&a->row_cost, p->n_rows, p->n_classes, column, names, p->numbers);
+        status = check_costs(a, column, err);
+    }
     free(column);
     return status;
 }
@@ -153,7 +193,9 @@ mel_rule_rows cli_apply_rows(const cli_applied_rule *a)
                             .label = p->label,
                             .group = p->group,
                             .weight = p->weight,
-                            .row_cost = a->row_cost };
+                            .row_cost = a->row_cost,
+                            .class_name = p->class_name,
+                            .group_name = p->group_name };
 }
 
 /* What calibration and the search for the rule both go by. */
@@ -333,6 +375,9 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
     if (status == MEL_OK && args->average && args->at_most.n + args->at_least.n > 0)
         status =
             cli_fail(err, MEL_EINVAL, "--average and limits exclude each other: means need not keep limits");
+    if (status == MEL_OK && args->average && !isnan(args->reject))
+        status = cli_fail(err, MEL_EINVAL,
+                          "--average and --reject exclude each other: a rule that refers cases is no threshold");
     if (status == MEL_OK)
         status = read_limits(out, args, err);
     if (status == MEL_OK)

@@ -6,19 +6,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { METRIC_DRAWS = 400 };
-
 mel_status cli_apply_trust(cli_applied_rule *a, const mel_rule_rows *rows, const mel_rule_options *rule,
                            const cli_apply_args *args, const cli_run *run, mel_error *err)
 {
     mel_trust_options opt;
     mel_trust_options_init(&opt);
-    double *draws = a->metric != NULL ? cli_metric_draws(METRIC_DRAWS, a->metric, run->seed) : NULL;
+    double *draws = a->metric != NULL ? cli_metric_draws(CLI_METRIC_DRAWS, a->metric, run->seed) : NULL;
     opt.calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
     opt.folds = (size_t)args->folds;
     opt.seed = run->seed;
     opt.metrics = draws;
-    opt.n_metrics = draws != NULL ? METRIC_DRAWS : 0;
+    opt.n_metrics = draws != NULL ? CLI_METRIC_DRAWS : 0;
     const mel_status status = mel_rule_trust(&a->trust, a->classifier, rows, a->metric,
                                              a->metric != NULL ? NULL : args->named, rule, &opt, err);
     free(draws);
@@ -35,10 +33,12 @@ static void print_parts(const mel_interval *rows, const mel_interval *metric, bo
     cli_print("\n");
 }
 
-static void print_value(const mel_certainty *value, const char *how)
+static void print_value(const mel_certainty *value, const char *how, const mel_error *why)
 {
-    if (!isfinite(value->value))
+    if (!isfinite(value->value)) {
+        cli_print("  on other rows: not known (%s)\n", why->text);
         return;
+    }
     cli_print("  on other rows%s: %.4g, 95%% between %.4g and %.4g", how, cli_settled(value->value),
               cli_settled(value->both.low), cli_settled(value->both.high));
     print_parts(&value->rows, &value->metric, value->metric_deviation > 0.0);
@@ -48,7 +48,8 @@ void cli_apply_trust_print(const cli_applied_rule *a)
 {
     const mel_trust *t = &a->trust;
     char *folds = cli_format(" (%zu folds)", a->folds);
-    print_value(isfinite(t->cross.value) ? &t->cross : &t->value, isfinite(t->cross.value) ? folds : "");
+    print_value(isfinite(t->cross.value) ? &t->cross : &t->value, isfinite(t->cross.value) ? folds : "",
+                &t->why);
     free(folds);
     for (size_t b = 0; b < t->n_thresholds; b++) {
         const mel_trust_threshold *at = &t->threshold[b];

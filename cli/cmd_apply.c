@@ -234,7 +234,8 @@ static const cli_option own_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(cli_apply_args, named),
       .help = "instead of a metric: a well-known measure, such as g-mean, macro-f1, min-recall, q-mean, mcc, "
-              "balanced-accuracy, f2" },
+              "balanced-accuracy, f2; of all rows together, with groups g-mean:every-group, equalised-odds, "
+              "f1:group-min, ... as well (docs/metric-file.md)" },
     { .name = "rule",
       .reads = MEL_OF_ROWS,
       .kind = CLI_CHOICE,
@@ -263,7 +264,7 @@ static const cli_option own_options[] = {
       .kind = CLI_LIST,
       .at = offsetof(cli_apply_args, at_most),
       .help = "a limit that the rule must keep: flagged=10%, share[CLASS]=0.2, equalised-odds=0.05, "
-              "equal-opportunity=0.05, demographic-parity=0.1" },
+              "equal-opportunity=0.05, demographic-parity=0.1; with --reject also referred=10%" },
     { .name = "at-least",
       .reads = MEL_OF_ROWS,
       .argument = "LIMIT",
@@ -309,7 +310,7 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_apply_args, average),
       .help =
           "two classes: instead of the best threshold for these rows and this metric the mean of those that "
-          "the rows and the metric's intervals make likely" },
+          "the rows and the metric's intervals make likely; without limits and --reject" },
     { .name = "folds",
       .reads = MEL_OF_ROWS,
       .argument = "N",

@@ -15,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Draws of a metric's coefficients within their intervals. */
-enum { METRIC_DRAWS = 400 };
-
 typedef struct {
     cli_contender_args contenders;
     mel_reading reading;
@@ -34,7 +31,8 @@ typedef struct {
     cli_judge *judge;
     size_t n_judges, n_rows;
     row *rows;
-    double *draws;        /* METRIC_DRAWS x coefficients; NULL: the metric says no intervals */
+    double *drawn; /* coefficients within the metric's intervals; NULL: it says none */
+    cli_draws draws;
     mel_certainty *found; /* n_rows x n_judges; value NaN: not defined, ranges NaN: not known */
 } scoring;
 
@@ -44,7 +42,7 @@ static void scoring_clear(scoring *s)
         free(s->rows[i].name);
     free(s->rows);
     free(s->found);
-    free(s->draws);
+    free(s->drawn);
     cli_judges_free(s->judge, s->n_judges);
     cli_contenders_clear(&s->who);
 }
@@ -88,29 +86,17 @@ static bool look(double *matrix, const scoring *s, const row *r, const cli_judge
 
 static const mel_interval unknown = { NAN, NAN };
 
-static mel_status judge_matrix(mel_certainty *out, const scoring *s, const row *r, const cli_judge *judge,
+static mel_status judge_matrix(mel_certainty *out, scoring *s, const row *r, const cli_judge *judge,
                                const double *matrix, cli_run *run, mel_error *err)
 {
-    mel_certainty_options opt;
-    mel_certainty_options_init(&opt);
-    opt.seed = run->seed;
-    if (judge == s->judge && s->draws != NULL) {
-        opt.n_metrics = METRIC_DRAWS;
-        opt.metrics = s->draws;
-    }
+    cli_draws none = { 0, NULL };
     if (isnan(s->who.rows[r->classifier]))
         return mel_measure_value(&out->value, judge->measure, matrix, err);
-    mel_status status = mel_certainty_of(out, judge->measure, matrix, &opt, err);
-    if (status != MEL_OK && opt.n_metrics > 0) { /* a draw may be no metric: a denominator that vanishes */
-        cli_warn(run, "it is not known how sure the metric is: %s", err->text);
-        opt.n_metrics = 0;
-        status = mel_certainty_of(out, judge->measure, matrix, &opt, err);
-    }
-    return status;
+    return cli_judge_counts(out, judge, matrix, judge == s->judge ? &s->draws : &none, run, err);
 }
 
 /* The value by the statistics, which may be known where the whole matrix is not. */
-static mel_status judge_row(mel_certainty *out, const scoring *s, const row *r, const cli_judge *judge,
+static mel_status judge_row(mel_certainty *out, scoring *s, const row *r, const cli_judge *judge,
                             cli_run *run, mel_error *err)
 {
     const cli_contenders *c = &s->who;
@@ -151,7 +137,8 @@ static mel_status find_values(scoring *s, cli_run *run, mel_error *err)
     mel_status status = MEL_OK;
     s->found = cli_alloc_zero(s->n_rows * s->n_judges, sizeof *s->found);
     if (s->who.metric != NULL)
-        s->draws = cli_metric_draws(METRIC_DRAWS, s->who.metric, run->seed);
+        s->drawn = cli_metric_draws(CLI_METRIC_DRAWS, s->who.metric, run->seed);
+    s->draws = (cli_draws){ s->drawn != NULL ? CLI_METRIC_DRAWS : 0, s->drawn };
     for (size_t i = 0; i < s->n_rows; i++)
         for (size_t j = 0; j < s->n_judges && status == MEL_OK; j++)
             status = judge_row(&s->found[i * s->n_judges + j], s, &s->rows[i], &s->judge[j], run, err);

@@ -224,17 +224,15 @@ void cli_judges_free(cli_judge *judge, size_t n)
     free(judge);
 }
 
-/* Of one matrix, or where that is not enough of all groups. */
 static mel_status name_judge(cli_judge *out, const char *name, const cli_contenders *c, mel_error *err)
 {
     out->name = name;
-    mel_status status = mel_measure_named(&out->measure, name, c->k, 0, err);
-    if (status != MEL_EINVAL || c->m < 2)
+    const mel_status status = mel_measure_together(&out->measure, name, c->k, c->m, err);
+    if (status != MEL_OK)
         return status;
-    mel_error other = { 0 };
-    status = mel_measure_named(&out->measure, name, c->k, c->m, &other);
-    out->sees_groups = true;
-    return status == MEL_OK ? MEL_OK : mel_measure_named(&out->measure, name, c->k, c->m, err);
+    out->sees_groups = mel_measure_groups(out->measure) > 1;
+    mel_measure_call(out->measure, c->class_name, c->group_name);
+    return MEL_OK;
 }
 
 mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, const mel_text_list *named,
@@ -250,6 +248,27 @@ mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, 
     }
     for (size_t i = 0; i < named->n && status == MEL_OK; i++)
         status = name_judge(&(*out)[(*n)++], named->item[i], c, err);
+    return status;
+}
+
+mel_status cli_judge_counts(mel_certainty *out, const cli_judge *judge, const double *counts,
+                            cli_draws *draws, cli_run *run, mel_error *err)
+{
+    mel_certainty_options opt;
+    mel_certainty_options_init(&opt);
+    opt.seed = run->seed;
+    opt.n_metrics = draws->n;
+    opt.metrics = draws->coefficient;
+    mel_status status = mel_certainty_of(out, judge->measure, counts, &opt, err);
+    if (status != MEL_OK && opt.n_metrics > 0) {
+        mel_error why = *err;
+        opt.n_metrics = 0;
+        status = mel_certainty_of(out, judge->measure, counts, &opt, err);
+        if (status == MEL_OK) {
+            cli_warn(run, "it is not known how sure the metric is: %s", why.text);
+            draws->n = 0;
+        }
+    }
     return status;
 }
 

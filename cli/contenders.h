@@ -69,6 +69,15 @@ typedef struct {
 mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, const mel_text_list *named,
                            mel_error *err);
 void cli_judges_free(cli_judge *judge, size_t n);
+/* Coefficients of the metric that are equally likely, lent; n 0: it is known. */
+typedef struct {
+    size_t n;
+    const double *coefficient;
+} cli_draws;
+/* The value of counts that the judge looks at, and how sure it is, by rows and draws. A draw may be no metric (a
+ * denominator that vanishes): a warning, and draws->n is 0. */
+mel_status cli_judge_counts(mel_certainty *out, const cli_judge *judge, const double *counts,
+                            cli_draws *draws, cli_run *run, mel_error *err);
 /* How the values of predictions for the same rows vary together when other rows are tested: a lower
  * triangular factor of their covariances, n x n. counts: n matrices that the measure looks at. */
 mel_status cli_joint_deviations(double *factor, mel_measure *measure, const cli_contenders *c,

@@ -1,5 +1,6 @@
 /* A metric from what mistakes cost: on the command line, or in a file. */
 #include "metric_costs.h"
+#include "data/shared.h"
 #include "numbers.h"
 #include "output.h"
 #include "problem/shared.h"
@@ -118,8 +119,8 @@ static mel_status row_class(size_t *out, const mel_table *table, size_t row, con
     *out = mel_name_place(name, a->k, cli_about_class_names(a));
     const mel_status status = *out < a->k
                                   ? MEL_OK
-                                  : cli_fail(err, MEL_EDATA, "%s: row %zu: no column is called \"%s\"",
-                                             mel_table_name(table), row + 1, name);
+                                  : cli_fail(err, MEL_EDATA, "%s: row %zu begins with \"%s\", which is no column; true classes are in rows",
+                                             mel_table_name(table), mel_table_row_number(table, row), name);
     free(name);
     return status;
 }
@@ -137,7 +138,7 @@ static mel_status fill_matrix(double *cost, const mel_table *table, const cli_me
             double *one = &cost[truth * a->k + j];
             if (column == NULL || isnan(column[row]))
                 return cli_fail(err, MEL_EDATA, "%s: row %zu, column %s: not a number", mel_table_name(table),
-                                row + 1, mel_table_column_name(table, j + named));
+                                mel_table_row_number(table, row), mel_table_column_name(table, j + named));
             if (!isnan(*one))
                 return cli_fail(err, MEL_EDATA, "%s: two rows are about \"%s\"", mel_table_name(table),
                                 class_name(a, truth));

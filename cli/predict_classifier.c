@@ -236,7 +236,8 @@ static mel_status read_costs(work *w, const cli_classifier_job *job, const mel_r
     for (size_t c = 0; c < k; c++)
         if (column[c][0] != '\0' && mel_name_place(column[c], names.n, names.item) == names.n)
             names.item[names.n++] = column[c];
-    cli_features got = { 0 };
+    mel_table *table = NULL;
+    double *numbers = NULL;
     char *path = NULL;
     mel_status status = file != NULL ? cli_find_data(&path, file, err)
                                      : cli_fail(err, MEL_EINVAL,
@@ -244,11 +245,16 @@ static mel_status read_costs(work *w, const cli_classifier_job *job, const mel_r
                                                 job->classifier, names.n == 1 ? "the column" : "the columns",
                                                 mel_name_list(names.n, names.item).text);
     if (status == MEL_OK)
-        status = cli_features_read(&got, path, names.n, names.item, n,
-                                   job->probs != NULL ? job->probs : job->data, read, err);
+        status = mel_table_read(&table, path, read, err);
+    if (status == MEL_OK && mel_table_rows(table) != n)
+        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected the costs of each row", path,
+                          mel_table_rows(table), job->probs != NULL ? job->probs : job->data, n);
     if (status == MEL_OK)
-        status = cli_row_costs(&w->row_cost, n, k, column, &names, got.value, err);
-    cli_features_clear(&got);
+        status = mel_row_costs_read(&numbers, table, &names, job->costs != NULL ? "--costs" : "--data", err);
+    if (status == MEL_OK)
+        cli_row_costs(&w->row_cost, n, k, column, &names, numbers);
+    mel_table_free(table);
+    free(numbers);
     free(names.item);
     free(path);
     return status;

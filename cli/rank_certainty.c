@@ -88,14 +88,19 @@ static bool count_all(double *counts, const cli_ranking *r)
     return known;
 }
 
+/* As score has them, unless a session knows more. */
 static mel_status find_intervals(cli_ranking *r, const double *counts, const mel_certainty_options *opt,
-                                 mel_error *err)
+                                 cli_run *run, mel_error *err)
 {
     const size_t cells = cli_ranking_cells(r);
+    const bool own = r->opened.session == NULL && r->sample != NULL;
+    double *drawn = own ? cli_metric_draws(CLI_METRIC_DRAWS, r->who.metric, run->seed) : NULL;
+    cli_draws draws = { own ? CLI_METRIC_DRAWS : opt->n_metrics, own ? drawn : opt->metrics };
     mel_status status = MEL_OK;
     r->found = cli_alloc_zero(r->who.n, sizeof *r->found);
     for (size_t i = 0; i < r->who.n && status == MEL_OK; i++)
-        status = mel_certainty_of(&r->found[i], r->judge->measure, counts + i * cells, opt, err);
+        status = cli_judge_counts(&r->found[i], r->judge, counts + i * cells, &draws, run, err);
+    free(drawn);
     return status;
 }
 
@@ -184,7 +189,7 @@ static mel_status sum_up(cli_ranking *r, size_t n_samples, const double *values,
     return status;
 }
 
-static mel_status weigh(cli_ranking *r, const double *counts, const cli_run *run, mel_error *err)
+static mel_status weigh(cli_ranking *r, const double *counts, cli_run *run, mel_error *err)
 {
     const cli_contenders *c = &r->who;
     const mel_certainty_options opt = certainty_options(r, run);
@@ -192,7 +197,7 @@ static mel_status weigh(cli_ranking *r, const double *counts, const cli_run *run
     r->next = cli_alloc_zero(c->n, sizeof *r->next);
     mel_status status = MEL_OK;
     if (r->by_rows)
-        status = find_intervals(r, counts, &opt, err);
+        status = find_intervals(r, counts, &opt, run, err);
     if (status != MEL_OK || c->n < 2 || c->n > MOST_COMPARED)
         return status;
     if (r->by_rows)

@@ -3,7 +3,6 @@
 #include "output.h"
 #include "problem/shared.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,22 +57,15 @@ mel_status cli_cost_of_classes(const char ***column, const mel_text_list *given,
     return status;
 }
 
-mel_status cli_row_costs(double **cost, size_t n, size_t n_classes, const char *const *column,
-                         const mel_text_list *names, const double *numbers, mel_error *err)
+void cli_row_costs(double **cost, size_t n, size_t n_classes, const char *const *column,
+                   const mel_text_list *names, const double *numbers)
 {
     *cost = cli_alloc_zero(n * n_classes, sizeof **cost);
     for (size_t c = 0; c < n_classes; c++) {
         size_t from = 0;
         while (from < names->n && strcmp(names->item[from], column[c]) != 0)
             from++;
-        for (size_t r = 0; r < n; r++) {
-            const double value = from < names->n ? numbers[r * names->n + from] : 1.0;
-            if (!(value >= 0.0 && isfinite(value)))
-                return cli_fail(err, MEL_EDATA,
-                                "column \"%s\", row %zu: a cost of %g; expected numbers from 0 up", column[c],
-                                r + 1, value);
-            (*cost)[r * n_classes + c] = value;
-        }
+        for (size_t r = 0; r < n; r++)
+            (*cost)[r * n_classes + c] = from < names->n ? numbers[r * names->n + from] : 1.0;
     }
-    return MEL_OK;
 }

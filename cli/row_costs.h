@@ -12,8 +12,8 @@ mel_text_list cli_cost_columns(const mel_text_list *given);
 mel_status cli_cost_of_classes(const char ***column, const mel_text_list *given, size_t n_classes,
                                const char *const *class_name, mel_error *err);
 /* n x n_classes costs from n rows of the columns `names`; classes without one cost 1. For the caller to
- * free(). MEL_EDATA for what is missing or negative. */
-mel_status cli_row_costs(double **cost, size_t n, size_t n_classes, const char *const *column,
-                         const mel_text_list *names, const double *numbers, mel_error *err);
+ * free(). */
+void cli_row_costs(double **cost, size_t n, size_t n_classes, const char *const *column,
+                   const mel_text_list *names, const double *numbers);
 
 #endif

@@ -34,6 +34,7 @@ typedef struct {
     /* n_rows x n_classes: how many times as much decisions about this row count if it is of class i; NULL:
      * once. */
     const double *row_cost;
+    const char *const *class_name, *const *group_name; /* in messages; NULL: numbers, from 1 */
 } mel_rule_rows;
 
 typedef enum {
@@ -126,7 +127,8 @@ MEL_API void mel_rule_report_clear(mel_rule_report *report);
 MEL_API mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows,
                                       const mel_metric *metric, const char *name, const mel_rule_options *opt,
                                       mel_error *err);
-/* The rule that is best for a metric, or for a measure by its name (as mel_measure_named), on the rows. */
+/* The rule that is best for a metric, or for a measure by its name, on the rows. Names are those of
+ * mel_measure_named, but of all rows together unless they are about groups ("g-mean:every-group"). */
 MEL_API mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
                                  const mel_metric *metric, const char *name, const mel_rule_options *opt,
                                  mel_error *err);

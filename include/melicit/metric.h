@@ -144,9 +144,9 @@ typedef struct mel_measure mel_measure;
  *   pairs of groups; psd-q:Q11,Q12,..: distribution-matching by a positive semidefinite matrix;
  * - with groups, NAME:difference, :ratio, :difference-to-overall, :ratio-to-overall, :group-min, :group-max
  *   (fairlearn's MetricFrame) and :group-mean of what NAME is in each group.
- * With groups and nothing after the name balanced-accuracy, g-mean, min-recall, q-mean and macro averages run
- * over the classes of every group; group-f1 is the mean over groups of the last class's F1; all others look
- * at all rows together. MEL_EINVAL for a name that is unknown or does not fit. */
+ * With groups balanced-accuracy, g-mean, min-recall, q-mean and macro averages run over the classes of every
+ * group, which NAME:every-group says as well; group-f1 is the mean over groups of the last class's F1; all
+ * others look at all rows together. MEL_EINVAL for a name that is unknown or does not fit. */
 MEL_API mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
                                      mel_error *err);
 /* A metric, which is copied. MEL_EINVAL when it has other classes or groups. */

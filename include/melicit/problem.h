@@ -169,6 +169,7 @@ typedef struct {
     const char *const *class_name; /* those of `classes` */
     bool unnamed;                  /* a population or a ball whose classes nobody has named */
     const char *const *group_name; /* n_groups; NULL: there are none */
+    char *group_column;            /* that rows have their groups from; NULL: none */
     double *class_share;           /* n_classes; NULL: unknown */
     double *group_share;           /* candidates: n_groups x n_classes, P(group | class); else NULL */
     size_t n_rows;                 /* rows that it was measured on; 0 for a population or a ball */

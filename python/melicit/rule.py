@@ -304,6 +304,8 @@ def find_rule(
     rows.n_rows, rows.n_classes, rows.n_groups = len(proba), len(names), len(group_names)
     rows.probability, rows.label, rows.joint = pointer(proba), pointer(codes, "uint32_t"), joint
     rows.group, rows.weight = pointer(group_codes, "uint32_t"), pointer(sample_weight)
+    called = Texts(names, "classes"), Texts(group_names, "groups")
+    rows.class_name, rows.group_name = (texts.pointer for texts in called)
     ordered = _in_order(metric, names, group_names)
     name = ffi.NULL if metric.name is None else ffi.new("char[]", text(metric.name, "metric"))
     kept = _adjust(opt, rows, ordered, name, evidence, prior, (codes, sample_weight))

@@ -1,6 +1,7 @@
 /* Calibration of the rows that a rule is found on, for the shares of classes and the costs it will meet. */
 #include "classify/certainty_parts.h"
 #include "classify/evidence.h"
+#include "data/quote.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -92,6 +93,27 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint
     return status;
 }
 
+/* Probabilities of a class that no row is of cannot be set right. */
+static mel_status check_classes(const mel_rule_rows *rows, mel_error *err)
+{
+    const mel_called called = { rows->class_name, rows->group_name };
+    const size_t m = rows->joint ? rows->n_groups : 1, n = m * rows->n_classes;
+    double *weight = mel_alloc_zero(n, sizeof *weight);
+    if (weight == NULL)
+        return mel_fail_memory(err, "what classes count");
+    for (size_t r = 0; r < rows->n_rows; r++)
+        weight[(rows->joint ? rows->group[r] * rows->n_classes : 0) + rows->label[r]] +=
+            rows->weight != NULL ? rows->weight[r] : 1.0;
+    size_t c = 0;
+    while (c < n && weight[c] > 0.0)
+        c++;
+    free(weight);
+    return c == n
+               ? MEL_OK
+               : mel_fail_in(err, mel_fail_no_rows(err, &called, m, c / rows->n_classes, c % rows->n_classes),
+                             "calibration");
+}
+
 mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const mel_metric *metric,
                               const char *name, const mel_rule_options *opt, mel_error *err)
 {
@@ -104,6 +126,8 @@ mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, co
     mel_status status = mel_options_take(&all, sizeof all, opt, "rule options", err);
     if (status == MEL_OK)
         status = mel_rule_rows_check(rows, err);
+    if (status == MEL_OK)
+        status = check_classes(rows, err);
     if (status == MEL_OK && rows->joint)
         status = joint_labels(&own, rows, err);
     if (status == MEL_OK)

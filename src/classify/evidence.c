@@ -145,8 +145,8 @@ static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
     for (size_t c = 0; c < columns; c++) {
         const double p = rows->probability[r * columns + c];
         if (!(p >= -1e-6 && p <= 1.0 + 1e-6))
-            return mel_fail(err, MEL_EDATA, "row %zu: the probability of class %zu is %g", r + 1, c % k + 1,
-                            p);
+            return mel_fail(err, MEL_EDATA, "row %zu: the probability of class %s is %g", r + 1,
+                            mel_quote_name(rows->class_name, c % k).text, p);
         sum += p;
     }
     for (size_t i = 0; i < k && rows->row_cost != NULL; i++)

@@ -30,6 +30,19 @@ const double *mel_goal_seen(const mel_goal *goal, const double *x)
     return goal->together;
 }
 
+size_t mel_goal_masses(const mel_goal *goal)
+{
+    return goal->together != NULL ? goal->k : goal->n_groups * goal->k;
+}
+
+double mel_goal_mass(const mel_goal *goal, const mel_steps *steps, size_t r)
+{
+    double sum = 0.0;
+    for (; r < goal->n_groups * goal->k; r += mel_goal_masses(goal))
+        sum += steps->mass[r];
+    return sum;
+}
+
 static size_t seen_size(const mel_goal *goal)
 {
     return goal->together != NULL ? goal->k * goal->d : goal->size;
@@ -278,9 +291,21 @@ static mel_status begin(mel_goal *out, const mel_steps *steps, mel_error *err)
     return mel_program_init(&out->program, out->size, err);
 }
 
-static void take_sign(mel_goal *goal)
+/* The measure is there: its sign, and whether it sees groups. Rates of what has no rows are 0/0. */
+static mel_status take_measure(mel_goal *goal, const mel_steps *steps, mel_error *err)
 {
+    const size_t m = mel_measure_groups(goal->measure);
     goal->sign = mel_measure_orientation(goal->measure) == MEL_COST ? -1.0 : 1.0;
+    mel_measure_call(goal->measure, steps->called.class_name, steps->called.group_name);
+    if (m != goal->n_groups) {
+        goal->together = mel_alloc_zero(goal->k * goal->d, sizeof *goal->together);
+        if (goal->together == NULL)
+            return mel_fail_memory(err, "a goal");
+    }
+    for (size_t r = 0; r < m * goal->k; r++)
+        if (!(mel_goal_mass(goal, steps, r) > 0.0))
+            return mel_fail_no_rows(err, &steps->called, m, r / goal->k, r % goal->k);
+    return MEL_OK;
 }
 
 mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel_steps *steps, mel_error *err)
@@ -288,17 +313,14 @@ mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel
     const mel_family_facts *is = mel_family_about(mel_metric_family(metric));
     const bool apart = mel_metric_layout(metric)->n_groups > 1 || steps->n_groups == 1;
     mel_status status = begin(out, steps, err);
-    if (status == MEL_OK && !apart)
-        out->together = mel_alloc_zero(out->k * out->d, sizeof *out->together);
-    if (status == MEL_OK && !apart && out->together == NULL)
-        status = mel_fail_memory(err, "a goal");
     if (status == MEL_OK)
         status =
             mel_measure_metric(&out->measure, metric, steps->n_classes, apart ? steps->n_groups : 0, err);
+    if (status == MEL_OK)
+        status = take_measure(out, steps, err);
     if (status != MEL_OK)
         return status;
     out->metric = metric;
-    take_sign(out);
     out->kind = is->ratio ? MEL_GOAL_RATIO : MEL_GOAL_LINEAR;
     if (is->groups && mel_metric_degree(metric) == 1)
         return shape_fair_linear(out, steps, err);
@@ -311,11 +333,11 @@ mel_status mel_goal_named(mel_goal *out, const char *name, const mel_steps *step
 {
     mel_status status = begin(out, steps, err);
     if (status == MEL_OK)
-        status = mel_measure_named(&out->measure, name, steps->n_classes, steps->n_groups, err);
-    if (status != MEL_OK)
-        return status;
-    take_sign(out);
-    status = mel_goal_shape(out, name, steps, err);
+        status = mel_measure_together(&out->measure, name, steps->n_classes, steps->n_groups, err);
+    if (status == MEL_OK)
+        status = take_measure(out, steps, err);
+    if (status == MEL_OK)
+        status = mel_goal_shape(out, name, steps, err);
     return status == MEL_OK && out->kind == MEL_GOAL_LINEAR ? put_slope(out, steps, err) : status;
 }
 

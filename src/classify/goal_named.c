@@ -63,16 +63,26 @@ static mel_status add_pairs(mel_goal *goal, const mel_steps *steps, quantity q, 
 
 /* --- measures ----------------------------------------------------------------------------------- */
 
-/* Recalls of every class in every group: the smallest counts. */
+/* The recall of class r % k in group r / k, or in all together, as entries of the last term. */
+static mel_status add_recall(mel_goal *goal, const mel_steps *steps, size_t r, mel_error *err)
+{
+    const double by = 1.0 / mel_goal_mass(goal, steps, r);
+    mel_status status = MEL_OK;
+    for (; r < goal->n_groups * goal->k && status == MEL_OK; r += mel_goal_masses(goal))
+        status = mel_program_entry(&goal->program, r * goal->d + r % goal->k, by, err);
+    return status;
+}
+
+/* The smallest recall counts. */
 static mel_status smallest_recall(mel_goal *goal, const mel_steps *steps, double shift, mel_error *err)
 {
     const mel_term term = { .kind = MEL_TERM_SMALLEST, .f = shift, .level = MEL_NO_LEVEL };
     mel_status status = MEL_OK;
     goal->program.smallest_weight = 1.0;
-    for (size_t r = 0; r < goal->n_groups * goal->k && status == MEL_OK; r++) {
+    for (size_t r = 0; r < mel_goal_masses(goal) && status == MEL_OK; r++) {
         status = mel_program_add(&goal->program, term, err);
         if (status == MEL_OK)
-            status = mel_program_entry(&goal->program, r * goal->d + r % goal->k, 1.0 / steps->mass[r], err);
+            status = add_recall(goal, steps, r, err);
     }
     return status;
 }
@@ -168,7 +178,10 @@ mel_status mel_goal_shape(mel_goal *goal, const char *name, const mel_steps *ste
     for (; name[n] != '\0' && n + 1 < NAME_BYTES; n++)
         plain[n] = name[n] == '_' ? '-' : (char)tolower((unsigned char)name[n]);
     plain[n] = '\0';
-    char *colon = strchr(plain, ':'), *word = colon != NULL ? colon + 1 : plain + n;
+    char *last = strrchr(plain, ':');
+    if (last != NULL && strcmp(last + 1, "every-group") == 0)
+        *last = '\0';
+    char *colon = strchr(plain, ':'), *word = colon != NULL ? colon + 1 : plain + strlen(plain);
     const bool parted = colon != NULL;
     if (parted)
         *colon = '\0';

@@ -3,6 +3,7 @@
 
 #include "data/number.h"
 #include "data/quote.h"
+#include "problem/shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static const struct {
     { "flagged", MEL_LIMIT_SHARE, false, true },
     { "share", MEL_LIMIT_SHARE, true, true },
     { "referred", MEL_LIMIT_REFERRED, false, true },
+    { "refer", MEL_LIMIT_REFERRED, false, true },
     { "recall", MEL_LIMIT_RECALL, true, true },
     { "precision", MEL_LIMIT_PRECISION, true, true },
     { "accuracy", MEL_LIMIT_ACCURACY, false, true },
@@ -59,8 +61,9 @@ static mel_status read_class(mel_limit *out, const char **at, const char *text, 
                         mel_quote_text(text).text);
     out->class_code = place_of(name, k, class_name);
     return out->class_code < k ? MEL_OK
-                               : mel_fail(err, MEL_EINVAL, "%s: there is no class %s",
-                                          mel_quote_text(text).text, mel_quote_text(name).text);
+                               : mel_fail(err, MEL_EINVAL, "%s: there is no class %s; classes are %s",
+                                          mel_quote_text(text).text, mel_quote_text(name).text,
+                                          mel_name_list(k, class_name).text);
 }
 
 /* [female] or [sex=female]. */
@@ -77,9 +80,9 @@ static mel_status read_group(mel_limit *out, const char **at, const char *text, 
     if (out->group < m)
         return MEL_OK;
     return m < 2 ? mel_fail(err, MEL_EINVAL, "%s: there are no groups", mel_quote_text(text).text)
-                 : mel_fail(err, MEL_EINVAL, "%s: there is no group %s; the first of %zu is %s",
-                            mel_quote_text(text).text, mel_quote_text(name).text, m,
-                            mel_quote_text(group_name[0]).text);
+                 : mel_fail(err, MEL_EINVAL, "%s: there is no group %s; groups are %s",
+                            mel_quote_text(text).text, mel_quote_text(name).text,
+                            mel_name_list(m, group_name).text);
 }
 
 static mel_status read_bound(mel_limit *out, const char *at, const char *text, mel_error *err)
@@ -182,6 +185,18 @@ static double part_of(const mel_limit *limit, const mel_steps *steps, size_t i, 
     }
 }
 
+/* What a limit is a share of has no rows. */
+static mel_status refuse_empty(const mel_limit *limit, const mel_steps *steps, size_t g, size_t i,
+                               mel_error *err)
+{
+    const bool one = g != SIZE_MAX;
+    const mel_status status = one && i == steps->n_classes
+                                  ? mel_fail(err, MEL_EDATA, "group %s has no rows",
+                                             mel_quote_name(steps->called.group_name, g).text)
+                                  : mel_fail_no_rows(err, &steps->called, one ? steps->n_groups : 1, g, i);
+    return mel_fail_in(err, status, "%s", limit->text);
+}
+
 static mel_status add_plain(mel_program *p, const mel_limit *limit, size_t number, const mel_steps *steps,
                             mel_error *err)
 {
@@ -191,6 +206,9 @@ static mel_status add_plain(mel_program *p, const mel_limit *limit, size_t numbe
                             .f = limit->kind == MEL_LIMIT_PRECISION ? 0.0 : sign * limit->bound,
                             .level = MEL_NO_LEVEL,
                             .limit = number };
+    if (!(mass > 0.0))
+        return refuse_empty(limit, steps, limit->group,
+                            limit->kind == MEL_LIMIT_RECALL ? limit->class_code : k, err);
     mel_status status = mel_program_add(p, term, err);
     for (size_t cell = 0; cell < steps->n_groups * k * d && status == MEL_OK; cell++) {
         const double part =
@@ -202,13 +220,15 @@ static mel_status add_plain(mel_program *p, const mel_limit *limit, size_t numbe
 }
 
 /* R^g_ij, or with i = k the share of decisions j in group g, as entries of the last term. */
-static mel_status add_rate(mel_program *p, const mel_steps *steps, size_t g, size_t i, size_t j, double by,
-                           mel_error *err)
+static mel_status add_rate(mel_program *p, const mel_limit *limit, const mel_steps *steps, size_t g, size_t i,
+                           size_t j, double by, mel_error *err)
 {
     const size_t k = steps->n_classes, d = steps->n_decisions;
     double mass = 0.0;
     for (size_t c = 0; c < k; c++)
         mass += i == k || c == i ? steps->mass[g * k + c] : 0.0;
+    if (!(mass > 0.0))
+        return refuse_empty(limit, steps, g, i, err);
     mel_status status = MEL_OK;
     for (size_t c = 0; c < k && status == MEL_OK; c++)
         if (i == k || c == i)
@@ -231,7 +251,7 @@ static mel_status add_spread(mel_program *p, const mel_limit *limit, size_t numb
                                 .limit = number };
         status = mel_program_add(p, term, err);
         if (status == MEL_OK)
-            status = add_rate(p, steps, side / 2, i, j, above ? 1.0 : -1.0, err);
+            status = add_rate(p, limit, steps, side / 2, i, j, above ? 1.0 : -1.0, err);
     }
     return status;
 }

@@ -30,17 +30,6 @@ void mel_rule_report_clear(mel_rule_report *report)
     *report = (mel_rule_report){ 0 };
 }
 
-/* Rates of what has no rows are 0/0. */
-static mel_status check_mass(const mel_steps *steps, mel_error *err)
-{
-    for (size_t c = 0; c < steps->n_groups * steps->n_classes; c++)
-        if (!(steps->mass[c] > 0.0))
-            return steps->n_groups > 1 ? mel_fail(err, MEL_EDATA, "no row of group %zu is of class %zu",
-                                                  c / steps->n_classes + 1, c % steps->n_classes + 1)
-                                       : mel_fail(err, MEL_EDATA, "there are no rows of class %zu", c + 1);
-    return MEL_OK;
-}
-
 /* --- finding it --------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -171,7 +160,7 @@ static mel_status labels_value(double *value, const work *w, mel_error *err)
     }
     double *x = mel_alloc(w->goal.size, sizeof *x);
     mel_status status = x != NULL ? mel_steps_of_rows(&steps, &own, err) : mel_fail_memory(err, "a measure");
-    if (status == MEL_OK && steps != NULL && x != NULL && check_mass(steps, NULL) == MEL_OK) {
+    if (status == MEL_OK && steps != NULL && x != NULL) {
         measure_again(x, w, steps);
         if (mel_measure_value(value, w->goal.measure, mel_goal_seen(&w->goal, x), NULL) != MEL_OK)
             *value = NAN;
@@ -267,9 +256,8 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
     if (status != MEL_OK || w->steps == NULL)
         return status;
     w->steps->progress = opt->progress;
-    status = check_mass(w->steps, err);
-    if (status == MEL_OK)
-        status = make_goal(w, metric, name, opt, err);
+    w->steps->called = (mel_called){ rows->class_name, rows->group_name };
+    status = make_goal(w, metric, name, opt, err);
     if (status == MEL_OK)
         status = mel_vertices_init(&w->vertices, w->steps, err);
     if (status == MEL_OK)

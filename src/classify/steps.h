@@ -7,7 +7,7 @@
 #ifndef MEL_CLASSIFY_STEPS_H
 #define MEL_CLASSIFY_STEPS_H
 
-#include "base/internal.h"
+#include "data/quote.h"
 #include "space/shared.h"
 
 typedef struct mel_steps mel_steps;
@@ -31,6 +31,7 @@ struct mel_steps {
     bool exact;                              /* no classifier does better than the step says */
     bool sorted;                             /* by thresholds (steps_sorted.c) */
     uint64_t taken;                          /* steps in all blocks */
+    mel_called called;                       /* classes and groups, in messages */
     mel_progress progress;                   /* asked now and then */
     double asked;                            /* when it was */
 };

@@ -365,7 +365,9 @@ static mel_status judge_found(mel_trust *out, mel_trust_work *w, mel_error *err)
         status = sure_limits(out, w, counts, err);
     }
     if (status == MEL_OK)
-        status = mel_trust_of_counts(&out->value, w, counts, seen, err);
+        status = mel_trust_of_counts(&out->value, w, counts, seen, &out->why);
+    if (status != MEL_OK && out->why.text[0] != '\0')
+        status = mel_fail(err, status, "%s", out->why.text);
     out->seen = out->value.value;
     free(chance);
     return status;
@@ -428,7 +430,9 @@ mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel
             mel_measure_metric(&w.measure, metric, w.k,
                                mel_metric_layout(metric)->n_groups > 1 || w.m == 1 ? rows->n_groups : 0, err);
     else if (status == MEL_OK)
-        status = mel_measure_named(&w.measure, name, w.k, w.m, err);
+        status = mel_measure_together(&w.measure, name, w.k, w.m, err);
+    if (status == MEL_OK)
+        mel_measure_call(w.measure, rows->class_name, rows->group_name);
     if (status == MEL_OK)
         status = judge(out, &w, err);
     mel_measure_free(w.measure);

@@ -26,7 +26,8 @@ typedef struct {
 } mel_trust_threshold;
 
 typedef struct {
-    mel_certainty value; /* on other rows, by the labels; value NaN: not defined there */
+    mel_certainty value; /* on other rows, by the labels; value NaN: not defined there, ... */
+    mel_error why;       /* ... because of this */
     double seen;         /* value on these rows, by the labels, which is too good ... */
     double optimism;     /* ... by so much; 0 where rows are so many that it does not matter */
     mel_certainty cross; /* by folds; value NaN: not asked for */

@@ -24,35 +24,53 @@ static void folding_clear(folding *f)
     free(f->probability);
 }
 
-static size_t stratum_of(const mel_trust_work *w, size_t r)
+/* Puts the rows of a class in a group into folds, beginning with fold `first`; how many they are. */
+static size_t deal(folding *f, size_t *row, size_t group, size_t class_code, size_t first, mel_rng *rng)
 {
-    return (w->m > 1 ? w->rows->group[r] : 0) * w->k + w->rows->label[r];
+    const mel_trust_work *w = f->of;
+    size_t found = 0;
+    for (size_t r = 0; r < w->rows->n_rows; r++)
+        if (w->rows->label[r] == class_code && (w->m == 1 || w->rows->group[r] == group))
+            row[found++] = r;
+    mel_rng_shuffle(rng, found, row);
+    for (size_t i = 0; i < found; i++)
+        f->fold[row[i]] = (uint32_t)((first + i) % w->opt.folds);
+    return found;
 }
 
-/* Each class of each group on its own, so that folds have the same shares. */
+static mel_status check_found(const mel_trust_work *w, size_t found, size_t class_code, const char *group,
+                              mel_error *err)
+{
+    if (found >= w->opt.folds)
+        return MEL_OK;
+    return mel_fail(err, MEL_EDATA,
+                    "%zu folds, but only %zu row%s of class %s%s%s: expected one of each class in every fold",
+                    w->opt.folds, found, found == 1 ? "" : "s",
+                    mel_quote_name(w->rows->class_name, class_code).text, group != NULL ? " in group " : "",
+                    group != NULL ? group : "");
+}
+
+/* Each class of each group on its own, so that folds have the same shares. Where groups do not count, one may
+ * have fewer rows of a class than there are folds. */
 static mel_status make_folds(folding *f, mel_error *err)
 {
     const mel_trust_work *w = f->of;
-    const size_t n = w->rows->n_rows, strata = w->m * w->k;
-    size_t *row = mel_alloc(n, sizeof *row);
+    const bool apart = w->m > 1 && (mel_measure_groups(w->measure) > 1 || w->rule.n_limits > 0);
+    size_t *row = mel_alloc(w->rows->n_rows, sizeof *row);
     mel_status status = MEL_OK;
     mel_rng rng;
     if (row == NULL)
         return mel_fail_memory(err, "folds");
     mel_rng_seed_stream(&rng, w->opt.seed, 1);
-    for (size_t s = 0; s < strata && status == MEL_OK; s++) {
+    for (size_t i = 0; i < w->k && status == MEL_OK; i++) {
         size_t found = 0;
-        for (size_t r = 0; r < n; r++)
-            if (stratum_of(w, r) == s)
-                row[found++] = r;
-        if (found < w->opt.folds)
-            status = mel_fail(err, MEL_EDATA,
-                              "%zu folds, but only %zu rows of class %zu%s: expected one of each class in "
-                              "every fold",
-                              w->opt.folds, found, s % w->k + 1, w->m > 1 ? " in a group" : "");
-        mel_rng_shuffle(&rng, found, row);
-        for (size_t i = 0; i < found; i++)
-            f->fold[row[i]] = (uint32_t)(i % w->opt.folds);
+        for (size_t g = 0; g < w->m && status == MEL_OK; g++) {
+            found = deal(f, row, g, i, apart ? 0 : found, &rng) + (apart ? 0 : found);
+            if (apart)
+                status = check_found(w, found, i, mel_quote_name(w->rows->group_name, g).text, err);
+        }
+        if (!apart)
+            status = check_found(w, found, i, NULL, err);
     }
     free(row);
     return status;

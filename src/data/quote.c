@@ -56,3 +56,21 @@ mel_quoted_file mel_quote_file(const char *path)
             *p = '?';
     return out;
 }
+
+mel_quoted mel_quote_name(const char *const *names, size_t i)
+{
+    mel_quoted out;
+    if (names != NULL)
+        return mel_quote_text(names[i]);
+    (void)snprintf(out.text, sizeof out.text, "%zu", i + 1);
+    return out;
+}
+
+mel_status mel_fail_no_rows(mel_error *err, const mel_called *called, size_t n_groups, size_t g, size_t i)
+{
+    if (n_groups < 2)
+        return mel_fail(err, MEL_EDATA, "there are no rows of class %s",
+                        mel_quote_name(called->class_name, i).text);
+    return mel_fail(err, MEL_EDATA, "group %s has no rows of class %s",
+                    mel_quote_name(called->group_name, g).text, mel_quote_name(called->class_name, i).text);
+}

@@ -2,7 +2,7 @@
 #ifndef MEL_DATA_QUOTE_H
 #define MEL_DATA_QUOTE_H
 
-#include <stddef.h>
+#include "base/internal.h"
 
 typedef struct {
     char text[64];
@@ -17,5 +17,14 @@ typedef struct {
     char text[160];
 } mel_quoted_file;
 mel_quoted_file mel_quote_file(const char *path);
+
+/* What classes and groups are called, lent. */
+typedef struct {
+    const char *const *class_name, *const *group_name; /* NULL: their numbers, from 1 */
+} mel_called;
+/* Name i in quotes, or its number. */
+mel_quoted mel_quote_name(const char *const *names, size_t i);
+/* MEL_EDATA: nobody of group g, of n_groups, is of class i. */
+mel_status mel_fail_no_rows(mel_error *err, const mel_called *called, size_t n_groups, size_t g, size_t i);
 
 #endif

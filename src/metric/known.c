@@ -79,7 +79,8 @@ static const double *need_shares(mel_status *why, const making *x, mel_error *er
     }
     for (size_t i = 0; i < x->k; i++)
         if (!(x->class_share[i] > 0.0)) {
-            *why = mel_fail(err, MEL_EDATA, "%s: class %zu has no share", x->name, i + 1);
+            *why = mel_fail(err, MEL_EDATA, "%s: class %s has no share", x->name,
+                            mel_quote_name(x->people->class_names, i).text);
             return NULL;
         }
     return x->class_share;
@@ -250,8 +251,8 @@ static mel_status no_family(const making *x, mel_error *err)
 {
     return mel_fail(
         err, MEL_EINVAL,
-        "%s is not a weighted sum, ratio or square of statistics that a metric file could hold; score, "
-        "rank and optimise take it by its name",
+        "%s is not a weighted sum, ratio or square of statistics that a metric file could hold; apply, "
+        "score, rank and optimise take it by its name",
         x->name);
 }
 

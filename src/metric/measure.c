@@ -25,7 +25,7 @@ static mel_status named_value(double *out, const mel_measure *m, const double *c
     return mel_named_value(out, m->named, m->parameter, &counts, err);
 }
 
-static const mel_measure_row named_row = { "named", named_value, NULL, false, true, false };
+static const mel_measure_row named_row = { "named", named_value, NULL, false, true, false, MEL_OVER_ROWS };
 
 /* --- metric objects ----------------------------------------------------------------------------- */
 
@@ -93,7 +93,8 @@ static mel_status metric_gradient(double *out, const mel_measure *m, const doubl
     return status;
 }
 
-static const mel_measure_row metric_row = { "metric", metric_value, metric_gradient, false, false, false };
+static const mel_measure_row metric_row = { "metric", metric_value, metric_gradient, false,
+                                            false,    false,        MEL_OVER_ROWS };
 
 /* --- making them -------------------------------------------------------------------------------- */
 
@@ -137,7 +138,8 @@ static mel_status unknown(const char *name, mel_error *err)
         "%s is not a measure known by name: accuracy, balanced-accuracy, g-mean, min-recall, q-mean, "
         "mcc, kappa; precision, recall, jaccard, f1 (f0.5, f2, ...) of two classes and macro-, micro-, "
         "weighted- of more; specificity, weighted-accuracy:W, selection-rate; equalised-odds, "
-        "equal-opportunity, demographic-parity, ...; with groups NAME:difference, NAME:ratio; behind "
+        "equal-opportunity, demographic-parity, ...; with groups NAME:difference, NAME:ratio, "
+        "NAME:group-mean, NAME:every-group, ...; behind "
         "q-mean:, "
         "equalised-odds: (weights), distribution-matching: (a target) and psd-q: (a matrix) numbers follow",
         mel_quote_text(name).text);
@@ -162,6 +164,12 @@ static mel_status check_fit(const mel_measure *m, mel_error *err)
                         m->row->gradient != NULL ? "; with macro-, micro- or weighted- before it for more"
                                                  : "");
     const bool groups = m->n_groups > 1, rates = m->row == &mel_measure_rates_row;
+    if (m->every_group && (!groups || m->row->over != MEL_OVER_CLASSES))
+        return mel_fail(err, MEL_EINVAL,
+                        groups ? "%s: of every group are balanced-accuracy, g-mean, min-recall, q-mean and "
+                                 "macro averages"
+                               : "%s needs groups",
+                        m->name);
     if (m->over != MEL_GROUPS_TOGETHER && (!groups || rates))
         return mel_fail(err, MEL_EINVAL, rates ? "%s: it compares groups already" : "%s needs groups",
                         m->name);
@@ -183,7 +191,8 @@ static mel_status settle(mel_measure *m, mel_error *err)
     char plain[NAME_BYTES];
     const bool fits = mel_plain_name(plain, sizeof plain, m->name);
     char *colon = fits ? strrchr(plain, ':') : NULL;
-    if (colon != NULL && mel_over_groups_parse(&m->over, colon + 1))
+    m->every_group = colon != NULL && strcmp(colon + 1, "every-group") == 0;
+    if (m->every_group || (colon != NULL && mel_over_groups_parse(&m->over, colon + 1)))
         *colon = '\0';
     const mel_status status = find_row(m, fits ? plain : m->name, err);
     return status == MEL_OK ? check_fit(m, err) : status;
@@ -201,6 +210,17 @@ mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_class
         *out = NULL;
     }
     return status;
+}
+
+mel_status mel_measure_together(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
+                                mel_error *err)
+{
+    mel_status status = mel_measure_named(out, name, n_classes, 0, err);
+    if (n_groups < 2 || (status != MEL_OK && status != MEL_EINVAL) ||
+        (status == MEL_OK && (*out)->row->over != MEL_OVER_GROUPS))
+        return status;
+    mel_measure_free(*out);
+    return mel_measure_named(out, name, n_classes, n_groups, err);
 }
 
 mel_status mel_measure_metric(mel_measure **out, const mel_metric *metric, size_t n_classes, size_t n_groups,
@@ -229,6 +249,11 @@ mel_status mel_measure_set_coefficients(mel_measure *m, const double *coefficien
 {
     return m->metric != NULL ? mel_metric_set_coefficients(m->metric, coefficients, err)
                              : mel_fail(err, MEL_EINVAL, "%s has no coefficients", m->name);
+}
+
+void mel_measure_call(mel_measure *m, const char *const *class_name, const char *const *group_name)
+{
+    m->called = (mel_called){ class_name, group_name };
 }
 
 /* --- asking them -------------------------------------------------------------------------------- */

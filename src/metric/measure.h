@@ -2,6 +2,7 @@
 #ifndef MEL_METRIC_MEASURE_H
 #define MEL_METRIC_MEASURE_H
 
+#include "data/quote.h"
 #include "metric/metric.h"
 
 typedef mel_status mel_measure_fn(double *out, const mel_measure *m, const double *confusion, mel_error *err);
@@ -12,6 +13,11 @@ typedef struct {
     bool cost;
     bool binary;  /* needs two classes */
     bool corners; /* has kinks: a smallest, a largest, an absolute difference */
+    enum {
+        MEL_OVER_ROWS,    /* of all groups together */
+        MEL_OVER_CLASSES, /* of each group */
+        MEL_OVER_GROUPS
+    } over;
 } mel_measure_row;
 
 /* Of one class: tp TP / (tp TP + fn FN + fp FP). */
@@ -35,6 +41,7 @@ struct mel_measure {
     char *name;
     size_t k, n_groups; /* n_groups at least 1 */
     const mel_measure_row *row;
+    bool every_group;            /* its name says that it runs over the classes of each */
     mel_over_groups over;        /* of the row's values, group by group */
     mel_class_fraction fraction; /* of rows about precision, recall, F and Jaccard */
     mel_named named;             /* of the row for two classes */
@@ -45,6 +52,7 @@ struct mel_measure {
     double *target;     /* of these numbers the target; NULL: none */
     mel_metric *metric; /* of the row for metrics */
     double *statistics, *slope;
+    mel_called called; /* in messages */
 };
 
 /* The matrix of group g. */

@@ -48,7 +48,9 @@ static mel_status rates_value(double *out, const mel_measure *m, const double *c
     return status == MEL_OK ? mel_named_rates_value(out, m->rates, m->gap, &given, err) : status;
 }
 
-const mel_measure_row mel_measure_rates_row = { "rates", rates_value, NULL, true, false, true };
+const mel_measure_row mel_measure_rates_row = {
+    "rates", rates_value, NULL, true, false, true, MEL_OVER_ROWS
+};
 
 /* Numbers that may follow a name: weights or a matrix, and shares of a target. */
 static size_t n_weights(const mel_measure *m)
@@ -215,7 +217,9 @@ static mel_status one_group(double *out, const mel_measure *m, const double *con
         for (size_t c = 0; c < cells && (g >= m->n_groups || u == g); c++)
             sum[c] += confusion[u * cells + c];
     const mel_status status = one.row->value(out, &one, sum, err);
-    return status == MEL_OK || g >= m->n_groups ? status : mel_fail_in(err, status, "group %zu", g + 1);
+    return status == MEL_OK || g >= m->n_groups
+               ? status
+               : mel_fail_in(err, status, "group %s", mel_quote_name(m->called.group_name, g).text);
 }
 
 /* Smaller over larger, 0/0 is 1, as if they were equal, which they are. */

@@ -23,8 +23,8 @@ mel_status mel_measure_recall(double *out, double *share, const mel_measure *m, 
 {
     *share = row_sum(m, confusion, row);
     if (!(*share > 0.0))
-        return mel_fail(err, MEL_EDATA, "there are no rows of class %zu in group %zu: %s is not defined",
-                        row % m->k + 1, row / m->k + 1, m->name);
+        return mel_fail_in(err, mel_fail_no_rows(err, &m->called, m->n_groups, row / m->k, row % m->k),
+                           "%s is not defined", m->name);
     *out = confusion[row * m->k + row % m->k] / *share;
     return MEL_OK;
 }
@@ -427,26 +427,26 @@ static mel_status false_negative_rate(double *out, const mel_measure *m, const d
 /* --- the table ---------------------------------------------------------------------------------- */
 
 static const mel_measure_row rows[] = {
-    { "accuracy", accuracy, accuracy_gradient, false, false, false },
-    { "balanced-accuracy", balanced, balanced_gradient, false, false, false },
-    { "g-mean", g_mean, g_mean_gradient, false, false, false },
-    { "gmean", g_mean, g_mean_gradient, false, false, false },
-    { "min-recall", min_recall, NULL, false, false, true },
-    { "q-mean", q_mean, q_mean_gradient, true, false, false },
-    { "q-mean:squared", q_mean, q_mean_gradient, true, false, false },
-    { "mcc", matthews, NULL, false, false, false },
-    { "kappa", kappa, NULL, false, false, false },
-    { "selection-rate", selection_rate, NULL, false, true, false },
-    { "false-positive-rate", false_positive_rate, NULL, true, true, false },
-    { "false-negative-rate", false_negative_rate, NULL, true, true, false },
+    { "accuracy", accuracy, accuracy_gradient, false, false, false, MEL_OVER_ROWS },
+    { "balanced-accuracy", balanced, balanced_gradient, false, false, false, MEL_OVER_CLASSES },
+    { "g-mean", g_mean, g_mean_gradient, false, false, false, MEL_OVER_CLASSES },
+    { "gmean", g_mean, g_mean_gradient, false, false, false, MEL_OVER_CLASSES },
+    { "min-recall", min_recall, NULL, false, false, true, MEL_OVER_CLASSES },
+    { "q-mean", q_mean, q_mean_gradient, true, false, false, MEL_OVER_CLASSES },
+    { "q-mean:squared", q_mean, q_mean_gradient, true, false, false, MEL_OVER_CLASSES },
+    { "mcc", matthews, NULL, false, false, false, MEL_OVER_ROWS },
+    { "kappa", kappa, NULL, false, false, false, MEL_OVER_ROWS },
+    { "selection-rate", selection_rate, NULL, false, true, false, MEL_OVER_ROWS },
+    { "false-positive-rate", false_positive_rate, NULL, true, true, false, MEL_OVER_ROWS },
+    { "false-negative-rate", false_negative_rate, NULL, true, true, false, MEL_OVER_ROWS },
 };
 /* Before the name of a fraction. */
 static const mel_measure_row averages[] = {
-    { "macro-", macro, macro_gradient, false, false, false },
-    { "micro-", micro, NULL, false, false, false },
-    { "weighted-", weighted, weighted_gradient, false, false, false },
-    { "group-", group_mean_of_last, group_mean_gradient, false, false, false },
-    { "", positive, positive_gradient, false, true, false },
+    { "macro-", macro, macro_gradient, false, false, false, MEL_OVER_CLASSES },
+    { "micro-", micro, NULL, false, false, false, MEL_OVER_ROWS },
+    { "weighted-", weighted, weighted_gradient, false, false, false, MEL_OVER_ROWS },
+    { "group-", group_mean_of_last, group_mean_gradient, false, false, false, MEL_OVER_GROUPS },
+    { "", positive, positive_gradient, false, true, false, MEL_OVER_ROWS },
 };
 static const struct {
     const char *name;

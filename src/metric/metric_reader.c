@@ -201,6 +201,20 @@ static mel_status read_elicited(mel_metric *metric, const json_t *root, mel_erro
     return status;
 }
 
+/* A metric of zeros: all classifiers have the same value. */
+static mel_status check_weights(const mel_metric *metric, mel_error *err)
+{
+    const mel_family_facts *is = mel_family_about(mel_metric_family(metric));
+    const double *weight = mel_metric_coefficient(metric);
+    const size_t n = is->ratio    ? mel_layout_size(mel_metric_layout(metric)) + 1
+                     : is->groups ? mel_metric_coefficients(metric) - 1
+                                  : mel_metric_coefficients(metric);
+    for (size_t i = 0; i < n; i++)
+        if (weight[i] != 0.0)
+            return MEL_OK;
+    return mel_fail(err, MEL_EDATA, "coefficients: all weights are 0: such a metric finds all classifiers alike");
+}
+
 static mel_status read_root(mel_metric **out, header *h, const json_t *root, mel_error *err)
 {
     if (!json_is_object(root))
@@ -221,6 +235,8 @@ static mel_status read_root(mel_metric **out, header *h, const json_t *root, mel
     status = mel_read_in_file(err, mel_metric_new(out, &kind, err), "layout");
     if (status == MEL_OK)
         status = mel_read_coefficients(*out, root, err);
+    if (status == MEL_OK)
+        status = check_weights(*out, err);
     if (status == MEL_OK)
         status = read_elicited(*out, root, err);
     return status;

@@ -168,6 +168,11 @@ bool mel_measure_is_smooth(const mel_measure *measure);
 /* Numbers of a confusion: groups x k x k; groups are at least 1. */
 size_t mel_measure_cells(const mel_measure *measure);
 size_t mel_measure_groups(const mel_measure *measure);
+/* As mel_measure_named, but of all rows together (mel_measure_groups: 1) unless the name is about groups. */
+mel_status mel_measure_together(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
+                                mel_error *err);
+/* What its messages call classes and groups; lent, NULL: their numbers. */
+void mel_measure_call(mel_measure *measure, const char *const *class_name, const char *const *group_name);
 /* Other coefficients for the metric of a measure (mel_metric_set_coefficients); MEL_EINVAL without one. */
 mel_status mel_measure_set_coefficients(mel_measure *measure, const double *coefficients, mel_error *err);
 

@@ -51,6 +51,7 @@ void mel_problem_free(mel_problem *problem)
     free(problem->numbers);
     json_decref(problem->description);
     free(problem->typed);
+    free(problem->group_column);
     free(problem);
 }
 
@@ -168,6 +169,12 @@ mel_status mel_name_groups(mel_problem *problem, size_t n, char *const *name, me
     problem->group_name = (const char *const *)mel_names_copy(n, (const char *const *)name, 1);
     problem->n_groups = problem->group_name != NULL ? n : 0;
     return problem->group_name != NULL ? MEL_OK : mel_fail_memory(err, "the names of the groups");
+}
+
+mel_status mel_name_group_column(mel_problem *problem, const char *column, mel_error *err)
+{
+    problem->group_column = mel_strdup(column);
+    return problem->group_column != NULL ? MEL_OK : mel_fail_memory(err, "the name of a column");
 }
 
 /* --- from rows ---------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ void mel_take_classes(mel_problem *problem, mel_classes *classes);
 mel_status mel_name_classes(mel_problem *problem, const mel_problem_options *opt, size_t n,
                             const char *const *name, mel_error *err);
 mel_status mel_name_groups(mel_problem *problem, size_t n, char *const *name, mel_error *err);
+mel_status mel_name_group_column(mel_problem *problem, const char *column, mel_error *err);
 /* Will the planar face of two classes do? */
 bool mel_is_planar(const mel_problem_options *opt, const mel_problem_want *want, size_t n_classes);
 /* Kind, coordinates and threads of a space of so many classes and groups. */

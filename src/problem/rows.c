@@ -4,6 +4,7 @@
 #include "problem/columns.h"
 #include "problem/problem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,28 +63,42 @@ static mel_status check_model(const mel_resources *resources, size_t features, s
         features, classes, resources->max_weights);
 }
 
+static mel_status take_costs(double *out, const mel_table *table, const mel_text_list *names, size_t c,
+                             const char *option, mel_error *err)
+{
+    const mel_status status = mel_need_column(table, names->item[c], option, err);
+    if (status != MEL_OK)
+        return status;
+    const double *value = mel_table_numbers(table, mel_table_find(table, names->item[c]));
+    if (value == NULL)
+        return mel_fail(err, MEL_EDATA, "%s: column \"%s\" is not a column of numbers", mel_table_name(table),
+                        names->item[c]);
+    for (size_t r = 0; r < mel_table_rows(table); r++) {
+        if (!(value[r] >= 0.0 && isfinite(value[r])))
+            return mel_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": a cost of %g; expected a number from 0 up",
+                            mel_table_name(table), mel_table_row_number(table, r), names->item[c], value[r]);
+        out[r * names->n + c] = value[r];
+    }
+    return MEL_OK;
+}
+
+mel_status mel_row_costs_read(double **out, const mel_table *table, const mel_text_list *names,
+                              const char *option, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    *out = mel_alloc_zero(mel_table_rows(table), names->n * sizeof **out);
+    if (*out == NULL)
+        return mel_fail_memory(err, "columns of numbers");
+    for (size_t c = 0; c < names->n && status == MEL_OK; c++)
+        status = take_costs(*out, table, names, c, option, err);
+    return status;
+}
+
 /* The columns of numbers that come along with the rows. */
 static mel_status take_numbers(mel_problem *problem, const mel_table *table, const mel_text_list *names,
                                mel_error *err)
 {
-    if (names->n == 0)
-        return MEL_OK;
-    const size_t n = mel_table_rows(table);
-    problem->numbers = mel_alloc_zero(n, names->n * sizeof *problem->numbers);
-    if (problem->numbers == NULL)
-        return mel_fail_memory(err, "columns of numbers");
-    for (size_t c = 0; c < names->n; c++) {
-        const mel_status status = mel_need_column(table, names->item[c], "--row-cost", err);
-        if (status != MEL_OK)
-            return status;
-        const double *value = mel_table_numbers(table, mel_table_find(table, names->item[c]));
-        if (value == NULL)
-            return mel_fail(err, MEL_EDATA, "%s: column \"%s\" is not a column of numbers",
-                            mel_table_name(table), names->item[c]);
-        for (size_t r = 0; r < n; r++)
-            problem->numbers[r * names->n + c] = value[r];
-    }
-    return MEL_OK;
+    return names->n > 0 ? mel_row_costs_read(&problem->numbers, table, names, "--row-cost", err) : MEL_OK;
 }
 
 /* Trains on one part and takes the probabilities of the other. */
@@ -142,6 +157,8 @@ mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *
         status = mel_name_groups(problem, dataset.groups.n_classes, dataset.groups.name, err);
     if (status == MEL_OK)
         status = check_groups(problem, dataset.groups.n_classes, "--group COL", err);
+    if (status == MEL_OK && opt->dataset.group != NULL)
+        status = mel_name_group_column(problem, opt->dataset.group, err);
     if (status == MEL_OK)
         status = mel_input_digest(problem->digest, &input, err);
     if (status == MEL_OK)
@@ -208,7 +225,9 @@ static mel_status read_codes(mel_labels *codes, mel_problem *problem, bool group
     if (status == MEL_OK)
         status = groups ? mel_table_groups(codes, table, column, err)
                         : mel_table_labels(codes, table, column, err);
-    if (status == MEL_OK && !groups)
+    if (status == MEL_OK && groups)
+        status = mel_name_group_column(problem, column, err);
+    else if (status == MEL_OK)
         status = take_numbers(problem, table, &opt->numbers, err);
     mel_table_free(table);
     return status;
@@ -250,9 +269,10 @@ static mel_status check_shapes(const given_files *g, mel_error *err)
                               mel_name_list(g->joined.n, (const char *const *)g->joined.label).text);
     if (g->labels.n_classes < k)
         return mel_fail(err, MEL_EDATA,
-                        "%s has %zu classes, but only %zu of them have rows in %s: without rows of a class "
-                        "nothing is known about it",
-                        probs, k, g->labels.n_classes, labels);
+                        "%s has %zu classes, but only %zu of them have rows in %s (%s): without rows of a "
+                        "class nothing is known about it",
+                        probs, k, g->labels.n_classes, labels,
+                        mel_name_list(g->labels.n_classes, (const char *const *)g->labels.name).text);
     if (g->labels.n_classes > k)
         return mel_fail(err, MEL_EDATA, "%s has %zu classes, %s has probabilities of %zu", labels,
                         g->labels.n_classes, probs, k);

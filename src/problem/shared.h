@@ -51,6 +51,11 @@ mel_status mel_find_table(char **path, const char *given, const char *const *fol
 /* The words of mel_reading; each list ends with NULL. */
 extern const char *const mel_decimals[], *const mel_headers[], *const mel_encodings[];
 
+/* What each row costs, by the columns of these names: rows x names numbers from 0 up, for free() also after a
+ * refusal, which names `option`. */
+mel_status mel_row_costs_read(double **out, const mel_table *table, const mel_text_list *names,
+                              const char *option, mel_error *err);
+
 /* The library's options together with the memory they point to. */
 typedef struct {
     mel_read_options options;

@@ -3,6 +3,7 @@
 #include "base/layout.h"
 #include "classify/shared.h"
 #include "classify/simplex.h"
+#include "data/quote.h"
 #include "metric/shared.h"
 #include "model/shared.h"
 #include "support/test.h"
@@ -207,9 +208,44 @@ static void found_clear(found *f)
     mel_measure_free(f->measure);
 }
 
-/* Finds the rule and checks that its file decides as the report says. */
-static found find(const problem *p, const mel_metric *metric, const char *name, const mel_rule_options *opt)
+/* What a measure looks at: x, or its sums over groups, which go into room. */
+static const double *seen_of(double *room, const problem *p, const mel_measure *measure, const double *x)
 {
+    const size_t cells = mel_measure_cells(measure);
+    if (cells == p->m * p->k * p->k)
+        return x;
+    memset(room, 0, cells * sizeof *room);
+    for (size_t c = 0; c < p->m * p->k * p->k; c++)
+        room[c % cells] += x[c];
+    return room;
+}
+
+/* Its slope by x. */
+static void slope_at(double *slope, const problem *p, const found *f)
+{
+    double room[MOST_CELLS];
+    const size_t cells = mel_measure_cells(f->measure);
+    mel_error err = { 0 };
+    assert_ok(mel_measure_gradient(slope, f->measure, seen_of(room, p, f->measure, f->x), &err), &err);
+    for (size_t c = cells; c < p->m * p->k * p->k; c++)
+        slope[c] = slope[c - cells];
+}
+
+/* Without groups there is nothing of every group. */
+static mel_quoted name_for(const problem *p, const char *name)
+{
+    mel_quoted out = { "" };
+    (void)snprintf(out.text, sizeof out.text, "%.*s", (int)(p->m > 1 ? strlen(name) : strcspn(name, ":")),
+                   name);
+    return out;
+}
+
+/* Finds the rule and checks that its file decides as the report says. */
+static found find(const problem *p, const mel_metric *metric, const char *named, const mel_rule_options *opt)
+{
+    const mel_quoted plain = name_for(p, named != NULL ? named : "");
+    const char *name = named != NULL ? plain.text : NULL;
+    double room[MOST_CELLS];
     found f = { 0 };
     mel_error err = { 0 };
     const mel_rule_rows rows = rows_of(p);
@@ -218,7 +254,7 @@ static found find(const problem *p, const mel_metric *metric, const char *name, 
     mel_classifier *read = NULL;
     assert_ok(mel_rule_find(&f.classifier, &f.report, &rows, metric, name, opt, &err), &err);
     assert_ok(metric != NULL ? mel_measure_metric(&f.measure, metric, p->k, p->m, &err)
-                             : mel_measure_named(&f.measure, name, p->k, p->m, &err),
+                             : mel_measure_together(&f.measure, name, p->k, p->m, &err),
               &err);
     f.sign = mel_measure_orientation(f.measure) == MEL_COST ? -1.0 : 1.0;
     assert_ok(mel_classifier_to_json(&text, f.classifier, &err), &err);
@@ -228,7 +264,7 @@ static found find(const problem *p, const mel_metric *metric, const char *name, 
     achieve(f.x, p, chance);
     for (size_t c = 0; c < p->m * p->k * p->k; c++)
         assert_close(f.x[c], f.report.shares[c], 1e-9);
-    assert_ok(mel_measure_value(&value, f.measure, f.x, &err), &err);
+    assert_ok(mel_measure_value(&value, f.measure, seen_of(room, p, f.measure, f.x), &err), &err);
     assert_close(value, f.report.value, 1e-8 * (1.0 + fabs(value)));
     mel_classifier_free(read);
     free(text);
@@ -239,8 +275,7 @@ static found find(const problem *p, const mel_metric *metric, const char *name, 
 static void check_slope(const problem *p, const found *f, double slack)
 {
     double slope[MOST_CELLS], here = 0.0;
-    mel_error err = { 0 };
-    assert_ok(mel_measure_gradient(slope, f->measure, f->x, &err), &err);
+    slope_at(slope, p, f);
     for (size_t c = 0; c < p->m * p->k * p->k; c++) {
         slope[c] *= f->sign;
         here += slope[c] * f->x[c];
@@ -325,7 +360,8 @@ static void test_linear(void **state)
 {
     (void)state;
     check_family(linear_metric, NULL, 1, false, 1);
-    check_family(NULL, "balanced-accuracy", 1, false, 2);
+    check_family(NULL, "balanced-accuracy:every-group", 1, false, 2);
+    check_family(NULL, "balanced-accuracy", 2, false, 31);
 }
 
 static void test_fractional(void **state)
@@ -337,8 +373,10 @@ static void test_fractional(void **state)
 static void test_concave(void **state)
 {
     (void)state;
-    check_family(NULL, "g-mean", 1, false, 4);
-    check_family(NULL, "q-mean", 1, false, 5);
+    check_family(NULL, "g-mean:every-group", 1, false, 4);
+    check_family(NULL, "g-mean", 2, false, 32);
+    check_family(NULL, "q-mean:every-group", 1, false, 5);
+    check_family(NULL, "q-mean", 2, false, 33);
     check_family(psd_metric, NULL, 1, false, 6);
     check_family(fair_quadratic_metric, NULL, 2, false, 7);
 }
@@ -460,9 +498,9 @@ static void test_fair_linear(void **state)
 }
 
 /* max t with every recall at least t; begins at t = 0, where "always the first class" is feasible. */
-static double min_recall_optimum(const problem *p)
+static double min_recall_optimum(const problem *p, bool every_group)
 {
-    const size_t k = p->k, recalls = p->m * k;
+    const size_t k = p->k, recalls = every_group ? p->m * k : k;
     row_program *r = calloc(1, sizeof *r);
     size_t row[MOST_CELLS], column = 0;
     double entry[MOST_CELLS];
@@ -470,8 +508,12 @@ static double min_recall_optimum(const problem *p)
     assert_non_null(r);
     r->p = p;
     for (size_t c = 0; c < recalls; c++) {
+        double mass = 0.0;
         add_equation(r, 0.0);
-        r->a[c][c * k + c % k] = -1.0 / p->mass[c];
+        for (size_t u = c; u < p->m * k; u += recalls)
+            mass += p->mass[u];
+        for (size_t u = c; u < p->m * k; u += recalls)
+            r->a[c][u * k + u % k] = -1.0 / mass;
         row[c] = p->n + c;
         entry[c] = 1.0;
     }
@@ -486,19 +528,20 @@ static double min_recall_optimum(const problem *p)
     return value;
 }
 
-static void check_min_recall(size_t least_groups, bool joint, uint64_t seed)
+static void check_min_recall(size_t least_groups, bool every_group, bool joint, uint64_t seed)
 {
+    const char *name = every_group ? "min-recall:every-group" : "min-recall";
     mel_rng rng;
     mel_rng_seed(&rng, seed);
     const mel_rule_options opt = mixtures();
     for (size_t turn = 0; turn < repeats(); turn++) {
         const size_t m = groups_of(turn) > least_groups ? groups_of(turn) : least_groups;
         const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), m, joint);
-        found f = find(&p, NULL, "min-recall", &opt);
+        found f = find(&p, NULL, name, &opt);
         assert_true(f.report.certified);
         assert_true(fabs(f.report.bound - f.report.value) <= 1e-6);
-        assert_close(f.report.value, min_recall_optimum(&p), 1e-6);
-        check_single(&p, NULL, "min-recall", &f);
+        assert_close(f.report.value, min_recall_optimum(&p, every_group), 1e-6);
+        check_single(&p, NULL, name, &f);
         found_clear(&f);
     }
 }
@@ -506,7 +549,8 @@ static void check_min_recall(size_t least_groups, bool joint, uint64_t seed)
 static void test_min_recall(void **state)
 {
     (void)state;
-    check_min_recall(1, false, 9);
+    check_min_recall(1, true, false, 9);
+    check_min_recall(2, false, false, 35);
 }
 
 /* Accuracy with at most this share called the last class and at least so much recall of the first. */
@@ -578,10 +622,12 @@ static void test_joint(void **state)
     (void)state;
     check_family(linear_metric, NULL, 2, true, 21);
     check_family(fractional_metric, NULL, 2, true, 22);
-    check_family(NULL, "g-mean", 2, true, 23);
+    check_family(NULL, "g-mean:every-group", 2, true, 23);
+    check_family(NULL, "g-mean", 2, true, 34);
     check_family(fair_quadratic_metric, NULL, 2, true, 24);
     check_fair_linear(true, 25);
-    check_min_recall(2, true, 26);
+    check_min_recall(2, true, true, 26);
+    check_min_recall(2, false, true, 36);
     check_limits(2, true, 27);
 }
 
@@ -611,8 +657,7 @@ static void test_smooth_limits(void **state)
         assert_true(f.report.bound - f.report.value <= 1e-6);
         /* Lagrange: with the limit's price taken off, nothing gains more than the gap. */
         double slope[MOST_CELLS], here = 0.0;
-        mel_error err = { 0 };
-        assert_ok(mel_measure_gradient(slope, f.measure, f.x, &err), &err);
+        slope_at(slope, &p, &f);
         for (size_t c = 0; c < p.m * p.k * p.k; c++) {
             slope[c] -= c % p.k == p.k - 1 ? f.report.price[0] : 0.0;
             here += slope[c] * f.x[c];
@@ -628,14 +673,14 @@ static void test_smooth_limits(void **state)
 /* The best of all k^n deterministic classifiers. */
 static double best_of_all(const problem *p, const mel_measure *measure, double sign)
 {
-    double best = -INFINITY, x[MOST_CELLS], value = 0.0;
+    double best = -INFINITY, x[MOST_CELLS], room[MOST_CELLS], value = 0.0;
     size_t choice[MOST_ROWS] = { 0 }, at = 0;
     while (at < p->n) {
         double chance[MOST_ROWS * MOST_CLASSES] = { 0 };
         for (size_t r = 0; r < p->n; r++)
             chance[r * p->k + choice[r]] = 1.0;
         achieve(x, p, chance);
-        if (mel_measure_value(&value, measure, x, NULL) == MEL_OK)
+        if (mel_measure_value(&value, measure, seen_of(room, p, measure, x), NULL) == MEL_OK)
             best = fmax(best, sign * value);
         for (at = 0; at < p->n && ++choice[at] == p->k; at++)
             choice[at] = 0;
@@ -672,7 +717,8 @@ static mel_metric *indefinite_metric(const problem *p, mel_rng *rng)
 static void test_local(void **state)
 {
     (void)state;
-    check_local(NULL, "macro-f1", 12);
+    check_local(NULL, "macro-f1:every-group", 12);
+    check_local(NULL, "macro-f1", 37);
     check_local(NULL, "mcc", 13);
     check_local(indefinite_metric, NULL, 14);
 }
