@@ -376,8 +376,9 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
         status =
             cli_fail(err, MEL_EINVAL, "--average and limits exclude each other: means need not keep limits");
     if (status == MEL_OK && args->average && !isnan(args->reject))
-        status = cli_fail(err, MEL_EINVAL,
-                          "--average and --reject exclude each other: a rule that refers cases is no threshold");
+        status =
+            cli_fail(err, MEL_EINVAL,
+                     "--average and --reject exclude each other: a rule that refers cases is no threshold");
     if (status == MEL_OK)
         status = read_limits(out, args, err);
     if (status == MEL_OK)

@@ -74,8 +74,8 @@ typedef struct {
     size_t n;
     const double *coefficient;
 } cli_draws;
-/* The value of counts that the judge looks at, and how sure it is, by rows and draws. A draw may be no metric (a
- * denominator that vanishes): a warning, and draws->n is 0. */
+/* The value of counts that the judge looks at, and how sure it is, by rows and draws. A draw may be no metric
+ * (a denominator that vanishes): a warning, and draws->n is 0. */
 mel_status cli_judge_counts(mel_certainty *out, const cli_judge *judge, const double *counts,
                             cli_draws *draws, cli_run *run, mel_error *err);
 /* How the values of predictions for the same rows vary together when other rows are tested: a lower

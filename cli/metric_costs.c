@@ -117,10 +117,12 @@ static mel_status row_class(size_t *out, const mel_table *table, size_t row, con
                      ? cli_format("%s", mel_table_category(table, 0, code[row]))
                      : cli_format("%.15g", value != NULL ? value[row] : NAN);
     *out = mel_name_place(name, a->k, cli_about_class_names(a));
-    const mel_status status = *out < a->k
-                                  ? MEL_OK
-                                  : cli_fail(err, MEL_EDATA, "%s: row %zu begins with \"%s\", which is no column; true classes are in rows",
-                                             mel_table_name(table), mel_table_row_number(table, row), name);
+    const mel_status status =
+        *out < a->k
+            ? MEL_OK
+            : cli_fail(err, MEL_EDATA,
+                       "%s: row %zu is about \"%s\", but no column is called so; true classes are in rows",
+                       mel_table_name(table), mel_table_row_number(table, row), name);
     free(name);
     return status;
 }

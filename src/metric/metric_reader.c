@@ -212,7 +212,8 @@ static mel_status check_weights(const mel_metric *metric, mel_error *err)
     for (size_t i = 0; i < n; i++)
         if (weight[i] != 0.0)
             return MEL_OK;
-    return mel_fail(err, MEL_EDATA, "coefficients: all weights are 0: such a metric finds all classifiers alike");
+    return mel_fail(err, MEL_EDATA,
+                    "coefficients: all weights are 0: such a metric finds all classifiers alike");
 }
 
 static mel_status read_root(mel_metric **out, header *h, const json_t *root, mel_error *err)

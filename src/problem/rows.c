@@ -75,7 +75,8 @@ static mel_status take_costs(double *out, const mel_table *table, const mel_text
                         names->item[c]);
     for (size_t r = 0; r < mel_table_rows(table); r++) {
         if (!(value[r] >= 0.0 && isfinite(value[r])))
-            return mel_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": a cost of %g; expected a number from 0 up",
+            return mel_fail(err, MEL_EDATA,
+                            "%s: row %zu, column \"%s\": a cost of %g; expected a number from 0 up",
                             mel_table_name(table), mel_table_row_number(table, r), names->item[c], value[r]);
         out[r * names->n + c] = value[r];
     }

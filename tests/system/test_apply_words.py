@@ -165,7 +165,7 @@ def test_costs_in_files(melicit):
     melicit.write("c.csv", "a,b\n0,1\n2,0\n1,1\n")
     melicit("metric", "--costs", "c.csv").refused(3, "c.csv: 3 rows and 2 columns; expected a square of costs")
     melicit.write("c.csv", "a,b,c\n0,1,2\n2,0,1\n")
-    melicit("metric", "--costs", "c.csv").refused(3, 'c.csv: row 2 begins with "0", which is no column')
+    melicit("metric", "--costs", "c.csv").refused(3, 'c.csv: row 2 is about "0", but no column is called so')
     melicit.write("c.csv", "a,b\n0,0\n0,0\n")
     melicit("metric", "--costs", "c.csv").refused(3, "no mistake costs anything")
     melicit("metric", "--named", "g-mean").refused(2, "apply, score, rank and optimise take it by its name")

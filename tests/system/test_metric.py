@@ -52,7 +52,7 @@ def test_costs_in_a_file(melicit):
         (("--cost", "lost=1"), 2, "not the cost of a mistake"),
         (("--costs", "reward.csv"), 3, "reward.csv: predicting"),
         (("--costs", "oblong.csv"), 3, "expected a square"),
-        (("--costs", "stranger.csv"), 3, 'called "z"'),
+        (("--costs", "stranger.csv"), 3, '"z", but no column is called so'),
         (("--named", "f1"), 2, "how frequent"),
         (("--named", "mcc", "--prevalence", "0.2"), 2, "by its name"),
         (("--named", "kappa", "--classes", "a,b,c", "--shares", "0.5,0.5,0.5"), 2, "add up to 1"),
