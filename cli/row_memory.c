@@ -206,27 +206,27 @@ static void meet_blas(int threads)
     }
 }
 
+static void refuse_below(size_t needed, size_t threads, const struct rlimit *limit, const char *option)
+{
+    if (limit->rlim_cur == RLIM_INFINITY || limit->rlim_cur >= needed)
+        return;
+    (void)fprintf(stderr,
+                  "melicit: ulimit %s leaves %zu MB of address space, and OpenBLAS needs %zu MB for %zu "
+                  "thread%s; raise the limit, set OPENBLAS_NUM_THREADS=1, or limit memory with --memory "
+                  "instead\n",
+                  option, (size_t)limit->rlim_cur >> 20, needed >> 20, threads, threads == 1 ? "" : "s");
+    _exit(mel_status_exit_code(MEL_ENOMEM)); /* not exit(), which waits for the threads */
+}
+
 void cli_address_space_check(void)
 {
     static const size_t each = (size_t)128 << 20; /* of a thread of OpenBLAS */
-    static const struct {
-        int kind;
-        const char *option;
-    } limits[] = { { RLIMIT_AS, "-v" }, { RLIMIT_DATA, "-d" } };
     const size_t threads = (size_t)openblas_get_num_threads(), needed = (threads + 1) * each;
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        struct rlimit limit;
-        if (getrlimit(limits[i].kind, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-            limit.rlim_cur >= needed)
-            continue;
-        (void)fprintf(stderr,
-                      "melicit: ulimit %s leaves %zu MB of address space, and OpenBLAS needs %zu MB for %zu "
-                      "thread%s; raise the limit, set OPENBLAS_NUM_THREADS=1, or limit memory with --memory "
-                      "instead\n",
-                      limits[i].option, (size_t)limit.rlim_cur >> 20, needed >> 20, threads,
-                      threads == 1 ? "" : "s");
-        _exit(mel_status_exit_code(MEL_ENOMEM)); /* not exit(), which waits for the threads */
-    }
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0)
+        refuse_below(needed, threads, &limit, "-v");
+    if (getrlimit(RLIMIT_DATA, &limit) == 0)
+        refuse_below(needed, threads, &limit, "-d");
 }
 
 mel_status cli_row_memory_limit(const char *size, int threads, mel_error *err)
