@@ -167,14 +167,10 @@ static void note_sums(mel_run *r, const mel_iterate *rule)
 /* What the last rule does on all rows. */
 static mel_status measure_rule(mel_iterate *into, mel_run *r, mel_error *err)
 {
-    double *scratch = mel_alloc(r->w.size.k + r->w.size.n_directions, sizeof *scratch);
-    if (scratch == NULL)
-        return mel_fail_memory(err, "scores");
     put_gains(r->gain, r, r->n_rules - 1);
-    mel_validation_sums(into, &r->w, r->gain, scratch);
-    free(scratch);
-    const mel_status status =
-        mel_packed_sums(into->train, r->w.packed, r->weight + (r->n_rules - 1) * r->n_weight, err);
+    mel_status status = mel_validation_sums(into, &r->w, r->gain, err);
+    if (status == MEL_OK)
+        status = mel_packed_sums(into->train, r->w.packed, r->weight + (r->n_rules - 1) * r->n_weight, err);
     if (status == MEL_OK)
         note_sums(r, into);
     return status;

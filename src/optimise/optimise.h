@@ -115,8 +115,8 @@ mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *t
 
 /* total[group][class][d]: sum of u_d over all validation rows; u is scratch for n_directions. */
 void mel_validation_totals(double *total, const mel_weighting *w, double *u);
-/* What a rule does on the validation rows: rule->validation or rule->chance. scratch: k + n_directions. */
-void mel_validation_sums(mel_iterate *rule, const mel_weighting *w, const double *gain, double *scratch);
+/* What a rule does on the validation rows: rule->validation or rule->chance. */
+mel_status mel_validation_sums(mel_iterate *rule, const mel_weighting *w, const double *gain, mel_error *err);
 
 /* --- probes.c: the constraint problem of appendix E.7 ------------------------------------------- */
 
