@@ -1,7 +1,9 @@
 /* What things are called: the two mistakes, the statistics, and the metric in words with these names. */
+#include "metric/shared.h"
 #include "metric/text.h"
 #include "outcome/outcome.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,4 +185,39 @@ void mel_outcome_put_in_words(mel_outcome_work *w)
         w->out.words =
             mel_outcome_format(w, "%s%s", words, w->out.summary.end == MEL_END_RANGE ? beyond : "");
     free(words);
+}
+
+static mel_status interval_text(char **out, double low, double high, mel_error *err)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    mel_words_add_interval(&text, low, high);
+    mel_buffer_puts(&text, ".");
+    return mel_text_take(out, &text, "an interval", err);
+}
+
+/* The words compare the largest weight with the smallest, by the intervals of each alone, as a metric file
+ * has them; the session knows how the two move together. */
+void mel_outcome_sharpen_words(mel_outcome_work *w)
+{
+    const mel_weight_ratio *least = NULL;
+    for (size_t i = 0; w->status == MEL_OK && i < w->out.n_ratios; i++)
+        if (least == NULL || w->ratio[i].ratio.ratio < least->ratio.ratio)
+            least = &w->ratio[i];
+    mel_cost_ratio alone;
+    if (least == NULL || !(least->ratio.low > 0.0) || !isfinite(least->ratio.high) ||
+        mel_metric_weight_ratio(&alone, w->metric, least->of, least->weight, NULL) != MEL_OK)
+        return;
+    char *words = NULL, *from = NULL, *to = NULL;
+    mel_buffer copy;
+    mel_buffer_init(&copy, MOST_TEXT);
+    mel_buffer_puts(&copy, w->out.words);
+    if (mel_outcome_good(w, mel_text_take(&words, &copy, "the metric in words", w->err)) &&
+        mel_outcome_good(w, interval_text(&from, alone.low, alone.high, w->err)) &&
+        mel_outcome_good(w, interval_text(&to, 1.0 / least->ratio.high, 1.0 / least->ratio.low, w->err)) &&
+        from[1] != '\0' && mel_outcome_good(w, replace(&words, from, to, w->err)))
+        w->out.words = mel_outcome_format(w, "%s", words);
+    free(words);
+    free(from);
+    free(to);
 }

@@ -159,14 +159,13 @@ static void state_ratios(mel_outcome_work *w)
                         "%zu of %zu weights are known to a factor of 2, as shares of the largest (%s): %s.",
                         known, w->out.n_ratios, largest, list);
     list = list_ratios(w, &wide, true);
-    if (wide > 0)
+    if (wide > 0 && w->out.n_ratios == 1)
         mel_outcome_say(w, MEL_ABOUT_OPEN, "ratios",
-                        "%zu of %zu weight%s still wide, as shares of the largest (%s): %s.", wide,
-                        w->out.n_ratios,
-                        w->out.n_ratios == 1 ? " is"
-                        : wide == 1          ? "s is"
-                                             : "s are",
-                        largest, list);
+                        "The other weight is still wide, as a share of the larger (%s): %s.", largest, list);
+    else if (wide > 0)
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "ratios",
+                        "%zu of %zu weights %s still wide, as shares of the largest (%s): %s.", wide,
+                        w->out.n_ratios, wide == 1 ? "is" : "are", largest, list);
 }
 
 /* Two classes: the one ratio that there is, in the words of the metric. */
@@ -195,16 +194,15 @@ static void state_cost(mel_outcome_work *w)
                         below ? ends.high.text : "", o->false_alarms);
 }
 
-/* Coefficients of which at least the sign is known. */
+/* Of the weights that are listed, those of which at least the sign is known. */
 static void state_signs_known(mel_outcome_work *w)
 {
-    const size_t n = mel_metric_coefficients(w->metric);
+    const mel_outcome *o = &w->out;
     size_t known = 0;
-    for (size_t i = 0; i < n; i++) {
-        double low = 0.0, high = 0.0;
-        known += mel_metric_interval(w->metric, i, &low, &high) && (low > 0.0 || high < 0.0);
-    }
-    mel_outcome_say(w, MEL_ABOUT_KNOWN, "signs", "The sign of %zu of %zu weights is known.", known, n);
+    for (size_t i = 0; i < o->n_coefficients; i++)
+        known += o->coefficients[i].number.low > 0.0 || o->coefficients[i].number.high < 0.0;
+    mel_outcome_say(w, MEL_ABOUT_KNOWN, "signs", "The sign of %zu of %s%zu %sweights is known.", known,
+                    o->n_left_out > 0 ? "the " : "", o->n_coefficients, o->n_left_out > 0 ? "largest " : "");
 }
 
 /* What it would take to know everything as well as was asked for. */

@@ -194,11 +194,16 @@ def test_what_is_known_after_twenty_questions(melicit):
     assert len((melicit.folder / "s.jsonl").read_text().splitlines()) == 21
     assert "the most allowed" in text and "is known" in text and "still wide" in text
     melicit.write("t.json", metric_text("linear", layout("confusion", "offdiagonal", 3), a=unit([-1, -2, -3, -1, -2, -1])))
-    ratios = melicit("elicit", *SOFTMAX, "--oracle", "sim:t.json", "--json").done().json["ratios"]
+    found = melicit("elicit", *SOFTMAX, "--oracle", "sim:t.json", "--json").done().json
+    ratios = found["ratios"]
     assert len(ratios) == 5 and {one["of"] for one in ratios} == {2}
     for one, want in zip(ratios, [1 / 3, 2 / 3, 1 / 3, 2 / 3, 1 / 3]):
         assert one["interval"][0] <= one["ratio"] <= one["interval"][1] and not one["wide"]
         assert one["ratio"] == pytest.approx(want, abs=0.1)
+    # The sentence about the largest and the smallest has the interval of their ratio, not of each alone.
+    low, high = map(float, re.search(r"times as much as .*; 95% between ([0-9.]+) and ([0-9.]*[0-9])", found["words"]).groups())
+    least = min(ratios, key=lambda one: one["ratio"])
+    assert (low, high) == pytest.approx([1 / end for end in reversed(least["interval"])], rel=0.02)
 
 
 def test_pool(doctor):
@@ -312,5 +317,5 @@ def test_a_persons_session(melicit, words):
         assert all(sum(a != b for a, b in zip(line["a"], line["b"])) <= 2 for line in lines[:15])
     assert "is known" in text and "more questions" in text and ("fair" not in str(words) or "lambda" in text)
     page = (melicit.folder / "r.html").read_text()
-    known = r"known to a factor of 2|The sign of [0-9]+ of [0-9]+ weights is known"
+    known = r"known to a factor of 2|The sign of [0-9]+ of (the )?[0-9]+ (largest )?weights is known"
     assert re.search(known, page) and re.search(known, text) and "would settle all of it" in page

@@ -11,8 +11,6 @@ enum { MEL_WORDS_NUMBER = 48 };
 void mel_words_ratio_text(char text[MEL_WORDS_NUMBER], double x, int extra);
 /* Such a text with thousands set apart. */
 void mel_words_add_ratio(mel_buffer *out, const char *text);
-/* "; 95% between 5.2 and 7.4", or what is known of it; nothing when nothing is. */
-void mel_words_add_interval(mel_buffer *out, double low, double high);
 void mel_words_add_percent(mel_buffer *out, double share);
 /* What is said of a metric whose weights are all zero. */
 void mel_words_add_nothing(mel_buffer *out);
