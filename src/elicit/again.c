@@ -47,6 +47,19 @@ static bool came_again(const mel_session *session, size_t index)
     return false;
 }
 
+/* Whether two questions offered the same: systems that differ by the same amounts. */
+static bool same_offer(const mel_session *session, size_t i, size_t j)
+{
+    const mel_pair x = mel_session_pair(session, i), y = mel_session_pair(session, j);
+    double apart = 0.0, turned = 0.0;
+    for (size_t s = 0; s < session->size; s++) {
+        const double dx = x.a[s] - x.b[s], dy = y.a[s] - y.b[s];
+        apart = fmax(apart, fabs(dx - dy));
+        turned = fmax(turned, fabs(dx + dy));
+    }
+    return fmin(apart, turned) < 1e-9;
+}
+
 static call look_at(const mel_session *session, size_t index, const mel_metric *metric)
 {
     const mel_pair pair = mel_session_pair(session, index);
@@ -82,7 +95,7 @@ static size_t pick(const mel_session *session, const mel_metric *metric, int acc
         const mel_entry *e = &session->entries[i];
         bool out = e->answer == MEL_ANSWER_SKIP || e->check || came_again(session, i);
         for (size_t j = 0; j < n_taken; j++)
-            out = out || taken[j] == i + 1;
+            out = out || same_offer(session, i, taken[j] - 1);
         if (out)
             continue;
         const call c = look_at(session, i, metric);
