@@ -103,9 +103,27 @@ void mel_api_page(mel_call *call)
         give_page(call, NULL);
 }
 
+/* [{"name": "linear", "shape": "a weighted sum"}, ..]: every family, as it is written; NULL: no memory. */
+static json_t *families(void)
+{
+    json_t *list = json_array();
+    for (int f = 0; list != NULL; f++) {
+        const mel_family_facts *is = mel_family_about((mel_family)f);
+        if (is == NULL)
+            break;
+        const char *name = is->example != NULL ? is->example : is->name;
+        if (json_array_append_new(list, json_pack("{s:s, s:s}", "name", name, "shape", is->shape)) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return list;
+}
+
 void mel_api_datasets(mel_call *call)
 {
-    mel_call_json(call, json_pack("{s:O}", "datasets", (json_t *)call->app->datasets));
+    mel_call_json(call,
+                  json_pack("{s:O, s:o}", "datasets", (json_t *)call->app->datasets, "families", families()));
 }
 
 /* --- answers ------------------------------------------------------------------------------------ */

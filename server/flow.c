@@ -35,6 +35,21 @@ static const mel_layout *layout_of(const mel_domain *domain)
                                   : mel_space_layout(domain->space);
 }
 
+/* The numbers that a session looks for: of a polynomial each product counts once, in whichever order. */
+static mel_status unknowns(size_t *out, const mel_session_options *opt, const mel_layout *layout,
+                           mel_error *err)
+{
+    const mel_family_facts *is = mel_family_about(opt->family);
+    const uint32_t degree = is->degree > 0 ? is->degree : opt->degree;
+    if (degree == 1 || is->groups)
+        return mel_family_coefficients(out, opt->family, degree, layout, err);
+    double all = 1.0;
+    for (uint32_t d = 1; d <= degree; d++)
+        all *= ((double)mel_layout_size(layout) + d) / d;
+    *out = (size_t)(all - 0.5); /* without the constant */
+    return MEL_OK;
+}
+
 /* Sessions on the web are of a size that answers within a moment and takes little memory: refused before
  * anything is allocated. */
 static mel_status check_size(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
@@ -62,7 +77,7 @@ static mel_status check_size(const mel_session_options *opt, const mel_domain *d
         return mel_fail(err, MEL_ELIMIT,
                         "space: %zu classes have more pairs than questions on the web are about (%d)",
                         layout->n_classes, MOST_FACES);
-    const mel_status status = mel_family_coefficients(&n, opt->family, opt->degree, layout, err);
+    const mel_status status = unknowns(&n, opt, layout, err);
     if (status == MEL_OK && n > most)
         return mel_fail(
             err, MEL_ELIMIT,

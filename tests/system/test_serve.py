@@ -422,6 +422,16 @@ def test_how_good_a_model_is_before_a_session_starts(server):
     assert abs(found["found"] - best) < 1e-12 and found["alarms"] <= 0.1
     fair = {**body["space"], "groups": whole, "group": "Ort"}
     assert client.post("/api/check", {**body, "space": fair, "family": "fair-linear"})[0] == 200
+    # Every family that the start page offers for three classes, also in groups: each product of a polynomial is one number to be found.
+    known = {family["name"] for family in client.get("/api/datasets")[1]["families"]}
+    assert {"linear", "monotone", "polynomial:3"} <= known and len(known) == 9
+    three = "".join(f"{i % 3 + numpy.sin(i):.3f},{'abc'[i % 3]},{'uv'[i % 2]}\n" for i in range(240))
+    space = {"data": "upload:" + client.json("POST", "/api/upload", "x,kind,sex\n" + three, {"Content-Type": "text/csv"})[1]["upload"], "label": "kind"}
+    for family in ("quadratic", "polynomial:3"):
+        assert client.post("/api/check", {"space": {**space, "skip": ["sex"]}, "family": family})[0] == 200
+    for family in ("fair-linear", "fair-quadratic"):
+        status, told = client.post("/api/check", {"space": {**space, "group": "sex"}, "family": family})
+        assert status == 200, told
     # A check starts nothing, and refuses what a start refuses.
     assert client.json("GET", "/api/page")[0] == 403
     status, told = client.post("/api/check", {**body, "space": {**fair, "group": "Fall"}, "family": "fair-linear"})
