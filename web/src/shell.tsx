@@ -33,7 +33,7 @@ function explain(error: ApiError, own: boolean): [string, string] {
   if (error.status === 403)
     return own
       ? ['No session here', 'This browser has no session under way. You can start a new one.']
-      : ['This link does not open the study', error.message];
+      : [error.code === 'wrong-link' ? 'This link does not open the study' : 'This link does not open anything', error.message];
   if (error.code === 'closed') return ['This study is closed', 'It takes no further participants. Thank you for your interest.'];
   if (error.code === 'full') return ['This study is full', 'It has all the participants that it needs. Thank you for your interest.'];
   if (error.status === 404) return ['Nothing here', error.message];

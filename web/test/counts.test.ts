@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  apportioned,
   cells,
   columnTotals,
   differing,
@@ -13,6 +14,8 @@ import {
   rowTotals,
   type TwoSystems,
 } from '../src/lib/counts';
+import { costsOf } from '../src/charts/costs';
+import type { Weight } from '../src/lib/types';
 
 const binary: TwoSystems = {
   people: 100,
@@ -119,4 +122,20 @@ test('the population model has the wanted share of positives', () => {
       for (let i = 0; i < n; i++) mean += 1 / (1 + Math.exp(a * (-1 + (2 * (i + 0.5)) / n) + b)) / n;
       assert.ok(Math.abs(mean - share) < 1e-6, `a ${a}, share ${share}: ${mean}`);
     }
+});
+
+test('shares become whole people who are all there', () => {
+  assert.deepEqual(apportioned(1000, [0.38, 0.2396, 0.3804]), [380, 240, 380]);
+  assert.deepEqual(apportioned(1000, [1 / 3, 1 / 3, 1 / 3]), [334, 333, 333]);
+  assert.deepEqual(apportioned(100, [0.5, 0.25]), [50, 25]);
+});
+
+test('costs are shares of the gravest, with the sign of their ends', () => {
+  const weight = (value: number, low: number, high: number): Weight => ({ symbol: '', name: '', value, low, high });
+  const curved = costsOf([weight(0.1, -0.4, 0.5), weight(0.8, -0.4, 0.8)], undefined);
+  assert.deepEqual(curved.map((c) => [c.value, c.ends]), [[0.125, [-0.5, 0.625]], [1, [-0.5, 1]]]);
+  // Of utilities the weights of mistakes are negative.
+  assert.deepEqual(costsOf([weight(-0.5, -0.75, -0.25), weight(-1, -1, -0.5)], undefined)[0], { value: 0.5, ends: [0.25, 0.75] });
+  const known = costsOf([weight(0.1, 0, 0.2), weight(1, 0.9, 1)], [{ weight: 0, of: 1, ratio: 0.1, interval: [0.05, 0.12], wide: true }]);
+  assert.deepEqual(known, [{ value: 0.1, ends: [0.05, 0.12] }, { value: 1, ends: null }]);
 });

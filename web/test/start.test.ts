@@ -176,7 +176,8 @@ test('families are those that the data allow', () => {
   ]);
   assert.deepEqual(names({ ...two, source: 'names', file: null }), ['linear', 'linear-fractional']);
   assert.deepEqual(names({ ...two, classes: ['a', 'b', 'c'] }).sort(), [...all].sort());
-  assert.deepEqual(names({ ...two, classes: ['a', 'b', 'c', 'd'] }).at(-1), 'monotone');
+  assert.deepEqual(names({ ...two, classes: ['a', 'b', 'c', 'd'] }).slice(-2), ['monotone', 'quadratic']);
+  assert.deepEqual(names({ ...two, classes: ['a', 'b', 'c', 'd', 'e'] }).at(-1), 'monotone');
   const pool: Upload = { ...SCORES, columns: ['women:tp', 'men:tp'].map(numbers) };
   assert.deepEqual(names({ ...two, source: 'candidates', file: fileOf(pool) }), ['fair-linear', 'fair-quadratic']);
   assert.equal(familyOf({ ...two, family: 'fair-linear' }), 'linear');

@@ -1,14 +1,16 @@
 // A study file as a form, with the pages that participants will see beside it. The JSON stays at hand, and says the same.
 
-import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { createContext, type JSX } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { PageBody } from '../app';
-import { post, type ApiError } from '../lib/api';
-import type { Page } from '../lib/types';
+import { get, post, type ApiError } from '../lib/api';
+import type { Family, Page } from '../lib/types';
 import { PHASES, SECTIONS, partOf, withField, type FieldSchema, type Json, type JsonObject } from './schema';
 
 const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const objects = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+const Families = createContext<Family[]>([]);
 
 interface EditProps {
   schema: FieldSchema;
@@ -56,6 +58,25 @@ const showText = (value: Json | undefined): string => (value === undefined || va
 const readLines = (text: string): string[] => text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
 const showLines = (value: Json | undefined): string => (Array.isArray(value) ? value.map(String).join('\n') : showText(value));
 
+function Choices({ schema, id, value, set }: EditProps): JSX.Element {
+  const families = useContext(Families);
+  const known = schema.choices === 'families' ? families.map((f) => f.name) : (schema.choices ?? []);
+  const words = (name: string): string => {
+    const family = schema.choices === 'families' ? families.find((f) => f.name === name) : undefined;
+    return family ? `${name}: ${family.shape}` : name;
+  };
+  return (
+    <select id={id} value={showText(value)} onChange={(e) => set(e.currentTarget.value || undefined)}>
+      <option value="">as usual</option>
+      {[...new Set([...known, ...(typeof value === 'string' ? [value] : [])])].map((c) => (
+        <option key={c} value={c}>
+          {words(c)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 function Control({ schema, id, value, set }: EditProps): JSX.Element {
   switch (schema.type) {
     case 'number':
@@ -67,16 +88,7 @@ function Control({ schema, id, value, set }: EditProps): JSX.Element {
     case 'long':
       return <Typed id={id} value={value} set={set} long read={(text) => text} show={showText} />;
     case 'choice':
-      return (
-        <select id={id} value={showText(value)} onChange={(e) => set(e.currentTarget.value || undefined)}>
-          <option value="">as usual</option>
-          {[...new Set([...(schema.choices ?? []), ...(typeof value === 'string' ? [value] : [])])].map((c) => (
-            <option key={c} value={c}>
-              {c}
-            </option>
-          ))}
-        </select>
-      );
+      return <Choices schema={schema} id={id} value={value} set={set} />;
     default:
       return <Typed id={id} value={value} set={set} read={(text) => text} show={showText} />;
   }
@@ -99,7 +111,7 @@ function EditField({ schema, id, value, set }: EditProps): JSX.Element {
     );
   if (schema.type === 'objects') return <EditObjects schema={schema} id={id} value={value} set={set} />;
   return (
-    <div class="field">
+    <div class={schema.wide ? 'field wide-field' : 'field'}>
       <label for={id}>{schema.label}</label>
       <Control schema={schema} id={id} value={value} set={set} />
       {schema.hint && <p class="note">{schema.hint}</p>}
@@ -293,9 +305,16 @@ export function PreviewPane({ preview, phases, at, look }: { preview: Preview; p
 
 export function EditForm({ file, set, message, look }: { file: JsonObject; set: (file: JsonObject) => void; message: string; look: (phase: number) => void }): JSX.Element {
   const { part, phase } = partOf(message);
+  const [families, setFamilies] = useState<Family[]>([]);
+  useEffect(() => {
+    // Without the list the family of the file is still shown.
+    get<{ families: Family[] }>('/api/datasets')
+      .then((answer) => setFamilies(answer.families))
+      .catch(() => undefined);
+  }, []);
   const known = SECTIONS.some((s) => s.key === part || (s.key === '' && s.fields.some((f) => f.key === part)));
   return (
-    <>
+    <Families.Provider value={families}>
       {message !== '' && !known && phase === null && (
         <p class="problem" role="alert">
           {message}
@@ -324,6 +343,6 @@ export function EditForm({ file, set, message, look }: { file: JsonObject; set: 
         );
       })}
       <EditPhases file={file} set={set} wrong={phase} message={message} look={look} />
-    </>
+    </Families.Provider>
   );
 }

@@ -21,13 +21,25 @@ interface ForestProps {
   log: boolean;
   label: string;
   simulated?: boolean;
+  /** Names are sentences rather than labels: they have a line of their own. */
+  names?: boolean;
 }
 
 const ROW = 30;
+const NAMED_ROW = 50;
 const HEAD = 26;
 const MOST = 200;
 
+/** Only a lower bound is known. */
+export const isOpen = (range: Range): boolean => range.high == null && typeof range.low === 'number';
+
 const endsOf = (range: Range): [number, number] => [range.low ?? range.value, range.high ?? range.value];
+
+/** As much of a name as there is room for. */
+const cut = (name: string, most: number): string => {
+  const letters = [...name];
+  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : name;
+};
 
 /** The ends of the scale and where it is marked. */
 function scaleOf(ranges: Range[], log: boolean): { low: number; high: number; ticks: number[] } {
@@ -49,21 +61,32 @@ function scaleOf(ranges: Range[], log: boolean): { low: number; high: number; ti
 }
 
 export const rangeText = ({ low, high }: Range): string =>
-  low == null || high == null ? '' : Number.isFinite(high) && high < 1e5 ? `${short(low)} to ${short(high)}` : `more than ${short(low)}`;
+  low == null ? '' : high != null && high < 1e5 ? `${short(low)} to ${short(high)}` : `more than ${short(low)}`;
 
-export function Forest({ lines, all, log, label, simulated }: ForestProps): JSX.Element | null {
+/** The number and its interval; of what has no upper end there is no best guess. */
+function Numbers({ range, x, y }: { range: Range; x: number; y: number }): JSX.Element {
+  return (
+    <text class="forest-number" x={x} y={y} text-anchor="end">
+      {!isOpen(range) && <tspan class="forest-value">{short(range.value)} </tspan>}
+      {rangeText(range)}
+    </text>
+  );
+}
+
+export function Forest({ lines, all, log, label, simulated, names = false }: ForestProps): JSX.Element | null {
   const [ref, width] = useWidth<HTMLDivElement>();
   const sorted = [...lines].sort((a, b) => a.range.value - b.range.value).slice(0, MOST);
   if (sorted.length === 0) return null;
   const { low, high, ticks } = scaleOf([...sorted.map((l) => l.range), ...(all ? [all.range] : [])], log);
-  const [left, right] = width < 600 ? [74, 12] : [110, 150];
+  const [left, right] = names ? [14, 14] : width < 600 ? [74, 12] : [110, 150];
+  const row = names ? NAMED_ROW : ROW;
   const at = (x: number): number => {
     const inside = Math.min(high, Math.max(low, x));
     const share = log ? Math.log(inside / low) / Math.log(high / low || Math.E) : (inside - low) / (high - low);
     return left + share * Math.max(0, width - left - right);
   };
-  const y = (i: number): number => HEAD + i * ROW + ROW / 2;
-  const height = HEAD + (sorted.length + (all ? 1.4 : 0)) * ROW + 6;
+  const y = (i: number): number => HEAD + i * row + (names ? row - 12 : row / 2);
+  const height = HEAD + (sorted.length + (all ? 1.4 : 0)) * row + 6;
   const wide = width >= 600;
   return (
     <div class={`forest${simulated ? ' forest-simulated' : ''}`} ref={ref}>
@@ -79,23 +102,19 @@ export function Forest({ lines, all, log, label, simulated }: ForestProps): JSX.
             </g>
           ))}
           {sorted.map((l, i) => {
-            const [from, to] = endsOf(l.range);
-            const open = to > high * 1.01;
+            const open = isOpen(l.range);
+            const [from, to] = open ? [l.range.low ?? low, high] : endsOf(l.range);
             return (
               <g key={l.key} class="forest-line">
-                <text class="forest-name" x={4} y={y(i) + 4}>
-                  {l.odd ? '▲ ' : ''}
-                  {l.name.slice(0, wide ? 14 : 9)}
+                <text class="forest-name" x={4} y={names ? y(i) - 14 : y(i) + 4}>
+                  {names ? cut(l.name, Math.floor((width - 130) / 7.5)) : `${l.odd ? '▲ ' : ''}${cut(l.name, wide ? 14 : 9)}`}
+                  <title>{l.name}</title>
                 </text>
                 <line x1={at(from)} x2={at(to)} y1={y(i)} y2={y(i)} />
-                {open && <path class="forest-arrow" d={`M${at(to) - 7} ${y(i) - 5}l7 5-7 5`} />}
-                <circle cx={at(l.range.value)} cy={y(i)} r={5} />
+                {open || to > high * 1.01 ? <path class="forest-arrow" d={`M${at(to) - 7} ${y(i) - 5}l7 5-7 5`} /> : null}
+                {!open && <circle cx={at(l.range.value)} cy={y(i)} r={5} />}
                 {l.truth !== undefined && <line class="forest-truth" x1={at(l.truth)} x2={at(l.truth)} y1={y(i) - 9} y2={y(i) + 9} />}
-                {wide && (
-                  <text class="forest-number" x={width - 4} y={y(i) + 4} text-anchor="end">
-                    <tspan class="forest-value">{short(l.range.value)}</tspan> {rangeText(l.range)}
-                  </text>
-                )}
+                {(wide || names) && <Numbers range={l.range} x={width - 4} y={names ? y(i) - 14 : y(i) + 4} />}
               </g>
             );
           })}
@@ -106,11 +125,7 @@ export function Forest({ lines, all, log, label, simulated }: ForestProps): JSX.
                 {all.name}
               </text>
               <path d={`M${at(endsOf(all.range)[0])} ${y(sorted.length) + 8}L${at(all.range.value)} ${y(sorted.length)}L${at(endsOf(all.range)[1])} ${y(sorted.length) + 8}L${at(all.range.value)} ${y(sorted.length) + 16}z`} />
-              {wide && (
-                <text class="forest-number" x={width - 4} y={y(sorted.length) + 12} text-anchor="end">
-                  <tspan class="forest-value">{short(all.range.value)}</tspan> {rangeText(all.range)}
-                </text>
-              )}
+              {wide && <Numbers range={all.range} x={width - 4} y={y(sorted.length) + 12} />}
             </g>
           )}
         </svg>

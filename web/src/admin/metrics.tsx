@@ -49,7 +49,7 @@ export function Metrics({ view }: { view: StudyView }): JSX.Element | null {
           <select id="measure" value={what} onChange={(e) => setChosen(e.currentTarget.value)}>
             {choices.map((symbol) => (
               <option key={symbol} value={symbol}>
-                {symbol === 'ratio' ? 'the ratio' : `weight ${symbol}`}
+                {symbol === 'ratio' ? 'the ratio' : `weight: ${name(symbol)}`}
               </option>
             ))}
           </select>
@@ -79,7 +79,14 @@ export function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
         {pooled.of && pooled.of > pooled.participants ? `, the first of ${pooled.of}` : ''})
       </h2>
       {pooled.cost_ratio && <p class="big">{ratioText(common ?? pooled.cost_ratio)}</p>}
-      {common ? <p>Around it lies what each of them wants. If all wanted exactly the same, it would be {ratioText(pooled.cost_ratio)}.</p> : pooled.words && <p>{pooled.words}</p>}
+      {common ? (
+        <p>
+          Around it lies what each of them wants.
+          {!pooled.differ && ` If all wanted exactly the same, it would be ${ratioText(pooled.cost_ratio)}.`}
+        </p>
+      ) : (
+        pooled.words && <p>{pooled.words}</p>
+      )}
       {view.file.learn_from_others && pooled.community && <p>New participants’ questions start from what these want.</p>}
       {pooled.statements?.map((s) => <p key={s.key}>{s.text}</p>)}
     </section>

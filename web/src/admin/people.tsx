@@ -3,9 +3,11 @@
 import type { JSX } from 'preact';
 import { duration, percent, short } from '../lib/text';
 import type { Person, Range, StudyView } from '../lib/types';
+import { PHASES } from './schema';
 
 export function ratioText(ratio: Range | undefined | null): string {
   if (!ratio) return '–';
+  if (ratio.high == null && ratio.low != null) return `more than ${short(ratio.low)}`;
   const value = short(ratio.value);
   return ratio.low != null && ratio.high != null ? `${value} (${short(ratio.low)} to ${short(ratio.high)})` : value;
 }
@@ -47,7 +49,7 @@ export function Places({ view }: { view: StudyView }): JSX.Element | null {
           <tbody>
             {view.pages.map((p, i) => (
               <tr key={i}>
-                <th scope="row">{p.title ?? p.name}</th>
+                <th scope="row">{p.title ?? PHASES[p.name]?.title ?? p.name}</th>
                 <td>{p.here}</td>
                 <td>{p.left}</td>
                 <td class="weight-bar" aria-hidden="true">
@@ -77,7 +79,9 @@ function PersonRow({ person, study, erase }: { person: Person; study: string; er
   return (
     <tr>
       <th scope="row" class="stick-left">
-        <a href={`/admin/study/${study}/${person.id}`}>{name}</a>
+        <a href={`/admin/study/${study}/${person.id}`} title={name}>
+          {name}
+        </a>
         {odd && <b title="inconsistent"> ▲</b>}
         {person.simulated && <small> simulated</small>}
       </th>

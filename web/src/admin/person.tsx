@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { get, rememberCsrf, type ApiError } from '../lib/api';
 import { duration, percent, sentence, short } from '../lib/text';
-import type { LogEvent, PersonView } from '../lib/types';
+import type { LogEvent, PersonView, Weight } from '../lib/types';
 import { Loading } from '../shell';
 import { Frame, when } from './common';
 import { Forest } from './forest';
@@ -24,7 +24,13 @@ export function answerText({ value, undo, page }: LogEvent): string {
 
 const point = (numbers: number[] | undefined): string => (numbers ? numbers.map((x) => Number(x.toFixed(4))).join(', ') : '');
 
-function Events({ events, study }: { events: LogEvent[]; study: string }): JSX.Element {
+/** What the numbers of A and B are, in their order, where the weights of the metric say so. */
+function statistics(events: LogEvent[], weights: Weight[]): string {
+  const numbers = events.find((e) => e.a)?.a?.length;
+  return numbers !== undefined && numbers === weights.length ? ` (${weights.map((w) => w.name).join(', ')}: shares of all)` : '';
+}
+
+function Events({ events, study, weights }: { events: LogEvent[]; study: string; weights: Weight[] }): JSX.Element {
   return (
     <section class="card">
       <h2>Everything they answered</h2>
@@ -54,7 +60,8 @@ function Events({ events, study }: { events: LogEvent[]; study: string }): JSX.E
         </table>
       </div>
       <p class="note">
-        A and B as they were shown: the statistics of the two systems that the metric is about. The same is in the{' '}
+        A and B as they were shown: the statistics of the two systems that the metric is about{statistics(events, weights)}. The same is in
+        the{' '}
         <a href={`/api/admin/studies/${study}/export.csv`}>export</a>.
       </p>
     </section>
@@ -114,12 +121,13 @@ export function PersonPage({ study, id }: { study: string; id: string }): JSX.El
           <h2>Their metric</h2>
           <Forest
             log={false}
+            names
             label={`Weights: ${person.weights?.map((w) => `${w.name} ${short(w.value)}`).join(', ') ?? ''}`}
-            lines={(person.weights ?? []).map((w) => ({ key: w.symbol, name: w.symbol, range: w }))}
+            lines={(person.weights ?? []).map((w) => ({ key: w.symbol, name: w.name, range: w }))}
           />
         </section>
       )}
-      <Events events={events} study={study} />
+      <Events events={events} study={study} weights={person.weights ?? []} />
     </Frame>
   );
 }

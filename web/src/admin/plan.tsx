@@ -30,7 +30,7 @@ function Answer({ plan }: { plan: Plan }): JSX.Element {
     <div role="status">
       <p>
         An interval {narrow}:{' '}
-        <b>{plan.questions === null ? 'more questions than the study asks' : `${plan.questions} questions`}</b> for half of the people,{' '}
+        <b>{plan.questions === null ? 'more questions than the study asks' : plan.questions === 1 ? '1 question' : `${plan.questions} questions`}</b> for half of the people,{' '}
         <b>{plan.people === null ? `more than ${plan.participants} people` : `${plan.people} people`}</b> for what they want together.
       </p>
       {plan.dominated > 0 && (
@@ -56,7 +56,7 @@ function Answer({ plan }: { plan: Plan }): JSX.Element {
           <tbody>
             {steps.map((row) => (
               <tr key={row.questions}>
-                <td>{row.questions}</td>
+                <th scope="row">{row.questions}</th>
                 <td>{widthText(row.width)}</td>
                 <td>{row.idle > 0 ? row.idle : '–'}</td>
               </tr>
@@ -74,7 +74,7 @@ function Answer({ plan }: { plan: Plan }): JSX.Element {
           <tbody>
             {plan.by_people.map((row) => (
               <tr key={row.people}>
-                <td>{row.people}</td>
+                <th scope="row">{row.people}</th>
                 <td>{widthText(row.width)}</td>
               </tr>
             ))}

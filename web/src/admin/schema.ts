@@ -7,8 +7,11 @@ export interface FieldSchema {
   key: string;
   label: string;
   type: 'text' | 'long' | 'number' | 'boolean' | 'choice' | 'list' | 'json' | 'object' | 'objects';
-  choices?: string[];
+  /** 'families': those that the server names. */
+  choices?: string[] | 'families';
   hint?: string;
+  /** A line of its own. */
+  wide?: boolean;
   /** Only where the object beside it is so; what is there already is always shown. */
   when?: (object: JsonObject) => boolean;
   /** Of an object, or of each object of a list. */
@@ -23,23 +26,12 @@ const text = (key: string, label: string, hint?: string): FieldSchema => ({ key,
 const long = (key: string, label: string, hint?: string): FieldSchema => ({ key, label, type: 'long', hint });
 const number = (key: string, label: string, hint?: string): FieldSchema => ({ key, label, type: 'number', hint });
 const yes = (key: string, label: string): FieldSchema => ({ key, label, type: 'boolean' });
-const choice = (key: string, label: string, choices: string[], hint?: string): FieldSchema => ({ key, label, type: 'choice', choices, hint });
+const choice = (key: string, label: string, choices: string[] | 'families', hint?: string): FieldSchema => ({ key, label, type: 'choice', choices, hint });
 const list = (key: string, label: string, hint?: string): FieldSchema => ({ key, label, type: 'list', hint });
 const json = (key: string, label: string, hint?: string): FieldSchema => ({ key, label, type: 'json', hint });
 
+const TITLE: FieldSchema = { ...text('title', 'Title'), wide: true };
 const PARAGRAPHS = 'An empty line begins a paragraph.';
-
-export const FAMILIES = [
-  'linear',
-  'linear-fractional',
-  'diagonal-linear',
-  'diagonal-linear-fractional',
-  'monotone',
-  'fair-linear',
-  'fair-quadratic',
-  'quadratic',
-  'polynomial:3',
-];
 
 export interface Section {
   /** The key of the part; '': fields of the file itself. */
@@ -49,7 +41,7 @@ export interface Section {
 }
 
 export const SECTIONS: Section[] = [
-  { key: '', title: 'The study', fields: [text('title', 'Title'), long('about', 'About it, for researchers')] },
+  { key: '', title: 'The study', fields: [TITLE, long('about', 'About it, for researchers')] },
   {
     key: 'space',
     title: 'What the questions are about',
@@ -108,7 +100,7 @@ export const SECTIONS: Section[] = [
     key: 'elicitation',
     title: 'How questions are chosen',
     fields: [
-      choice('family', 'What is to be found out', FAMILIES),
+      { ...choice('family', 'What is to be found out', 'families'), wide: true },
       choice('strategy', 'Strategy', ['active', 'search']),
       number('max_questions', 'At most how many questions'),
       { key: 'tolerance', label: 'Until it is known so well', type: 'json', hint: '0.05, or "1.6x" for a ratio' },
@@ -144,7 +136,6 @@ export const SECTIONS: Section[] = [
   { key: 'prolific', title: 'Prolific', fields: [text('completion_url', 'Completion address')] },
 ];
 
-const TITLE = text('title', 'Title');
 const TEXT = long('text', 'Text', PARAGRAPHS);
 
 /** The fields of a phase, by its kind, and a new one. */
@@ -168,7 +159,7 @@ export const PHASES: Record<string, { title: string; fields: FieldSchema[]; empt
         empty: { name: 'field', label: 'Your question', type: 'text' },
         fields: [
           text('name', 'Name in exports'),
-          text('label', 'Question'),
+          { ...text('label', 'Question'), wide: true },
           choice('type', 'Answer', ['text', 'number', 'choice', 'long']),
           { ...list('choices', 'Choices', 'One per line.'), when: (field) => field['type'] === 'choice' },
           yes('required', 'Must be answered'),
@@ -193,7 +184,7 @@ export const PHASES: Record<string, { title: string; fields: FieldSchema[]; empt
         empty: { question: 'How many does system A miss?', type: 'number', of: { system: 'A', true: 1, predicted: 0 } },
         fields: [
           text('about', 'About'),
-          text('question', 'Question'),
+          { ...text('question', 'Question'), wide: true },
           choice('type', 'Answer', ['number', 'choice']),
           json('of', 'The right answer', 'As docs/study-file.md says; computed, never written down.'),
           text('compare', 'Compare'),

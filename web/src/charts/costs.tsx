@@ -5,22 +5,41 @@ import { short } from '../lib/text';
 import type { Result, Weight } from '../lib/types';
 import { Interval } from './interval';
 
-function Bar({ weight, top, wide }: { weight: Weight; top: number; wide: number }): JSX.Element {
-  const size = Math.abs(weight.value) / top;
-  const ends = [weight.low ?? weight.value, weight.high ?? weight.value].map((x) => Math.abs(x) / top).sort((a, b) => a - b);
-  const [low, high] = [ends[0] ?? size, ends[1] ?? size];
+/** What a mistake costs as a share of the gravest; what is below 0 would be a gain. */
+interface Cost {
+  value: number;
+  /** Without an interval, null. */
+  ends: [number, number] | null;
+}
+
+/** Every cost against the largest: where the server knows how the two move together, with the interval of their ratio. */
+export function costsOf(weights: readonly Weight[], ratios: Result['ratios']): Cost[] {
+  const top = weights.reduce((most, w, i) => (Math.abs(w.value) > Math.abs(weights[most]?.value ?? 0) ? i : most), 0);
+  const unit = weights[top]?.value || 1e-12;
+  return weights.map((w, i): Cost => {
+    const ratio = ratios?.find((r) => r.weight === i && r.of === top);
+    if (ratio && ratio.interval[1] !== null) return { value: ratio.ratio, ends: [ratio.interval[0], ratio.interval[1]] };
+    if (i === top && ratios?.length) return { value: 1, ends: null };
+    const ends = w.low == null || w.high == null ? null : [w.low / unit, w.high / unit].sort((a, b) => a - b);
+    return { value: w.value / unit, ends: ends as [number, number] | null };
+  });
+}
+
+function Bar({ cost, low, high }: { cost: Cost; low: number; high: number }): JSX.Element {
+  const at = (x: number): number => (100 * (x - low)) / (high - low);
   return (
     <>
-      <b>{short(size)}</b>{' '}
-      {weight.low !== undefined && (
+      <b>{short(cost.value)}</b>{' '}
+      {cost.ends && (
         <small>
-          {short(low)} to {short(high)}
+          {short(cost.ends[0])} to {short(cost.ends[1])}
         </small>
       )}
       <svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">
         <rect class="bar-back" y="5" width="100" height="4" />
-        <rect class="cost-range" x={(100 * low) / wide} width={Math.max(1.5, (100 * (high - low)) / wide)} y="2" height="10" />
-        <rect class="cost-value" x={(99 * size) / wide} width="1" height="14" />
+        {low < 0 && <rect class="cost-zero" x={at(0)} width="0.5" height="14" />}
+        {cost.ends && <rect class="cost-range" x={at(cost.ends[0])} width={Math.max(1.5, at(cost.ends[1]) - at(cost.ends[0]))} y="2" height="10" />}
+        <rect class="cost-value" x={0.99 * at(cost.value)} width="1" height="14" />
       </svg>
     </>
   );
@@ -35,14 +54,19 @@ export function CostMatrix({ result }: { result: Result }): JSX.Element | null {
   const mistakes = layout?.coordinates === 'offdiagonal';
   const needed = mistakes ? k * (k - 1) : k;
   if (k < 2 || layout?.coordinates === 'binary' || weights.length < needed) return null;
-  const own = weights.slice(0, needed);
-  const top = Math.max(1e-12, ...own.map((w) => Math.abs(w.value)));
-  const wide = Math.max(1, ...own.flatMap((w) => [w.value, w.low ?? w.value, w.high ?? w.value].map((x) => Math.abs(x) / top)));
-  const at = (truth: number, predicted: number): Weight | undefined => own[truth * (k - 1) + predicted - (predicted > truth ? 1 : 0)];
+  const own = costsOf(weights.slice(0, needed), result.ratios);
+  const every = own.flatMap((c) => [c.value, ...(c.ends ?? [])]);
+  const [low, high] = [Math.min(0, ...every), Math.max(1, ...every)];
+  const at = (truth: number, predicted: number): Cost | undefined => own[truth * (k - 1) + predicted - (predicted > truth ? 1 : 0)];
+  // Weights of products come after those of the first ones.
+  const curved = weights.length > needed && !result.lambda;
   return (
     <section>
-      <h2>{mistakes ? 'What each mistake costs' : 'What finding each class counts'}</h2>
-      <p class="out-of">The {mistakes ? 'gravest' : 'largest'} is 1; bars are 95% intervals on one scale, the line in each is the best guess.</p>
+      <h2>{mistakes ? (curved ? 'What the first mistake of each kind costs' : 'What each mistake costs') : 'What finding each class counts'}</h2>
+      <p class="out-of">
+        The {mistakes ? 'gravest' : 'largest'} is 1; bars are 95% intervals on one scale, the line in each is the best guess.
+        {low < 0 && ` Below 0 a ${mistakes ? 'mistake' : 'right decision'} would make things ${mistakes ? 'better' : 'worse'}: not ruled out yet.`}
+      </p>
       <div class="table-scroll" tabIndex={0} role="group" aria-label="Costs with intervals">
         <table class="cost-matrix">
           <thead>
@@ -62,8 +86,8 @@ export function CostMatrix({ result }: { result: Result }): JSX.Element | null {
                   <small>truly</small> {name}
                 </th>
                 {(mistakes ? classes : ['']).map((other, predicted) => {
-                  const weight = mistakes ? (truth === predicted ? undefined : at(truth, predicted)) : own[truth];
-                  return <td key={other}>{weight ? <Bar weight={weight} top={top} wide={wide} /> : <span class="none">right</span>}</td>;
+                  const cost = mistakes ? (truth === predicted ? undefined : at(truth, predicted)) : own[truth];
+                  return <td key={other}>{cost ? <Bar cost={cost} low={low} high={high} /> : <span class="none">right</span>}</td>;
                 })}
               </tr>
             ))}

@@ -118,17 +118,19 @@ interface CrowdProps {
   right: MarkKind;
   /** How many people all the picture shows: its scale. */
   people: number;
+  /** Marks of half the size. */
+  fine?: boolean;
 }
 
 /** Those of one true class: mistakes first, one mark each; of a large class everybody else is one bar. */
-export function Crowd({ total, wrong, other, mistake, right, people }: CrowdProps): JSX.Element {
+export function Crowd({ total, wrong, other, mistake, right, people, fine = false }: CrowdProps): JSX.Element {
   const phone = usePhone();
   const columns = people <= 100 ? (phone ? 10 : 20) : phone ? 25 : 40;
   const shaded: [number, number] = [Math.min(wrong, other), Math.max(wrong, other)];
   if (total <= MOST_MARKS)
     return (
       <Block
-        columns={columns}
+        columns={fine ? 2 * columns : columns}
         shaded={shaded}
         runs={[
           { kind: mistake, n: wrong },

@@ -17,6 +17,8 @@ interface Props {
 export function Interval({ range, low, high, log = false, ticks, format = short }: Props): JSX.Element {
   const [ref, width] = useWidth<HTMLDivElement>();
   const pad = 18;
+  // Without an upper end there is no best guess either.
+  const open = range.high === null && typeof range.low === 'number';
   const at = (x: number): number => {
     const clamped = Math.min(high, Math.max(low, x));
     const share = log ? Math.log(clamped / low) / Math.log(high / low) : (clamped - low) / (high - low);
@@ -43,12 +45,16 @@ export function Interval({ range, low, high, log = false, ticks, format = short 
           <rect
             class="interval-range"
             x={at(range.low ?? range.value)}
-            width={Math.max(3, at(range.high ?? range.value) - at(range.low ?? range.value))}
+            width={Math.max(3, at(open ? high : (range.high ?? range.value)) - at(range.low ?? range.value))}
             y={10}
             height={12}
             rx={6}
           />
-          <circle class="interval-value" cx={at(range.value)} cy={16} r={7} />
+          {open ? (
+            <path class="interval-arrow" d={`M${width - pad - 2} 8l8 8-8 8`} />
+          ) : (
+            <circle class="interval-value" cx={at(range.value)} cy={16} r={7} />
+          )}
         </svg>
       )}
     </div>
@@ -57,8 +63,9 @@ export function Interval({ range, low, high, log = false, ticks, format = short 
 
 /** Powers of ten (and 1) that enclose the interval. */
 export function logTicks(range: Range): { low: number; high: number; ticks: number[] } {
-  const from = Math.floor(Math.log10(Math.min(range.low ?? range.value, range.value, 1)));
-  const to = Math.ceil(Math.log10(Math.max(range.high ?? range.value, range.value, 10)));
+  const value = range.high === null ? (range.low ?? range.value) : range.value;
+  const from = Math.floor(Math.log10(Math.min(range.low ?? value, value, 1)));
+  const to = Math.ceil(Math.log10(Math.max(range.high ?? value, value, 10)));
   const first = Math.max(-4, from);
   const last = Math.min(6, Math.max(first + 1, to));
   const ticks = Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));

@@ -18,11 +18,13 @@ interface ClassProps {
   people: number;
   rates?: boolean;
   muted?: boolean;
+  /** Marks of half the size. */
+  fine?: boolean;
 }
 
 /** Those of one class: how many there are, how many of them are mistaken, and all of them. */
 export function ClassPeople(props: ClassProps): JSX.Element {
-  const { title, total, wrong, other, word, mistake, right, people, rates = false, muted = false } = props;
+  const { title, total, wrong, other, word, mistake, right, people, rates = false, muted = false, fine } = props;
   return (
     <div class={muted ? 'class-people muted' : 'class-people'}>
       <div class="crowd-head">
@@ -36,7 +38,7 @@ export function ClassPeople(props: ClassProps): JSX.Element {
           {muted && <span class="no-difference">, no difference</span>}
         </span>
       </div>
-      <Crowd total={total} wrong={wrong} other={other} mistake={mistake} right={right} people={people} />
+      <Crowd total={total} wrong={wrong} other={other} mistake={mistake} right={right} people={people} fine={fine} />
     </div>
   );
 }
@@ -80,18 +82,19 @@ export function People({ view, other, words, rates }: Props): JSX.Element {
 
 const MOST_CLASSES = 6;
 const MOST_GROUPS = 4;
-/** Marks of one block of a group. */
+/** Marks of one block of a group, or of one of several classes that have as many each. */
 const MOST_PEOPLE = 1000;
 
 /** Whether there is a picture with a mark for each person. */
 export function showsPeople(view: Frame): boolean {
   const k = view.classes.length;
   const groups = view.groups?.length ?? 0;
-  if (groups > 0) return k === 2 && groups <= MOST_GROUPS && view.people <= MOST_PEOPLE;
-  return k === 2 || (k <= MOST_CLASSES && !view.of_each_class);
+  if (groups > 0) return k <= MOST_CLASSES && groups <= MOST_GROUPS && view.people <= MOST_PEOPLE;
+  return k === 2 || (k <= MOST_CLASSES && (!view.of_each_class || view.people <= MOST_PEOPLE));
 }
 
-const wrongOf = (m: Matrix, view: View, truth: number): number => {
+/** How many of a class are taken for another one. */
+export const wrongOf = (m: Matrix, view: View, truth: number): number => {
   const row = m[truth] ?? [];
   return row.includes(null) ? classTotal(row, view, truth) - (row[truth] ?? 0) : sum(row) - (row[truth] ?? 0);
 };
@@ -132,6 +135,7 @@ export function ClassesPeople({ view, other }: { view: View; other: View }): JSX
               mistake={at === 0 ? 'missed' : at === 1 ? 'alarm' : 'other'}
               right={at < 0 ? 'clear' : 'found'}
               people={view.people}
+              fine={view.of_each_class && view.people > 100}
               muted={at < 0}
             />
             <TakenFor view={view} row={m[truth] ?? []} than={than[truth] ?? []} truth={truth} />
@@ -170,24 +174,38 @@ function Gap({ from, to }: { from: Level; to: Level }): JSX.Element {
 /** Groups side by side, filled from below with mistakes: the step between the levels is the difference between groups. */
 export function GroupsPeople({ view, other, words, rates }: Props): JSX.Element {
   const p = positiveOf(view);
+  const two = view.classes.length === 2;
   const all = matrices(view.counts);
   const than = other ? matrices(other.counts) : all;
+  const levelsOf = (truth: number): Level[] =>
+    all.map((m, g) => ({
+      wrong: wrongOf(m, view, truth),
+      other: wrongOf(than[g] ?? m, other ?? view, truth),
+      total: classTotal(m[truth] ?? [], view, truth),
+    }));
+  const changed = (levels: Level[]): boolean => levels.some((l) => l.wrong !== l.other);
+  const order = two ? binaryOrder(p) : view.classes.map((_, truth) => truth);
+  const differing = order.filter((truth) => changed(levelsOf(truth)));
+  const markOf = (truth: number): MarkKind => {
+    if (two) return truth === p ? 'missed' : 'alarm';
+    const at = differing.indexOf(truth);
+    return at === 0 ? 'missed' : at === 1 ? 'alarm' : 'other';
+  };
+  const nameOf = (truth: number): string =>
+    two ? capital(truth === p ? missedWord(words, 2) : alarmWord(words, 2)) : `${capital(className(view.classes, truth))} not recognised`;
   return (
     <div class="people groups-people">
-      {binaryOrder(p).map((truth) => {
-        const kind: MarkKind = truth === p ? 'missed' : 'alarm';
-        const levels = all.map((m, g): Level => {
-          const row = m[truth] ?? [];
-          return { wrong: row[1 - truth] ?? 0, other: than[g]?.[truth]?.[1 - truth] ?? 0, total: classTotal(row, view, truth) };
-        });
-        const differ = levels.some((l) => l.wrong !== l.other);
+      {order.map((truth) => {
+        const kind = markOf(truth);
+        const levels = levelsOf(truth);
+        const differ = changed(levels);
         return (
           <section key={truth} class={differ ? 'group-kind' : 'group-kind muted'}>
             <h3>
-              <Mark kind={kind} /> {capital(truth === p ? missedWord(words, 2) : alarmWord(words, 2))}{' '}
+              <Mark kind={kind} /> {nameOf(truth)}{' '}
               <small>
-                truly {className(view.classes, truth)}
-                {!differ && <span class="no-difference">, no difference</span>}
+                {two && `truly ${className(view.classes, truth)}`}
+                {!differ && <span class="no-difference">{two && ', '}no difference</span>}
               </small>
             </h3>
             <div class={`group-row groups-${levels.length}`}>
@@ -200,7 +218,7 @@ export function GroupsPeople({ view, other, words, rates }: Props): JSX.Element 
                     shaded={[Math.min(l.wrong, l.other), Math.max(l.wrong, l.other)]}
                     runs={[
                       { kind, n: l.wrong },
-                      { kind: truth === p ? 'found' : 'clear', n: l.total - l.wrong },
+                      { kind: (two ? truth === p : differ) ? 'found' : 'clear', n: l.total - l.wrong },
                     ]}
                   />
                   <figcaption class={`crowd-${kind}`}>

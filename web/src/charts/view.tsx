@@ -47,7 +47,9 @@ export function ViewMenu({ look, set, frame, extra }: Props): JSX.Element {
       if (event.key === 'Escape') close();
       if (event.key.toLowerCase() !== 'v' || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.target instanceof HTMLInputElement && event.target.type !== 'checkbox') return;
-      if (ref.current) ref.current.open = !ref.current.open;
+      if (!ref.current) return;
+      ref.current.open = !ref.current.open;
+      ref.current.querySelector('summary')?.focus();
     };
     const onClick = (event: Event): void => {
       if (ref.current?.open && event.target instanceof Node && !ref.current.contains(event.target)) ref.current.open = false;

@@ -40,6 +40,16 @@ export interface Cell {
   total: number;
 }
 
+/** So many people in whole numbers by these shares: where the shares are all there is, their sum is all people. */
+export function apportioned(people: number, shares: readonly number[]): number[] {
+  const exact = shares.map((share) => people * share);
+  const found = exact.map(Math.floor);
+  const left = Math.round(exact.reduce((a, b) => a + b, 0)) - found.reduce((a, b) => a + b, 0);
+  const order = exact.map((x, i) => [x - Math.floor(x), i] as const).sort((x, y) => y[0] - x[0]);
+  for (const [, i] of order.slice(0, left)) found[i] = (found[i] ?? 0) + 1;
+  return found;
+}
+
 export interface TwoSystems extends Frame {
   a: Counts;
   b: Counts;

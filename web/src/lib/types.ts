@@ -313,6 +313,12 @@ export type Page =
 
 export type Value = Record<string, unknown>;
 
+/** A family of metrics, as it is written, and what its metrics are. */
+export interface Family {
+  name: string;
+  shape: string;
+}
+
 export interface Dataset {
   name: string;
   title: string;
@@ -423,6 +429,8 @@ export interface Pooled {
   cost_ratio?: Ratio;
   weights?: Weight[];
   statements?: Statement[];
+  /** Whether they want different things. */
+  differ?: boolean;
   /** People as draws around a common metric, where that is known. */
   community?: { people: number; degrees: number; cost_ratio?: Range };
 }

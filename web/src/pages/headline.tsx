@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { Equation } from '../charts/equation';
 import { Interval, logTicks } from '../charts/interval';
-import { short } from '../lib/text';
+import { alarmWord, capital, missedWord, short } from '../lib/text';
 import type { Range, Ratio, Result, Words } from '../lib/types';
 import { Heading } from './common';
 
@@ -14,6 +14,8 @@ interface Sides {
   many: string;
   single: string;
   range: { value: number; low: number | null; high: number | null };
+  /** Of how many, where it is about shares of each class. */
+  each?: string;
 }
 
 const known = (x: number | null | undefined): x is number => typeof x === 'number' && Number.isFinite(x) && x > 0;
@@ -41,8 +43,22 @@ function Scale({ range }: { range: Range }): JSX.Element {
   return <Interval range={range} low={ticks.low} high={ticks.high} ticks={ticks.ticks} log />;
 }
 
-function RatioWords({ result, ratio }: { result: Result; ratio: Ratio }): JSX.Element {
-  const { grave, one, many, single, range } = sidesOf(ratio, result.ratio_interval);
+/** Two classes in groups: what one mistake in a hundred of its class is worth, from the ratio of the two costs. */
+function ratesOf(result: Result, words?: Words): Sides | null {
+  const { classes = [], coordinates } = result.metric?.layout ?? {};
+  const found = result.ratios?.[0];
+  if (classes.length !== 2 || coordinates !== 'offdiagonal' || result.ratios?.length !== 1 || !found || !known(found.ratio)) return null;
+  const missed = (n: number): string => missedWord(words, n);
+  const alarm = (n: number): string => alarmWord(words, n);
+  const grave = found.of === 1 ? 'missed' : 'alarm';
+  const [heavy, light] = grave === 'missed' ? [missed, alarm] : [alarm, missed];
+  const [low, high] = found.interval;
+  const range = { value: 1 / found.ratio, low: known(high) ? 1 / high : null, high: known(low) ? 1 / low : null };
+  return { grave, one: heavy(1), many: light(2), single: light(1), range, each: ' in 100' };
+}
+
+function RatioWords({ result, sides }: { result: Result; sides: Sides }): JSX.Element {
+  const { grave, one, many, single, range, each = '' } = sides;
   const number = short(range.value);
   // A bound on one side only.
   const open = range.high === null || range.low === null;
@@ -51,14 +67,15 @@ function RatioWords({ result, ratio }: { result: Result; ratio: Ratio }): JSX.El
   return (
     <>
       <Heading say>
-        To you, <b>one {one}</b>{' '}
+        To you, <b>one {one}</b>
+        {each}{' '}
         {open ? (
           <>
             {range.low === null ? 'is less bad than ' : 'is worse than '}
             <b>
               {short(range.low === null ? Math.ceil(range.high ?? 0) : Math.floor(range.low))} {many}
             </b>
-            .
+            {each}.
           </>
         ) : (
           <>
@@ -66,7 +83,7 @@ function RatioWords({ result, ratio }: { result: Result; ratio: Ratio }): JSX.El
             <b>
               {number === '1' ? `about 1 ${single}` : `about ${number} ${many}`}
             </b>
-            .
+            {each}.
           </>
         )}
       </Heading>
@@ -89,23 +106,33 @@ function RatioWords({ result, ratio }: { result: Result; ratio: Ratio }): JSX.El
   );
 }
 
+/** "1 taken for 0 counts more the more there is of it.", of "Most curved: 1 taken for 0, which counts more ..". */
+function curved(sentences: readonly string[]): string | undefined {
+  const found = sentences.map((s) => /^(?:Most curved|Strongest pair): (.*), which (.*)$/.exec(s)).find((m) => m !== null);
+  return found ? capital(`${found[1]} ${found[2]}`) : undefined;
+}
+
 export function Headline({ result, words }: { result: Result; words?: Words }): JSX.Element {
   const first = result.statements.find((s) => s.key === 'words')?.text ?? '';
   // Of several sentences the one that compares two mistakes says most; lists of numbers come below.
   const all = first.split(/(?<=[.!?]) (?=[A-Z])/);
-  const main = all.find((s) => /^(Predicting|Getting) /.test(s)) ?? all[0] ?? '';
+  const main = all.find((s) => /^(Predicting|Getting) /.test(s)) ?? curved(all) ?? all[0] ?? '';
   // Weights have a picture, which says them once; "How sure is this?" has every sentence.
-  const rest = all.filter((s) => s !== main && !/^(Weight of|On a common scale)/.test(s));
+  const rest = all.filter((s) => s !== main && !/^(Weight of|On a common scale|Of the weight|Most curved|Strongest pair|A minus sign)/.test(s));
   const bound = result.ratio_interval ?? [1, 1];
   // Nothing is known on either side: there is no number to show.
   const ratio = bound[0] === null && bound[1] === null ? undefined : result.cost_ratio;
+  const sides = ratio ? sidesOf(ratio, result.ratio_interval) : ratesOf(result, words);
   return (
     <section class="headline">
       <p class="out-of">
         Your {result.questions} answers{words?.task ? ` about ${words.task}` : ''} say
       </p>
-      {ratio ? (
-        <RatioWords result={result} ratio={ratio} />
+      {sides ? (
+        <>
+          <RatioWords result={result} sides={sides} />
+          {!ratio && <p class="say-range">{rest.filter((s) => s !== main && !/^Predicting /.test(s)).join(' ')}</p>}
+        </>
       ) : (
         <>
           <Heading say={main.length < 160}>{main}</Heading>

@@ -36,6 +36,7 @@ const KEY_HELP: [string[], string][] = [
   [['=', '3'], 'about the same'],
   [['s', '?'], "can't say"],
   [['u'], 'undo the last answer'],
+  [['v'], 'view: how it is shown'],
 ];
 
 /** A key that is still down from the last question must not answer this one. */

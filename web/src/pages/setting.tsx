@@ -39,10 +39,22 @@ interface WhyProps {
   back: () => void;
 }
 
+/** What the mistakes of a setting weigh, in false alarms; where the answers set one bound only, what follows from it. */
+function costWords(setting: Setting, result: Result): string | null {
+  const [low, high] = result.ratio_interval ?? [1, 1];
+  if (setting.cost === undefined) return null;
+  const { missed, alarms } = counted(setting);
+  if ((low !== null && high !== null) || missed === 0) return `as much as ${short(setting.cost)}`;
+  const bound = high === null ? low : high;
+  return bound === null ? null : `${high === null ? 'more' : 'less'} than ${short(missed * bound + alarms)}`;
+}
+
 /** For whom this setting would be the best one, and whether the answers say so. */
 function Why({ setting, result, names, mine, back }: WhyProps): JSX.Element {
   const ratio = result.cost_ratio;
   const text = chance(setting.threshold);
+  const own = costWords(setting, result);
+  const todays = result.settings ? costWords(result.settings.usual, result) : null;
   const said = ratio && setting.ratios ? `one ${ratio.missed} counts as much as ${ratioWords(setting.ratios, names, ratio.false_alarm)}` : '';
   return (
     <p class="why" aria-live="polite">
@@ -62,10 +74,10 @@ function Why({ setting, result, names, mine, back }: WhyProps): JSX.Element {
           )}{' '}
         </>
       )}
-      {setting.cost !== undefined && (
+      {own && (
         <>
-          By your answers its mistakes weigh as much as <b>{short(setting.cost)} {names.alarms(2)}</b>
-          {result.settings?.usual.cost !== undefined && <>; today's as much as {short(result.settings.usual.cost)}</>}.{' '}
+          By your answers its mistakes weigh <b>{own} {names.alarms(2)}</b>
+          {todays && <>; today's {todays}</>}.{' '}
         </>
       )}
       {!mine && (
@@ -77,6 +89,15 @@ function Why({ setting, result, names, mine, back }: WhyProps): JSX.Element {
   );
 }
 
+/** The more a missed one counts the lower is the threshold: one bound of the ratio is the other one of it. */
+function calibratedWords(t: Range, ratio: Result['ratio_interval']): string {
+  if (typeof t.low !== 'number' || typeof t.high !== 'number') return percent(t.value);
+  const [low, high] = ratio ?? [1, 1];
+  if (low !== null && high === null) return `below ${percent(t.high)}`;
+  if (low === null && high !== null) return `above ${percent(t.low)}`;
+  return `${percent(t.value)} (${percent(t.low)} to ${percent(t.high)})`;
+}
+
 /** For whose probabilities the number holds. */
 function Whose({ result, settings }: { result: Result; settings: Settings }): JSX.Element {
   const t = result.threshold;
@@ -86,8 +107,7 @@ function Whose({ result, settings }: { result: Result; settings: Settings }): JS
       {chance(best?.threshold ?? null)} is on the probabilities of this test as it was measured.{' '}
       {t && (
         <>
-          On calibrated probabilities, of any model: {percent(t.value)}
-          {typeof t.low === 'number' && typeof t.high === 'number' && ` (${percent(t.low)} to ${percent(t.high)})`}.
+          On calibrated probabilities, of any model: {calibratedWords(t, result.ratio_interval)}.
         </>
       )}
     </p>
@@ -121,8 +141,12 @@ function Compared({ now, usual, names, people }: { now: Setting; usual: Setting;
         )}
       </p>
       <p class="note">
-        <span class="shade-sample" />
-        Shaded: the {people} who fare differently.
+        {(a.missed !== b.missed || a.alarms !== b.alarms) && (
+          <>
+            <span class="shade-sample" />
+            Shaded: the {people} who fare differently.
+          </>
+        )}
         {ranges &&
           ` Among other ${people} like those it was measured on: ${ranges} ${names.missed(2)} and ${rangeWords(now.false_alarms)} ${names.alarms(2)} (95%).`}
       </p>

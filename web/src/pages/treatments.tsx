@@ -3,8 +3,8 @@
 import type { JSX } from 'preact';
 import { Changes } from '../charts/changes';
 import { Mark } from '../charts/crowd';
-import { PeopleOf, showsPeople } from '../charts/people';
-import { binaryOrder, className, differing, gap, matrices, positiveOf, type Cell } from '../lib/counts';
+import { PeopleOf, showsPeople, wrongOf } from '../charts/people';
+import { apportioned, binaryOrder, className, differing, gap, matrices, positiveOf, type Cell } from '../lib/counts';
 import { alarmWord, capital, change, list, missedWord, percent, whole } from '../lib/text';
 import type { Counts, Frame, Matrix, Result, Treatment, Treatments as Both, View, Words } from '../lib/types';
 import { todayNote, TodayForm, type SendToday } from './today';
@@ -13,8 +13,8 @@ const PEOPLE = 1000;
 
 /** Whole people: of all, or where there are groups of each class in each group. */
 function viewOf(frame: Frame, both: Both, rule: Treatment): View {
-  const total = (g: number, truth: number): number =>
-    frame.of_each_class ? PEOPLE : Math.round(PEOPLE * (both.share[g]?.[truth] ?? 0));
+  const whole = both.share.map((shares) => apportioned(PEOPLE, shares.map((share) => share ?? 0)));
+  const total = (g: number, truth: number): number => (frame.of_each_class ? PEOPLE : (whole[g]?.[truth] ?? 0));
   const row = (cells: Treatment['decided'][number][number], g: number, truth: number): Matrix[number] => {
     const all = total(g, truth);
     const counts = cells.map((cell) => (cell === null ? null : Math.round(all * cell[0])));
@@ -46,11 +46,21 @@ const cellWords = (c: Cell, frame: Frame): string =>
     c.truth === c.predicted ? 'recognised' : `taken for ${className(frame.classes, c.predicted)}`
   }`;
 
-function ComparedClasses({ frame, today, mine }: { frame: Frame; today: View; mine: View }): JSX.Element {
+function ComparedClasses({ frame, today, mine, words }: { frame: Frame; today: View; mine: View; words?: Words }): JSX.Element {
   const [a, b] = [matrices(today.counts)[0] ?? [], matrices(mine.counts)[0] ?? []];
+  if (frame.classes.length === 2) {
+    const changes = binaryOrder(positiveOf(frame)).map((truth) => {
+      const [from, to] = [a[truth]?.[1 - truth] ?? 0, b[truth]?.[1 - truth] ?? 0];
+      const name = truth === positiveOf(frame) ? missedWord : alarmWord;
+      return from === to ? '' : `${change(from, to)} ${name(words, Math.abs(to - from))}`;
+    });
+    const told = changes.filter((text) => text !== '');
+    return <p class="compared">Compared with today: {told.length === 0 ? 'no difference' : <b>{list(told)}</b>}.</p>;
+  }
   // Right decisions say most; they are known also where mistakes are not.
+  const totals = apportioned(frame.people, frame.classes.map((c) => c.share ?? 0));
   const right = frame.classes.map((_, i): Cell => {
-    const total = Math.round(frame.people * (frame.classes[i]?.share ?? 0));
+    const total = totals[i] ?? 0;
     return { group: 0, truth: i, predicted: i, kind: 'right', a: a[i]?.[i] ?? 0, b: b[i]?.[i] ?? 0, total };
   });
   const moved = right.filter((c) => c.a !== c.b).sort((x, y) => Math.abs(y.b - y.a) - Math.abs(x.b - x.a));
@@ -64,17 +74,17 @@ function ComparedClasses({ frame, today, mine }: { frame: Frame; today: View; mi
 
 function ComparedGroups({ frame, today, mine, words }: { frame: Frame; today: View; mine: View; words?: Words }): JSX.Element {
   const groups = frame.groups ?? [];
-  const [a, b] = [matrices(today.counts), matrices(mine.counts)];
+  const two = frame.classes.length === 2;
   return (
     <div class="compared">
-      {binaryOrder(positiveOf(frame)).map((truth) => {
+      {(two ? binaryOrder(positiveOf(frame)) : frame.classes.map((_, truth) => truth)).map((truth) => {
         const missed = truth === positiveOf(frame);
-        const of = (side: Matrix[]): number[] => groups.map((_, g) => side[g]?.[truth]?.[1 - truth] ?? 0);
-        const [from, to] = [of(a), of(b)];
+        const [from, to] = [today, mine].map((view) => matrices(view.counts).map((m) => wrongOf(m, view, truth))) as [number[], number[]];
+        if (!two && from.every((n, g) => n === to[g])) return null;
         return (
           <p key={truth}>
-            <Mark kind={missed ? 'missed' : 'alarm'} />
-            {capital(missed ? missedWord(words, 2) : alarmWord(words, 2))}:{' '}
+            {two && <Mark kind={missed ? 'missed' : 'alarm'} />}
+            {two ? capital(missed ? missedWord(words, 2) : alarmWord(words, 2)) : `${capital(className(frame.classes, truth))} not recognised`}:{' '}
             <b>{groups.map((name, g) => `${name} ${change(from[g] ?? 0, to[g] ?? 0)}`).join(', ')}</b> than today. Gap from{' '}
             {whole(gap(from))} to <b>{whole(gap(to))}</b>.
           </p>
@@ -164,10 +174,10 @@ export function Treatments({ result, both, words, send, told }: Props): JSX.Elem
       ) : (
         <Changes question={{ ...frame, a: now.counts, b: mine.counts }} words={words} rates={false} sides={['Today', 'Yours']} />
       )}
-      {grouped && frame.classes.length === 2 ? (
+      {grouped ? (
         <ComparedGroups frame={frame} today={now} mine={mine} words={words} />
       ) : (
-        !grouped && <ComparedClasses frame={frame} today={now} mine={mine} />
+        <ComparedClasses frame={frame} today={now} mine={mine} words={words} />
       )}
       <p class="note">
         <span class="shade-sample" />

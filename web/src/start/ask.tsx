@@ -88,6 +88,7 @@ export function AskStep({ draft, set, problem, checked }: StepProps & { checked:
             options={families.map((f) => [f.name, f.text] as const)}
             problem={problem}
             set={(family) => set({ ...draft, family })}
+            hint={families.find((f) => f.name === familyOf(draft))?.text}
           />
           <Choice
             id="questions"

@@ -260,11 +260,9 @@ const SEVERAL: FamilyChoice[] = [
   { name: 'linear-fractional', text: 'A ratio of any kinds of decisions (many questions)' },
   { name: 'monotone', text: 'Anything that grows with right decisions, near one point' },
 ];
-/** On the web a metric has at most 100 coefficients: two classes have room for degree 5, three for degree 3. */
-const THREE: FamilyChoice[] = [
-  { name: 'quadratic', text: 'The more mistakes there are, the more each one counts (many questions)' },
-  { name: 'polynomial:3', text: 'The same, bent in further ways: of degree 3 (very many questions)' },
-];
+/** On the web a metric has at most 100 numbers to be found: two classes have room for degree 5, three for degree 3, four for degree 2. */
+const FOUR: FamilyChoice[] = [{ name: 'quadratic', text: 'The more mistakes there are, the more each one counts (many questions)' }];
+const THREE: FamilyChoice[] = [...FOUR, { name: 'polynomial:3', text: 'The same, bent in further ways: of degree 3 (very many questions)' }];
 /** Of a pool of classifiers only what is linear in known features can be found; of names alone there is a model of two classes only. */
 const POOL = /^(linear|diagonal-linear|quadratic|polynomial:\d|fair-linear|fair-quadratic)$/;
 const MODEL = /^(linear|linear-fractional)$/;
@@ -273,7 +271,7 @@ const MODEL = /^(linear|linear-fractional)$/;
 export function familiesFor(draft: Draft): FamilyChoice[] {
   const two = draft.classes.length === 2;
   if (draft.source === 'candidates' && isGrouped(draft)) return FAIR;
-  const all = [...(isGrouped(draft) ? FAIR : []), ...(two ? TWO : [...SEVERAL, ...(draft.classes.length === 3 ? THREE : [])])];
+  const all = [...(isGrouped(draft) ? FAIR : []), ...(two ? TWO : [...SEVERAL, ...({ 3: THREE, 4: FOUR }[draft.classes.length] ?? [])])];
   if (draft.source === 'candidates') return all.filter((f) => POOL.test(f.name));
   return draft.source === 'names' && two ? all.filter((f) => MODEL.test(f.name)) : all;
 }

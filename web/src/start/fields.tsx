@@ -72,19 +72,26 @@ interface ChoiceProps {
   set: (value: string) => void;
   options: readonly (readonly [string, string])[];
   problem: Problem | null;
+  /** What is chosen in full, where the list cuts it off. */
+  hint?: string;
 }
 
-export function Choice({ id, label, value, set, options, problem }: ChoiceProps): JSX.Element {
+export function Choice({ id, label, value, set, options, problem, hint }: ChoiceProps): JSX.Element {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} value={value} {...wrongProps(id, problem)} onChange={(e) => set(e.currentTarget.value)}>
+      <select id={id} value={value} {...wrongProps(id, problem, !!hint)} onChange={(e) => set(e.currentTarget.value)}>
         {options.map(([name, text]) => (
           <option key={name} value={name}>
             {text}
           </option>
         ))}
       </select>
+      {hint && (
+        <p class="note cut-off" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
       <Wrong field={id} problem={problem} />
     </div>
   );
