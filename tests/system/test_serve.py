@@ -618,7 +618,7 @@ def test_plan_says_which_questions_tell_nothing(server):
     pages = [{"kind": "elicitation"}, {"kind": "done", "title": "Thanks"}]
     three = small_study(questions=8, space={"population": "softmax:1,3,5", "classes": ["a", "b", "c"]}, phases=pages)
     careful, careless = (plan(three, noise=noise) for noise in ("none", "flip:0.4"))
-    assert careful[0] == careless[0] == 200
+    assert careful[0] == careless[0] == 200 and careful[1]["dominated"] == careless[1]["dominated"] == 0
     assert careful[1]["by_questions"] != careless[1]["by_questions"]
     groups = small_study(questions=3, space={"data": "german_credit", "group": "sex"}, phases=pages)
     groups["elicitation"]["family"] = "fair-linear"

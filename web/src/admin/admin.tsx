@@ -7,9 +7,7 @@ import type { StudyRow } from '../lib/types';
 import { Brand, Loading } from '../shell';
 import './admin.css';
 import { Frame, isRefused, when } from './common';
-import { NewStudy } from './new';
 import { PersonPage } from './person';
-import { Study } from './study';
 
 function Login({ done }: { done: () => void }): JSX.Element {
   const [token, setToken] = useState('');
@@ -122,6 +120,13 @@ function Studies({ studies }: { studies: StudyRow[] }): JSX.Element {
   );
 }
 
+/** A page that only some need is fetched when it is opened. */
+function Later({ load }: { load: () => Promise<JSX.Element> }): JSX.Element {
+  const [page, setPage] = useState<JSX.Element | null>(null);
+  useEffect(() => void load().then(setPage), []);
+  return page ?? <Loading />;
+}
+
 export function Admin(): JSX.Element {
   const [studies, setStudies] = useState<StudyRow[] | null>(null);
   const [state, setState] = useState<'loading' | 'login' | 'in' | 'failed'>('loading');
@@ -155,7 +160,7 @@ export function Admin(): JSX.Element {
     );
   const [, study, person] = /^\/admin\/study\/([\w-]+)(?:\/([\w-]+))?/.exec(location.pathname) ?? [];
   if (study && person) return <PersonPage study={study} id={person} />;
-  if (study) return <Study id={study} />;
-  if (location.pathname.startsWith('/admin/new')) return <NewStudy />;
+  if (study) return <Later load={() => import('./study').then(({ Study }) => <Study id={study} />)} />;
+  if (location.pathname.startsWith('/admin/new')) return <Later load={() => import('./new').then(({ NewStudy }) => <NewStudy />)} />;
   return <Studies studies={studies ?? []} />;
 }

@@ -312,6 +312,18 @@ static size_t count_differing(const mel_realistic *r, const double *a, const dou
     return apart >= LEAST_APART ? n : 0;
 }
 
+/* Whether one is as good as the other in every number, or better: nobody takes such a question seriously.
+ * Between groups the worse one may still differ less. */
+static bool is_dominated(const mel_realistic *r, const double *a, const double *b)
+{
+    bool above = false, below = false;
+    for (size_t i = 0; i < r->f->size; i++) {
+        above = above || a[i] > b[i];
+        below = below || a[i] < b[i];
+    }
+    return r->f->groups < 2 && !(above && below);
+}
+
 /* How much of the variance of what the classifiers at hand are worth, against each other, an answer with
  * these probabilities, one for each sample, is expected to take away: what is left of it is what the choice
  * among them may still cost. */
@@ -347,7 +359,7 @@ static void judge(option *o, mel_realistic *r, mel_chooser *chooser, const mel_s
     const double *a = r->point + o->a * r->f->size, *b = r->point + o->b * r->f->size;
     o->score = 0.0;
     o->differing = count_differing(r, a, b);
-    if (o->differing == 0 || was_asked(history, a, b))
+    if (o->differing == 0 || is_dominated(r, a, b) || was_asked(history, a, b))
         return;
     if (avoided != NULL && avoided->n > 0) {
         r->f->ops->row(r->f, a, b, r->feature); /* not needed any more */
@@ -473,7 +485,7 @@ mel_status mel_realistic_random(double *a, double *b, mel_realistic *r, mel_rng 
             return status;
         round_point(r, a);
         round_changed(r, b, a);
-        const bool apart = count_differing(r, a, b) > 0;
+        const bool apart = count_differing(r, a, b) > 0 && !is_dominated(r, a, b);
         if (apart && (keeps_enough(r, a, b, w) || i >= TRIES / 2))
             return MEL_OK;
     }
