@@ -54,7 +54,8 @@ static json_t *ask_oracle(mel_flow *flow, mel_oracle *oracle, mel_error *err)
     return status == MEL_OK ? json_pack("{s:s}", "answer", mel_answer_name(answer)) : NULL;
 }
 
-json_t *mel_flow_simulated(mel_flow *flow, mel_oracle *oracle, double guess, mel_error *err)
+/* NULL also where there is no memory for the value, without err. */
+static json_t *reply_of(mel_flow *flow, mel_oracle *oracle, double guess, mel_error *err)
 {
     const mel_phase *phase = mel_flow_current(flow);
     if (mel_flow_asks(flow))
@@ -68,4 +69,15 @@ json_t *mel_flow_simulated(mel_flow *flow, mel_oracle *oracle, double guess, mel
     if (phase->kind == MEL_PHASE_GUESS)
         return json_pack("{s:o}", "ratio", isfinite(guess) ? json_real(guess) : json_null());
     return json_object();
+}
+
+json_t *mel_flow_simulated(mel_flow *flow, mel_oracle *oracle, double guess, mel_error *err)
+{
+    mel_error told = { .code = MEL_OK };
+    json_t *value = reply_of(flow, oracle, guess, &told);
+    if (value == NULL && told.code == MEL_OK)
+        (void)mel_fail_memory(err, "an answer");
+    else if (value == NULL)
+        (void)mel_fail(err, told.code, "%s", told.text);
+    return value;
 }

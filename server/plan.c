@@ -169,6 +169,8 @@ static mel_status send_one(rehearsal *r, size_t person)
         json_is_number(plan->how.metric)
             ? json_real(json_number_value(plan->how.metric) * exp(plan->spread * mel_rng_normal(&rng)))
             : json_incref((json_t *)plan->how.metric);
+    if (wanted == NULL && plan->how.metric != NULL)
+        return mel_fail_memory(r->err, "a plan");
     mel_rehearsal how = plan->how;
     mel_oracle *oracle = NULL;
     double guess = NAN;

@@ -1,5 +1,5 @@
-/* Each allocation of a study file, of a participant's way, of the result and of links fails
- * once. */
+/* Each allocation of a study file, of a participant's way, of the result, of links and of a plan fails once.
+ */
 #include "support/server/problem.h"
 #include "support/server/store.h"
 
@@ -190,11 +190,38 @@ static void test_links(void **state)
     tear_down_study(&h);
 }
 
+static mel_status plan_study(void *context)
+{
+    const open_study *h = context;
+    json_t *ratio = json_integer(7), *found = NULL;
+    mel_error err;
+    const mel_plan plan = { .how = { .participants = 2, .metric = ratio, .noise = "flip:0.1", .seed = 1 },
+                            .spread = 0.3,
+                            .width = 2.0 };
+    mel_status status = ratio == NULL ? MEL_ENOMEM : MEL_OK;
+    if (status == MEL_OK)
+        status = mel_manage_plan(&found, h->app.cache, h->study, &plan, &err);
+    assert_true((found != NULL) == (status == MEL_OK));
+    json_decref(found);
+    json_decref(ratio);
+    return status;
+}
+
+static void test_plan(void **state)
+{
+    (void)state;
+    open_study h;
+    set_up_study(&h);
+    assert_int_equal(plan_study(&h), MEL_OK);
+    test_each_allocation("a plan", plan_study, &h);
+    tear_down_study(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_study),   cmocka_unit_test(test_way),   cmocka_unit_test(test_result),
-        cmocka_unit_test(test_writing), cmocka_unit_test(test_links),
+        cmocka_unit_test(test_writing), cmocka_unit_test(test_links), cmocka_unit_test(test_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
