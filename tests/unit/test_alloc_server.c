@@ -145,13 +145,13 @@ typedef struct {
     json_t *labels;
 } open_study;
 
-static void set_up_study(open_study *h)
+static void set_up_study(open_study *h, const char *text)
 {
     mel_error err;
     mel_store *store = test_store_open(test_store_file("alloc.db"));
     h->labels = json_pack("[s, s]", "p01", "p02");
     assert_ok(mel_app_init(&h->app, store, NULL, &err), &err);
-    assert_ok(mel_manage_create(h->study, store, h->app.cache, short_study, &err), &err);
+    assert_ok(mel_manage_create(h->study, store, h->app.cache, text, &err), &err);
 }
 
 static void tear_down_study(open_study *h)
@@ -182,13 +182,20 @@ static void test_links(void **state)
 {
     (void)state;
     open_study h;
-    set_up_study(&h);
+    set_up_study(&h, short_study);
     assert_int_equal(make_links(&h),
                      MEL_OK); /* the store's connections and statements are there from now on */
     test_each_allocation("links", make_links, &h);
     assert_int_equal(make_links(&h), MEL_OK);
     tear_down_study(&h);
 }
+
+/* A question each: what is known is computed anew for every allocation that fails. */
+static const char one_question[] =
+    "{\"format\": \"melicit-study\", \"version\": 1, \"title\": \"t\", "
+    "\"space\": {\"population\": \"logistic:a=5,b=0.7\", \"classes\": [\"healthy\", \"cancer\"]}, "
+    "\"elicitation\": {\"max_questions\": 1, \"questions\": \"far\", \"assume\": \"none\"}, "
+    "\"phases\": [{\"kind\": \"elicitation\"}, {\"kind\": \"done\", \"title\": \"d\"}]}";
 
 static mel_status plan_study(void *context)
 {
@@ -211,7 +218,7 @@ static void test_plan(void **state)
 {
     (void)state;
     open_study h;
-    set_up_study(&h);
+    set_up_study(&h, one_question);
     assert_int_equal(plan_study(&h), MEL_OK);
     test_each_allocation("a plan", plan_study, &h);
     tear_down_study(&h);
