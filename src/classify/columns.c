@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DESCENT_STEPS = 30 };
+enum { DESCENT_STEPS = 20 };
 static const double damping = 0.9; /* weight of the best prices so far */
 static const double smallest_gap = 1e-8;
 static const double met = 1e-9; /* limits that are missed by less hold */
