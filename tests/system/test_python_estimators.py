@@ -225,7 +225,7 @@ def test_groups_that_are_guessed():
     metric = "equalised-odds:absolute"
     gaps = {}
     for seen in ("joint", False):
-        model = MetricClassifier(metric="balanced-accuracy", at_most={"equalised-odds": 0.05}, groups_seen=seen, form="mixture")
+        model = MetricClassifier(metric="balanced-accuracy:every-group", at_most={"equalised-odds": 0.05}, groups_seen=seen, form="mixture")
         model.fit(X[first], y[first], groups=groups[first])
         assert model.rule_.joint == (seen == "joint")
         gaps[seen] = Metric(metric)(y[later], model.predict(X[later]), groups[later])
