@@ -357,7 +357,7 @@ static void check_limits(size_t c, size_t n, size_t turns)
     print_message("%s, %zu rows: value off by %.4f on average, its interval %.3f wide\n", limited[c].what, n,
                   bias, width);
     assert_covers(values, turns, 0.92, 0.98, "value");
-    if (groups < 2) /* of a largest difference: method.md */
+    if (groups < 2) /* of a largest difference: docs/limits.md */
         assert_covers(hits, turns, 0.92, 0.98, "limit");
     free(s);
 }
