@@ -217,7 +217,7 @@ mel_status mel_measure_together(mel_measure **out, const char *name, size_t n_cl
 {
     mel_status status = mel_measure_named(out, name, n_classes, 0, err);
     if (n_groups < 2 || (status != MEL_OK && status != MEL_EINVAL) ||
-        (status == MEL_OK && (*out)->row->over != MEL_OVER_GROUPS))
+        (*out != NULL && (*out)->row->over != MEL_OVER_GROUPS))
         return status;
     mel_measure_free(*out);
     return mel_measure_named(out, name, n_classes, n_groups, err);
