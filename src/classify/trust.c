@@ -284,10 +284,12 @@ static mel_status find_never(bool *never, const mel_trust_work *w, mel_error *er
     double *certain = NULL, *chance = NULL;
     const mel_part parts[] = { { k * k, { &certain } }, { k * d, { &chance } } };
     uint32_t *group = mel_alloc_zero(k, sizeof *group);
-    mel_status status = group != NULL && mel_parts_new(MEL_PARTS(parts))
-                            ? MEL_OK
-                            : mel_fail_memory(err, "how sure limits are");
-    for (size_t i = 0; i < k && status == MEL_OK; i++)
+    if (group == NULL || !mel_parts_new(MEL_PARTS(parts))) {
+        free(group);
+        return mel_fail_memory(err, "how sure limits are");
+    }
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < k; i++)
         certain[i * k + i] = 1.0;
     for (size_t g = 0; g < w->m && status == MEL_OK; g++) {
         const mel_undecided all = { .n = k, .probability = certain, .group = group };
@@ -326,12 +328,11 @@ static mel_status sure_limits(mel_trust *out, const mel_trust_work *w, const dou
     double *draw = mel_alloc(cells, sizeof *draw), *value = mel_alloc(LIMIT_DRAWS, sizeof *value);
     bool *never = mel_alloc_zero(cells, sizeof *never);
     out->limit = mel_alloc(n + 1, sizeof *out->limit);
-    mel_status status = draw != NULL && value != NULL && never != NULL && out->limit != NULL
-                            ? MEL_OK
-                            : mel_fail_memory(err, "what of the limits will hold");
-    if (status == MEL_OK && n > 0 && w->rows->row_cost == NULL && !w->rows->joint)
+    const bool ready = draw != NULL && value != NULL && never != NULL && out->limit != NULL;
+    mel_status status = ready ? MEL_OK : mel_fail_memory(err, "what of the limits will hold");
+    if (ready && n > 0 && w->rows->row_cost == NULL && !w->rows->joint)
         status = find_never(never, w, err);
-    for (size_t l = 0; l < n && status == MEL_OK; l++) {
+    for (size_t l = 0; ready && l < n && status == MEL_OK; l++) {
         mel_rng rng;
         mel_rng_seed_stream(&rng, w->opt.seed, l);
         for (size_t b = 0; b < LIMIT_DRAWS; b++) {
