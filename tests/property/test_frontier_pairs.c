@@ -80,14 +80,18 @@ static void check_shown(const mel_question *q)
     mel_counted shown;
     mel_error err;
     assert_ok(mel_counted_make(&shown, q, 0, &err), &err);
-    for (size_t i = 0, at = 0; i < CLASSES; i++) {
-        int64_t sum = 0;
-        for (size_t j = 0; j < CLASSES; j++) {
-            sum += shown.b[i * CLASSES + j];
-            if (j != i)
-                assert_int_equal(shown.b[i * CLASSES + j], llround(q->b[at++] * PEOPLE));
+    for (size_t side = 0; side < 2; side++) {
+        const int64_t *m = side == 0 ? shown.a : shown.b;
+        const double *x = side == 0 ? q->a : q->b;
+        for (size_t i = 0, at = 0; i < CLASSES; i++) {
+            int64_t sum = 0;
+            for (size_t j = 0; j < CLASSES; j++) {
+                sum += m[i * CLASSES + j];
+                if (j != i)
+                    assert_int_equal(m[i * CLASSES + j], llround(x[at++] * PEOPLE));
+            }
+            assert_int_equal(sum, shown.size[i]);
         }
-        assert_int_equal(sum, shown.size[i]);
     }
     mel_counted_clear(&shown);
 }

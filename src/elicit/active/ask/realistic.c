@@ -2,6 +2,8 @@
 #include "elicit/active/ask/realistic.h"
 
 #include "base/la.h"
+#include "elicit/active/ask/whole.h"
+#include "oracle/counts.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -18,7 +20,6 @@ enum {
     LOOKS = 4,         /* lists of classifiers that are made where none tells anything */
     MOST_ROWS = 4000,  /* of more, about so many are looked at */
     JUDGES = 64,       /* samples that say whether somebody might use a classifier */
-    LEAST_APART = 3,   /* people by which two classifiers must differ in some number */
     MANY = 1000,       /* people */
     MORE = 10000,      /* where fewer than ENOUGH of a class are among MANY */
     ENOUGH = 20
@@ -36,7 +37,7 @@ struct mel_realistic {
     const mel_basis *f;
     const mel_space *space; /* what is achievable, or some rows of it */
     mel_some_rows some;
-    uint32_t people;
+    mel_whole whole;
     size_t n_trivial;
     double *trivial;   /* n_trivial x size: classifiers that always predict one class */
     double *point;     /* PLUG_INS x size */
@@ -49,7 +50,6 @@ struct mel_realistic {
     double *direction; /* size */
     double *slope;     /* size: work */
     double *centre;    /* size: of the space */
-    double *scale;     /* size: shares of classes among all rows, in units of those among some */
     double *gain;      /* groups x k x k */
 };
 
@@ -65,13 +65,14 @@ void mel_realistic_free(mel_realistic *r)
     if (r == NULL)
         return;
     mel_some_rows_clear(&r->some);
+    free(r->whole.most);
     free(r->trivial); /* and all that was made with it */
     free(r);
 }
 
 uint32_t mel_realistic_people(const mel_realistic *r)
 {
-    return r->people;
+    return r->whole.people;
 }
 
 static uint32_t people_for(const mel_space *space)
@@ -83,13 +84,6 @@ static uint32_t people_for(const mel_space *space)
     return rarest * MANY < ENOUGH && mel_space_layout(space)->kind == MEL_CONFUSION ? MORE : MANY;
 }
 
-/* Whole numbers out of so many people, or out of so many of each class, of what was found on some rows. */
-static void round_point(const mel_realistic *r, double *x)
-{
-    for (size_t i = 0; i < r->f->size; i++)
-        x[i] = round(x[i] * r->scale[i] * (double)r->people) / (double)r->people;
-}
-
 static mel_status find_trivial(mel_realistic *r, mel_error *err)
 {
     const size_t k = r->n_trivial, size = r->f->size;
@@ -99,7 +93,7 @@ static mel_status find_trivial(mel_realistic *r, mel_error *err)
             r->gain[i] = i % k == j ? 1.0 : 0.0;
         status = mel_space_rule(r->trivial + j * size, r->space, r->gain, err);
         for (size_t i = 0; i < size && status == MEL_OK; i++)
-            r->trivial[j * size + i] *= r->scale[i];
+            r->trivial[j * size + i] *= r->whole.scale[i];
     }
     return status;
 }
@@ -115,10 +109,12 @@ static mel_status take_rows(mel_realistic *r, const mel_space *space, uint64_t s
     r->space = many ? r->some.space : space;
     for (size_t i = 0; i < r->f->size; i++) {
         const size_t class = mel_layout_cell(layout, i % r->f->per_group) / layout->n_classes;
-        r->scale[i] = layout->kind == MEL_CONFUSION
-                          ? mel_space_class_share(space)[class] / mel_space_class_share(r->space)[class]
-                          : 1.0;
+        r->whole.scale[i] = layout->kind == MEL_CONFUSION
+                                ? mel_space_class_share(space)[class] / mel_space_class_share(r->space)[class]
+                                : 1.0;
     }
+    mel_shown_totals(r->whole.most, layout, r->f->groups > 1 ? NULL : mel_space_class_share(space),
+                     r->whole.people);
     mel_space_centre(r->centre, r->space);
     return MEL_OK;
 }
@@ -133,8 +129,9 @@ static bool make_room(mel_realistic *r, const mel_basis *f)
                                { r->for_rule ? PLUG_INS * r->count : 1, { &r->worth } },
                                { PLUG_INS, { &r->kept } },
                                { cells, { &r->gain } },
-                               { f->size, { &r->direction, &r->slope, &r->centre, &r->scale } } };
-    return mel_parts_new(MEL_PARTS(parts));
+                               { f->size, { &r->direction, &r->slope, &r->centre, &r->whole.scale } } };
+    r->whole.most = mel_alloc(r->n_trivial, sizeof *r->whole.most);
+    return r->whole.most != NULL && mel_parts_new(MEL_PARTS(parts));
 }
 
 mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_space *space, size_t samples,
@@ -145,7 +142,8 @@ mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_
     if (r == NULL)
         return mel_fail_memory(err, "the questions");
     r->f = f;
-    r->people = opt->active.people > 0 ? opt->active.people : people_for(space);
+    r->whole.f = f;
+    r->whole.people = opt->active.people > 0 ? opt->active.people : people_for(space);
     r->for_rule = opt->active.until == MEL_UNTIL_RULE;
     r->count = samples;
     r->n_trivial = f->layout.n_classes;
@@ -210,15 +208,6 @@ static mel_status change_weights(mel_realistic *r, double *point, mel_rng *rng, 
     return mel_space_linear(point, r->space, r->slope, err);
 }
 
-/* Whole numbers; those of a change that are hardly other than its base's are the base's. */
-static void round_changed(const mel_realistic *r, double *x, const double *base)
-{
-    round_point(r, x);
-    for (size_t i = 0; i < r->f->size; i++)
-        if (round(fabs(x[i] - base[i]) * (double)r->people) < LEAST_APART)
-            x[i] = base[i];
-}
-
 /* The best classifiers of the mean and of random samples, each with its changes after it. */
 static mel_status find_plug_ins(mel_realistic *r, const mel_chooser *chooser, size_t count, mel_rng *rng,
                                 mel_error *err)
@@ -238,7 +227,7 @@ static mel_status find_plug_ins(mel_realistic *r, const mel_chooser *chooser, si
                           : change_weights(r, point + 2 * size, rng, err);
     }
     for (size_t p = 0; p < PLUG_INS && status == MEL_OK; p++)
-        round_changed(r, r->point + p * size, r->point + p / KINDS * KINDS * size);
+        mel_whole_change(&r->whole, r->point + p * size, r->point + p / KINDS * KINDS * size);
     return status;
 }
 
@@ -305,11 +294,11 @@ static size_t count_differing(const mel_realistic *r, const double *a, const dou
     size_t n = 0;
     double apart = 0.0;
     for (size_t i = 0; i < r->f->size; i++) {
-        const double by = round(fabs(a[i] - b[i]) * (double)r->people);
+        const double by = round(fabs(a[i] - b[i]) * (double)r->whole.people);
         n += by > 0.0;
         apart = fmax(apart, by);
     }
-    return apart >= LEAST_APART ? n : 0;
+    return apart >= MEL_LEAST_APART ? n : 0;
 }
 
 /* Whether one is as good as the other in every number, or better: nobody takes such a question seriously.
@@ -483,12 +472,12 @@ mel_status mel_realistic_random(double *a, double *b, mel_realistic *r, mel_rng 
                          : change_weights(r, b, rng, err);
         if (status != MEL_OK)
             return status;
-        round_point(r, a);
-        round_changed(r, b, a);
+        mel_whole_point(&r->whole, a);
+        mel_whole_change(&r->whole, b, a);
         const bool apart = count_differing(r, a, b) > 0 && !is_dominated(r, a, b);
         if (apart && (keeps_enough(r, a, b, w) || i >= TRIES / 2))
             return MEL_OK;
     }
     return mel_fail(err, MEL_EINVAL, "out of %u people no two classifiers differ by enough to be shown",
-                    r->people);
+                    r->whole.people);
 }
