@@ -1,6 +1,7 @@
 /* One threshold for each group, or for all of them: on random small problems nothing is better among all
  * thresholds that meet the limits. */
 #include "classify/limits.h"
+#include "metric/shared.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -79,6 +80,15 @@ static bool keeps_limits(const problem *p, const double *x)
     return true;
 }
 
+/* By the measure of all rows together, unless it is about groups. */
+static mel_status judge(double *value, const problem *p, const mel_measure *measure, const double *x)
+{
+    double all[4] = { 0 };
+    for (size_t c = 0; c < 4 * p->m; c++)
+        all[c % 4] += x[c];
+    return mel_measure_value(value, measure, mel_measure_groups(measure) > 1 ? x : all, NULL);
+}
+
 /* The best of all thresholds by the measure; -infinity: none meets the limits. */
 static double best_of_all(const problem *p, const mel_measure *measure, double sign)
 {
@@ -94,7 +104,7 @@ static double best_of_all(const problem *p, const mel_measure *measure, double s
         }
         if (own)
             achieve(x, p, threshold);
-        if (own && keeps_limits(p, x) && mel_measure_value(&value, measure, x, NULL) == MEL_OK)
+        if (own && keeps_limits(p, x) && judge(&value, p, measure, x) == MEL_OK)
             best = fmax(best, sign * value);
         for (g = 0; g < free_groups && ++at[g] > p->n; g++)
             at[g] = 0;
@@ -123,7 +133,7 @@ static double below(const problem *p, const char *name)
     opt.limit = p->limit;
     opt.n_limits = p->n_limits;
     opt.threads = 1;
-    assert_ok(mel_measure_named(&measure, name, 2, p->m, &err), &err);
+    assert_ok(mel_measure_together(&measure, name, 2, p->m, &err), &err);
     const double sign = mel_measure_orientation(measure) == MEL_COST ? -1.0 : 1.0;
     const double best = best_of_all(p, measure, sign);
     const mel_status status = mel_rule_find(&c, &report, &rows, NULL, name, &opt, &err);
