@@ -181,8 +181,9 @@ static void make_equal(double *out, const work *w, bool by_class)
     const size_t size = cells / parts;
     for (size_t part = 0; part < parts; part++) {
         double all = 0.0;
-        for (size_t c = 0; c < m * size; c++)
-            all += w->counts[c / size * cells + part * size + c % size];
+        for (size_t g = 0; g < m; g++)
+            for (size_t c = 0; c < size; c++)
+                all += w->counts[g * cells + part * size + c];
         for (size_t g = 0; g < m; g++) {
             double own = 0.0;
             for (size_t c = 0; c < size; c++)

@@ -281,8 +281,10 @@ static mel_status read_once(joining *j, const mel_read_options *opt, mel_error *
                              .opt = opt,
                              .divided = opt->divided && opt->shards != NULL && mel_team_get()->size > 1 };
     mel_status status = MEL_OK;
-    for (size_t i = 0; i < j->files->n && status == MEL_OK; i++)
-        status = add_file(j, &notes, i, &from, err);
+    size_t i = 0; /* a pattern that no file has is refused before */
+    do
+        status = add_file(j, &notes, i++, &from, err);
+    while (i < j->files->n && status == MEL_OK);
     j->divided = from.divided;
     mel_shard_files_clear(&from);
     if (status == MEL_OK && j->n_mixed == known)
