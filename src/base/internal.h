@@ -14,11 +14,6 @@ MEL_PRINTF(3, 4) mel_status mel_fail(mel_error *err, mel_status code, const char
  */
 MEL_PRINTF(3, 4) mel_status mel_fail_in(mel_error *err, mel_status code, const char *fmt, ...);
 mel_status mel_fail_memory(mel_error *err, const char *what);
-#ifdef __clang_analyzer__ /* which sees one file at a time: what failed is not MEL_OK */
-#define mel_fail(err, code, ...) ((void)mel_fail(err, code, __VA_ARGS__), (code))
-#define mel_fail_in(err, code, ...) ((void)mel_fail_in(err, code, __VA_ARGS__), (code))
-#define mel_fail_memory(err, what) ((void)mel_fail_memory(err, what), MEL_ENOMEM)
-#endif
 
 /* calloc/malloc for n items of the given size; NULL on overflow or when memory runs out. n == 0 gives
  * a unique pointer, so that NULL always means failure. Freed with free(). */
