@@ -81,15 +81,41 @@ static json_t *target_json(const target *t)
     return object;
 }
 
+/* The part of the way around that ends with a vertex, half by length, at most 2, and half by the angle of
+ * turning. */
+static double way_to(const mel_face *face, size_t i)
+{
+    const double whole_turn = 6.283185307179586, longest = 2.0;
+    const size_t n = mel_face_vertices(face);
+    const mel_point before = mel_face_vertex(face, (i + n - 1) % n), at = mel_face_vertex(face, i),
+                    after = mel_face_vertex(face, (i + 1) % n);
+    const double ax = at.tp - before.tp, ay = at.tn - before.tn, bx = after.tp - at.tp, by = after.tn - at.tn;
+    const double turn = fabs(atan2(ax * by - ay * bx, ax * bx + ay * by));
+    return 0.5 * (hypot(ax, ay) / longest + turn / whole_turn);
+}
+
+/* All vertices; of a curve with very many one for each step of the way around. A corner is a step and more.
+ */
+static json_t *outline_json(const mel_face *face)
+{
+    const size_t n = mel_face_vertices(face);
+    json_t *vertices = json_array();
+    double steps = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double before = steps;
+        steps += n > MOST_DRAWN ? MOST_DRAWN * way_to(face, i) : 1.0;
+        if (floor(steps) > floor(before))
+            cli_push(vertices, point_json(mel_face_vertex(face, i)));
+    }
+    return vertices;
+}
+
 static void fill_json(json_t *result, const mel_problem *space, const target *t)
 {
     const mel_face *face = space->face;
-    json_t *classes = json_array(), *vertices = json_array();
+    json_t *classes = json_array();
     for (size_t i = 0; i < 2; i++)
         cli_push(classes, cli_json_text(space->class_name[i]));
-    const size_t n = mel_face_vertices(face), step = n > MOST_DRAWN ? n / MOST_DRAWN + 1 : 1;
-    for (size_t i = 0; i < n; i += step)
-        cli_push(vertices, point_json(mel_face_vertex(face, i)));
     cli_put(result, "classes", classes);
     cli_put(result, "rows", cli_json_count(space->n_rows));
     cli_put(result, "positives", cli_json_number(mel_face_positives(face)));
@@ -97,8 +123,8 @@ static void fill_json(json_t *result, const mel_problem *space, const target *t)
     cli_put(result, "centre", point_json(mel_face_centre(face)));
     cli_put(result, "radius", cli_json_number(inscribed_radius(face)));
     cli_put(result, "area", cli_json_number(mel_face_area(face)));
-    cli_put(result, "n_vertices", cli_json_count(n));
-    cli_put(result, "vertices", vertices);
+    cli_put(result, "n_vertices", cli_json_count(mel_face_vertices(face)));
+    cli_put(result, "vertices", outline_json(face));
     if (space->sample != NULL) {
         json_t *fit = json_object();
         cli_put(fit, "a", cli_json_number(space->smooth_a));

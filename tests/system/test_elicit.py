@@ -444,6 +444,18 @@ def test_space(melicit):
     melicit("space", *POPULATION, "--point", "a,b").refused(2, "--point a,b")
 
 
+@pytest.mark.parametrize("a", [0.5, 5, 50])
+def test_space_outline(melicit, a):
+    """Of a curve with thousands of vertices some are listed: "never" and "always" among them, and they enclose its area."""
+    got = melicit("space", "--population", f"logistic:a={a},b=0", "--json").done().json
+    x, y = outline = numpy.array(got["vertices"]).T
+    assert got["n_vertices"] > 1000 and len(x) <= 400
+    for corner in ([got["positives"], 0], [0, got["negatives"]]):
+        assert abs(outline.T - corner).max(axis=1).min() < 1e-12
+    area = 0.5 * abs(x @ numpy.roll(y, -1) - y @ numpy.roll(x, -1))
+    assert got["area"] * (1 - 3e-4) < area <= got["area"] * (1 + 1e-12)
+
+
 def test_apply_is_best(melicit, truth):
     rng = numpy.random.default_rng(4)
     y = rng.integers(0, 2, 300)
