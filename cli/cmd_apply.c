@@ -253,11 +253,11 @@ static const cli_option own_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(cli_apply_args, use_group),
       .choices = group_uses,
-      .help = "whether decisions may look at the group of a row: yes has a rule for each group, no one rule "
-              "for all "
-              "(yes unless given, where groups count); joint has one rule that guesses the group, by "
-              "probabilities of group and class together: columns GROUP:CLASS of --probs, or a model of "
-              "--data that learns both; without --class-prior-from, --row-cost, --average and --plot" },
+      .help =
+          "whether decisions may look at the group of a row: yes has a rule for each group, no has one rule "
+          "for all (by default yes where groups count); joint has one rule that guesses the group, by "
+          "probabilities of group and class together: columns GROUP:CLASS of --probs, or a model of "
+          "--data that learns both; without --class-prior-from, --row-cost, --average and --plot" },
     { .name = "at-most",
       .reads = MEL_OF_ROWS,
       .argument = "LIMIT",
@@ -293,9 +293,10 @@ static const cli_option own_options[] = {
       .argument = "COST|ask",
       .kind = CLI_TEXT,
       .at = offsetof(cli_apply_args, reject_text),
-      .help = "a further decision, refer: hand the case to somebody else at this cost, in cheapest mistakes; "
-              "for metrics that are weighted sums. ask finds the cost by at most eight questions: which of "
-              "two rules, one of which refers more cases, answers 1, 2 or = on standard input" },
+      .help =
+          "a further decision, refer: hand the case to somebody else at this cost, in cheapest mistakes; "
+          "for metrics that are weighted sums. ask finds the cost by at most eight questions: which of two "
+          "rules is better, where one refers more cases; the answers on standard input are 1, 2 or =" },
     { .name = "row-cost",
       .reads = MEL_OF_ROWS,
       .argument = "[CLASS=]COLUMN",
@@ -309,7 +310,7 @@ static const cli_option own_options[] = {
       .kind = CLI_FLAG,
       .at = offsetof(cli_apply_args, average),
       .help =
-          "two classes: instead of the best threshold for these rows and this metric the mean of those that "
+          "two classes: instead of the best threshold for these rows and this metric, the mean of those that "
           "the rows and the metric's intervals make likely; without limits and --reject" },
     { .name = "folds",
       .reads = MEL_OF_ROWS,
@@ -351,10 +352,9 @@ static const cli_option own_options[] = {
       .kind = CLI_OUTPUT,
       .at = offsetof(cli_apply_args, plot),
       .help = "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC curve, "
-              "net benefit and cost curve with the exchange rate and its interval, by the labels; of rules "
-              "that a "
-              "name, groups, limits or other options ask for the ROC curve of every group and where its rule "
-              "operates" },
+              "net benefit and cost curve with the exchange rate and its interval, by the labels; with a "
+              "measure's name, groups, limits or other options, the ROC curve of every group and where its "
+              "rule operates" },
     { 0 }
 };
 static const cli_group groups[] = {
@@ -400,8 +400,8 @@ const cli_command cli_apply = {
                    "name, and stores it as a small JSON file: a threshold for two classes, a matrix of gains "
                    "for more (it "
                    "predicts the class with the largest expected gain), one for each group where groups "
-                   "count. Limits hold on "
-                   "the rows at hand; what each of them costs is said. `melicit predict --classifier` "
+                   "count. Limits hold on the rows at hand, and the output says what each of them costs. "
+                   "`melicit predict --classifier` "
                    "applies the file.\n\n"
                    "Probabilities are calibrated on the labelled rows first, which the model must not have "
                    "seen in training, and "

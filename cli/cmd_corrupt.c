@@ -321,9 +321,7 @@ static const cli_option options[] = {
       .argument = "FROM>TO=P",
       .kind = CLI_LIST,
       .at = offsetof(corrupt_args, flip),
-      .help =
-          "a label FROM becomes TO with probability P; may be given several times; CLUSTER:FROM>TO=P in one "
-          "cluster only" },
+      .help = "a label FROM becomes TO with probability P; CLUSTER:FROM>TO=P in one cluster only" },
     { .name = "clusters",
       .argument = "FILE",
       .kind = CLI_INPUT,

@@ -448,8 +448,7 @@ const cli_command cli_elicit = {
         "about each class, linear and quadratic ones every kind of mistake, fair ones also the differences "
         "between groups (--group, --groups). Questions are then about the two-class faces of the achievable "
         "set (diagonal metrics) or about points of the largest ball inside it. With --candidates questions "
-        "are "
-        "about given classifiers only, and the result is their order as well.",
+        "are only about the given classifiers, and the result also has their order.",
     .groups = groups,
     .examples = examples,
     .notes =

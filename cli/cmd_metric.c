@@ -245,7 +245,7 @@ static const cli_option own_options[] = {
       .argument = "WHAT=COST,..",
       .kind = CLI_TEXT,
       .at = offsetof(metric_args, cost),
-      .help = "what mistakes cost: missed=7,false-alarm=1 of two classes, or true>predicted=COST for every "
+      .help = "what mistakes cost: missed=7,false-alarm=1 for two classes, or true>predicted=COST for every "
               "mistake, with names of --classes" },
     { .name = "costs",
       .argument = "FILE",
@@ -284,7 +284,7 @@ static const cli_option own_options[] = {
 };
 static const cli_group groups[] = {
     { "Metric", own_options, 0 },
-    { "Rows that say names and shares", cli_prediction_options, offsetof(metric_args, rows) },
+    { "Rows that give names and shares", cli_prediction_options, offsetof(metric_args, rows) },
     { "Reading files", cli_reading_options, offsetof(metric_args, reading) },
     { 0 },
 };
@@ -304,14 +304,13 @@ static const metric_args defaults = { .prevalence = NAN };
 const cli_command cli_metric = {
     .name = "metric",
     .summary = "make a metric file from costs or a name, or put one into words",
-    .description = "Makes a metric file without asking questions, for those who know their costs: from what "
-                   "each mistake "
-                   "costs, or from the name of a measure. Every verb takes such files as it takes elicited "
-                   "ones. Measures "
-                   "that are no weighted sum, ratio or square of statistics (mcc, g-mean, macro-f1, ...) are "
-                   "in no metric "
-                   "file; score, rank and optimise take them by their names.\n\n"
-                   "--show says in words what a metric file holds.",
+    .description =
+        "Makes a metric file without asking questions, for those who know their costs: from what "
+        "each mistake "
+        "costs, or from the name of a measure. Every verb takes such files just like elicited ones. Measures "
+        "that are not a weighted sum, ratio or square of statistics (mcc, g-mean, macro-f1, ...) do not fit "
+        "into a metric file; score, rank and optimise take them by name.\n\n"
+        "--show says in words what a metric file holds.",
     .groups = groups,
     .examples = examples,
     .args_size = sizeof(metric_args),

@@ -207,13 +207,13 @@ static const moments_args moments_defaults = { .label = "label" };
 const cli_command cli_moments = {
     .name = "moments",
     .summary = "sum up some of the rows for training, where no process sees them all",
-    .description = "Log-loss, gradient and Hessian of a model on the rows of one file: the map step of "
-                   "training on more rows than "
-                   "one machine holds. Each file may be summed by another process on another machine (a "
-                   "Slurm array, Dask, "
-                   "Spark, xargs); `melicit merge` adds the sums up and makes the next model. A few rounds "
-                   "from a model that was "
-                   "trained on one of the files are as many as training on all rows takes.",
+    .description =
+        "Sums up log-loss, gradient and Hessian of a model on the rows of one file: the map step of "
+        "training on more rows than "
+        "one machine holds. Each file may be summed by another process on another machine (a "
+        "Slurm array, Dask, "
+        "Spark, xargs); `melicit merge` adds the sums up and makes the next model. From a model that was "
+        "trained on one of the files it takes a few rounds, as many as training on all rows takes steps.",
     .groups = moments_groups,
     .examples = moments_examples,
     .args_size = sizeof(moments_args),
@@ -334,9 +334,8 @@ const cli_command cli_merge = {
     .max_operands = 100000,
     .description = "Merges moments that were taken at one model. In any order, and merged in any way, they "
                    "give the same bits: "
-                   "sums are kept file by file and added up in the order of the files' names. Rows that are "
-                   "there twice, and "
-                   "moments at another model, are refused.",
+                   "sums are kept file by file and added up in the order of the files' names. Rows that "
+                   "occur twice, and moments taken at another model, are refused.",
     .groups = merge_groups,
     .examples = merge_examples,
     .args_size = sizeof(merge_args),

@@ -411,8 +411,7 @@ const cli_command cli_optimise = {
         "predictions on validation rows. Training rows may have noisy labels or come from another "
         "population; they "
         "are weighted so that they tell how the metric changes (FW-EG and PI-EW of the thesis, chapter 7). "
-        "All that "
-        "is needed of the model are its probabilities. `melicit predict --classifier` applies the result.",
+        "Of the model only its probabilities are needed. `melicit predict --classifier` applies the result.",
     .groups = cli_optimise_groups,
     .examples = examples,
     .args_size = sizeof(cli_optimise_args),

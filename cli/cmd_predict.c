@@ -390,10 +390,9 @@ static const cli_option options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, probs),
-      .help =
-          "--classifier: class probabilities of the rows (CSV by names; NPY in the sorted order of the "
-          "labels; one column is that class's whose name it has, or the positive one's if it has none, or "
-          "one such as p or score)" },
+      .help = "--classifier: class probabilities of the rows (CSV by names; NPY in the sorted order of the "
+              "labels; a single column is that of the class it is named after, or of the positive one if it "
+              "has no name, or one such as p or score)" },
     { .name = "columns",
       .argument = "NAMES",
       .kind = CLI_TEXT,
@@ -431,8 +430,8 @@ static const cli_option options[] = {
     { .name = "chances",
       .kind = CLI_FLAG,
       .at = offsetof(predict_args, chances),
-      .help =
-          "--classifier: instead of tossing coins, the probability of each decision (a column per class)" },
+      .help = "--classifier: instead of tossing coins, write the probability of each decision (a column per "
+              "class)" },
     { .name = "out",
       .argument = "FILE",
       .kind = CLI_OUTPUT,
@@ -456,7 +455,7 @@ static const cli_option options[] = {
       .kind = CLI_NUMBER,
       .at = offsetof(predict_args, threshold),
       .high = 1,
-      .help = "with --decisions and two classes: the second class from this probability on" },
+      .help = "with --decisions and two classes: predict the second class from this probability on" },
     { 0 }
 };
 static const cli_group groups[] = {
@@ -495,7 +494,7 @@ const cli_command cli_predict = {
         "digits). Decisions are one value per row (CSV: a column \"decision\" of class names; NPY: the class "
         "values where all are numbers, as scikit-learn's predict gives them, else int64 places in the sorted "
         "order of the classes).\n\nCategories that training did not see count as none of the known "
-        "ones; a warning says how many cells that were.",
+        "ones; a warning says how many such cells there were.",
     .args_size = sizeof(predict_args),
     .defaults = &defaults,
     .run = run_predict,

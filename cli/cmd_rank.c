@@ -252,9 +252,8 @@ const cli_command cli_rank = {
                    "could have been others, "
                    "and an elicited metric is known only within its intervals. Predictions for the same rows "
                    "are compared row by "
-                   "row; of confusion matrices nothing is known but their counts; of shares without a number "
-                   "of rows only the "
-                   "metric's part is told.\n\n"
+                   "row; of confusion matrices only the counts are known; for shares without a number of "
+                   "rows only the metric's part of the uncertainty is given.\n\n"
                    "Coefficients of a metric file are taken as independent of each other, normal within "
                    "their 95% intervals.",
     .groups = groups,

@@ -247,7 +247,7 @@ static const cli_option own_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, proxy),
       .help = "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
-              "of its X-Forwarded-For, not for the proxy; of others that header is not believed" },
+              "of its X-Forwarded-For, not for the proxy; from anybody else that header is not believed" },
     { .name = "public",
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, public),
@@ -276,7 +276,7 @@ static const cli_option own_options[] = {
       .argument = "FILE",
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, audit),
-      .help = "the same for what researchers do alone" },
+      .help = "the same, for the actions of researchers only" },
     { .name = "metrics",
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, metrics),
@@ -293,27 +293,27 @@ static const cli_option limit_options[] = {
     CLI_ROW(serve_args, "workers", WHOLE, workers, .argument = "N", .low = 1, .high = 256,
             .help = "requests that are answered at the same time; others wait"),
     CLI_ROW(serve_args, "connections", WHOLE, connections, .argument = "N", .low = 8, .high = 60000,
-            .help = "at most so many, or fewer when the limit of open files says so"),
+            .help = "the most at a time, or fewer when the limit of open files is lower"),
     CLI_ROW(serve_args, "per-address", WHOLE, per_address, .argument = "N", .low = 1, .high = 60000,
             .help = "connections from one address; behind a proxy all come from one"),
     CLI_ROW(serve_args, "deadline", NUMBER, deadline, .argument = "SECONDS", .low = 1, .high = 3600,
             .help =
-                "a request that has not arrived, or an answer not been fetched, after so long is cut off"),
+                "cut off a request that has not arrived, or an answer that was not fetched, after so long"),
     CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .argument = "MIB", .high = 1e6,
-            .help = "what the tables that people send may take in the store, all together"),
+            .help = "the most room that all uploaded tables together may take in the store"),
     CLI_ROW(serve_args, "joins", WHOLE, joins, .argument = "N", .high = 1000000,
             .help = "how often people at one address may join a study within a minute; sessions of one's own "
                     "half as often, uploads a quarter, answers a hundred times as often, joins of one study "
-                    "ten times; beyond it requests are told when to come again; 0: no limits"),
+                    "ten times; beyond that, requests are told when to try again; 0: no limits"),
     CLI_ROW(serve_args, "compute", NUMBER, compute, .argument = "SECONDS", .high = 1e6,
-            .help = "processor time that one request may take, a researcher's six times as much; 0: any"),
-    CLI_ROW(serve_args, "memory", NUMBER, memory, .argument = "MIB", .high = 1e6,
-            .help = "what the program should take: above it what nobody needs now is forgotten and, if that "
-                    "does not help, further data are refused for the moment; 0: any"),
-    CLI_ROW(serve_args, "drain", NUMBER, drain, .argument = "SECONDS", .high = 600,
             .help =
-                "when it is to end, say 503 on GET /healthz for so long and go on answering, so that a proxy "
-                "with several servers sends everybody to the others first"),
+                "processor time that one request may take, a researcher's six times as much; 0: no limit"),
+    CLI_ROW(serve_args, "memory", NUMBER, memory, .argument = "MIB", .high = 1e6,
+            .help = "how much the program should take: above it, what nobody needs now is dropped and, if "
+                    "that is not enough, further data are refused for the moment; 0: no limit"),
+    CLI_ROW(serve_args, "drain", NUMBER, drain, .argument = "SECONDS", .high = 600,
+            .help = "when told to stop, answer GET /healthz with 503 for so long and keep serving, so that a "
+                    "proxy with several servers first sends everybody to the others"),
     CLI_ROW(serve_args, "stop-after", NUMBER, stop_after, .argument = "SECONDS", .high = 1e9,
             .help = "end by itself, for trying things out; 0: never"),
     { 0 }

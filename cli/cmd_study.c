@@ -373,9 +373,8 @@ static const cli_option own_options[] = {
       .argument = "M.json",
       .kind = CLI_TEXT,
       .at = offsetof(cli_study_args, metric),
-      .help =
-          "rehearse, plan: what they want: a metric file or, of two classes, how many false alarms a miss is "
-          "worth; without it they want as few mistakes as possible" },
+      .help = "rehearse, plan: what they want: a metric file or, with two classes, how many false alarms a "
+              "miss is worth; without it they want as few mistakes as possible" },
     { .name = "noise",
       .argument = "KIND",
       .kind = CLI_TEXT,
@@ -394,8 +393,8 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_study_args, width),
       .low = 0.0,
       .high = 1e6,
-      .help = "plan: how narrow the interval is to be: of a cost ratio the larger end over the smaller one "
-              "(2), else the radius" },
+      .help = "plan: how narrow the interval should be: for a cost ratio the larger end over the smaller "
+              "one, else the radius" },
     { 0 }
 };
 static const cli_group groups[] = { { "Studies", own_options, 0 }, { 0 } };

@@ -256,9 +256,8 @@ static const cli_option fit_options[] = {
             .help =
                 "start from the coefficients of this model, which must have the same features and classes"),
     CLI_ROW(train_args, "checkpoint", OUTPUT, checkpoint, .argument = "FILE",
-            .help =
-                "where the fit is after each pass over the rows: after a kill the same command goes on from "
-                "there; removed when the model is stored"),
+            .help = "save the state of the fit here after each pass over the rows: after a kill the same "
+                    "command continues from there; removed when the model is stored"),
     { 0 }
 };
 static const cli_option out_options[] = {

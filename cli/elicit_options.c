@@ -33,7 +33,7 @@ static const cli_option known_costs = {
     .argument = "METRIC.json",
     .kind = CLI_TEXT,
     .at = offsetof(elicit_args, known_costs),
-    .help = "fair: the costs of mistakes are as in this metric, and the rest is asked for",
+    .help = "fair: the costs of mistakes are as in this metric, and the rest is asked about",
 };
 
 /* A word with an argument is more than a word: --until rank:POOL. */
@@ -135,9 +135,8 @@ const cli_option cli_oracle_options[] = {
 
 const cli_option cli_elicit_file_options[] = {
     CLI_ROW(elicit_args, "session", TEXT, session, .argument = "FILE.jsonl",
-            .help = "keep the answers here, synced one by one; an existing session goes on where it stopped, "
-                    "and needs "
-                    "no space options"),
+            .help = "keep the answers here, synced one by one; an existing session continues where it "
+                    "stopped, and needs no space options"),
     CLI_ROW(elicit_args, "out", OUTPUT, out, .argument = "METRIC.json",
             .help = "store the metric for score, apply and rank"),
     CLI_ROW(elicit_args, "report", OUTPUT, report, .argument = "FILE.html",

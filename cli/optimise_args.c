@@ -236,7 +236,7 @@ static const cli_option file_options[] = {
       .argument = "VALUE",
       .kind = CLI_TEXT,
       .at = FILE_AT(naming.positive),
-      .help = "of two classes the one to be found; the second in sorted order unless given" },
+      .help = "two classes: the one to be found; by default the second in sorted order" },
     { .name = "classes",
       .argument = "NAMES",
       .kind = CLI_TEXT,
@@ -295,7 +295,7 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_optimise_args, iterations),
       .low = 1,
       .high = 1000000,
-      .help = "of fw-eg; 50 unless given" },
+      .help = "how many, for fw-eg; 50 unless given" },
     { .name = "step",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, step),
@@ -313,7 +313,7 @@ static const cli_option own_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, weights),
       .choices = weights,
-      .help = "of the diagonal of the confusion matrix, or of the whole" },
+      .help = "weights for the diagonal of the confusion matrix, or for all of it" },
     { .name = "entries",
       .argument = "TRUE>PREDICTED,..",
       .kind = CLI_TEXT,
@@ -323,7 +323,7 @@ static const cli_option own_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, probes),
       .choices = probes,
-      .help = "fixed ones, or those of the constraint problem (thesis, appendix E.7)" },
+      .help = "the fixed probes, or those of the constraint problem (thesis, appendix E.7)" },
     { .name = "scale",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, scale),
@@ -340,7 +340,8 @@ static const cli_option own_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, rule),
       .choices = rules,
-      .help = "a mixture, which draws, or the deterministic rule that predicts what most of it does" },
+      .help = "a mixture, which decides by chance, or the deterministic rule that predicts what most of the "
+              "mixture does" },
     { .name = "labels-only",
       .kind = CLI_FLAG,
       .at = offsetof(cli_optimise_args, labels_only),
@@ -351,7 +352,7 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_optimise_args, draws),
       .low = 1,
       .high = 1000,
-      .help = "--labels-only: decisions are drawn so often, and values averaged; 5 unless given" },
+      .help = "--labels-only: how often decisions are drawn to average their values; 5 unless given" },
     { .name = "time-limit",
       .argument = "S",
       .kind = CLI_NUMBER,
@@ -363,9 +364,8 @@ static const cli_option own_options[] = {
       .argument = "FILE",
       .kind = CLI_OUTPUT,
       .at = offsetof(cli_optimise_args, checkpoint),
-      .help =
-          "where the run is after each iteration: after a kill the same command goes on from there; removed "
-          "when the run has ended" },
+      .help = "save the state of the run here after each iteration: after a kill the same command continues "
+              "from there; removed when the run has ended" },
     { .name = "out",
       .argument = "CLASSIFIER.json",
       .kind = CLI_OUTPUT,
@@ -380,8 +380,8 @@ static const cli_option compare_options[] = {
       .kind = CLI_TEXT,
       .at = COMPARE_AT(oracle),
       .help = "instead of a metric: who says which of two classifiers is better, ask (a person at the "
-              "terminal), browser or browser:PORT "
-              "(a person at a page of this machine), cmd:PROGRAM (as for melicit elicit; it may take days: "
+              "terminal), browser or browser:PORT (a person, on a page of this machine), cmd:PROGRAM (as for "
+              "melicit elicit; it may take days: "
               "the session file keeps "
               "the answers) or sim:METRIC (a measure or a metric file). Only validation rows are needed; "
               "with groups the "
@@ -400,7 +400,7 @@ static const cli_option compare_options[] = {
       .argument = "NOISE",
       .kind = CLI_TEXT,
       .at = COMPARE_AT(noise),
-      .help = "of sim:, as --noise of melicit elicit" },
+      .help = "sim: how it errs, as --noise of melicit elicit" },
     { .name = "max-questions",
       .argument = "N",
       .kind = CLI_WHOLE,
@@ -412,7 +412,7 @@ static const cli_option compare_options[] = {
       .argument = "FILE.jsonl",
       .kind = CLI_TEXT,
       .at = COMPARE_AT(session),
-      .help = "the answers, each stored before the next question; a session that is there goes on" },
+      .help = "keep the answers here, each stored before the next question; an existing session continues" },
     { 0 }
 };
 const cli_group cli_optimise_groups[] = {

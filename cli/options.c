@@ -17,7 +17,7 @@
 
 static const cli_option common_options[] = {
     CLI_ROW(cli_common, "json", FLAG, json,
-            .help = "print exactly one JSON object on standard output, also on failure"),
+            .help = "print exactly one JSON object on standard output, even on failure"),
     CLI_ROW(cli_common, "quiet", FLAG, quiet, .help = "no progress bar and no warnings on standard error"),
     CLI_ROW(cli_common, "verbose", FLAG, verbose,
             .help = "say on standard error, with --json in \"read\", how each file was read (also -v)"),
@@ -26,9 +26,8 @@ static const cli_option common_options[] = {
     CLI_ROW(cli_common, "threads", WHOLE, threads, .argument = "N", .high = 1024,
             .help = "threads to use, 0 for all cores; results do not depend on it"),
     CLI_ROW(cli_common, "memory", TEXT, memory, .argument = "SIZE",
-            .help =
-                "such as 512M: rows are kept in files, as many in memory as there is room for; all else is "
-                "limited to that"),
+            .help = "a limit such as 512M: rows stay in files, with as many in memory as fit; everything "
+                    "else must fit into the limit"),
     CLI_ROW(cli_common, "help", FLAG, help, .help = "show this help (also -h)"),
     { 0 }
 };

@@ -298,12 +298,12 @@ const cli_option cli_prediction_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(cli_prediction_args, naming.positive),
       .help = "the positive class among the labels: what the metric's second class is called there; without "
-              "--metric the second in sorted order unless given" },
+              "--metric by default the second in sorted order" },
     { .name = "classes",
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(cli_prediction_args, naming.classes),
-      .help = "names that are labels: their order, and of two the second is positive; others: what to call "
+      .help = "if these are the labels: their order; of two, the second is positive. Otherwise: what to call "
               "the labels, in sorted order" },
     { .name = "rename",
       .argument = "OLD=NEW,..",

@@ -35,7 +35,7 @@ const cli_option cli_space_options[] = {
       .argument = "COL",
       .kind = CLI_LIST,
       .at = offsetof(mel_problem_options, dataset.skip),
-      .help = "--data: a column that is no feature; columns named meta_... never are" },
+      .help = "--data: a column that is not a feature; columns named meta_... never are" },
     { .name = "l2",
       .argument = "X",
       .kind = CLI_NUMBER,
@@ -57,8 +57,9 @@ const cli_option cli_space_options[] = {
       .help =
           "class probabilities of any model, with --labels: CSV with a column under the name of each class, "
           "or "
-          "NPY with the columns in the sorted order of the labels, as in scikit-learn; one column is that "
-          "class's whose name it has, or the positive one's if it has none, or one such as p or score; "
+          "NPY with the columns in the sorted order of the labels, as in scikit-learn; a single column is "
+          "that of the class it is named after, or of the positive one if it has no name, or one such as p "
+          "or score; "
           "several "
           "files: --probs 'p-*.npy' --labels 'y-*.npy', matched by what * stands for" },
     { .name = "columns",
@@ -131,13 +132,13 @@ const cli_option cli_space_options[] = {
       .argument = "VALUE",
       .kind = CLI_TEXT,
       .at = offsetof(mel_problem_options, dataset.naming.positive),
-      .help = "of two classes the one to be found; the second in sorted order unless given" },
+      .help = "two classes: the one to be found; by default the second in sorted order" },
     { .name = "classes",
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(mel_problem_options, dataset.naming.classes),
-      .help = "all names are classes of the data: their order, and of two the second is positive; none is "
-              "(healthy,cancer for 0 and 1): new names for the classes in sorted order" },
+      .help = "if these are the classes of the data: their order; of two, the second is positive. If none of "
+              "them is (healthy,cancer for 0 and 1): new names for the classes in sorted order" },
     { .name = "rename",
       .argument = "OLD=NEW,..",
       .kind = CLI_TEXT,

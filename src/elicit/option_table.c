@@ -45,33 +45,34 @@ static const mel_option rows[] = {
         .families = MEL_READS_DEGREE, .kept = MEL_KEPT_IN_FAMILY),
     ROW("strategy", WORD, strategy, .words = strategies, .kept = MEL_KEPT_ON_TOP,
         .help = "active asks the fewest questions and copes with wrong answers; search follows the thesis "
-                "exactly (so it is for monotone metrics)"),
+                "exactly (the default for monotone metrics)"),
     ROW("tolerance", NUMBER, tolerance, .usual = 0.02, .high = 1.5, .above_low = true, .below_high = true,
         .factor = true, ALWAYS, .argument = "X",
         .help =
-            "how well to know it: every coefficient to within this with 95% (active; level lines in radians "
+            "when it is known well enough: every coefficient to within this with 95% probability (active; "
+            "level lines in radians "
             "for linear-fractional) or the last interval of angles in radians (search); 1.6x: the cost ratio "
             "of two classes to that factor, from end to end of its interval (realistic and imagined "
             "questions "
             "end so unless a number is given)"),
     ROW("tolerance_factor", NUMBER, tolerance_factor, .high = 1000, ACTIVE),
     ROW("questions", WORD, active.questions, .words = questions, ACTIVE, .varies = true,
-        .help =
-            "active: realistic asks about two settings of the test at hand, or of more classes or groups "
-            "two classifiers near the best, that somebody might use, in whole numbers (so it is for people "
-            "and programs), imagined about settings of a better test (two classes), far about the most "
-            "different pair that is feasible (so it is for simulated "
-            "oracles, and wherever no other pairs are known)"),
+        .help = "active: realistic asks about two settings of the test at hand that somebody might use (with "
+                "more classes or groups, two classifiers near the best), in whole numbers; this is the "
+                "default for people and programs. imagined asks about settings of a better test (two "
+                "classes). far asks about the feasible pair that differs most; this is the default for "
+                "simulated oracles, and where no other pairs are known"),
     ROW("people", WHOLE, active.people, .high = 1000000, .argument = "N",
-        .help = "show numbers out of N people: 1,000, or 10,000 for rare classes, the same for the whole "
-                "session (realistic, imagined); 100, 1,000 or 10,000, whatever tells two far ones apart"),
+        .help =
+            "show numbers out of N people: 1,000, or 10,000 for rare classes, the same for the whole "
+            "session (realistic, imagined); far takes 100, 1,000 or 10,000, whichever tells the two apart"),
     ROW("imagined_beyond", FLAG, active.imagined_beyond, .strategies = 1U << MEL_STRATEGY_ACTIVE,
         .domains = MEL_ON_FACE, .readers = "realistic questions about two classes",
         .help = "active, two classes: when the cost ratio lies beyond what the test at hand can ask, go on "
                 "with questions about an imagined better test, and say so"),
     ROW("max_questions", WHOLE, max_questions, .usual = 200, .varies = true, .low = 1, .high = 1000000,
         ALWAYS, .argument = "N",
-        .help = "stop after N answers whatever is known then (unless given, 20 for a person and more than a "
+        .help = "stop after N answers, whatever is known by then (by default 20 for a person and more than a "
                 "program needs; a search ends by itself)"),
     ROW("seed", WHOLE, seed, .usual = 1, .high = 9e18, .kept = MEL_KEPT_ON_TOP),
     ROW("until", WORD, active.until, .words = untils, ACTIVE, .argument = "WHAT",
@@ -100,13 +101,13 @@ static const mel_option rows[] = {
         .listed = mel_noise_assumed_form),
     ROW("repeat_every", WHOLE, active.repeat_every, .high = 1000000, ACTIVE, ALWAYS, .argument = "N",
         .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
-                "answers are, and every second time while they look like coin tosses; 0 never (6 for people "
-                "and programs, 0 for simulated ones, unless given)"),
+                "answers are, and every second time while they look like coin tosses; 0 never (by default 6 "
+                "for people and programs, 0 for simulated oracles)"),
     ROW("announce_repeats", FLAG, active.announce_repeats, ACTIVE,
         .help = "active: say so when a question comes back"),
     ROW("simple_questions", FLAG, active.simple_questions, ACTIVE, ALWAYS,
         .help = "active, more than two classes: the two classifiers of a question differ in two numbers only "
-                "(so it is for a person)"),
+                "(the default for a person)"),
     ROW("diagonal_b", FLAG, structure.diagonal_b, KNOWN, .families = MEL_READS_DIAGONAL_B,
         .readers = "quadratic and fair quadratic metrics",
         .help = "quadratic and fair quadratic: B is known to be diagonal"),
@@ -114,7 +115,8 @@ static const mel_option rows[] = {
         .readers = "fair metrics", .help = "fair: all pairs of groups have the same weights"),
     ROW("known", METRIC, structure.known, KNOWN, .families = MEL_READS_PAIRS, .readers = "fair metrics",
         .argument = "METRIC.json",
-        .help = "fair: everything but the trade-off is as in this metric, and only that is asked for"),
+        .help =
+            "fair: everything but the trade-off is as in this metric, and only the trade-off is asked about"),
     ROW("known_costs_only", FLAG, structure.known_costs_only, KNOWN, .families = MEL_READS_PAIRS,
         .readers = "fair metrics"),
     ROW("known_p11", NUMBER, structure.known_p11, .usual = NAN, .high = 1, KNOWN, .families = MEL_READS_RATIO,
