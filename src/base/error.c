@@ -75,7 +75,7 @@ void mel_error_mend(mel_error *err)
     *to = '\0';
 }
 
-mel_status mel_fail(mel_error *err, mel_status code, const char *fmt, ...)
+mel_status mel_error_put(mel_error *err, mel_status code, const char *fmt, ...)
 {
     if (err == NULL)
         return code;
@@ -88,7 +88,7 @@ mel_status mel_fail(mel_error *err, mel_status code, const char *fmt, ...)
     return code;
 }
 
-mel_status mel_fail_in(mel_error *err, mel_status code, const char *fmt, ...)
+mel_status mel_error_prefix(mel_error *err, mel_status code, const char *fmt, ...)
 {
     if (err == NULL)
         return code;
@@ -104,11 +104,6 @@ mel_status mel_fail_in(mel_error *err, mel_status code, const char *fmt, ...)
         err->text[length] = '\0';
     mel_error_mend(err);
     return err->code;
-}
-
-mel_status mel_fail_memory(mel_error *err, const char *what)
-{
-    return mel_fail(err, MEL_ENOMEM, "not enough memory for %s", what);
 }
 
 double mel_clock(void)

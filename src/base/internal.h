@@ -8,12 +8,25 @@
 
 #include <stdarg.h>
 
-/* Fills err (unless NULL) and returns code, so that failures read `return mel_fail(err, ...)`. */
-MEL_PRINTF(3, 4) mel_status mel_fail(mel_error *err, mel_status code, const char *fmt, ...);
+/* Fills err (unless NULL) with a code and a sentence; the code. */
+MEL_PRINTF(3, 4) mel_status mel_error_put(mel_error *err, mel_status code, const char *fmt, ...);
 /* Prefixes the sentence already in err, e.g. with a file name. Returns err's code, or code when err is NULL.
  */
-MEL_PRINTF(3, 4) mel_status mel_fail_in(mel_error *err, mel_status code, const char *fmt, ...);
-mel_status mel_fail_memory(mel_error *err, const char *what);
+MEL_PRINTF(3, 4) mel_status mel_error_prefix(mel_error *err, mel_status code, const char *fmt, ...);
+/* What failed is not MEL_OK. Said here, as compilers and clang's analyzer see one file at a time: they then
+ * know that nothing behind a checked status uses what could not be made. */
+static inline mel_status mel_failure(mel_status code)
+{
+    return code != MEL_OK ? code : MEL_EINVAL;
+}
+/* The same two as failures, so that these read `return mel_fail(err, ...)`. */
+#define mel_fail(...) mel_failure(mel_error_put(__VA_ARGS__))
+#define mel_fail_in(...) mel_failure(mel_error_prefix(__VA_ARGS__))
+static inline mel_status mel_fail_memory(mel_error *err, const char *what)
+{
+    (void)mel_error_put(err, MEL_ENOMEM, "not enough memory for %s", what);
+    return MEL_ENOMEM;
+}
 
 /* calloc/malloc for n items of the given size; NULL on overflow or when memory runs out. n == 0 gives
  * a unique pointer, so that NULL always means failure. Freed with free(). */
