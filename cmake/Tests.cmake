@@ -23,11 +23,15 @@ if(DEFINED ENV{MELICIT_SOAK})
 endif()
 # These look at files, or run what is installed, or are about numbers and memory of the plain build.
 list(APPEND MEL_LONG_UNDER_SANITIZERS system_test_corrections system_test_guide system_test_install system_test_make system_test_memory
-    system_test_report system_test_repro system_test_serve_cluster system_test_site system_test_thesis_map)
-# A C test runs once in make test: under sanitizers, or here when that takes long. Programs that are left out are not
-# built, but clang-tidy reads them. make unit and make soak run them all in both builds.
+    system_test_ranks system_test_report system_test_repro system_test_serve_cluster system_test_site system_test_thesis_map)
+# A test runs once in make test: under sanitizers, or here when that takes long. C programs that are left out are not
+# built, but clang-tidy reads them; of a file of system tests that the sanitized build runs, the plain one runs what is left
+# (tests/system/conftest.py). make unit, make sanitize and make soak run what can run in each build.
 set(MEL_RUN_BY_SYSTEM_TESTS test_report)
-option(MEL_TESTS_ONCE "leave C tests that the sanitized build runs to it" OFF)
+option(MEL_TESTS_ONCE "leave tests that the sanitized build runs to it" OFF)
+if(DEFINED ENV{MELICIT_SOAK} OR MEL_SANITIZE)
+    set(MEL_TESTS_ONCE OFF)
+endif()
 
 if(MEL_TESTS)
     pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
@@ -63,7 +67,7 @@ if(MEL_TESTS)
             set(long TRUE)
         endif()
         set(left_out FALSE)
-        if((MEL_SANITIZE AND long) OR (MEL_TESTS_ONCE AND NOT MEL_SANITIZE AND NOT long AND NOT name IN_LIST MEL_RUN_BY_SYSTEM_TESTS))
+        if((MEL_SANITIZE AND long) OR (MEL_TESTS_ONCE AND NOT long AND NOT name IN_LIST MEL_RUN_BY_SYSTEM_TESTS))
             set(left_out TRUE)
         endif()
         add_executable(${name} ${source})
@@ -138,9 +142,10 @@ endforeach()
 
 # What takes a few seconds shares a row with others: Python, pytest and NumPy start in half a second, scikit-learn in one more.
 set(MEL_SYSTEM_TESTS_TOGETHER
-    "files: test_corrections test_make test_memory test_page test_report test_site test_thesis_map"
-    "rules: test_certainty test_classifiers test_data test_metric test_rank test_space_classes"
-    "inputs: test_column_names test_named_numpy test_optimise_failures test_optimise_ways test_pools test_refuse_classes test_shards"
+    "files: test_corrections test_make test_memory test_report test_site test_thesis_map"
+    "rules: test_certainty test_classifiers test_data test_rank test_space_classes"
+    "inputs: test_named_numpy test_pools test_shards"
+    "words: test_apply_words test_column_names test_metric test_optimise_failures test_optimise_ways test_page test_refuse_classes"
     "sklearn: test_measures_sklearn test_named_sklearn test_rank_sklearn")
 if(MEL_TESTS)
     file(GLOB scripts CONFIGURE_DEPENDS tests/system/test_*.py)
@@ -151,8 +156,12 @@ if(MEL_TESTS)
     set(rows "")
     foreach(script ${scripts})
         get_filename_component(name ${script} NAME_WE)
-        if(MEL_SANITIZE AND (name MATCHES "sklearn$|^test_python$|^test_python_[a-eg-z]" OR system_${name} IN_LIST MEL_LONG_UNDER_SANITIZERS))
-            continue() # the former load the library into Python, which a sanitized one cannot be
+        set(plain FALSE) # loading the library into Python, which a sanitized one cannot be, is one reason
+        if(name MATCHES "sklearn$|^test_python$|^test_python_[a-eg-z]" OR system_${name} IN_LIST MEL_LONG_UNDER_SANITIZERS)
+            set(plain TRUE)
+        endif()
+        if(MEL_SANITIZE AND plain)
+            continue()
         endif()
         set(row system_${name})
         foreach(together ${MEL_SYSTEM_TESTS_TOGETHER})
@@ -160,6 +169,13 @@ if(MEL_TESTS)
                 set(row system_${CMAKE_MATCH_1})
             endif()
         endforeach()
+        if(MEL_TESTS_ONCE AND NOT plain)
+            set(row system_rest)
+            if(name MATCHES "^test_serve")
+                set(row system_rest_serve)
+            endif()
+            set(once_${row} ON)
+        endif()
         list(APPEND rows ${row})
         list(APPEND scripts_of_${row} ${script})
     endforeach()
@@ -175,7 +191,7 @@ if(MEL_TESTS)
         list(LENGTH scripts_of_${row} files)
         math(EXPR timeout "${MEL_TEST_TIMEOUT} * ${files}")
         set_tests_properties(${row} PROPERTIES TIMEOUT ${timeout} LABELS system ENVIRONMENT
-            "MELICIT_BUILD=${CMAKE_BINARY_DIR};MELICIT_SANITIZE=${sanitized};PYTHONDONTWRITEBYTECODE=1")
+            "MELICIT_BUILD=${CMAKE_BINARY_DIR};MELICIT_SANITIZE=${sanitized};MELICIT_TESTS_ONCE=${once_${row}};PYTHONDONTWRITEBYTECODE=1")
     endforeach()
 endif()
 
@@ -235,7 +251,7 @@ endforeach()
 # mostly waits, takes one.
 get_property(names DIRECTORY PROPERTY TESTS)
 foreach(name ${names})
-    if(NOT name MATCHES "^(browser_|system_test_(serve|kill|terminal))")
+    if(NOT name MATCHES "^(browser_|system_(rest|test)_(serve|kill|terminal))")
         set_tests_properties(${name} PROPERTIES PROCESSORS 2)
     endif()
 endforeach()

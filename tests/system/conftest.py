@@ -40,19 +40,37 @@ def some(values, key):
     return [values[(len(key) + step) % len(values)] for step in ((0, 3) if SANITIZED else (0, 3, 5, 8))]
 
 
-def pytest_collection_modifyitems(config, items):
-    """Under sanitizers, where each run of the program is slow, one in eight cases of a test that has many, and about sixteen of
-    one that has hundreds: they differ in words and numbers, and all run without sanitizers; make soak runs all with them."""
-    if not SANITIZED or SOAK:
-        return
+# make test runs a test once: in the plain build what the sanitized build does not run (see cmake/Tests.cmake).
+ONCE = not SANITIZED and not SOAK and os.environ.get("MELICIT_TESTS_ONCE", "OFF") == "ON"
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "plain(reason, soak=False): about the build that is installed; not under sanitizers, or in make soak only")
+
+
+def is_plain(item):
+    mark = item.get_closest_marker("plain")
+    return mark is not None and not (SOAK and mark.kwargs.get("soak"))
+
+
+def run_under_sanitizers(items):
+    """Where each run of the program is slow, one in eight cases of a test that has many, and about sixteen of one that has
+    hundreds: they differ in words and numbers. make soak runs all."""
     cases = collections.Counter((item.path, item.originalname) for item in items)
     turn = collections.Counter()
-    kept, left = [], []
     for item in items:
         name = (item.path, item.originalname)
-        (left if cases[name] >= 8 and turn[name] % max(8, cases[name] // 16) != 0 else kept).append(item)
+        if not is_plain(item) and (SOAK or cases[name] < 8 or turn[name] % max(8, cases[name] // 16) == 0):
+            yield item
         turn[name] += 1
-    items[:] = kept
+
+
+def pytest_collection_modifyitems(config, items):
+    if not SANITIZED and not ONCE:
+        return
+    sanitized = set(run_under_sanitizers(items))
+    left = [item for item in items if (item in sanitized) != SANITIZED]
+    items[:] = [item for item in items if (item in sanitized) == SANITIZED]
     config.hook.pytest_deselected(items=left)
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PROGRAM, SANITIZED, SOURCE, environment
+from conftest import PROGRAM, SOURCE, environment
 
 spec = importlib.util.spec_from_file_location("driver", SOURCE / "tools" / "test.py")
 driver = importlib.util.module_from_spec(spec)
@@ -34,7 +34,7 @@ def test_one_version(melicit):
     assert version in melicit("help", "--man").done().out.splitlines()[0]
 
 
-@pytest.mark.skipif(SANITIZED, reason="the same sentence without sanitizers")
+@pytest.mark.plain("the same sentence without sanitizers")
 def test_the_readme_quotes_make_run(tmp_path):
     """The sentence that the README begins with is what make run finds."""
     os.symlink(PROGRAM, tmp_path / "melicit")

@@ -33,7 +33,7 @@ MOST_MEMORY = 256 << 20
 PROXY = ("--trust-proxy", "127.0.0.1")  # tests say what address they come from
 # A session whose questions and answers are long.
 LONG = {"space": {"ball": "16", "radius": 0.001}, "family": "linear", "options": {"strategy": "search", "max_questions": 200}}
-SANITIZERS_SLOW = pytest.mark.skipif(SANITIZED, reason="about time and memory of the program as it is installed")
+SANITIZERS_SLOW = pytest.mark.plain("about time and memory of the program as it is installed")
 
 
 class Limited(Server):
@@ -356,7 +356,7 @@ def slow_start(i):
             "options": {"strategy": "search"}}
 
 
-@pytest.mark.skipif(SANITIZED and not SOAK, reason="it comes again while others keep the cores busy: make soak runs it under sanitizers")
+@pytest.mark.plain("it comes again while others keep the cores busy", soak=True)
 def test_computing_has_an_end(melicit):
     """What takes longer than a request may is refused with a sentence, and costs no more than that."""
     server = Limited(melicit.folder, "--compute", "1")
@@ -863,7 +863,7 @@ def test_pages_do_not_wait_for_the_store(server, melicit):
 
 # how it is built ----------------------------------------------------------------------------------
 
-@pytest.mark.skipif(SANITIZED, reason="the installed program is the release build")
+@pytest.mark.plain("the installed program is the release build")
 @pytest.mark.parametrize("name", ["melicit", "libmelicit.so"])
 def test_hardened_build(name):
     """Stack protector, fortified calls, read-only relocations, control-flow marks, and no path to load libraries from."""
@@ -889,7 +889,7 @@ def test_no_library_of_the_current_folder(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.skipif(SANITIZED, reason="what the sanitizers write is not the program's")
+@pytest.mark.plain("what the sanitizers write is not the program's")
 def test_a_file_that_may_not_grow_is_a_failure_with_a_sentence(melicit):
     """SIGXFSZ ends nothing."""
     done = subprocess.run([PROGRAM, "train", "--data", "breast_cancer_original", "--out", "m.json"], cwd=melicit.folder, env=environment(),
@@ -1603,7 +1603,7 @@ def through_tls(port, method, path, body=None, **headers):
     return answer.status, dict(answer.getheaders()), data
 
 
-@pytest.mark.skipif(SANITIZED, reason="about the files of deploy/")
+@pytest.mark.plain("about the files of deploy/")
 @pytest.mark.parametrize("proxy", ["nginx", "caddy"])
 def test_proxies(melicit, proxy):
     """The files of deploy/ as they are, but for ports and certificates: TLS, cookies, whose address counts, size of uploads."""
@@ -1686,7 +1686,7 @@ def calls_of_sets():
     return sets
 
 
-@pytest.mark.skipif(SANITIZED, reason="leak checks trace the program")
+@pytest.mark.plain("leak checks trace the program")
 def test_calls_that_the_unit_allows(melicit):
     """The server starts and answers with the system calls that the unit's filter allows and no others."""
     if shutil.which("systemd-analyze") is None or not ctypes.util.find_library("seccomp"):
@@ -1737,7 +1737,7 @@ def test_unit_of_systemd():
     assert rated.returncode == 0, rated.stdout[-300:] + rated.stderr
 
 
-@pytest.mark.skipif(SANITIZED, reason="made by the build that is installed")
+@pytest.mark.plain("made by the build that is installed")
 def test_list_of_parts():
     """The SBOM names every library that the program is linked with and every package of its pages, with a version."""
     told = json.loads((BUILD / "melicit.spdx.json").read_text())

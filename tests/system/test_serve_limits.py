@@ -309,7 +309,7 @@ def test_somebody_who_cannot_be_replayed(melicit, serve):
 
 # memory -------------------------------------------------------------------------------------------
 
-@pytest.mark.skipif(SANITIZED, reason="sanitizers reserve more address space than any limit")
+@pytest.mark.plain("sanitizers reserve more address space than any limit")
 def test_spaces_without_memory(serve):
     """Whatever the memory lacks for, making a space is refused and the server goes on."""
     server = serve("--workers", "2")

@@ -7,7 +7,7 @@ import numpy
 import pandas
 import pytest
 from classes import layout, metric_text
-from conftest import BUILD, SANITIZED, Melicit, environment, refuse_constant
+from conftest import BUILD, Melicit, environment, refuse_constant
 from zoo import Refused, cells, csv_text, generator, is_number, lines, npy, npz, packed, people, saved_text
 from zoo_files import ROWS
 
@@ -135,7 +135,7 @@ LABELLED = [row for row in ROWS if row.label is not None]
 
 
 # Sanitizers have seen the readers above: a sample is enough for the way through the program.
-@pytest.mark.parametrize("row", LABELLED[::4] if SANITIZED else LABELLED, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", LABELLED, ids=lambda row: row.name)
 def test_program(zoo, tmp_path, row):
     """train counts the rows, classes and features; its encoder's numbers and what predict gives are NumPy's."""
     melicit = Melicit(tmp_path)
