@@ -20,6 +20,7 @@ skip() {
 command -v debootstrap >/dev/null 2>&1 || skip "debootstrap is not installed (apt-get install debootstrap)"
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/melicit-debian-XXXXXX")
+chmod 755 "$folder" # other users than root, such as that of PostgreSQL, must get in
 clean() {
     umount -R "$folder/proc" "$folder/dev" 2>/dev/null || true
     # A file system that is still mounted must not be emptied.

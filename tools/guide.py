@@ -7,8 +7,9 @@ Blocks of a page, in one empty folder, in their order:
     ```console      lines that begin with "$ " are typed (a line that ends in \\ goes on); the others are what the terminal then shows
     ```python       runs with the names of the blocks before; a ```text block right after it is what it prints
     ```KIND NAME    becomes the file NAME
-    indented by 4   what a person does at a terminal: questions are answered, a server is asked for its first page and runs to the end of the page,
-                    STUDY is the id of the study that was made last
+    indented by 4   what a person does at a terminal: questions are answered, a server is asked for its first page and runs to the end of the page
+                    (its address is http://127.0.0.1:8080 in what follows), STUDY is the id of the study that was made last
+    ```sh           is for another machine and only shown
 A line "..." stands for any number of lines. A picture of the page that a command made must be the same, byte for byte. --write puts what came out
 into the page instead, except where a block has "...", and copies the pictures. --installed takes the program, library and package of
 make install. --times says for each page how long its commands took, how long a person needs for it, and how long docs/guide/README.md promises;
@@ -30,6 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$|(?<=\n\n)((?: {4}\S[^\n]*\n(?: {5,}[^\n]+\n)*)+)", re.M | re.S)
 PICTURE = re.compile(r"!\[[^\]]*\]\(([^)/]+)\)")
 PROMISE = re.compile(r"\(([\w-]+\.md)\) \| (\d+) minutes")
+ADDRESS = "http://127.0.0.1:8080"
 WORDS_A_MINUTE, SECONDS_A_QUESTION = 200, 15
 
 
@@ -39,7 +41,7 @@ def environment(build):
     if build is not None:
         env["PATH"] = f"{build}:{env.get('PATH', '/usr/bin:/bin')}"
         env["PYTHONPATH"] = str(build / "python" / "site")
-    return {**env, "LC_ALL": "C.UTF-8", "OMP_WAIT_POLICY": "passive", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**env, "LC_ALL": "C.UTF-8", "OMP_WAIT_POLICY": "passive", "PYTHONDONTWRITEBYTECODE": "1", "no_proxy": "127.0.0.1"}
 
 
 def agrees(shown, got):
@@ -70,7 +72,7 @@ class Follower:
     def __init__(self, page, build, write):
         self.page, self.write = page, write
         self.names, self.printed, self.faults = {"__name__": "__main__"}, None, []
-        self.env, self.servers, self.study, self.answers = environment(build), [], "STUDY", 0
+        self.env, self.servers, self.address, self.study, self.answers = environment(build), [], ADDRESS, "STUDY", 0
 
     def compare(self, what, shown, got):
         """The lines that the page should show."""
@@ -84,7 +86,7 @@ class Follower:
     def console(self, text):
         out = []
         for command, shown in commands(text):
-            done = subprocess.run(["sh", "-c", command], env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            done = subprocess.run(["sh", "-c", command.replace(ADDRESS, self.address)], env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, timeout=600)
             got = done.stdout.rstrip("\n").splitlines()
             if done.returncode != 0:
@@ -110,6 +112,8 @@ class Follower:
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         if said is None or direct.open(said.group(0), timeout=60).headers.get_content_type() != "text/html":
             self.faults.append(f"{self.page}: {command}\nno page came")
+        else:
+            self.address = said.group(0).rstrip("/")
 
     def person(self, command):
         """Types a command and answers what it asks; nobody answers more than 60 questions."""
