@@ -32,7 +32,7 @@ def without_numbers(covered):
 
 def cells(row, made):
     judged = f"**{row['verdict']}**" + (f": {row['why']}" if row["why"] else "")
-    return [", ".join(row["items"]), row["what"], row["thesis"], row["search"], row["active"], row["questions"], judged, f"`{made['command']}`"]
+    return [", ".join(row["items"]), row["what"], row["thesis"], row["search"], row["active"], row["questions"], judged, f"`repro/run.py --seed {made['seed']} {made['chapter']}`"]
 
 
 def table(columns, rows):
@@ -52,8 +52,8 @@ def main():
            "procedure, finds what the thesis prints or claims. \"Better\" means a smaller error or a better value. The active strategy needs far fewer questions throughout; that alone is not",
            "called better.", ""]
     for chapter, made in run.items():
-        page = f" ([page](repro-{chapter}.md))" if (folder / f"repro-{chapter}.md").exists() else ""
-        out += [f"## {TITLES[chapter]}", "", f"All of it{page}; seed {made['seed']}, {made['metrics']} random metrics where a table draws them. {made['note']}".rstrip(), "", *table(COLUMNS, [cells(row, made) for row in made["rows"]])]
+        page = f"[All of it, with its plots](repro-{chapter}.md). " if (folder / f"repro-{chapter}.md").exists() else ""
+        out += [f"## {TITLES[chapter]}", "", f"{page}Seed {made['seed']}; where metrics are drawn at random, {made['metrics']} are. {made['note']}".rstrip(), "", *table(COLUMNS, [cells(row, made) for row in made["rows"]])]
         if made["skipped"]:
             out += ["Skipped: " + "; ".join(made["skipped"]) + ".", ""]
     covered = {item for row in rows for item in row["items"]}

@@ -71,7 +71,7 @@ def main():
     subprocess.run([sys.executable, ROOT / "repro" / "overview.py", options.out], env=env, check=True)
     skipped = [what for chapter in chapters for what in json.loads((options.out / f"{chapter}.json").read_text())["skipped"]]
     print("skipped: " + ("; ".join(skipped) if skipped else "nothing"))
-    print(f"{options.out}/reproduction.md, {(time.monotonic() - begun) / 60:.1f} minutes")
+    print(f"{options.out}/reproduction.md: {(time.monotonic() - begun) / 60:.1f} minutes, {processor() / 60:.1f} of processor time")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class Results:
         print(f"    skipped: {what}", flush=True)
 
     def write(self):
-        made = {"chapter": self.chapter, "command": f"repro/{self.chapter}.py", "seed": SEED, "metrics": METRICS, "quick": QUICK, "note": self.note, "rows": self.rows, "skipped": self.skipped}
+        made = {"chapter": self.chapter, "seed": SEED, "metrics": METRICS, "quick": QUICK, "note": self.note, "rows": self.rows, "skipped": self.skipped}
         (OUT / f"{self.chapter}.json").write_text(json.dumps(made, indent=1) + "\n")
 
 
