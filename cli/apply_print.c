@@ -43,10 +43,22 @@ static double gap(const mel_rule_report *r)
     return r->certified ? fabs(r->bound - r->optimum) : (double)NAN;
 }
 
+static size_t count_rules(const mel_classifier *c)
+{
+    const mel_classifier_parts got = mel_classifier_get(c);
+    return got.mixture != NULL ? got.mixture->n : got.blend->n_rules;
+}
+
+/* Whether a hash was asked for, and one rule took its place that keeps the limits. */
+static bool gave_up_hash(const cli_applied_rule *a)
+{
+    return a->by_hash && count_rules(a->classifier) == 1 && loss(&a->report) > 1e-9;
+}
+
 static void print_rules(const mel_classifier *c, bool mixed)
 {
     const mel_classifier_parts got = mel_classifier_get(c);
-    const size_t n = got.mixture != NULL ? got.mixture->n : got.blend->n_rules;
+    const size_t n = count_rules(c);
     const double *share = got.mixture != NULL ? got.mixture->share : got.blend->share;
     for (size_t r = 0; r < n && (r < 6 || n == 1); r++) {
         char *words = cli_classifier_words(c, r);
@@ -146,6 +158,10 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     cli_apply_trust_print(a);
     print_limits(a);
     print_proof(&a->report, a->averaged);
+    if (gave_up_hash(a))
+        cli_print(
+            "  no decisions by a hash were found that keep the limits on these rows: one rule%s instead\n",
+            mel_classifier_get(a->classifier).n_groups > 1 ? " for each group" : "");
     if (path != NULL)
         cli_print("  classifier file: %s\n", path);
 }
@@ -215,6 +231,8 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     cli_put(result, "starts", cli_json_count(r->starts));
     cli_put(result, "steps", cli_json_count(r->steps));
     cli_put(result, "mixed", json_boolean(r->mixed));
+    if (a->by_hash)
+        cli_put(result, "hash_given_up", json_boolean(gave_up_hash(a)));
     if (a->refer_cost > 0.0)
         cli_put(result, "reject",
                 json_pack("{s:f, s:o, s:o}", "cost", a->refer_cost, "range",

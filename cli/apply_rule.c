@@ -32,24 +32,22 @@ bool cli_apply_asks_more(const cli_apply_args *args)
 
 /* --- limits ------------------------------------------------------------------------------------- */
 
-/* Whether a limit is about groups: equalised odds and its relatives, or a second pair of brackets. */
-static bool names_group(const char *text)
+/* Whether a limit is about groups. */
+static mel_status limits_groups(bool *any, const cli_apply_args *args, mel_error *err)
 {
-    const char *first = strchr(text, '['), *end = first != NULL ? strchr(first, ']') : NULL;
-    const bool of_all = strncmp(text, "flagged", 7) == 0 || strncmp(text, "accuracy", 8) == 0 ||
-                        strncmp(text, "refer", 5) == 0;
-    return strncmp(text, "equal", 5) == 0 || strncmp(text, "demographic", 11) == 0 ||
-           (of_all && first != NULL) || (end != NULL && end[1] == '[');
-}
-
-static bool limits_groups(const cli_apply_args *args)
-{
-    bool any = false;
-    for (size_t i = 0; i < args->at_most.n; i++)
-        any = any || names_group(args->at_most.item[i]);
-    for (size_t i = 0; i < args->at_least.n; i++)
-        any = any || names_group(args->at_least.item[i]);
-    return any;
+    mel_status status = MEL_OK;
+    *any = false;
+    for (size_t side = 0; side < 2; side++) {
+        const mel_text_list *list = side == 0 ? &args->at_most : &args->at_least;
+        for (size_t i = 0; i < list->n && status == MEL_OK; i++) {
+            bool one = false;
+            status = mel_limit_names_groups(&one, list->item[i], err);
+            *any = *any || one;
+            if (status != MEL_OK)
+                return cli_fail_in(err, status, side == 0 ? "--at-most" : "--at-least");
+        }
+    }
+    return status;
 }
 
 /* [sex=female] is about the column of the groups. */
@@ -96,16 +94,25 @@ static mel_status read_limits(cli_applied_rule *a, const cli_apply_args *args, m
 
 /* --- rows --------------------------------------------------------------------------------------- */
 
-static mel_problem_want want_of(const cli_apply_args *args, const mel_metric *metric)
+static mel_status find_want(mel_problem_want *out, const cli_apply_args *args, const mel_metric *metric,
+                            mel_error *err)
 {
-    const bool given = args->space.groups != NULL || args->space.dataset.group != NULL;
-    const bool needed = (metric != NULL && mel_metric_layout(metric)->n_groups > 1) || limits_groups(args) ||
-                        args->use_group > 0;
-    return (mel_problem_want){ .rows = true,
+    const bool file = args->space.groups != NULL, given = file || args->space.dataset.group != NULL;
+    bool limited = false;
+    const mel_status status = limits_groups(&limited, args, err);
+    const bool needed =
+        (metric != NULL && mel_metric_layout(metric)->n_groups > 1) || limited || args->use_group > 0;
+    *out = (mel_problem_want){ .rows = true,
                                .joint = args->use_group == CLI_GROUP_JOINT,
                                .grouped = needed || (metric == NULL && given),
                                .needs_groups = needed,
                                .whom = "such" };
+    if (status == MEL_OK && given && !out->grouped)
+        return cli_fail(err, MEL_EINVAL,
+                        "%s: neither the metric nor a limit is about groups. Limits such as "
+                        "recall[CLASS][GROUP]=0.9 are, and --use-group yes has a rule for each group",
+                        file ? "--groups" : "--group");
+    return status;
 }
 
 /* The metric's layout on these rows. */
@@ -167,13 +174,16 @@ static mel_status name_costs(cli_applied_rule *a, const cli_apply_args *args, me
 static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
 {
     mel_problem_options space = args->space;
-    const mel_problem_want want = want_of(args, a->metric);
+    mel_problem_want want;
+    mel_status status = find_want(&want, args, a->metric, err);
+    if (status != MEL_OK)
+        return status;
     if (space.smooth)
         return cli_fail(err, MEL_EINVAL, "--smooth goes with --evidence labels and metrics of (TP, TN)");
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
     space.numbers = cli_cost_columns(&args->row_costs);
-    mel_status status = cli_space_make(&a->problem, &space, &want, run, err);
+    status = cli_space_make(&a->problem, &space, &want, run, err);
     if (status == MEL_OK && a->metric != NULL)
         status = match_metric(a, args, run, err);
     if (status == MEL_OK && args->row_costs.n > 0)
@@ -368,6 +378,7 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
     out->metric = *metric;
     out->folds = (size_t)args->folds;
     out->averaged = args->average;
+    out->by_hash = args->rule == MEL_RULE_HASH;
     *metric = NULL;
     mel_status status = check_joint(args, err);
     if (status == MEL_OK)

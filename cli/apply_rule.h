@@ -38,8 +38,8 @@ typedef struct {
     mel_classifier *classifier;
     mel_trust trust;
     size_t folds;
-    double *row_cost; /* n_rows x n_classes; NULL: none */
-    bool averaged;
+    double *row_cost;       /* n_rows x n_classes; NULL: none */
+    bool averaged, by_hash; /* as the options ask for */
     double refer_cost; /* of a referred case, in cheapest mistakes, by so many questions; 0: none was asked */
     mel_interval refer_range;
     size_t refer_questions;

@@ -44,6 +44,25 @@ static void print_value(const mel_certainty *value, const char *how, const mel_e
     print_parts(&value->rows, &value->metric, value->metric_deviation > 0.0);
 }
 
+static bool has_width(const mel_interval *of)
+{
+    return of->high > of->low;
+}
+
+static void print_threshold(const mel_trust_threshold *at, const char *group)
+{
+    cli_print("  %s%s", group != NULL ? group : "", group != NULL ? ": " : "");
+    if (!has_width(&at->both)) {
+        cli_print("the metric alone fixes the threshold: other rows would not move it\n");
+        return;
+    }
+    cli_print("the threshold is between %.4g and %.4g, 95%% sure", at->both.low, at->both.high);
+    if (has_width(&at->metric) && !has_width(&at->rows))
+        cli_print("; the metric alone moves it, other rows would not\n");
+    else
+        print_parts(&at->rows, &at->metric, has_width(&at->metric));
+}
+
 void cli_apply_trust_print(const cli_applied_rule *a)
 {
     const mel_trust *t = &a->trust;
@@ -51,13 +70,8 @@ void cli_apply_trust_print(const cli_applied_rule *a)
     print_value(isfinite(t->cross.value) ? &t->cross : &t->value, isfinite(t->cross.value) ? folds : "",
                 &t->why);
     free(folds);
-    for (size_t b = 0; b < t->n_thresholds; b++) {
-        const mel_trust_threshold *at = &t->threshold[b];
-        cli_print("  %s%sthe threshold is between %.4g and %.4g, 95%% sure",
-                  t->n_thresholds > 1 ? a->problem->group_name[b] : "", t->n_thresholds > 1 ? ": " : "",
-                  at->both.low, at->both.high);
-        print_parts(&at->rows, &at->metric, at->metric.high > at->metric.low);
-    }
+    for (size_t b = 0; b < t->n_thresholds; b++)
+        print_threshold(&t->threshold[b], t->n_thresholds > 1 ? a->problem->group_name[b] : NULL);
 }
 
 /* --- JSON --------------------------------------------------------------------------------------- */
@@ -83,6 +97,10 @@ static json_t *threshold_json(const cli_applied_rule *a, size_t b)
         cli_put(one, "group", cli_json_text(a->problem->group_name[b]));
     cli_put(one, "threshold", cli_json_number(t->threshold[b].threshold));
     put_intervals(one, &t->threshold[b].rows, &t->threshold[b].metric, &t->threshold[b].both);
+    if (!has_width(&t->threshold[b].rows)) /* the metric alone says where it is */
+        cli_put(one, "rows_interval", json_null());
+    if (!has_width(&t->threshold[b].both))
+        cli_put(one, "interval", json_null());
     cli_put(one, "mean", cli_json_number(t->threshold[b].mean));
     return one;
 }

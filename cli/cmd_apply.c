@@ -51,7 +51,7 @@ static mel_status find_at_point(applied *a, mel_error *err)
     return cli_fail(err, status, "%s (`melicit space --point` says more)", why.text);
 }
 
-/* On the face or space of the problem: points, populations, and what is exact by labels. */
+/* On the face or space of the problem: points, populations, smoothed faces. */
 static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run *run, mel_error *err)
 {
     mel_status status = MEL_OK;
@@ -106,7 +106,8 @@ static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, me
     if (args.named != NULL && !rows)
         return cli_fail(err, MEL_EINVAL, "--named needs rows: --data, or --probs with --labels");
     a->by_rule = rows && args.point == NULL &&
-                 (cli_apply_asks_more(&args) || !mel_classifier_has_best(mel_metric_family(a->metric)));
+                 (!args.space.smooth || cli_apply_asks_more(&args) ||
+                  !mel_classifier_has_best(mel_metric_family(a->metric)));
     return a->by_rule ? cli_apply_rule(&a->rule, &args, &a->metric, run, err)
                       : find_on_space(a, &args, run, err);
 }

@@ -172,17 +172,23 @@ static mel_status sampled_values(double *values, size_t n_samples, const cli_ran
     return MEL_OK;
 }
 
+/* Comparisons by rows know more than draws of values: of few rows, of votes. */
 static mel_status sum_up(cli_ranking *r, size_t n_samples, const double *values, mel_error *err)
 {
     const size_t n = r->who.n;
-    mel_placed_surely *sure = cli_alloc_zero(n, sizeof *sure);
     r->first = cli_alloc_zero(n, sizeof *r->first);
+    if (r->by_rows) {
+        const mel_status status = mel_rank_reconcile(r->first, &r->whole_order, n_samples, n, values,
+                                                     r->orientation, r->order, r->next, err);
+        r->sure = status == MEL_OK;
+        return status;
+    }
+    mel_placed_surely *sure = cli_alloc_zero(n, sizeof *sure);
     const mel_status status =
         mel_rank_weigh(sure, &r->whole_order, n_samples, n, values, r->orientation, r->order, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         r->first[r->order[i]] = sure[i].first;
-        if (!r->by_rows && i + 1 < n)
-            r->next[i] = sure[i].beats_next;
+        r->next[i] = i + 1 < n ? sure[i].beats_next : 0.0;
     }
     free(sure);
     r->sure = status == MEL_OK;

@@ -112,13 +112,10 @@ typedef struct {
     mel_rng rng;
 } work;
 
-/* Whether it is 0, or of ratios 1, where groups are equal, and on one side of that elsewhere. */
+/* Whether it adds up differences of rates between groups: 0 where they are equal, more elsewhere. */
 static bool compares_groups(const mel_measure *m)
 {
-    const bool apart = m->over == MEL_GROUPS_DIFFERENCE || m->over == MEL_GROUPS_DIFFERENCE_TO_ALL ||
-                       m->over == MEL_GROUPS_RATIO || m->over == MEL_GROUPS_RATIO_TO_ALL;
-    return m->metric == NULL && m->n_groups > 1 &&
-           (apart || (m->row == &mel_measure_rates_row && m->target == NULL));
+    return m->metric == NULL && m->n_groups > 1 && m->row == &mel_measure_rates_row && m->target == NULL;
 }
 
 static double rows_variance(const work *w)
@@ -204,30 +201,63 @@ static void make_equal(double *out, const work *w, bool by_class)
 static mel_status reach_equality(mel_interval *range, work *w, double value, double *room, mel_error *err)
 {
     const double *seen = w->counts;
-    const bool ratio = mel_measure_orientation(w->measure) == MEL_UTILITY;
-    const double equal = ratio ? 1.0 : 0.0;
     double *same = mel_alloc(w->cells, sizeof *same), at = 0.0;
     if (same == NULL)
         return mel_fail_memory(err, "how sure a value is");
     make_equal(same, w, true);
     mel_status status = mel_measure_value(&at, w->measure, same, err);
-    if (status == MEL_OK && fabs(at - equal) > 1e-9) /* it is about more than rates of classes */
+    if (status == MEL_OK && fabs(at) > 1e-9) /* it is about more than rates of classes */
         make_equal(same, w, false);
     w->counts = same;
     if (status == MEL_OK)
         status = draw_values(room, w, w->opt->draws, err);
     w->counts = seen;
-    if (status == MEL_OK && ratio) {
-        const bool may = value >= quantile(w->opt->draws, room, 0.05);
-        range->high = may ? 1.0 : fmax(range->high, fmin(2.0 * value - range->low, 1.0));
-    } else if (status == MEL_OK) {
-        const bool may = value <= quantile(w->opt->draws, room, 0.95),
-                   squares = mel_measure_is_smooth(w->measure);
-        range->low = may       ? 0.0
-                     : squares ? range->low
-                               : fmin(range->low, fmax(2.0 * value - range->high, 0.0));
-    }
     free(same);
+    if (status != MEL_OK)
+        return status;
+    if (value <= quantile(w->opt->draws, room, 0.95))
+        range->low = 0.0;
+    else if (!mel_measure_is_smooth(w->measure))
+        range->low = fmin(range->low, fmax(2.0 * value - range->high, 0.0));
+    return MEL_OK;
+}
+
+/* --- a largest or smallest number ---------------------------------------------------------------- */
+
+static mel_status draw_parts(mel_extreme *of, double *seen, double *drawn, work *w, mel_error *err)
+{
+    const double prior = mel_cell_prior(w->cells);
+    mel_status status = mel_measure_part_values(seen, w->measure, w->counts, err);
+    for (size_t b = 0; b < of->n_draws && status == MEL_OK; b++) {
+        mel_draw_shares(w->draw, w->cells, w->counts, prior, &w->rng);
+        status = mel_measure_part_values(drawn + b * of->n_parts, w->measure, w->draw, err);
+    }
+    of->seen = seen;
+    of->drawn = drawn;
+    return status;
+}
+
+/* Differences are not below 0, ratios not above 1: the larger of both ways round counts. */
+static mel_status reach_parts(mel_interval *range, work *w, mel_error *err)
+{
+    mel_extreme of = { 0 };
+    double *seen = NULL, *drawn = NULL;
+    of.n_parts = mel_measure_parts(w->measure, &of.largest);
+    if (of.n_parts == 0)
+        return MEL_OK;
+    of.n_draws = mel_extreme_draws(of.n_parts, w->opt->draws);
+    const mel_part parts[] = { { of.n_parts, { &seen } }, { of.n_parts * of.n_draws, { &drawn } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "how sure a value is");
+    mel_status status = draw_parts(&of, seen, drawn, w, err);
+    if (status == MEL_OK)
+        status = mel_interval_of_extreme(range, &of, err);
+    free(seen);
+    const mel_over_groups over = w->measure->over;
+    if (over == MEL_GROUPS_DIFFERENCE || over == MEL_GROUPS_DIFFERENCE_TO_ALL)
+        range->low = fmax(range->low, 0.0);
+    if (over == MEL_GROUPS_RATIO || over == MEL_GROUPS_RATIO_TO_ALL)
+        range->high = fmin(range->high, 1.0);
     return status;
 }
 
@@ -239,11 +269,12 @@ static mel_status by_draws(mel_certainty *out, work *w, mel_error *err)
         return status;
     out->rows_deviation = sqrt(mel_variance(n, w->both));
     out->rows = mel_interval_of(n, w->both);
+    status = reach_parts(&out->rows, w, err);
     /* At the edge, where nothing went wrong, draws are never as good as what was seen. */
     out->rows.low = fmin(out->rows.low, out->value);
     out->rows.high = fmax(out->rows.high, out->value);
     out->deviation = out->rows_deviation;
-    if (compares_groups(w->measure))
+    if (status == MEL_OK && compares_groups(w->measure))
         status = reach_equality(&out->rows, w, out->value, w->both, err);
     double inside = 0.0;
     for (size_t s = 0; s < w->opt->n_metrics && status == MEL_OK; s++) {

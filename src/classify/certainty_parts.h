@@ -9,6 +9,16 @@
 /* The middle 95% of n equally likely values, whose order changes; and of a normal distribution. */
 mel_interval mel_interval_of(size_t n, double *values);
 mel_interval mel_interval_normal(double middle, double deviation);
+/* extremes.c: the largest (or smallest) of several numbers, by draws of all of them (n_draws x n_parts),
+ * however many of them are equal. */
+typedef struct {
+    size_t n_parts, n_draws;
+    const double *seen, *drawn;
+    bool largest;
+} mel_extreme;
+mel_status mel_interval_of_extreme(mel_interval *out, const mel_extreme *of, mel_error *err);
+/* How many of these draws so many parts have room for. */
+size_t mel_extreme_draws(size_t n_parts, size_t draws);
 /* d value / d share for every cell, all of them free to change, by differences. share is as before
  * afterwards.
  */

@@ -1,6 +1,7 @@
 /* Limits: reading them, and the terms that hold them. */
 #include "classify/limits.h"
 
+#include "classify/shared.h"
 #include "data/number.h"
 #include "data/quote.h"
 #include "problem/shared.h"
@@ -120,25 +121,49 @@ static mel_status check(const mel_limit *limit, const char *text, size_t k, size
     return MEL_OK;
 }
 
+/* Which word a limit begins with; *length: of the word. */
+static mel_status find_word(size_t *out, size_t *length, const char *text, mel_error *err)
+{
+    const size_t n = *length = strcspn(text, "[=");
+    size_t w = 0;
+    while (w < N_WORDS && (strlen(words[w].word) != n || strncmp(words[w].word, text, n) != 0))
+        w++;
+    *out = w;
+    return w < N_WORDS
+               ? MEL_OK
+               : mel_fail(
+                     err, MEL_EINVAL,
+                     "%s: limits are about flagged, share[CLASS], referred, recall[CLASS], precision[CLASS], "
+                     "accuracy, equalised-odds, equal-opportunity, demographic-parity",
+                     mel_quote_text(text).text);
+}
+
+mel_status mel_limit_names_groups(bool *out, const char *text, mel_error *err)
+{
+    size_t w = 0, n = 0, brackets = 0;
+    const mel_status status = find_word(&w, &n, text, err);
+    *out = false;
+    if (status != MEL_OK)
+        return status;
+    for (const char *at = text; *at != '\0'; at++)
+        brackets += *at == '[';
+    *out = !words[w].of_group || brackets > (words[w].of_class ? 1 : 0);
+    return MEL_OK;
+}
+
 mel_status mel_limit_parse(mel_limit *out, const char *text, bool at_least, size_t n_classes,
                            const char *const *class_name, size_t n_groups, const char *const *group_name,
                            mel_error *err)
 {
-    const size_t n = strcspn(text, "[=");
-    size_t w = 0;
-    while (w < N_WORDS && (strlen(words[w].word) != n || strncmp(words[w].word, text, n) != 0))
-        w++;
-    if (w == N_WORDS)
-        return mel_fail(
-            err, MEL_EINVAL,
-            "%s: limits are about flagged, share[CLASS], referred, recall[CLASS], precision[CLASS], "
-            "accuracy, equalised-odds, equal-opportunity, demographic-parity",
-            mel_quote_text(text).text);
+    size_t w = 0, n = 0;
+    mel_status status = find_word(&w, &n, text, err);
+    if (status != MEL_OK)
+        return status;
     *out = (mel_limit){
         .kind = words[w].kind, .at_least = at_least, .class_code = n_classes - 1, .group = SIZE_MAX
     };
     const char *at = text + n;
-    mel_status status = words[w].of_class ? read_class(out, &at, text, n_classes, class_name, err) : MEL_OK;
+    status = words[w].of_class ? read_class(out, &at, text, n_classes, class_name, err) : MEL_OK;
     if (status == MEL_OK && words[w].of_group)
         status = read_group(out, &at, text, n_groups, group_name, err);
     (void)snprintf(out->text, sizeof out->text, "%.*s", (int)(at - text), text);
@@ -300,28 +325,52 @@ static double share_of(double part, double all)
     return all > 0.0 ? part / all : 0.0;
 }
 
-/* The largest difference between groups of R_ij, or with i = k of the share of decisions j. */
-static double spread_at(const mel_shares *of, size_t i, size_t j)
+/* R^g_ij, or with parity the share of decisions j in the group. */
+static double rate_at(const mel_limit *limit, const mel_shares *of, size_t g, size_t i, size_t j)
 {
-    double low = INFINITY, high = -INFINITY;
-    for (size_t g = 0; g < of->n_groups; g++) {
-        const mel_limit here = { .group = g };
-        const double rate = share_of(sum_at(&here, of, i, j), sum_at(&here, of, i, of->n_decisions));
-        low = fmin(low, rate);
-        high = fmax(high, rate);
-    }
-    return high - low;
+    const mel_limit here = { .group = g };
+    const size_t row = limit->kind == MEL_LIMIT_PARITY ? of->n_classes : i;
+    return share_of(sum_at(&here, of, row, j), sum_at(&here, of, row, of->n_decisions));
 }
 
+/* The largest difference between groups. */
 static double most_spread(const mel_limit *limit, const mel_shares *of)
 {
     const size_t k = of->n_classes;
     double most = 0.0;
-    for (size_t i = 0; i < k; i++)
-        for (size_t j = 0; j < k; j++)
-            if (is_spread_of(limit, k, i, j))
-                most = fmax(most, spread_at(of, limit->kind == MEL_LIMIT_PARITY ? k : i, j));
+    for (size_t rate = 0; rate < k * k; rate++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t g = 0; g < of->n_groups && is_spread_of(limit, k, rate / k, rate % k); g++) {
+            low = fmin(low, rate_at(limit, of, g, rate / k, rate % k));
+            high = fmax(high, rate_at(limit, of, g, rate / k, rate % k));
+        }
+        most = fmax(most, high - low);
+    }
     return most;
+}
+
+size_t mel_limit_parts(const mel_limit *limit, const mel_shares *of)
+{
+    const size_t k = of->n_classes;
+    size_t rates = 0;
+    for (size_t rate = 0; rate < k * k && limit->kind >= MEL_LIMIT_ODDS; rate++)
+        rates += is_spread_of(limit, k, rate / k, rate % k);
+    return rates * of->n_groups * (of->n_groups - 1);
+}
+
+void mel_limit_part_values(double *out, const mel_limit *limit, const mel_shares *of)
+{
+    const size_t k = of->n_classes;
+    for (size_t rate = 0; rate < k * k; rate++) {
+        if (!is_spread_of(limit, k, rate / k, rate % k))
+            continue;
+        for (size_t g = 0; g < of->n_groups; g++)
+            for (size_t h = 0; h < g; h++) {
+                *out = rate_at(limit, of, g, rate / k, rate % k) - rate_at(limit, of, h, rate / k, rate % k);
+                out[1] = -*out;
+                out += 2;
+            }
+    }
 }
 
 double mel_limit_achieved(const mel_limit *limit, const mel_shares *of)

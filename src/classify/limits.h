@@ -15,6 +15,10 @@ typedef struct {
 } mel_shares;
 /* Of what the limit is about. */
 double mel_limit_achieved(const mel_limit *limit, const mel_shares *of);
+/* Of how many numbers that is the largest: differences between any two groups, either way round; 0: of none.
+ */
+size_t mel_limit_parts(const mel_limit *limit, const mel_shares *of);
+void mel_limit_part_values(double *out, const mel_limit *limit, const mel_shares *of);
 /* What loosening it by 1 gains, by the prices of the terms. */
 double mel_limit_price(size_t number, const mel_program *program, const double *price);
 

@@ -9,6 +9,8 @@
 /* Whether mel_classifier_best finds the best classifier for metrics of this family exactly and at once:
  * linear, linear-fractional, diagonal, monotone. */
 bool mel_classifier_has_best(mel_family family);
+/* Whether the text of a limit compares groups or names one; MEL_EINVAL where it is no limit. */
+mel_status mel_limit_names_groups(bool *out, const char *text, mel_error *err);
 /* Rule number `rule` as a command: "predict cancer when its probability is at least 0.26", "always predict
  * cancer"; for the caller to free(). */
 mel_status mel_classifier_words(char **out, const mel_classifier *classifier, size_t rule, mel_error *err);

@@ -322,28 +322,77 @@ static void draw_possible(double *draw, size_t cells, const double *counts, cons
         draw[c] /= sum;
 }
 
+/* Rows drawn anew, for limits. */
+typedef struct {
+    const mel_trust_work *of;
+    const double *counts;
+    size_t cells;
+    double *draw, *value;
+    bool *never;
+    mel_rng rng;
+} limit_draws;
+
+static mel_shares draw_shares(limit_draws *d)
+{
+    const mel_trust_work *w = d->of;
+    draw_possible(d->draw, d->cells, d->counts, d->never, &d->rng);
+    return (mel_shares){ w->m, w->k, w->d, d->draw };
+}
+
+static mel_interval sure_number(limit_draws *d, const mel_limit *limit)
+{
+    for (size_t b = 0; b < LIMIT_DRAWS; b++) {
+        const mel_shares now = draw_shares(d);
+        d->value[b] = mel_limit_achieved(limit, &now);
+    }
+    return mel_interval_of(LIMIT_DRAWS, d->value);
+}
+
+/* Groups may be equal, however different they look. */
+static mel_status sure_difference(mel_interval *out, limit_draws *d, const mel_limit *limit, mel_error *err)
+{
+    const mel_shares seen = { d->of->m, d->of->k, d->of->d, d->counts };
+    mel_extreme of = { .n_parts = mel_limit_parts(limit, &seen), .largest = true };
+    of.n_draws = mel_extreme_draws(of.n_parts, LIMIT_DRAWS);
+    double *is = NULL, *drawn = NULL;
+    const mel_part parts[] = { { of.n_parts, { &is } }, { of.n_parts * of.n_draws, { &drawn } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "what of the limits will hold");
+    mel_limit_part_values(is, limit, &seen);
+    for (size_t b = 0; b < of.n_draws; b++) {
+        const mel_shares now = draw_shares(d);
+        mel_limit_part_values(drawn + b * of.n_parts, limit, &now);
+    }
+    of.seen = is;
+    of.drawn = drawn;
+    const mel_status status = mel_interval_of_extreme(out, &of, err);
+    out->low = fmax(out->low, 0.0);
+    free(is);
+    return status;
+}
+
 static mel_status sure_limits(mel_trust *out, const mel_trust_work *w, const double *counts, mel_error *err)
 {
-    const size_t cells = w->m * w->k * w->d, n = w->rule.n_limits;
-    double *draw = mel_alloc(cells, sizeof *draw), *value = mel_alloc(LIMIT_DRAWS, sizeof *value);
-    bool *never = mel_alloc_zero(cells, sizeof *never);
+    const size_t n = w->rule.n_limits;
+    limit_draws d = { .of = w, .counts = counts, .cells = w->m * w->k * w->d };
+    d.draw = mel_alloc(d.cells, sizeof *d.draw);
+    d.value = mel_alloc(LIMIT_DRAWS, sizeof *d.value);
+    d.never = mel_alloc_zero(d.cells, sizeof *d.never);
     out->limit = mel_alloc(n + 1, sizeof *out->limit);
-    const bool ready = draw != NULL && value != NULL && never != NULL && out->limit != NULL;
+    const bool ready = d.draw != NULL && d.value != NULL && d.never != NULL && out->limit != NULL;
     mel_status status = ready ? MEL_OK : mel_fail_memory(err, "what of the limits will hold");
     if (ready && n > 0 && w->rows->row_cost == NULL && !w->rows->joint)
-        status = find_never(never, w, err);
+        status = find_never(d.never, w, err);
     for (size_t l = 0; ready && l < n && status == MEL_OK; l++) {
-        mel_rng rng;
-        mel_rng_seed_stream(&rng, w->opt.seed, l);
-        for (size_t b = 0; b < LIMIT_DRAWS; b++) {
-            draw_possible(draw, cells, counts, never, &rng);
-            value[b] = mel_limit_achieved(&w->rule.limit[l], &(mel_shares){ w->m, w->k, w->d, draw });
-        }
-        out->limit[l] = mel_interval_of(LIMIT_DRAWS, value);
+        mel_rng_seed_stream(&d.rng, w->opt.seed, l);
+        if (w->rule.limit[l].kind >= MEL_LIMIT_ODDS)
+            status = sure_difference(&out->limit[l], &d, &w->rule.limit[l], err);
+        else
+            out->limit[l] = sure_number(&d, &w->rule.limit[l]);
     }
-    free(draw);
-    free(value);
-    free(never);
+    free(d.draw);
+    free(d.value);
+    free(d.never);
     out->n_limits = status == MEL_OK ? n : 0;
     return status;
 }

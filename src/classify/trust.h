@@ -18,7 +18,8 @@ typedef struct {
 } mel_trust_options;
 void mel_trust_options_init(mel_trust_options *opt);
 
-/* A threshold, and where the best one may lie: because of the rows, of the metric, of both. */
+/* A threshold, and where the best one may lie: because of the rows, of the metric, of both. An interval
+ * without width: that does not move it (by the model the rows do not, as the metric says where it is). */
 typedef struct {
     double threshold;
     mel_interval rows, metric, both;

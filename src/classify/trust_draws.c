@@ -313,8 +313,13 @@ static void put_thresholds(mel_trust *out, drawing *d, const double *own)
     for (size_t b = 0; b < d->n_blocks; b++) {
         mel_trust_threshold *t = &out->threshold[b];
         t->threshold = own[b];
-        t->rows = t->both = interval_in(d, 0, b, &t->mean);
+        t->rows = interval_in(d, 0, b, &t->mean);
         t->metric = (mel_interval){ own[b], own[b] };
+        if (!(t->rows.high > t->rows.low)) { /* the metric alone says where it is */
+            t->rows = t->metric;
+            t->mean = own[b];
+        }
+        t->both = t->rows;
         if (metric) {
             t->metric = interval_in(d, 1, b, &mean);
             t->both = interval_in(d, 2, b, &t->mean);

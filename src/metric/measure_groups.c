@@ -268,3 +268,80 @@ mel_status mel_measure_over_groups(double *out, const mel_measure *m, const doub
     }
     return status;
 }
+
+/* --- what a largest or smallest number is one of ------------------------------------------------- */
+
+/* The smallest recall of every group is the smallest of all recalls. */
+static bool of_recalls(const mel_measure *m)
+{
+    return m->row->corners && m->row != &mel_measure_rates_row &&
+           (m->over == MEL_GROUPS_TOGETHER || m->over == MEL_GROUPS_SMALLEST);
+}
+
+size_t mel_measure_parts(const mel_measure *m, bool *largest)
+{
+    const size_t groups = m->n_groups;
+    *largest = m->over == MEL_GROUPS_LARGEST || m->over == MEL_GROUPS_DIFFERENCE ||
+               m->over == MEL_GROUPS_DIFFERENCE_TO_ALL;
+    if (m->metric != NULL)
+        return 0;
+    if (of_recalls(m))
+        return groups * m->k;
+    switch (m->over) {
+    case MEL_GROUPS_SMALLEST:
+    case MEL_GROUPS_LARGEST:
+        return groups;
+    case MEL_GROUPS_DIFFERENCE:
+    case MEL_GROUPS_RATIO:
+        return groups * (groups - 1);
+    case MEL_GROUPS_DIFFERENCE_TO_ALL:
+    case MEL_GROUPS_RATIO_TO_ALL:
+        return 2 * groups;
+    default:
+        return 0;
+    }
+}
+
+static double quotient(double a, double b)
+{
+    return a == b ? 1.0 : a / b;
+}
+
+/* Differences or ratios of n values, either way round: of each pair, or each with all rows together. */
+static void compare_values(double *out, const mel_measure *m, const double *value, double all)
+{
+    const size_t n = m->n_groups;
+    const bool ratio = m->over == MEL_GROUPS_RATIO || m->over == MEL_GROUPS_RATIO_TO_ALL;
+    const bool pairs = m->over == MEL_GROUPS_DIFFERENCE || m->over == MEL_GROUPS_RATIO;
+    size_t at = 0;
+    for (size_t g = 0; g < n; g++)
+        for (size_t h = g + 1; h < (pairs ? n : g + 2); h++) {
+            const double a = value[g], b = pairs ? value[h] : all;
+            out[at++] = ratio ? quotient(a, b) : a - b;
+            out[at++] = ratio ? quotient(b, a) : b - a;
+        }
+}
+
+mel_status mel_measure_part_values(double *out, const mel_measure *m, const double *confusion, mel_error *err)
+{
+    double all = 0.0;
+    mel_status status = MEL_OK;
+    if (of_recalls(m)) {
+        for (size_t row = 0; row < m->n_groups * m->k && status == MEL_OK; row++)
+            status = mel_measure_recall(&out[row], &all, m, confusion, row, err);
+        return status;
+    }
+    const bool plain = m->over == MEL_GROUPS_SMALLEST || m->over == MEL_GROUPS_LARGEST;
+    double *value = plain ? out : mel_alloc(m->n_groups, sizeof *value);
+    if (value == NULL)
+        return mel_fail_memory(err, "values of groups");
+    for (size_t g = 0; g < m->n_groups && status == MEL_OK; g++)
+        status = one_group(&value[g], m, confusion, g, err);
+    if (status == MEL_OK && !plain)
+        status = one_group(&all, m, confusion, m->n_groups, err);
+    if (status == MEL_OK && !plain)
+        compare_values(out, m, value, all);
+    if (!plain)
+        free(value);
+    return status;
+}

@@ -165,6 +165,11 @@ mel_status mel_measure_gradient(double *out, const mel_measure *measure, const d
 bool mel_measure_has_gradient(const mel_measure *measure);
 /* Whether it has no kinks: it is no smallest, largest or absolute difference. */
 bool mel_measure_is_smooth(const mel_measure *measure);
+/* Of how many numbers it is the largest or the smallest; 0: of none. */
+size_t mel_measure_parts(const mel_measure *measure, bool *largest);
+/* These numbers. */
+mel_status mel_measure_part_values(double *out, const mel_measure *measure, const double *confusion,
+                                   mel_error *err);
 /* Numbers of a confusion: groups x k x k; groups are at least 1. */
 size_t mel_measure_cells(const mel_measure *measure);
 size_t mel_measure_groups(const mel_measure *measure);

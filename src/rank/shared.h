@@ -19,5 +19,10 @@ typedef struct {
 mel_status mel_rank_weigh(mel_placed_surely *out, double *whole, size_t n_samples, size_t n,
                           const double *values, mel_orientation orientation, const size_t *order,
                           mel_error *err);
+/* The same where comparisons say how likely each is to beat the next in the order (beats, n - 1): samples are
+ * weighed until they agree. first: by position, the probability of being the best. */
+mel_status mel_rank_reconcile(double *first, double *whole, size_t n_samples, size_t n, const double *values,
+                              mel_orientation orientation, const size_t *order, const double *beats,
+                              mel_error *err);
 
 #endif

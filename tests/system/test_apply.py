@@ -1,4 +1,5 @@
 """apply for all families, named measures, limits, shifts and referred cases: against NumPy, and what it refuses."""
+import json
 import re
 import shutil
 
@@ -287,6 +288,22 @@ def test_hashed_decisions_say_which_limits_they_miss(melicit, tmp_path):
     assert any("these rows miss limits that the mixture meets: flagged is" in one for one in got["warnings"])
 
 
+def test_one_rule_instead_of_a_hash_says_so(melicit):
+    rng = numpy.random.default_rng(0)
+    n = 40
+    g, p = rng.integers(0, 2, n), rng.random(n).round(3)
+    y = rng.random(n) < numpy.where(g == 1, p, p ** 2)
+    melicit.write("p.csv", "no,yes\n" + "".join(f"{1 - v:.3f},{v:.3f}\n" for v in p))
+    melicit.write("y.csv", "label\n" + "".join("yes\n" if v else "no\n" for v in y))
+    melicit.write("g.csv", "sex\n" + "".join("f\n" if v else "m\n" for v in g))
+    words = ("apply", *ROWS, "--groups", "g.csv", "--named", "accuracy", "--evidence", "labels", "--at-most", "equalised-odds=0.02")
+    got = melicit(*words, "--rule", "hash", "--json").done().json
+    assert got["hash_given_up"] and len(got["classifier"]["rules"]) == 1 and got["loss"] > 0
+    assert "no decisions by a hash were found that keep the limits" in melicit(*words, "--rule", "hash").done().out
+    loose = melicit(*words[:-1], "equalised-odds=0.9", "--rule", "hash", "--json").done().json
+    assert loose["hash_given_up"] is False and "hash_given_up" not in melicit(*words, "--json").done().json
+
+
 def test_intervals_stay_where_values_can_be(melicit, tmp_path):
     """Corrections and deviations do not know that differences are not below 0 and ratios not above 1."""
     rng = numpy.random.default_rng(1)
@@ -351,6 +368,16 @@ def test_mixtures_go_by_the_id_of_a_row(melicit, two):
 ])
 def test_refusals(melicit, two, words, code, parts):
     melicit("apply", *ROWS, "--named", "accuracy", "--evidence", "model", *words).refused(code, *parts)
+
+
+@pytest.mark.parametrize("limit, parts", [
+    ("flaged[female]=10%", ["--at-most", "flaged[female]", "limits are about flagged"]),
+    ("flagged=10%", ["--groups", "neither the metric nor a limit is about groups"]),
+    ("flagged[femal]=10%", ["--at-most", "no group \"femal\""]),
+])
+def test_groups_that_nothing_is_about_hide_no_limit(melicit, two, limit, parts):
+    melicit("metric", "--cost", "missed=7,false-alarm=1", "--classes", "no,yes", "--out", "m.json").done()
+    melicit("apply", *ROWS, "--groups", "g.csv", "--metric", "m.json", "--at-most", limit).refused(2, *parts)
 
 
 def test_groups_unseen_and_mistakes_rewarded(melicit, two):
@@ -449,6 +476,37 @@ def test_out_of_fold_probabilities(melicit):
     got = melicit("apply", "--probs", "p.npy", "--labels", "y.npy", "--named", "f1", "--folds", "5", "--json").done().json
     low, high = got["interval"]
     assert 0.9 < low < got["expected"] < high < 1.01
+
+
+def test_what_the_metric_alone_fixes_has_no_interval(melicit, two):
+    """By the model a threshold follows from the costs: no rows move it, the costs' own intervals do."""
+    melicit("metric", "--cost", "missed=7,false-alarm=1", "--classes", "no,yes", "--out", "m.json").done()
+    words = ("apply", *ROWS, "--metric", "m.json", "--evidence", "model")
+    [got] = melicit(*words, "--json").done().json["thresholds"]
+    assert got["interval"] is None and got["rows_interval"] is None
+    text = melicit(*words).done().out
+    assert "the metric alone fixes the threshold: other rows would not move it" in text and "95% sure" not in text
+    file = json.loads((melicit.folder / "m.json").read_text())
+    file["intervals"] = {"a": [[6.0, 8.0], [1.0, 1.0]]}
+    melicit.write("u.json", json.dumps(file))
+    words = ("apply", *ROWS, "--metric", "u.json", "--evidence", "model")
+    [got] = melicit(*words, "--json").done().json["thresholds"]
+    low, high = got["interval"]
+    assert got["rows_interval"] is None and low < 0.125 < high and high - low < 0.06
+    assert "the metric alone moves it, other rows would not" in melicit(*words).done().out
+
+
+def test_linear_metrics_by_labels_are_as_sure_as_others(melicit, two):
+    p, y, _ = two
+    melicit("metric", "--cost", "missed=3,false-alarm=1", "--classes", "no,yes", "--out", "m.json").done()
+    words = ("apply", *ROWS, "--metric", "m.json", "--evidence", "labels", "--out", "c.json")
+    got = melicit(*words, "--json").done().json
+    value = max(3 * numpy.mean((p >= t) & y) + numpy.mean((p < t) & ~y) for t in numpy.r_[0, numpy.unique(p)])
+    assert got["value"] == pytest.approx(value, abs=1e-12)
+    assert got["interval"][0] < got["expected"] < got["interval"][1]
+    assert "95% between" in melicit(*words).done().out and "95% sure" in melicit(*words).done().out
+    said = decisions(melicit) == "yes"
+    assert 3 * numpy.mean(said & y) + numpy.mean(~said & ~y) == pytest.approx(value, abs=1e-12)
 
 
 def test_means_of_thresholds(melicit, two):

@@ -43,6 +43,18 @@ def test_495_against_498(melicit, only_a, only_b, want):
     assert other["order"][0]["beats_next"] == pytest.approx(first["beats_next"], abs=1e-9)
 
 
+def test_best_of_three_agrees_with_the_comparison(melicit):
+    """Who is best beats the next: one probability, whether a hopeless third takes part or not."""
+    y, _, _ = make_pair(melicit, numpy.random.default_rng(3), 60, 39)
+    write_column(melicit, "z.csv", 1 - y)
+    words = ("rank", "--named", "accuracy", "--labels", "y.csv", "--predictions", "a.csv", "b.csv")
+    two, three = melicit(*words, "--json").done().json, melicit(*words, "z.csv", "--json").done().json
+    assert 0.95 < two["order"][0]["beats_next"] < 0.999
+    assert three["order"][0]["beats_next"] == two["order"][0]["beats_next"]
+    for one, other in zip(two["order"], three["order"]):
+        assert other["best_probability"] == pytest.approx(one["best_probability"], abs=1e-9)
+
+
 def test_counts_are_not_paired(melicit):
     melicit.write("pool.csv", "name,tp,tn,fp,fn\na,700,1106,245,250\nb,697,1106,245,253\n")
     got = melicit("rank", "--named", "accuracy", "--pool", "pool.csv", "--json").done().json

@@ -177,6 +177,31 @@ static void test_rounding(void **state)
     }
 }
 
+/* Comparisons of neighbours that know more: who is best follows them, however many draws say otherwise. */
+static void test_reconciled(void **state)
+{
+    (void)state;
+    enum { N = 3, S = 1000 };
+    static double values[S * N];
+    const size_t order[N] = { 2, 0, 1 };
+    double first[N], whole = 0.0;
+    mel_error err = { 0 };
+    for (size_t s = 0; s < S; s++) { /* position 2 beats 0 in 974 of 1,000, 0 beats 1 always */
+        values[s * N] = s < 26 ? 3.0 : 1.0;
+        values[s * N + 1] = 0.5;
+        values[s * N + 2] = 2.0;
+    }
+    const double beats[] = { 0.970, 0.9995 };
+    assert_ok(mel_rank_reconcile(first, &whole, S, N, values, MEL_UTILITY, order, beats, &err), &err);
+    assert_close(first[2], 0.970, 1e-9);
+    assert_close(first[0], 0.030, 1e-9);
+    assert_close(first[1], 0.0, 0.0);
+    assert_close(whole, 0.970, 1e-9);
+    const double none[] = { 1.0, 1.0 }; /* what draws say and comparisons exclude */
+    assert_ok(mel_rank_reconcile(first, &whole, S, N, values, MEL_UTILITY, order, none, &err), &err);
+    assert_true(first[0] == 0.0 && first[2] > 0.97);
+}
+
 static void test_samples(void **state)
 {
     (void)state;
@@ -284,10 +309,11 @@ static void test_closest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closest),        cmocka_unit_test(test_kendall),
-        cmocka_unit_test(test_ndcg),           cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_agreement),      cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_sampled_values), cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_closest),   cmocka_unit_test(test_kendall),
+        cmocka_unit_test(test_ndcg),      cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_agreement), cmocka_unit_test(test_reconciled),
+        cmocka_unit_test(test_samples),   cmocka_unit_test(test_sampled_values),
+        cmocka_unit_test(test_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
