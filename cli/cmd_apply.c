@@ -305,7 +305,8 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_apply_args, row_costs),
       .help = "a column (of --data, or of the --labels file) that says how many times as much decisions "
               "about the "
-              "row count, for rows of one class or of any: the amount of a payment, say" },
+              "row count, for rows of one class or of any: the amount of a payment, say; limits and recalls "
+              "stay those of rows" },
     { .name = "average",
       .reads = MEL_OF_ROWS,
       .kind = CLI_FLAG,

@@ -101,7 +101,8 @@ mel_rule mel_gain_threshold(const double *gain)
 /* Two classes without groups and few rules: thresholds say the same. */
 static void simplify(mel_classifier *c)
 {
-    if (c->n_classes != 2 || c->n_decisions != 2 || c->n_groups > 1 || c->blend.n_rules > MEL_MIXTURE_RULES)
+    if (c->split || c->n_classes != 2 || c->n_decisions != 2 || c->n_groups > 1 ||
+        c->blend.n_rules > MEL_MIXTURE_RULES)
         return;
     c->mixture.n = c->blend.n_rules;
     for (size_t r = 0; r < c->blend.n_rules; r++) {
@@ -135,7 +136,7 @@ mel_status mel_build_statistics(mel_classifier *c, const double *achieved, const
 {
     if (goal->d != goal->k)
         return MEL_OK; /* no place for what is referred */
-    const size_t k = goal->k, m = goal->together != NULL ? 1 : goal->n_groups;
+    const size_t k = goal->k, m = goal->pooled ? 1 : goal->n_groups;
     mel_layout layout = { MEL_CONFUSION, MEL_OFFDIAGONAL, k, m > 1 ? m : 0 };
     if (goal->metric != NULL)
         layout = *mel_metric_layout(goal->metric);
@@ -150,10 +151,8 @@ mel_status mel_build_statistics(mel_classifier *c, const double *achieved, const
         return mel_fail_memory(err, "a classifier");
     for (size_t i = 0; i < n; i++) {
         const size_t cell = mel_layout_cell(&layout, i % each), row = i / each * k + cell / k;
-        double mass = layout.kind == MEL_RATES ? 0.0 : 1.0;
-        for (size_t g = 0; g < steps->n_groups && layout.kind == MEL_RATES; g++)
-            mass += goal->together != NULL || g == i / each ? steps->mass[g * k + cell / k] : 0.0;
-        c->statistics[i] = x[row * k + cell % k] / mass;
+        c->statistics[i] =
+            x[row * k + cell % k] / (layout.kind == MEL_RATES ? mel_goal_mass(goal, steps, row) : 1.0);
     }
     if (c->mixture.n > 0) {
         c->achieved = json_pack("{s:f, s:f, s:f, s:f}", "tp", x[3], "tn", x[0], "fn", x[2], "fp", x[1]);
@@ -169,7 +168,7 @@ mel_status mel_build_classifier(mel_classifier **out, const mel_solution *soluti
                                 const mel_vertices *vertices, mel_error *err)
 {
     const mel_steps *steps = vertices->steps;
-    const bool joint = steps->n_evidence > steps->n_classes;
+    const bool joint = steps->n_evidence > steps->n_classes && !steps->split;
     mel_status status =
         mel_classifier_new(out, steps->n_classes, joint || steps->n_blocks > 1 ? steps->n_groups : 0, err);
     if (status == MEL_OK)
@@ -178,6 +177,7 @@ mel_status mel_build_classifier(mel_classifier **out, const mel_solution *soluti
         return status;
     (*out)->n_decisions = steps->n_decisions;
     (*out)->joint = joint;
+    (*out)->split = steps->split;
     (*out)->value = goal->sign * solution->value;
     status = fill(*out, solution, vertices, err);
     return status == MEL_OK ? mel_build_statistics(*out, solution->x, goal, steps, err) : status;

@@ -54,9 +54,8 @@ mel_status mel_classifier_new(mel_classifier **out, size_t n_classes, size_t n_g
 
 bool mel_classifier_make_room(mel_classifier *c, size_t n)
 {
-    const size_t k = c->n_classes, m = c->n_groups > 1 ? c->n_groups : 1;
-    c->blend = (mel_blend){ .n_rules = n, .n_classes = k, .n_groups = c->n_groups };
-    c->blend.gain = mel_alloc_zero(n * m * k * c->n_decisions, sizeof *c->blend.gain);
+    c->blend = (mel_blend){ .n_rules = n, .n_classes = c->n_classes, .n_groups = c->n_groups };
+    c->blend.gain = mel_alloc_zero(n * mel_classifier_gains(c), sizeof *c->blend.gain);
     c->blend.share = mel_alloc_zero(n, sizeof *c->blend.share);
     if (c->blend.gain == NULL || c->blend.share == NULL)
         return false;
@@ -238,6 +237,10 @@ mel_status mel_classifier_words(char **out, const mel_classifier *c, size_t rule
         mel_buffer_puts(&text,
                         "predict the class with the largest expected gain, by how likely every class of "
                         "every group is");
+    else if (c->split)
+        mel_buffer_puts(&text,
+                        "predict the class with the largest expected gain, by the costs of the row and by "
+                        "how likely every class is");
     else if (c->n_classes == 2 && c->cost_column == NULL)
         add_thresholds(&text, c, rule);
     else
@@ -265,7 +268,7 @@ static mel_status apply_threshold(uint32_t *prediction, mel_rule rule, size_t n,
 static mel_status apply_gains(uint32_t *prediction, const mel_classifier *c, const double *gain, size_t n,
                               const double *probability, const uint32_t *group, mel_error *err)
 {
-    const size_t k = mel_classifier_columns(c), d = c->n_decisions;
+    const size_t k = mel_classifier_evidence(c), d = c->n_decisions;
     for (size_t i = 0; i < n; i++) {
         const double *own = gain + (mel_classifier_blocks(c) > 1 ? group[i] : 0) * k * d;
         double most = -INFINITY;
@@ -285,11 +288,11 @@ static mel_status apply_gains(uint32_t *prediction, const mel_classifier *c, con
 static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size_t r, size_t n,
                              const double *probability, const uint32_t *group, mel_error *err)
 {
-    const size_t k = c->n_classes, m = c->n_groups > 1 ? c->n_groups : 1;
-    const double *gain = c->mixture.n > 0 ? NULL : c->blend.gain + r * m * k * c->n_decisions;
+    const size_t k = c->n_classes;
+    const double *gain = c->mixture.n > 0 ? NULL : c->blend.gain + r * mel_classifier_gains(c);
     if (gain == NULL)
         return apply_threshold(prediction, c->mixture.rule[r], n, probability, err);
-    return c->n_decisions != k || c->joint
+    return c->n_decisions != k || c->joint || c->split
                ? apply_gains(prediction, c, gain, n, probability, group, err)
                : mel_rule_predict(prediction, n, k, c->n_groups, probability, group, gain, err);
 }
@@ -303,14 +306,16 @@ static mel_status adjusted(const double **seen, double **own, const mel_classifi
     *seen = rows->probability;
     if (c->adjustment.n_classes == 0 && rows->row_cost == NULL)
         return MEL_OK;
-    *own = mel_alloc(rows->n * k, sizeof **own);
+    *own = mel_alloc(rows->n * mel_classifier_evidence(c), sizeof **own);
     if (*own == NULL)
         return mel_fail_memory(err, "predictions");
     if (c->adjustment.n_classes > 0)
         mel_adjust(*own, &c->adjustment, rows->n, rows->probability);
     else
         memcpy(*own, rows->probability, rows->n * k * sizeof **own);
-    for (size_t i = 0; i < rows->n && rows->row_cost != NULL; i++)
+    if (c->split)
+        mel_evidence_split(*own, k, rows->n, rows->row_cost);
+    for (size_t i = 0; i < rows->n && rows->row_cost != NULL && !c->split; i++)
         (void)mel_weigh_costs(*own + i * k, rows->row_cost + i * k, k);
     *seen = *own;
     return MEL_OK;

@@ -25,6 +25,16 @@ static void put_costs(mel_rule_evidence *e, const mel_rule_rows *rows, bool by_m
     }
 }
 
+void mel_evidence_split(double *probability, size_t k, size_t n, const double *cost)
+{
+    for (size_t r = n; r-- > 0;) {
+        double *weighed = probability + 2 * r * k, *own = weighed + k;
+        memmove(own, probability + r * k, k * sizeof *own);
+        for (size_t i = 0; i < k; i++)
+            weighed[i] = own[i] * cost[r * k + i];
+    }
+}
+
 double mel_weigh_costs(double *probability, const double *cost, size_t k)
 {
     double sum = 0.0;
@@ -103,7 +113,7 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
 {
     const size_t n = rows->n_rows, k = rows->n_classes, columns = mel_rule_columns(rows);
     const bool by_model = opt->evidence == MEL_BY_MODEL;
-    const mel_part parts[] = { { n * columns, { &e->probability } },
+    const mel_part parts[] = { { n * columns * (rows->row_cost != NULL ? 2 : 1), { &e->probability } },
                                { n, { &e->weight, &e->score, &e->label_weight } },
                                { k, { &e->growth } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
@@ -113,12 +123,17 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
         mel_adjust(e->probability, opt->adjustment, n, rows->probability);
     for (size_t r = 0; r < n; r++)
         e->score[r] = rows->probability[r * columns + columns - 1];
-    mel_rule_label_weights(e->label_weight, rows, opt->class_share, e->growth);
+    mel_rule_rows counted = *rows; /* limits are about rows, whatever they cost: steps are split then */
+    const bool split = rows->row_cost != NULL && opt->n_limits > 0;
+    counted.row_cost = split ? NULL : rows->row_cost;
+    mel_rule_label_weights(e->label_weight, &counted, opt->class_share, e->growth);
     if (by_model)
         weigh_by_model(e, rows, opt);
     else
         memcpy(e->weight, e->label_weight, n * sizeof *e->weight);
-    if (rows->row_cost != NULL)
+    if (split)
+        mel_evidence_split(e->probability, k, n, rows->row_cost);
+    else if (rows->row_cost != NULL)
         put_costs(e, rows, by_model);
     const bool plain = rows->weight == NULL && rows->row_cost == NULL && opt->class_share == NULL;
     e->rows = (mel_step_rows){ .n_rows = n,
@@ -128,6 +143,7 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
                                .label = rows->label,
                                .group = rows->group,
                                .weight = plain ? NULL : e->weight,
+                               .cost = split ? rows->row_cost : NULL,
                                .score = mel_rule_keeps_scores(rows, opt) ? e->score : NULL,
                                .evidence = opt->evidence,
                                .one_block =

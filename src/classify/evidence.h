@@ -32,5 +32,7 @@ void mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const dou
 /* Probabilities of k classes times what each of them costs, adding up to 1 again; returns what they added up
  * to. */
 double mel_weigh_costs(double *probability, const double *cost, size_t k);
+/* n rows of k probabilities become twice as long: times the costs of the row (n x k), then as they are. */
+void mel_evidence_split(double *probability, size_t k, size_t n, const double *cost);
 
 #endif

@@ -28,15 +28,17 @@ static json_t *gains_json(size_t k, size_t d, size_t n_groups, const double *gai
     return mel_json_if(whole, array);
 }
 
-static json_t *plug_ins_json(const mel_blend *blend, size_t d)
+/* rows: of a matrix of gains. */
+static json_t *plug_ins_json(const mel_blend *blend, size_t rows, size_t d)
 {
-    const size_t k = blend->n_classes, m = blend->n_groups > 1 ? blend->n_groups : 1;
+    const size_t m = blend->n_groups > 1 ? blend->n_groups : 1;
     json_t *rules = json_array();
     bool whole = true;
     for (size_t r = 0; r < blend->n_rules && whole; r++)
-        whole = mel_json_add(rules, json_pack("{s:o, s:f}", "gain",
-                                              gains_json(k, d, blend->n_groups, blend->gain + r * m * k * d),
-                                              "share", blend->share[r]));
+        whole = mel_json_add(rules,
+                             json_pack("{s:o, s:f}", "gain",
+                                       gains_json(rows, d, blend->n_groups, blend->gain + r * m * rows * d),
+                                       "share", blend->share[r]));
     return mel_json_if(whole, rules);
 }
 
@@ -107,8 +109,15 @@ static bool put_use(json_t *out, const mel_classifier *c)
             mel_json_put(out, "row_cost", mel_json_texts(c->n_classes, (const char *const *)c->cost_column));
     for (size_t b = 0; c->salt != NULL && whole && b < mel_classifier_blocks(c); b++)
         whole = add_salt(out, c->salt[b]);
-    return whole && (!c->joint || mel_json_put(out, "joint", json_true())) &&
+    return whole && (!c->split || mel_json_put(out, "costs_and_rows", json_true())) &&
+           (!c->joint || mel_json_put(out, "joint", json_true())) &&
            (c->n_decisions == c->n_classes || mel_json_put(out, "refer", json_true()));
+}
+
+/* Of the matrix of a group: classes, or classes by cost and as they are. */
+static size_t gain_rows(const mel_classifier *c)
+{
+    return c->split ? 2 * c->n_classes : c->n_classes;
 }
 
 /* NULL without memory. */
@@ -130,7 +139,8 @@ static json_t *classifier_json(const mel_classifier *c)
             mel_json_put(out, "groups", mel_json_texts(c->n_groups, (const char *const *)names->group_name));
     whole = whole && put_use(out, c) && put_given(out, "layout", c->layout) &&
             mel_json_put(out, "rules",
-                         planar ? thresholds_json(&c->mixture) : plug_ins_json(&c->blend, c->n_decisions)) &&
+                         planar ? thresholds_json(&c->mixture)
+                                : plug_ins_json(&c->blend, gain_rows(c), c->n_decisions)) &&
             put_given(out, "statistics", c->achieved) &&
             (!isfinite(c->value) || mel_json_put(out, "value", json_real(c->value))) &&
             put_given(out, "found", c->found) && put_given(out, "space", names->space);
@@ -144,7 +154,8 @@ mel_status mel_classifier_to_json(char **out, const mel_classifier *c, mel_error
 
 mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err)
 {
-    return mel_json_file_text(out, plug_ins_json(blend, blend->n_classes), "the text of a classifier", err);
+    return mel_json_file_text(out, plug_ins_json(blend, blend->n_classes, blend->n_classes),
+                              "the text of a classifier", err);
 }
 
 mel_status mel_classifier_save(const mel_classifier *c, const char *path, mel_error *err)
@@ -185,7 +196,7 @@ static mel_status read_gain(double *out, const json_t *matrix, size_t k, size_t 
 
 static mel_status read_gains(mel_classifier *c, const json_t *rules, mel_error *err)
 {
-    const size_t k = c->n_classes, m = c->n_groups > 1 ? c->n_groups : 1, n = json_array_size(rules),
+    const size_t k = gain_rows(c), m = c->n_groups > 1 ? c->n_groups : 1, n = json_array_size(rules),
                  d = c->n_decisions;
     mel_status status =
         mel_classifier_make_room(c, n) ? MEL_OK : mel_fail_memory(err, "the gains of a classifier");
@@ -218,7 +229,7 @@ static mel_status read_thresholds(mel_classifier *c, const json_t *file, mel_err
     const json_t *rules = json_object_get(file, "rules");
     const char *positive = json_string_value(json_object_get(file, "positive"));
     const size_t n = json_array_size(rules);
-    if (c->n_classes != 2 || c->joint || n > MEL_MIXTURE_RULES)
+    if (c->n_classes != 2 || c->joint || c->split || n > MEL_MIXTURE_RULES)
         return mel_fail(err, MEL_EDATA, "rules: expected gains, or at most %d thresholds on two classes",
                         MEL_MIXTURE_RULES);
     if (positive != NULL && !mel_same_class_name(positive, c->names.class_name[1]))
@@ -328,11 +339,16 @@ static mel_status read_salts(mel_classifier *c, const json_t *salts, mel_error *
 static mel_status read_use(mel_classifier *c, const json_t *file, mel_error *err)
 {
     const json_t *refer = json_object_get(file, "refer"), *columns = json_object_get(file, "row_cost"),
-                 *joint = json_object_get(file, "joint");
+                 *joint = json_object_get(file, "joint"), *split = json_object_get(file, "costs_and_rows");
     if (refer != NULL && !json_is_boolean(refer))
         return mel_fail(err, MEL_EDATA, "refer: neither true nor false");
     if (joint != NULL && !json_is_boolean(joint))
         return mel_fail(err, MEL_EDATA, "joint: neither true nor false");
+    if (split != NULL && !json_is_boolean(split))
+        return mel_fail(err, MEL_EDATA, "costs_and_rows: neither true nor false");
+    c->split = json_is_true(split);
+    if (c->split && columns == NULL)
+        return mel_fail(err, MEL_EDATA, "costs_and_rows: expected row_cost, the columns of the costs");
     c->joint = json_is_true(joint);
     if (c->joint && (c->n_groups < 2 || columns != NULL))
         return mel_fail(err, MEL_EDATA, "joint: expected two groups or more, and no row_cost");
@@ -383,7 +399,7 @@ static mel_status check_head(const json_t *file, mel_error *err)
     if (n == 0)
         return mel_fail(err, MEL_EDATA, "rules: expected at least one");
     /* So many numbers fit into memory, and their count into a size_t. */
-    return (double)n * (m > 1 ? (double)m : 1.0) * (double)k * (double)(k + 1) <= most_gains
+    return (double)n * (m > 1 ? (double)m : 1.0) * 2.0 * (double)k * (double)(k + 1) <= most_gains
                ? MEL_OK
                : mel_fail(err, MEL_EDATA, "rules: %zu for %zu classes and %zu groups are too many", n, k, m);
 }

@@ -18,7 +18,9 @@ typedef struct {
     mel_measure *measure; /* owned */
     double sign;          /* -1: the measure is a cost; values below are utilities, sign times the measure */
     size_t k, d, n_groups, size;
-    double *together; /* the measure does not know groups: room for the sums over them; NULL: it sees them */
+    size_t group_rows;        /* of x that are a group's; the first k of them are what the measure looks at */
+    bool pooled;              /* the measure does not know groups */
+    double *seen;             /* room for what the measure looks at; NULL: it looks at x */
     mel_program program;      /* c and terms of linear and kinked goals; limits of all */
     const mel_metric *metric; /* what the measure was made of, lent; NULL: a name */
     double refer_cost;        /* of a case, in the metric's own numbers; NaN: nothing is referred */

@@ -19,19 +19,19 @@ static double group_mass(const mel_steps *steps, size_t g)
 {
     double sum = 0.0;
     for (size_t i = 0; i < steps->n_classes; i++)
-        sum += steps->mass[g * steps->n_classes + i];
+        sum += steps->mass[mel_steps_row(steps, g, i)];
     return sum;
 }
 
 static mel_status add_quantity(mel_goal *goal, const mel_steps *steps, quantity q, size_t g, double by,
                                mel_error *err)
 {
-    const size_t k = goal->k, d = goal->d;
+    const size_t k = goal->k, d = goal->d, first = mel_steps_row(steps, g, 0);
     if (q.i < k)
-        return mel_program_entry(&goal->program, (g * k + q.i) * d + q.j, by / steps->mass[g * k + q.i], err);
+        return mel_program_entry(&goal->program, (first + q.i) * d + q.j, by / steps->mass[first + q.i], err);
     mel_status status = MEL_OK;
     for (size_t i = 0; i < k && status == MEL_OK; i++)
-        status = mel_program_entry(&goal->program, (g * k + i) * d + q.j, by / group_mass(steps, g), err);
+        status = mel_program_entry(&goal->program, (first + i) * d + q.j, by / group_mass(steps, g), err);
     return status;
 }
 
@@ -69,7 +69,8 @@ static mel_status add_recall(mel_goal *goal, const mel_steps *steps, size_t r, m
     const double by = 1.0 / mel_goal_mass(goal, steps, r);
     mel_status status = MEL_OK;
     for (; r < goal->n_groups * goal->k && status == MEL_OK; r += mel_goal_masses(goal))
-        status = mel_program_entry(&goal->program, r * goal->d + r % goal->k, by, err);
+        status = mel_program_entry(
+            &goal->program, mel_steps_row(steps, r / goal->k, r % goal->k) * goal->d + r % goal->k, by, err);
     return status;
 }
 

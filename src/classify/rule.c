@@ -4,6 +4,7 @@
 #include "classify/evidence.h"
 #include "classify/limits.h"
 #include "classify/salted.h"
+#include "classify/shared.h"
 #include "classify/solve.h"
 #include "model/shared.h"
 
@@ -174,15 +175,44 @@ static bool rewards_mistakes(const mel_goal *goal)
 {
     if (goal->kind != MEL_GOAL_LINEAR)
         return false;
-    for (size_t r = 0; r < goal->n_groups * goal->k; r++)
+    for (size_t r = 0; r < goal->n_groups * goal->group_rows; r++)
         for (size_t j = 0; j < goal->k; j++)
             if (goal->program.c[r * goal->d + j] > goal->program.c[r * goal->d + r % goal->k] + 1e-12)
                 return true;
     return false;
 }
 
-static mel_status put_report(mel_rule_report *report, work *w, double optimum, const mel_rule_options *opt,
-                             mel_error *err)
+/* Rows cost different amounts: shares of rows, not of costs, that the classifier decides each way. */
+static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_rule_rows *rows,
+                                 const mel_rule_options *opt, mel_error *err)
+{
+    const size_t n = rows->n_rows, k = rows->n_classes, d = c->n_decisions;
+    mel_rule_rows plain = *rows;
+    mel_rule_evidence e = { 0 };
+    const mel_undecided all = { n, rows->probability, rows->group, rows->row_cost, NULL, 0 };
+    double total[2], *chance = mel_alloc(n * d, sizeof *chance);
+    plain.row_cost = NULL;
+    mel_status status = chance != NULL ? mel_rule_evidence_make(&e, &plain, opt, err)
+                                       : mel_fail_memory(err, "the report on a rule");
+    if (status == MEL_OK)
+        status = mel_classifier_chances_of(chance, c, &all, err);
+    if (status == MEL_OK && e.probability != NULL)
+        mel_step_totals(total, &e.rows);
+    for (size_t cell = 0; cell < n * k * d && status == MEL_OK; cell++) {
+        const size_t r = cell / (k * d), i = cell / d % k, j = cell % d;
+        const double is =
+            opt->evidence == MEL_BY_LABELS ? (rows->label[r] == i ? 1.0 : 0.0) : e.probability[r * k + i];
+        const double weight = e.rows.weight != NULL ? e.rows.weight[r] : 1.0;
+        x[((rows->n_groups > 1 ? rows->group[r] : 0) * k + i) * d + j] +=
+            weight * is * chance[r * d + j] / total[0];
+    }
+    mel_rule_evidence_clear(&e);
+    free(chance);
+    return status;
+}
+
+static mel_status put_report(mel_rule_report *report, work *w, double optimum, const mel_classifier *c,
+                             const mel_rule_rows *rows, const mel_rule_options *opt, mel_error *err)
 {
     const mel_solution *s = &w->solution;
     *report = (mel_rule_report){ .value = w->goal.sign * s->value,
@@ -200,12 +230,15 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
                                  .refer_cost = w->goal.d > w->goal.k ? w->goal.refer_cost : (double)NAN };
     report->achieved = mel_alloc_zero(opt->n_limits + 1, sizeof *report->achieved);
     report->price = mel_alloc_zero(opt->n_limits + 1, sizeof *report->price);
-    report->shares = mel_alloc(w->goal.size, sizeof *report->shares);
+    report->shares = mel_alloc_zero(w->goal.size, sizeof *report->shares);
     if (report->achieved == NULL || report->price == NULL || report->shares == NULL)
         return mel_fail_memory(err, "the report on a rule");
-    const mel_status status = labels_value(&report->by_labels, w, err);
-    memcpy(report->shares, s->x, w->goal.size * sizeof *s->x);
-    const mel_shares achieved = { w->goal.n_groups, w->goal.k, w->goal.d, s->x };
+    mel_status status = labels_value(&report->by_labels, w, err);
+    if (status == MEL_OK && rows->row_cost != NULL)
+        status = shares_of_rows(report->shares, c, rows, opt, err);
+    else
+        memcpy(report->shares, s->x, w->goal.size * sizeof *s->x);
+    const mel_shares achieved = { w->goal.n_groups, w->goal.k, w->goal.d, report->shares };
     for (size_t i = 0; i < opt->n_limits; i++) {
         report->achieved[i] = mel_limit_achieved(&opt->limit[i], &achieved);
         report->price[i] = mel_limit_price(i, &w->goal.program, s->price);
@@ -270,7 +303,7 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
         status = make(out, w, rows, opt, err);
     if (status == MEL_OK && opt->form == MEL_RULE_HASH && is_mixed(&w->solution))
         status = salt(*out, w, rows, err);
-    return status == MEL_OK ? put_report(report, w, optimum, opt, err) : status;
+    return status == MEL_OK ? put_report(report, w, optimum, *out, rows, opt, err) : status;
 }
 
 mel_status mel_rule_find_once(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,

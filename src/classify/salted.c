@@ -23,8 +23,8 @@ typedef struct {
     double *aim;               /* the same: minus what the mixture achieves of the open rows */
     double *x, *trial;         /* the same: shares of all rows with the salts so far, and with another one */
     const mel_goal *goal;
-    double missed; /* by how much the mixture misses limits */
-    double total;  /* weight of all rows */
+    double missed;   /* by how much the mixture misses limits */
+    double total[2]; /* mel_step_totals */
 } salting;
 
 /* --- hashes ------------------------------------------------------------------------------------- */
@@ -56,11 +56,28 @@ static size_t group_at(const salting *s, size_t r)
     return s->rows->n_groups > 1 ? s->rows->group[r] : 0;
 }
 
+/* What a row costs, then the row itself. */
+static void add_split(const salting *s, double *to, size_t r, double weight)
+{
+    const size_t k = s->c->n_classes, d = s->c->n_decisions, label = s->rows->label[r];
+    if (s->rows->evidence == MEL_BY_LABELS) {
+        to[label * d] += weight * s->rows->cost[r * k + label];
+        to[(k + label) * d] += weight;
+        return;
+    }
+    for (size_t c = 0; c < 2 * k; c++)
+        to[c * d] += weight * s->rows->probability[r * 2 * k + c];
+}
+
 /* Adds `times` what decision j about a row achieves. */
 static void add(const salting *s, double *sums, size_t r, size_t j, double times)
 {
     const size_t k = s->c->n_classes, d = s->c->n_decisions;
     const double weight = times * (s->rows->weight != NULL ? s->rows->weight[r] : 1.0);
+    if (s->rows->cost != NULL) {
+        add_split(s, sums + group_at(s, r) * 2 * k * d + j, r, weight);
+        return;
+    }
     double *to = sums + group_at(s, r) * k * d + j;
     if (s->rows->joint && s->rows->evidence == MEL_BY_MODEL) {
         for (size_t c = 0; c < s->rows->n_groups * k; c++)
@@ -84,11 +101,10 @@ static size_t rule_of(const salting *s, size_t r, uint32_t salt)
 /* The rows of a block that rules disagree about, and what the mixture achieves of them. */
 static size_t gather(salting *s, size_t block)
 {
-    const size_t n = s->rows->n_rows, cells = s->c->n_classes * s->c->n_decisions;
-    const size_t rules = mel_classifier_rules(s->c), m = s->rows->n_groups > 1 ? s->rows->n_groups : 1;
+    const size_t n = s->rows->n_rows, rules = mel_classifier_rules(s->c);
     const double *share = mel_classifier_shares(s->c);
     size_t found = 0;
-    memset(s->aim, 0, m * cells * sizeof *s->aim);
+    memset(s->aim, 0, s->goal->size * sizeof *s->aim);
     for (size_t r = 0; r < n; r++) {
         bool agree = true;
         if (mel_classifier_blocks(s->c) > 1 && s->rows->group[r] != block)
@@ -104,16 +120,11 @@ static size_t gather(salting *s, size_t block)
     return found;
 }
 
-static size_t cells_of(const salting *s)
-{
-    return (s->rows->n_groups > 1 ? s->rows->n_groups : 1) * s->c->n_classes * s->c->n_decisions;
-}
-
 /* What decisions with a salt achieve beyond the mixture. */
 static void measure(salting *s, size_t n_open, uint32_t salt)
 {
     const size_t n = s->rows->n_rows;
-    memcpy(s->off, s->aim, cells_of(s) * sizeof *s->off);
+    memcpy(s->off, s->aim, s->goal->size * sizeof *s->off);
     for (size_t i = 0; i < n_open; i++)
         add(s, s->off, s->open[i], s->said[rule_of(s, s->open[i], salt) * n + s->open[i]], 1.0);
 }
@@ -123,7 +134,7 @@ static double distance(salting *s, size_t n_open, uint32_t salt)
 {
     double sum = 0.0;
     measure(s, n_open, salt);
-    for (size_t c = 0; c < cells_of(s); c++) {
+    for (size_t c = 0; c < s->goal->size; c++) {
         const double mass = s->mass[c / s->c->n_decisions];
         sum += mass > 0.0 ? s->off[c] / mass * (s->off[c] / mass) : 0.0;
     }
@@ -152,10 +163,16 @@ static uint32_t closest_salt(salting *s, size_t block)
 
 /* --- limits ------------------------------------------------------------------------------------- */
 
+/* 0: shares of costs, 1: of rows. */
+static size_t part_of(const salting *s, size_t cell)
+{
+    return s->rows->cost == NULL ? 1 : cell / (s->c->n_classes * s->c->n_decisions) % 2;
+}
+
 static void move(double *to, const salting *s, const double *from, double times)
 {
-    for (size_t c = 0; c < cells_of(s); c++)
-        to[c] = from[c] + times * s->off[c] / s->total;
+    for (size_t c = 0; c < s->goal->size; c++)
+        to[c] = from[c] + times * s->off[c] / s->total[part_of(s, c)];
 }
 
 /* How far limits are missed with these shares. */
@@ -202,27 +219,26 @@ static void keep_limits(salting *s)
 static void weigh(salting *s)
 {
     const size_t d = s->c->n_decisions;
-    memset(s->off, 0, cells_of(s) * sizeof *s->off);
-    for (size_t r = 0; r < s->rows->n_rows; r++) {
+    memset(s->off, 0, s->goal->size * sizeof *s->off);
+    for (size_t r = 0; r < s->rows->n_rows; r++)
         add(s, s->off, r, 0, 1.0);
-        s->total += s->rows->weight != NULL ? s->rows->weight[r] : 1.0;
-    }
-    for (size_t c = 0; c < cells_of(s) / d; c++)
+    mel_step_totals(s->total, s->rows);
+    for (size_t c = 0; c < s->goal->size / d; c++)
         s->mass[c] = s->off[c * d];
 }
 
 static void settle(const salting *s, double *achieved)
 {
     const size_t n = s->rows->n_rows;
-    double total = 0.0;
-    memset(achieved, 0, cells_of(s) * sizeof *achieved);
+    double total[2];
+    memset(achieved, 0, s->goal->size * sizeof *achieved);
     for (size_t r = 0; r < n; r++) {
         const uint32_t salt = s->c->salt[mel_classifier_blocks(s->c) > 1 ? s->rows->group[r] : 0];
         add(s, achieved, r, s->said[rule_of(s, r, salt) * n + r], 1.0);
-        total += s->rows->weight != NULL ? s->rows->weight[r] : 1.0;
     }
-    for (size_t c = 0; c < cells_of(s); c++)
-        achieved[c] /= total;
+    mel_step_totals(total, s->rows);
+    for (size_t c = 0; c < s->goal->size; c++)
+        achieved[c] /= total[part_of(s, c)];
 }
 
 mel_status mel_classifier_salt(mel_classifier *c, double *achieved, double *by_labels,

@@ -21,7 +21,7 @@ mel_status mel_steps_new(mel_steps **out, const mel_steps_ops *ops, void *self, 
 {
     *out = NULL;
     mel_steps *steps = mel_alloc_zero(1, sizeof *steps);
-    double *mass = mel_alloc_zero(shape->n_groups * shape->n_classes, sizeof *mass);
+    double *mass = mel_alloc_zero(mel_steps_size(shape) / shape->n_decisions, sizeof *mass);
     if (steps == NULL || mass == NULL) {
         free(steps);
         free(mass);
@@ -49,8 +49,9 @@ void mel_steps_constant(double *shares, double *rule, const mel_steps *steps, si
 
 mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err)
 {
-    return rows->n_classes == 2 && !rows->refer && !rows->joint ? mel_steps_sorted(out, rows, err)
-                                                                : mel_steps_rows(out, rows, err);
+    return rows->n_classes == 2 && !rows->refer && !rows->joint && rows->cost == NULL
+               ? mel_steps_sorted(out, rows, err)
+               : mel_steps_rows(out, rows, err);
 }
 
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err)

@@ -14,8 +14,8 @@ typedef struct {
     mel_step_rows rows; /* lent arrays */
     uint32_t *order;    /* rows by block; NULL: one block */
     size_t *start;      /* n_blocks + 1 */
-    double *fold;       /* P(G=g | Y=i), n_groups x n_classes, where rules do not see groups */
-    double total;       /* of the weights */
+    double *fold;       /* P(G=g | Y=i), as masses are, where rules do not see groups */
+    double total[2];    /* mel_step_totals */
     double *sum;        /* MOST_SLICES x numbers of a block, decisions before classes */
     /* Where rules see the classes alone and decide between them, rows are predicted in blocks; NULL: else. */
     double *scratch; /* by thread */
@@ -49,6 +49,19 @@ static size_t decide(size_t n, size_t d, const double *evidence, const double *r
     return best;
 }
 
+/* The same of what it costs and of the row itself, `apart` numbers behind each other. */
+static void add_split(double *of, const mel_step_rows *rows, size_t r, double weight, size_t apart, size_t j)
+{
+    const size_t k = rows->n_classes, label = rows->label[r];
+    if (rows->evidence == MEL_BY_LABELS) {
+        of[j * k + label] += weight * rows->cost[r * k + label];
+        of[apart + j * k + label] += weight;
+        return;
+    }
+    for (size_t c = 0; c < 2 * k; c++)
+        of[c / k * apart + j * k + c % k] += weight * rows->probability[r * 2 * k + c];
+}
+
 /* Adds a row to what decision j achieves. */
 static void add_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, size_t j)
 {
@@ -59,7 +72,12 @@ static void add_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, 
             sum[c / k * k * d + j * k + c % k] += weight * rows->probability[r * rows->n_groups * k + c];
         return;
     }
-    double *of = sum + (rows->one_block && rows->n_groups > 1 ? rows->group[r] * k * d : 0);
+    const size_t parts = rows->cost != NULL ? 2 : 1;
+    double *of = sum + (rows->one_block && rows->n_groups > 1 ? rows->group[r] * parts * k * d : 0);
+    if (rows->cost != NULL) {
+        add_split(of, rows, r, weight, k * d, j);
+        return;
+    }
     if (rows->evidence == MEL_BY_LABELS) {
         of[j * k + rows->label[r]] += weight;
         return;
@@ -129,26 +147,46 @@ static void measure(double *shares, mel_steps *steps, size_t block, const double
         for (size_t c = 0; c < size; c++) {
             const size_t each = steps->n_classes * steps->n_decisions, j = c % each / steps->n_classes;
             shares[c / each * each + c % steps->n_classes * steps->n_decisions + j] +=
-                p->sum[s * size + c] / p->total;
+                p->sum[s * size + c] / p->total[steps->split ? c / each % 2 : 0];
         }
 }
 
 static void step(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)
 {
     const pass *p = steps->self;
-    const size_t d = steps->n_decisions, k = steps->n_classes, size = mel_steps_rule_size(steps);
+    const size_t d = steps->n_decisions, rows = mel_steps_rows_of_group(steps),
+                 size = mel_steps_rule_size(steps);
     if (p->fold == NULL) {
         memcpy(rule, gain, size * sizeof *rule);
     } else {
         memset(rule, 0, size * sizeof *rule);
         for (size_t g = 0; g < steps->n_groups; g++)
-            for (size_t c = 0; c < k * d; c++)
-                rule[c] += p->fold[g * k + c / d] * gain[g * k * d + c];
+            for (size_t c = 0; c < rows * d; c++)
+                rule[c] += p->fold[g * rows + c / d] * gain[g * rows * d + c];
     }
+    /* Rules see what a row costs, shares are of all costs. */
+    for (size_t c = 0; steps->split && c < steps->n_classes * d; c++)
+        rule[c] *= p->total[1] / p->total[0];
     measure(shares, steps, block, rule);
 }
 
 static const mel_steps_ops ops = { free_pass, step, measure };
+
+void mel_step_totals(double total[2], const mel_step_rows *rows)
+{
+    const size_t k = rows->n_classes;
+    total[0] = total[1] = 0.0;
+    for (size_t r = 0; r < rows->n_rows; r++) {
+        const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
+        total[1] += weight;
+        if (rows->cost != NULL && rows->evidence == MEL_BY_LABELS)
+            total[0] += weight * rows->cost[r * k + rows->label[r]];
+        for (size_t i = 0; i < k && rows->cost != NULL && rows->evidence == MEL_BY_MODEL; i++)
+            total[0] += weight * rows->probability[r * 2 * k + i];
+    }
+    if (rows->cost == NULL)
+        total[0] = total[1];
+}
 
 static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, mel_error *err)
 {
@@ -157,7 +195,7 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
     p->order = n_blocks > 1 ? mel_alloc(rows->n_rows, sizeof *p->order) : NULL;
     p->sum = mel_alloc(MOST_SLICES * size, sizeof *p->sum);
     p->fold = rows->one_block && !rows->joint ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
-    const bool in_blocks = !rows->joint && !rows->refer;
+    const bool in_blocks = !rows->joint && !rows->refer && rows->cost == NULL;
     const size_t threads = (size_t)rows->threads, k = rows->n_classes;
     p->scratch = in_blocks ? mel_alloc(threads * mel_block_scratch(k), sizeof *p->scratch) : NULL;
     p->said = in_blocks ? mel_alloc(threads * mel_block_rows(k), sizeof *p->said) : NULL;
@@ -165,8 +203,7 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
         (n_blocks > 1 && p->order == NULL) || (rows->one_block && !rows->joint && p->fold == NULL))
         return mel_fail_memory(err, "the rows of a rule");
     p->start[n_blocks] = rows->n_rows;
-    for (size_t r = 0; r < rows->n_rows; r++)
-        p->total += rows->weight != NULL ? rows->weight[r] : 1.0;
+    mel_step_totals(p->total, rows);
     return n_blocks > 1 ? mel_order_by_group(p->order, p->start, rows->n_rows, n_blocks, rows->group, err)
                         : MEL_OK;
 }
@@ -175,7 +212,8 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
 static mel_status weigh(mel_steps *steps, mel_error *err)
 {
     const pass *p = steps->self;
-    const size_t d = steps->n_decisions, size = mel_steps_block_size(steps), k = steps->n_classes;
+    const size_t d = steps->n_decisions, size = mel_steps_block_size(steps),
+                 rows = mel_steps_rows_of_group(steps);
     double *room = mel_alloc_zero(size + mel_steps_rule_size(steps), sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "the rows of a rule");
@@ -185,12 +223,12 @@ static mel_status weigh(mel_steps *steps, mel_error *err)
             steps->mass[b * (size / d) + c] = room[c * d];
     }
     free(room);
-    for (size_t i = 0; p->fold != NULL && i < k; i++) {
+    for (size_t i = 0; p->fold != NULL && i < rows; i++) {
         double all = 0.0;
         for (size_t g = 0; g < steps->n_groups; g++)
-            all += steps->mass[g * k + i];
+            all += steps->mass[g * rows + i];
         for (size_t g = 0; g < steps->n_groups && all > 0.0; g++)
-            p->fold[g * k + i] = steps->mass[g * k + i] / all;
+            p->fold[g * rows + i] = steps->mass[g * rows + i] / all;
     }
     return MEL_OK;
 }
@@ -209,10 +247,14 @@ mel_status mel_steps_rows(mel_steps **out, const mel_step_rows *rows, mel_error 
                               .n_classes = k,
                               .n_decisions = k + (rows->refer ? 1 : 0),
                               .n_blocks = p->rows.one_block ? 1 : groups,
-                              .n_evidence = rows->joint ? groups * k : k,
+                              .n_evidence = rows->joint          ? groups * k
+                                            : rows->cost != NULL ? 2 * k
+                                                                 : k,
+                              .split = rows->cost != NULL,
                               .exact =
                                   rows->evidence == MEL_BY_MODEL && (!p->rows.one_block || rows->joint) };
-    mel_status status = arrange(p, shape.n_blocks, mel_steps_block_size(&shape), groups * k, err);
+    mel_status status = arrange(p, shape.n_blocks, mel_steps_block_size(&shape),
+                                mel_steps_size(&shape) / shape.n_decisions, err);
     if (status != MEL_OK) {
         free_pass(p);
         return status;

@@ -401,18 +401,24 @@ static mel_status sure_limits(mel_trust *out, const mel_trust_work *w, const dou
 static mel_status judge_found(mel_trust *out, mel_trust_work *w, mel_error *err)
 {
     const size_t n = w->rows->n_rows, cells = w->m * w->k * w->d;
-    double *chance = NULL, *counts = NULL, *seen = NULL, *weight = NULL, *growth = NULL;
-    const mel_part parts[] = {
-        { n * w->d, { &chance } }, { cells, { &counts, &seen } }, { n, { &weight } }, { w->k, { &growth } }
-    };
+    double *chance = NULL, *counts = NULL, *seen = NULL, *weight = NULL, *growth = NULL, *of_rows = NULL;
+    const mel_part parts[] = { { n * w->d, { &chance } },
+                               { cells, { &counts, &seen, &of_rows } },
+                               { n, { &weight } },
+                               { w->k, { &growth } } };
+    mel_rule_rows plain = *w->rows; /* limits are about rows, whatever they cost */
+    plain.row_cost = NULL;
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "how sure a rule is");
     mel_status status = mel_trust_chances(chance, w->found, w->rows, err);
     if (status == MEL_OK) {
+        mel_rule_label_weights(weight, &plain, w->rule.class_share, growth);
+        mel_trust_count(of_rows, w, w->rows, weight, chance);
+        settle_size(of_rows, cells, weight, n);
         mel_rule_label_weights(weight, w->rows, w->rule.class_share, growth);
         mel_trust_count(counts, w, w->rows, weight, chance);
         settle_size(counts, cells, weight, n);
-        status = sure_limits(out, w, counts, err);
+        status = sure_limits(out, w, of_rows, err);
     }
     if (status == MEL_OK)
         status = mel_trust_of_counts(&out->value, w, counts, seen, &out->why);

@@ -7,6 +7,7 @@ import numpy
 import pytest
 from classes import layout, metric_text, unit
 from conftest import Melicit
+from scipy.optimize import linprog
 
 N = 600
 
@@ -548,6 +549,79 @@ def test_costs_of_rows(melicit, two):
     melicit(*words, "--row-cost", "amount").refused(2, "two columns")
     melicit.write("y.csv", "label,amount\n" + "".join(f"{'yes' if v else 'no'},-1\n" for v in y))
     melicit(*words).refused(3, "a cost of -1")
+
+
+@pytest.fixture
+def costly(melicit, two):
+    """The rows of `two`, and what each of them costs."""
+    p, y, g = two
+    amount = numpy.random.default_rng(9).exponential(1, N) ** 2 + 0.1
+    melicit.write("y.csv", "label,amount\n" + "".join(f"{'yes' if v else 'no'},{a!r}\n" for v, a in zip(y, amount.tolist())))
+    melicit.write("costs.csv", "amount\n" + "".join(f"{a!r}\n" for a in amount.tolist()))
+    melicit("metric", "--cost", "missed=2,false-alarm=1", "--classes", "no,yes", "--out", "m.json").done()
+    return p, y, g, amount
+
+
+def best_under(p, amount, rows, bounds):
+    """The linear program over all rows: which share of each is flagged, where `rows` of the model's shares have bounds."""
+    weigh = amount / amount.sum()
+    got = linprog(-(2 * p - (1 - p)) * weigh, A_ub=rows, b_ub=bounds, bounds=[(0, 1)] * len(p), method="highs")
+    return -got.fun + ((1 - p) * weigh).sum()
+
+
+@pytest.mark.parametrize("limits, groups", [
+    (("--at-most", "flagged=10%"), ()), (("--at-least", "recall[yes]=0.95"), ()),
+    (("--at-most", "flagged[female]=20%", "--at-least", "recall[yes][male]=0.7"), ("--groups", "g.csv")),
+])
+def test_limits_are_about_rows_where_rows_have_costs(melicit, costly, limits, groups):
+    p, y, g, amount = costly
+    words = ("apply", *ROWS, *groups, "--metric", "m.json", "--evidence", "model", "--row-cost", "amount", *limits)
+    got = melicit(*words, "--rule", "mixture", "--json").done().json
+    table = {"flagged=10%": (numpy.ones(N) / N, 0.1), "recall[yes]=0.95": (-p / p.sum(), -0.95),
+             "flagged[female]=20%": ((g == 1) / (g == 1).sum(), 0.2),
+             "recall[yes][male]=0.7": ((g == 0) * -p / ((g == 0) * p).sum(), -0.7)}
+    used = [table[limit] for limit in limits[1::2]]
+    best = best_under(p, amount, [row for row, _ in used], [bound for _, bound in used])
+    assert got["certified"] and got["optimum"] == pytest.approx(best, abs=1e-6)
+    for form in ("best", "hash"):
+        one = melicit(*words, "--rule", form, "--out", "c.json", "--json").done().json
+        assert best - 0.03 <= one["value"] <= best + 1e-9
+        said = decisions(melicit, "--costs", "costs.csv", *groups) == "yes"
+        if form == "best" and one["mixed"]:
+            continue
+        for (row, bound), limit in zip(used, one["limits"]):
+            sign = -1 if "at_least" in limit else 1
+            assert limit["achieved"] == pytest.approx(sign * (row * said).sum(), abs=1e-9)
+            assert (row * said).sum() <= bound + 1e-9
+        gain = numpy.where(said, 2 * p, 1 - p) @ amount / amount.sum()
+        assert one["value"] == pytest.approx(gain, abs=1e-9)
+
+
+def test_recalls_are_of_rows_where_rows_have_costs(melicit, costly):
+    p, y, _, amount = costly
+    words = ("apply", *ROWS, "--metric", "m.json", "--evidence", "labels", "--row-cost", "amount", "--out", "c.json")
+    for limits in (), ("--at-most", "flagged=12%"), ("--at-least", "precision[yes]=0.9"):
+        got = melicit(*words, *limits, "--json").done().json
+        said = decisions(melicit, "--costs", "costs.csv") == "yes"
+        assert got["per_class"][1]["recall"] == pytest.approx(said[y].mean(), abs=1e-9)
+        assert got["per_class"][1]["decided"] == pytest.approx(said.mean(), abs=1e-9)
+        assert got["value"] == pytest.approx(numpy.where(y, 2 * said, ~said) @ amount / amount.sum(), abs=1e-9)
+        for limit in got["limits"]:
+            assert limit["interval"][0] <= limit["achieved"] <= limit["interval"][1]
+            assert limit["achieved"] == pytest.approx(said.mean() if "at_most" in limit else y[said].mean(), abs=1e-9)
+    assert "by the costs of the row and by how likely every class is" in melicit(*words, *limits).done().out
+
+
+def test_a_file_with_costs_and_rows_refuses(melicit, costly):
+    words = ("apply", *ROWS, "--metric", "m.json", "--row-cost", "amount", "--at-most", "flagged=10%", "--out", "c.json")
+    melicit(*words).done()
+    file = json.loads((melicit.folder / "c.json").read_text())
+    assert file["costs_and_rows"] is True and len(file["rules"][0]["gain"]) == 4
+    for change, part in (({"costs_and_rows": 1}, "neither true nor false"), ({"row_cost": None}, "expected row_cost"),
+                         ({"costs_and_rows": False}, "2 x 2 numbers")):
+        broken = {key: value for key, value in {**file, **change}.items() if value is not None}
+        melicit.write("b.json", json.dumps(broken))
+        melicit("predict", "--classifier", "b.json", "--probs", "p.csv", "--costs", "costs.csv", "--out", "d.csv").refused(3, part)
 
 
 def test_a_classifier_through_a_model(melicit):
