@@ -36,18 +36,6 @@ void cli_study_print_list(const json_t *studies)
     cli_table_print(table);
 }
 
-/* "7.2 (5.1 to 9.8)" */
-static void ratio_cell(cli_table *table, const json_t *ratio)
-{
-    const json_t *value = json_object_get(ratio, "value");
-    if (json_is_number(value))
-        cli_table_cell(table, "%.3g (%.3g to %.3g)", json_number_value(value),
-                       json_number_value(json_object_get(ratio, "low")),
-                       json_number_value(json_object_get(ratio, "high")));
-    else
-        cli_table_cell(table, "%s", "");
-}
-
 void cli_study_print_people(const json_t *people)
 {
     static const char *const headers[] = { "participant", "label", "state",    "page",
@@ -65,7 +53,7 @@ void cli_study_print_people(const json_t *people)
             cli_table_cell(table, "%lld", count_of(one, "answers"));
         else
             cli_table_cell(table, "%s", ""); /* the log could not be replayed */
-        ratio_cell(table, json_object_get(one, "cost_ratio"));
+        cli_table_cell(table, "%s", text_of(json_object_get(one, "cost_ratio"), "text"));
         if (agreed != NULL)
             cli_table_cell(table, "%lld of %lld", count_of(agreed, "elicited"), count_of(agreed, "of"));
         else

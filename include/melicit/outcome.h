@@ -87,6 +87,9 @@ typedef struct {
     double cost;                  /* of both in false alarms, by the ratio that was found; NaN: none was */
     double ratio_low, ratio_high; /* it is the best of the settings for these cost ratios; NaN: for none */
     bool fits;                    /* these ratios overlap with the interval of the one that was found */
+    /* These ratios in words: "one missed cancer counts as much as 12 to 14 false alarms"; what its mistakes
+     * weigh by the ratio that was found: "as much as 73 false alarms". NULL: not known. */
+    const char *where, *weighs;
 } mel_setting;
 
 /* An answer that was close to the other one. */

@@ -118,6 +118,30 @@ mel_digits mel_digits_percent(double share)
     return mel_digits_shown(shown, share < 1.0 ? 1 : 0);
 }
 
+/* x > 0 with two significant digits, cut off or rounded up; what is a rounding error away from such a number
+ * is that number. */
+static mel_digits bound(double x, bool up)
+{
+    static const double rounding = 1e-12, most_counted = 1e9;
+    if (!(x > 0.0) || !isfinite(x))
+        return mel_digits_significant(x, 2);
+    const double unit = pow(10.0, floor(log10(x)) - 1.0), steps = x / unit;
+    const double cut = up ? ceil(steps * (1.0 - rounding)) : floor(steps * (1.0 + rounding));
+    const double kept = unit >= 1.0 ? cut * unit : cut / pow(10.0, 1.0 - floor(log10(x)));
+    return kept >= 1000.0 && kept < most_counted ? mel_digits_count((uint64_t)llround(kept))
+                                                 : mel_digits_significant(kept, 2);
+}
+
+mel_digits mel_digits_more_than(double x)
+{
+    return bound(x, false);
+}
+
+mel_digits mel_digits_less_than(double x)
+{
+    return bound(x, true);
+}
+
 mel_ends mel_digits_ends(double low, double high)
 {
     mel_ends out = { .low = { "" } };

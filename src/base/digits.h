@@ -23,6 +23,11 @@ mel_digits mel_digits_people(double count);
 /* Of a share: one decimal, and "100" only for all of it. */
 mel_digits mel_digits_percent(double share);
 
+/* Bounds for people: two significant digits on the side on which the bound still holds, thousands set apart.
+ * What is more than x is more than the first, what is less than x is less than the second. */
+mel_digits mel_digits_more_than(double x);
+mel_digits mel_digits_less_than(double x);
+
 /* Both ends with as many digits as it takes to tell them apart, two at least. */
 typedef struct {
     mel_digits low, high;

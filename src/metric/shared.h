@@ -121,6 +121,12 @@ mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, const char 
  * exchange rate depends on the classifier, and when both weights are zero. */
 mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric, size_t i, size_t j,
                                    mel_error *err);
+/* The share of all weight that coefficient `at` of the n from `first` on has, of the sign that makes usual
+ * weights positive (1 or -1), with its interval. Of two weights it is the image of the interval of their
+ * ratio; of more the sum stays as it is, as how they move together is not known. False: no intervals, or no
+ * weight. */
+bool mel_metric_share_interval(double ends[2], const mel_metric *metric, size_t first, size_t n, size_t at,
+                               double sign);
 /* Whether a ratio is known only roughly: its sign is open, or the ends of its interval differ by more than
  * a factor of MEL_WIDE_FACTOR. */
 #define MEL_WIDE_FACTOR 2.0

@@ -95,6 +95,44 @@ mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric
     return MEL_OK;
 }
 
+static span signed_span(const mel_metric *metric, size_t at, double sign)
+{
+    const double low = sign * metric->low[at], high = sign * metric->high[at];
+    return (span){ fmin(low, high), fmax(low, high) };
+}
+
+static double share_of(double x, double y)
+{
+    return x == 0.0 ? 0.0 : x / (fabs(x) + y);
+}
+
+/* x/(|x| + |y|) over the box: it grows with x, and in size as |y| falls. */
+static void share_of_two(double ends[2], span x, span y)
+{
+    const double farthest = fmax(fabs(y.low), fabs(y.high)),
+                 nearest = y.low <= 0.0 && y.high >= 0.0 ? 0.0 : fmin(fabs(y.low), fabs(y.high));
+    ends[0] = share_of(x.low, x.low >= 0.0 ? farthest : nearest);
+    ends[1] = share_of(x.high, x.high >= 0.0 ? nearest : farthest);
+}
+
+bool mel_metric_share_interval(double ends[2], const mel_metric *metric, size_t first, size_t n, size_t at,
+                               double sign)
+{
+    double sum = 0.0;
+    for (size_t i = first; i < first + n; i++)
+        sum += fabs(metric->coefficient[i]);
+    if (metric->low == NULL || !isfinite(sum) || sum == 0.0)
+        return false;
+    const span own = signed_span(metric, at, sign);
+    if (n == 2) {
+        share_of_two(ends, own, signed_span(metric, at == first ? first + 1 : first, sign));
+        return true;
+    }
+    ends[0] = own.low / sum;
+    ends[1] = own.high / sum;
+    return true;
+}
+
 mel_status mel_metric_threshold(double *out, const mel_metric *metric, mel_error *err)
 {
     mel_weights w = { 0.0, 0.0 };

@@ -29,13 +29,6 @@ bool mel_outcome_is_open(const mel_outcome *o)
     return no_upper(o) || no_lower(o);
 }
 
-/* A bound that holds if the number does: two significant digits, cut off. */
-static mel_digits at_least(double x)
-{
-    const double unit = pow(10.0, floor(log10(x)) - 1.0);
-    return mel_digits_significant(unit * floor(x / unit * (1.0 + 1e-12)), 2);
-}
-
 typedef struct {
     size_t a, b, same, said; /* answers; said: all but "can't say" */
     size_t more, fewer;      /* those that preferred more true positives, or fewer */
@@ -65,26 +58,19 @@ void mel_outcome_open_words(mel_outcome_work *w)
         return;
     const bool upper = no_upper(o);
     const kinds k = count_answers(w->session);
-    const double bound = upper ? o->summary.ratio_low : 1.0 / o->summary.ratio_high;
     const bool never = k.same == 0 && (upper ? k.fewer : k.more) == 0;
-    /* Never less than one of a kind: what counts more than 0.03 of the other is what that counts less than 38
-     * of. */
-    const bool turned = bound < 1.0;
-    const char *one = upper != turned ? o->missed : o->false_alarm;
-    const char *many = upper != turned ? o->false_alarms : o->missed_plural;
-    const char *more = turned ? "less" : "more";
-    const mel_digits number = turned ? mel_digits_significant(1.0 / bound, 2) : at_least(bound);
-    if (!(bound > 0.0) || (no_upper(o) && no_lower(o)))
+    mel_bound b;
+    if (!mel_outcome_bound(&b, o, o->summary.ratio_low, o->summary.ratio_high))
         w->out.words = mel_outcome_format(w, "The answers set no bound on what one %s counts.", o->missed);
     else if (never)
         w->out.words = mel_outcome_format(
-            w, "One %s counts %s than %s %s: you never accepted a %s for what this test can offer.", one,
-            more, number.text, many, upper ? o->missed : o->false_alarm);
+            w, "One %s counts %s than %s %s: you never accepted a %s for what this test can offer.", b.one,
+            b.more ? "more" : "less", b.number.text, b.many, upper ? o->missed : o->false_alarm);
     else
         w->out.words = mel_outcome_format(w,
                                           "One %s counts %s than %s %s, as far as the answers tell; pairs "
                                           "of this test cannot ask for the bound.",
-                                          one, more, number.text, many);
+                                          b.one, b.more ? "more" : "less", b.number.text, b.many);
 }
 
 void mel_outcome_state_ratio_precision(mel_outcome_work *w)

@@ -135,6 +135,8 @@ static void put_weights(sheet *s, const mel_outcome *o)
         const mel_coefficient *c = &o->coefficients[i];
         sheet one = { estimate(c->number), true };
         put(&one, "symbol", text(c->symbol));
+        if (i < o->n_weights && o->n_left_out == 0)
+            put(&one, "share", estimate(o->weights[i].share));
         put(&one, "name", text(c->meaning));
         add(s, list, &one);
     }
@@ -156,9 +158,33 @@ static void put_ratios(sheet *s, const mel_outcome *o)
         put(&one, "ratio", number(r->ratio.ratio));
         put(&one, "interval", pair(r->ratio.low, r->ratio.high));
         put(&one, "wide", json_boolean(r->wide));
+        if (!(r->ratio.low > 0.0) && r->ratio.high > 0.0) /* how often the largest counts at least */
+            put(&one, "more_than", json_string(mel_digits_more_than(1.0 / r->ratio.high).text));
         add(s, list, &one);
     }
     put(s, "ratios", list);
+}
+
+/* A ratio of costs as it is shown to people. */
+static void put_ratio_text(sheet *s, mel_estimate ratio)
+{
+    char shown[MEL_RANGE_TEXT];
+    mel_ratio_text(shown, ratio);
+    put(s, "text", json_string(shown));
+}
+
+static void put_bound(sheet *s, const mel_outcome *o)
+{
+    mel_bound bound;
+    if (!mel_outcome_bound(&bound, o, o->cost.low, o->cost.high))
+        return;
+    sheet one = fresh();
+    put(&one, "about", json_string(bound.missed ? "missed" : "false_alarm"));
+    put(&one, "more", json_boolean(bound.more));
+    put(&one, "number", json_string(bound.number.text));
+    put(&one, "one", text(bound.one));
+    put(&one, "many", text(bound.many));
+    put(s, "bound", mel_json_if(one.whole, one.object));
 }
 
 /* What a missed positive costs, and from which probability on to say yes. */
@@ -170,11 +196,16 @@ static void put_costs(sheet *s, const mel_outcome *o)
         put(&cost, "missed_plural", text(o->missed_plural));
         put(&cost, "false_alarm", text(o->false_alarm));
         put(&cost, "false_alarms", text(o->false_alarms));
+        put_ratio_text(&cost, o->cost);
+        put_bound(&cost, o);
         put(s, "cost_ratio", mel_json_if(cost.whole, cost.object));
     }
     if (isfinite(o->threshold.value)) {
         sheet threshold = { estimate(o->threshold), true };
+        char shown[MEL_RANGE_TEXT];
+        mel_chance_text(shown, o->threshold);
         put(&threshold, "positive", text(mel_metric_class_name(o->metric, 1)));
+        put(&threshold, "text", json_string(shown));
         put(s, "threshold", mel_json_if(threshold.whole, threshold.object));
     }
 }
@@ -215,6 +246,10 @@ static json_t *setting_json(sheet *s, const mel_setting *one)
         put(&out, "ratios", pair(one->ratio_low, one->ratio_high));
     if (one->fits)
         put(&out, "fits", json_true());
+    if (one->where != NULL)
+        put(&out, "where", text(one->where));
+    if (one->weighs != NULL)
+        put(&out, "weighs", text(one->weighs));
     s->whole = s->whole && out.whole;
     return out.object;
 }
@@ -463,8 +498,12 @@ static mel_status put_community(sheet *s, const mel_community *c, mel_error *err
     put(&one, "prior", mel_json_if(prior.whole, prior.object));
     put(&one, "people", count(c->n));
     put(&one, "degrees", number(c->spread * 180.0 / acos(-1.0)));
-    if (mel_metric_cost_ratio(&ratio, c->common, NULL) == MEL_OK && isfinite(ratio.ratio))
-        put(&one, "cost_ratio", estimate((mel_estimate){ ratio.ratio, ratio.low, ratio.high }));
+    if (mel_metric_cost_ratio(&ratio, c->common, NULL) == MEL_OK && isfinite(ratio.ratio)) {
+        const mel_estimate common = { ratio.ratio, ratio.low, ratio.high };
+        sheet cost = { estimate(common), true };
+        put_ratio_text(&cost, common);
+        put(&one, "cost_ratio", mel_json_if(cost.whole, cost.object));
+    }
     put(s, "community", mel_json_if(one.whole, one.object));
     return status;
 }

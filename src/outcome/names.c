@@ -175,13 +175,13 @@ mel_status mel_outcome_words(char **out, const mel_outcome *outcome, const mel_m
     return status == MEL_OK ? replace(out, " (95% ", " (", err) : status;
 }
 
-void mel_outcome_put_in_words(mel_outcome_work *w)
+void mel_outcome_put_in_words(mel_outcome_work *w, const mel_metric *metric)
 {
     static const char beyond[] = " That is where the range of the search ends, not where the answers do.";
     char *words = NULL;
     if (w->status != MEL_OK)
         return;
-    if (mel_outcome_good(w, mel_outcome_words(&words, &w->out, w->metric, w->err)))
+    if (mel_outcome_good(w, mel_outcome_words(&words, &w->out, metric, w->err)))
         w->out.words =
             mel_outcome_format(w, "%s%s", words, w->out.summary.end == MEL_END_RANGE ? beyond : "");
     free(words);
@@ -197,11 +197,11 @@ static mel_status interval_text(char **out, double low, double high, mel_error *
 }
 
 /* The words compare the largest weight with the smallest, by the intervals of each alone, as a metric file
- * has them; the session knows how the two move together. */
+ * has them; the session knows how the two move together. Of two weights mel_outcome_sharpen_two says it. */
 void mel_outcome_sharpen_words(mel_outcome_work *w)
 {
     const mel_weight_ratio *least = NULL;
-    for (size_t i = 0; w->status == MEL_OK && i < w->out.n_ratios; i++)
+    for (size_t i = 0; w->status == MEL_OK && w->out.n_ratios > 1 && i < w->out.n_ratios; i++)
         if (least == NULL || w->ratio[i].ratio.ratio < least->ratio.ratio)
             least = &w->ratio[i];
     mel_cost_ratio alone;

@@ -158,7 +158,7 @@ static void describe_metric(mel_outcome_work *w)
 {
     w->out.metric = w->metric;
     mel_outcome_name(w);
-    mel_outcome_put_in_words(w);
+    mel_outcome_put_in_words(w, w->metric);
     mel_outcome_find_coefficients(w);
     mel_outcome_find_weights(w);
 }
@@ -179,6 +179,7 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
         describe_metric(w);
         mel_outcome_open_words(w);
         mel_outcome_find_ratios(w);
+        mel_outcome_sharpen_two(w);
         mel_outcome_sharpen_words(w);
         mel_outcome_find_decisions(w);
         mel_outcome_find_treatments(w);

@@ -32,11 +32,12 @@ typedef struct {
 } mel_outcome_work;
 
 /* Steps, in this order. Each does nothing after a failure, and leaves its own in status and err. */
-void mel_outcome_name(mel_outcome_work *w);         /* mistakes, statistics */
-void mel_outcome_put_in_words(mel_outcome_work *w); /* the metric */
+void mel_outcome_name(mel_outcome_work *w); /* mistakes, statistics */
+void mel_outcome_put_in_words(mel_outcome_work *w, const mel_metric *metric);
 void mel_outcome_find_coefficients(mel_outcome_work *w);
 void mel_outcome_find_weights(mel_outcome_work *w); /* shares, lambda, cost, threshold */
 void mel_outcome_find_ratios(mel_outcome_work *w);
+void mel_outcome_sharpen_two(mel_outcome_work *w);     /* words and shares, with the interval of the ratio */
 void mel_outcome_sharpen_words(mel_outcome_work *w);   /* with the intervals of these ratios */
 void mel_outcome_find_decisions(mel_outcome_work *w);  /* best rules, closest metrics */
 void mel_outcome_find_treatments(mel_outcome_work *w); /* what is done with each class in each group */
@@ -66,6 +67,26 @@ void mel_outcome_say(mel_outcome_work *w, mel_topic topic, const char *key, cons
 
 /* A share seen in n rows, out of so many, with its usual 95% interval (Wilson 1927); NaN for a population. */
 mel_estimate mel_outcome_out_of(double people, double share, uint64_t n_rows);
+
+/* bounds.c: a bound on what one mistake counts in mistakes of the other kind, above 1 wherever it is known.
+ */
+typedef struct {
+    bool missed, more; /* about one missed positive, else one false alarm; counts more than, else less than */
+    const char *one, *many;
+    mel_digits number;
+} mel_bound;
+/* Of a ratio between low and high; false: it has both bounds, or none. */
+bool mel_outcome_bound(mel_bound *out, const mel_outcome *outcome, double low, double high);
+/* "one missed cancer counts as much as 5.8 to 9.2 false alarms", "one false alarm counts more than 12 missed
+ * cancers": what a ratio between low and high means. */
+const char *mel_outcome_compare(mel_outcome_work *w, double low, double high);
+/* "as much as 73 false alarms", "more than 200 false alarms": what so many mistakes weigh by the cost ratio
+ * that was found; NULL: not known. */
+const char *mel_outcome_weigh(mel_outcome_work *w, double missed, double false_alarms);
+/* "7.3 (5.8 to 9.2)", "more than 200": a ratio; "9.6% (8.1% to 12%)", "less than 13%": a probability. */
+enum { MEL_RANGE_TEXT = 160 };
+void mel_ratio_text(char text[MEL_RANGE_TEXT], mel_estimate ratio);
+void mel_chance_text(char text[MEL_RANGE_TEXT], mel_estimate chance);
 
 /* exchange.c: cost ratios from realistic or imagined pairs. */
 bool mel_outcome_is_exchange(const mel_outcome *outcome);

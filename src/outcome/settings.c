@@ -121,7 +121,14 @@ static void find_ratios(mel_outcome_work *w, size_t index)
         return;
     s->ratio_low = low;
     s->ratio_high = high;
+    s->where = mel_outcome_compare(w, low, high);
     s->fits = isfinite(w->out.cost.value) && low <= w->out.cost.high && high >= w->out.cost.low;
+}
+
+/* Of the whole people that are shown. */
+static void weigh(mel_outcome_work *w, mel_setting *s)
+{
+    s->weighs = mel_outcome_weigh(w, round(s->missed), round(s->false_alarms));
 }
 
 void mel_outcome_find_settings(mel_outcome_work *w)
@@ -134,8 +141,11 @@ void mel_outcome_find_settings(mel_outcome_work *w)
     w->out.setting_positives = (uint32_t)lround(w->out.setting_people * p / (p + n));
     w->out.usual_setting = make_today(w);
     list_settings(w);
-    for (size_t i = 0; i < w->out.n_settings; i++)
+    weigh(w, &w->out.usual_setting);
+    for (size_t i = 0; i < w->out.n_settings; i++) {
         find_ratios(w, i);
+        weigh(w, &w->setting[i]);
+    }
 }
 
 /* --- close calls -------------------------------------------------------------------------------- */

@@ -179,19 +179,11 @@ static void state_cost(mel_outcome_work *w)
                             "How the two mistakes compare is known to a factor of 2.");
         return;
     }
-    const mel_ends ends = mel_digits_ends(cost.low, cost.high);
-    const bool above = cost.low > 0.0, below = isfinite(cost.high);
-    if (!above && !below)
+    if (!(cost.low > 0.0) && !isfinite(cost.high))
         mel_outcome_say(w, MEL_ABOUT_OPEN, "cost", "How the two mistakes compare is not known.");
     else
-        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost",
-                        "How the two mistakes compare is known only roughly: one %s may count as much as "
-                        "%s%s%s%s %s.",
-                        o->missed, above ? "" : "anything up to ", above ? ends.low.text : "",
-                        above && below ? " to "
-                        : above        ? " or more"
-                                       : "",
-                        below ? ends.high.text : "", o->false_alarms);
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost", "How the two mistakes compare is known only roughly: %s.",
+                        mel_outcome_compare(w, cost.low, cost.high));
 }
 
 /* Of the weights that are listed, those of which at least the sign is known. */

@@ -20,17 +20,16 @@ double mel_outcome_weight_scale(const mel_metric *metric)
     return usual ? sum : -sum;
 }
 
-static void find_shares(mel_outcome_work *w)
+static void find_shares(mel_outcome_work *w, const mel_metric *metric)
 {
-    const size_t n = mel_outcome_per_group(w->metric);
-    const double scale = mel_outcome_weight_scale(w->metric), *a = mel_metric_tensor(w->metric, 1);
+    const size_t n = mel_outcome_per_group(metric);
+    const double scale = mel_outcome_weight_scale(metric), *a = mel_metric_tensor(metric, 1);
     if (!isfinite(scale) || scale == 0.0)
         return;
     for (size_t i = 0; i < n; i++) {
         double ends[2] = { NAN, NAN };
-        (void)mel_metric_interval(w->metric, i, &ends[0], &ends[1]);
-        w->weight[i].share = (mel_estimate){ a[i] / scale, fmin(ends[0] / scale, ends[1] / scale),
-                                             fmax(ends[0] / scale, ends[1] / scale) };
+        (void)mel_metric_share_interval(ends, metric, 0, n, i, scale < 0.0 ? -1.0 : 1.0);
+        w->weight[i].share = (mel_estimate){ a[i] / scale, ends[0], ends[1] };
         if (fabs(a[i]) > fabs(a[w->out.heaviest]))
             w->out.heaviest = i;
     }
@@ -66,7 +65,7 @@ void mel_outcome_find_weights(mel_outcome_work *w)
 {
     if (w->status != MEL_OK)
         return;
-    find_shares(w);
+    find_shares(w, w->metric);
     find_costs(&w->out);
     mel_estimate *lambda = &w->out.lambda;
     lambda->value = mel_metric_lambda(w->metric);
@@ -105,4 +104,42 @@ void mel_outcome_find_ratios(mel_outcome_work *w)
             one->wide = mel_cost_ratio_is_wide(&one->ratio);
     }
     w->out.ratios = w->ratio;
+}
+
+/* A copy whose intervals of two weights say what is known of their ratio: all of it is in one of them. */
+static mel_status copy_sharper(mel_metric **out, const mel_metric *metric, const mel_weight_ratio *r,
+                               mel_error *err)
+{
+    const size_t n = mel_metric_coefficients(metric);
+    const double of = mel_metric_tensor(metric, 1)[r->of],
+                 ends[2] = { of * r->ratio.low, of * r->ratio.high };
+    double *low = mel_alloc(2 * n, sizeof *low), *high = low != NULL ? low + n : NULL;
+    mel_status status = low != NULL ? mel_metric_copy(out, metric, err) : mel_fail_memory(err, "the result");
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        if (!mel_metric_interval(metric, i, &low[i], &high[i]))
+            status = mel_fail(err, MEL_ESTATE, "a ratio without intervals");
+    if (status == MEL_OK) {
+        low[r->of] = high[r->of] = of;
+        low[r->weight] = fmin(ends[0], ends[1]);
+        high[r->weight] = fmax(ends[0], ends[1]);
+        status = mel_metric_set_intervals(*out, low, high, err);
+    }
+    free(low);
+    return status;
+}
+
+/* Words and shares of two weights are about their ratio, which a session knows better than the intervals of
+ * each weight alone, as a metric file has them, do. */
+void mel_outcome_sharpen_two(mel_outcome_work *w)
+{
+    const mel_cost_ratio *known = w->out.n_ratios == 1 ? &w->ratio[0].ratio : NULL;
+    mel_metric *sharper = NULL;
+    if (w->status != MEL_OK || known == NULL || w->out.domain->face != NULL || !isfinite(known->low) ||
+        !isfinite(known->high))
+        return;
+    if (mel_outcome_good(w, copy_sharper(&sharper, w->metric, &w->ratio[0], w->err))) {
+        mel_outcome_put_in_words(w, sharper);
+        find_shares(w, sharper);
+    }
+    mel_metric_free(sharper);
 }

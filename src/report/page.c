@@ -241,6 +241,14 @@ static void tile_cost(mel_page *page)
     const mel_outcome *o = page->data->outcome;
     if (!isfinite(o->cost.value))
         return;
+    mel_bound bound;
+    if (mel_outcome_bound(&bound, o, o->cost.low, o->cost.high)) {
+        mel_write(&page->out,
+                  "<div class=\"tile\"><dt>Cost ratio</dt><dd class=\"big\"><small>%s than</small> %s</dd>"
+                  "<dd>%s to one %s</dd></div>\n",
+                  bound.more ? "more" : "less", bound.number.text, bound.many, bound.one);
+        return;
+    }
     const bool turned = o->cost.value < 1.0;
     const mel_digits ratio = mel_digits_significant(turned ? 1.0 / o->cost.value : o->cost.value, 2);
     mel_write(&page->out, "<div class=\"tile\"><dt>Cost ratio</dt><dd class=\"big\">%s</dd><dd>%s to one %s",
@@ -259,11 +267,16 @@ static void tile_threshold(mel_page *page)
     const mel_estimate *t = &page->data->outcome->threshold;
     if (!(t->value >= 0.0 && t->value <= 1.0))
         return;
-    mel_write(&page->out,
-              "<div class=\"tile\"><dt>Best threshold</dt><dd class=\"big\">%s</dd>"
-              "<dd>say \xE2\x80\x9C%s\xE2\x80\x9D from this true probability up",
-              mel_digits_significant(t->value, 3).text, page->data->positive);
-    mel_page_between(page, t->low, t->high, "");
+    const bool low = t->low > 0.0, high = t->high < 1.0;
+    const char *than = low == high ? "" : high ? "<small>less than</small> " : "<small>more than</small> ";
+    const mel_digits shown = low == high ? mel_digits_significant(t->value, 3)
+                             : high      ? mel_digits_less_than(t->high)
+                                         : mel_digits_more_than(t->low);
+    mel_buffer_printf(&page->out, "<div class=\"tile\"><dt>Best threshold</dt><dd class=\"big\">%s", than);
+    mel_write(&page->out, "%s</dd><dd>say \xE2\x80\x9C%s\xE2\x80\x9D from this true probability up",
+              shown.text, page->data->positive);
+    if (low == high)
+        mel_page_between(page, t->low, t->high, "");
     mel_buffer_puts(&page->out, "</dd></div>\n");
 }
 

@@ -1,5 +1,6 @@
 """Elicitation on more than two classes and on groups, sessions included, on populations and on real data."""
 import json
+import re
 import os
 import signal
 import subprocess
@@ -123,6 +124,23 @@ def test_fair_linear(melicit):
     found = got["metric"]["coefficients"]
     assert numpy.abs(numpy.subtract(found["a"], truth["a"])).max() <= 0.02
     assert abs(found["lambda"] - truth["lambda"]) <= 0.02
+
+
+def test_shares_of_two_weights_are_their_ratio(melicit):
+    truth = fair_linear(2, numpy.random.default_rng(1))
+    melicit.write("t.json", metric_text("fair-linear", layout("rates", "offdiagonal", 2, ["1", "2"]), "cost", **truth))
+    melicit.write("prevalence.csv", "one,two\n" + "\n".join(",".join(map(repr, row)) for row in truth["prevalence"]) + "\n")
+    got = melicit("elicit", "--ball", "2,2", "--radius", 0.2, "--prevalence", "prevalence.csv", "--family", "fair-linear",
+                  "--oracle", "sim:t.json", "--noise", "flip:0.1", "--max-questions", 20, "--json").done().json
+    (ratio,) = got["ratios"]
+    low, high = ratio["interval"]
+    light, heavy = (got["weights"][ratio[key]]["share"] for key in ("weight", "of"))
+    assert 0 < low < high and abs(light["value"] - ratio["ratio"] / (1 + ratio["ratio"])) < 1e-9
+    assert abs(light["low"] - low / (1 + low)) < 1e-9 and abs(light["high"] - high / (1 + high)) < 1e-9
+    assert abs(heavy["low"] - 1 / (1 + high)) < 1e-9 and abs(heavy["high"] - 1 / (1 + low)) < 1e-9
+    # And in words, heavier first; whole percents.
+    said = [float(x) / 100 for x in re.findall(r"[0-9.]+(?=%)", got["words"].split("Weight of")[1]) if x != "95"][:6]
+    assert numpy.abs(numpy.array(said) - [x for e in (heavy, light) for x in (e["value"], e["low"], e["high"])]).max() < 0.006, got["words"]
 
 
 def test_quadratic(melicit):

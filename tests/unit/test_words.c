@@ -306,7 +306,7 @@ static void test_more_families(void **state)
     assert_ok(mel_metric_set_intervals(metric, (double[]){ -1.25, -4 }, (double[]){ -1, -3 }, NULL), NULL);
     assert_words(metric,
                  "Weight of each mistake (as a rate within its class): flu taken for healthy 76% (95% "
-                 "between 71% and 95%), healthy taken for flu 24% (95% between 24% and 30%). Predicting "
+                 "between 71% and 80%), healthy taken for flu 24% (95% between 20% and 29%). Predicting "
                  "healthy when it is flu costs 3.2 times as much as predicting flu when it is healthy; "
                  "95% between 2.4 and 4.");
     mel_metric_free(metric);

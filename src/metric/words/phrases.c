@@ -1,4 +1,5 @@
 /* Numbers and names as one says them. */
+#include "base/digits.h"
 #include "metric/words/words.h"
 
 #include <math.h>
@@ -43,20 +44,25 @@ void mel_words_add_interval(mel_buffer *out, double low, double high)
 {
     if (isnan(low) || isnan(high) || (low <= 0.0 && isinf(high)))
         return;
+    if (isinf(high)) {
+        mel_buffer_printf(out, "; 95%% at least %s", mel_digits_more_than(low).text);
+        return;
+    }
+    if (low <= 0.0) {
+        mel_buffer_printf(out, "; 95%% at most %s", high > 0.0 ? mel_digits_less_than(high).text : "0");
+        return;
+    }
     char from[MEL_WORDS_NUMBER], to[MEL_WORDS_NUMBER];
     for (int extra = 0; extra <= 4; extra++) {
-        mel_words_ratio_text(from, fmax(low, 0.0), extra);
-        mel_words_ratio_text(to, isinf(high) ? 0.0 : high, extra);
+        mel_words_ratio_text(from, low, extra);
+        mel_words_ratio_text(to, high, extra);
         if (strcmp(from, to) != 0)
             break;
     }
-    const bool both = low > 0.0 && !isinf(high);
-    mel_buffer_puts(out, both ? "; 95% between " : low > 0.0 ? "; 95% at least " : "; 95% at most ");
-    mel_words_add_ratio(out, low > 0.0 ? from : to);
-    if (both) {
-        mel_buffer_puts(out, " and ");
-        mel_words_add_ratio(out, to);
-    }
+    mel_buffer_puts(out, "; 95% between ");
+    mel_words_add_ratio(out, from);
+    mel_buffer_puts(out, " and ");
+    mel_words_add_ratio(out, to);
 }
 
 void mel_words_add_percent(mel_buffer *out, double share)

@@ -88,12 +88,12 @@ static size_t next_largest(const mel_words_weights *w, size_t previous)
     return best;
 }
 
-static void add_share_interval(mel_buffer *out, double low, double high)
+static void add_share_interval(mel_buffer *out, const double ends[2])
 {
     mel_buffer_puts(out, " (95% between ");
-    mel_words_add_percent(out, fmin(low, high));
+    mel_words_add_percent(out, ends[0]);
     mel_buffer_puts(out, " and ");
-    mel_words_add_percent(out, fmax(low, high));
+    mel_words_add_percent(out, ends[1]);
     mel_buffer_puts(out, ")");
 }
 
@@ -115,9 +115,9 @@ void mel_words_add_list(mel_buffer *out, const mel_words_weights *w)
         mel_words_add_coordinate(out, w, at);
         mel_buffer_puts(out, " ");
         mel_words_add_percent(out, weight(w, at) / total);
-        if (metric->low != NULL)
-            add_share_interval(out, w->sign * metric->low[w->first + at] / total,
-                               w->sign * metric->high[w->first + at] / total);
+        double ends[2];
+        if (mel_metric_share_interval(ends, metric, w->first, w->n, w->first + at, w->sign))
+            add_share_interval(out, ends);
     }
     if (w->n > LISTED) {
         mel_buffer_printf(out, " and %zu more with ", w->n - LISTED);

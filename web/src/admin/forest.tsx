@@ -31,7 +31,10 @@ const HEAD = 26;
 const MOST = 200;
 
 /** Only a lower bound is known. */
-export const isOpen = (range: Range): boolean => range.high == null && typeof range.low === 'number';
+const isOpen = (range: Range): boolean => range.high == null && typeof range.low === 'number';
+
+/** Only an upper bound of a ratio is known. */
+const isBelow = (range: Range): boolean => range.text !== undefined && range.low === 0 && range.high != null;
 
 const endsOf = (range: Range): [number, number] => [range.low ?? range.value, range.high ?? range.value];
 
@@ -60,15 +63,15 @@ function scaleOf(ranges: Range[], log: boolean): { low: number; high: number; ti
   return { low, high: high > low ? high : low + 1, ticks };
 }
 
-export const rangeText = ({ low, high }: Range): string =>
-  low == null ? '' : high != null && high < 1e5 ? `${short(low)} to ${short(high)}` : `more than ${short(low)}`;
+const rangeText = ({ low, high }: Range): string => (low == null || high == null ? '' : `${short(low)} to ${short(high)}`);
 
-/** The number and its interval; of what has no upper end there is no best guess. */
+/** The number and its interval, or the one bound that there is, in the library's words; of that there is no best guess. */
 function Numbers({ range, x, y }: { range: Range; x: number; y: number }): JSX.Element {
+  const open = isOpen(range) || isBelow(range);
   return (
     <text class="forest-number" x={x} y={y} text-anchor="end">
-      {!isOpen(range) && <tspan class="forest-value">{short(range.value)} </tspan>}
-      {rangeText(range)}
+      {!open && <tspan class="forest-value">{short(range.value)} </tspan>}
+      {open ? range.text : rangeText(range)}
     </text>
   );
 }
@@ -103,6 +106,7 @@ export function Forest({ lines, all, log, label, simulated, names = false }: For
           ))}
           {sorted.map((l, i) => {
             const open = isOpen(l.range);
+            const below = isBelow(l.range);
             const [from, to] = open ? [l.range.low ?? low, high] : endsOf(l.range);
             return (
               <g key={l.key} class="forest-line">
@@ -112,7 +116,8 @@ export function Forest({ lines, all, log, label, simulated, names = false }: For
                 </text>
                 <line x1={at(from)} x2={at(to)} y1={y(i)} y2={y(i)} />
                 {open || to > high * 1.01 ? <path class="forest-arrow" d={`M${at(to) - 7} ${y(i) - 5}l7 5-7 5`} /> : null}
-                {!open && <circle cx={at(l.range.value)} cy={y(i)} r={5} />}
+                {below && <path class="forest-arrow" d={`M${at(low) + 7} ${y(i) - 5}l-7 5 7 5`} />}
+                {!open && !below && <circle cx={at(l.range.value)} cy={y(i)} r={5} />}
                 {l.truth !== undefined && <line class="forest-truth" x1={at(l.truth)} x2={at(l.truth)} y1={y(i) - 9} y2={y(i) + 9} />}
                 {(wide || names) && <Numbers range={l.range} x={width - 4} y={names ? y(i) - 14 : y(i) + 4} />}
               </g>

@@ -5,12 +5,7 @@ import { duration, percent, short } from '../lib/text';
 import type { Person, Range, StudyView } from '../lib/types';
 import { PHASES } from './schema';
 
-export function ratioText(ratio: Range | undefined | null): string {
-  if (!ratio) return '–';
-  if (ratio.high == null && ratio.low != null) return `more than ${short(ratio.low)}`;
-  const value = short(ratio.value);
-  return ratio.low != null && ratio.high != null ? `${value} (${short(ratio.low)} to ${short(ratio.high)})` : value;
-}
+export const ratioText = (ratio: Range | undefined | null): string => ratio?.text ?? '–';
 
 export const real = (view: StudyView): Person[] => view.live.filter((p) => !p.simulated);
 export const simulated = (view: StudyView): Person[] => view.live.filter((p) => p.simulated);

@@ -81,11 +81,24 @@ export interface Range {
   value: number;
   low?: number | null;
   high?: number | null;
+  /** As the library shows it: "7.3 (5.8 to 9.2)", "more than 200". */
+  text?: string;
+}
+
+/** One mistake counts more than so many of the other kind, or less. */
+export interface Bound {
+  about: 'missed' | 'false_alarm';
+  more: boolean;
+  number: string;
+  one: string;
+  many: string;
 }
 
 export interface Weight extends Range {
   symbol: string;
   name: string;
+  /** Of all weights of statistics. */
+  share?: Range;
 }
 
 export interface Ratio extends Range {
@@ -94,6 +107,8 @@ export interface Ratio extends Range {
   missed_plural: string;
   false_alarm: string;
   false_alarms: string;
+  /** Where the answers set one bound only. */
+  bound?: Bound;
 }
 
 export interface Threshold extends Range {
@@ -144,6 +159,10 @@ export interface Setting {
   ratios?: [number, number | null];
   /** Whether the answers allow it. */
   fits?: boolean;
+  /** For whom it is the best one: "one missed cancer counts as much as 12 to 14 false alarms". */
+  where?: string;
+  /** Both mistakes by the answers: "as much as 73 false alarms". */
+  weighs?: string;
 }
 
 export interface Settings {
@@ -213,7 +232,7 @@ export interface Result {
   best?: object;
   order?: Placed[];
   close_calls?: CloseCall[];
-  ratios?: { weight: number; of: number; ratio: number; interval: [number, number | null]; wide: boolean }[];
+  ratios?: { weight: number; of: number; ratio: number; interval: [number, number | null]; wide: boolean; more_than?: string }[];
   people?: string;
   closest?: { name: string; agreement: number; percent: string }[];
   agreement?: Agreement;

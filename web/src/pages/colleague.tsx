@@ -25,7 +25,16 @@ export function rememberColleague(id: string, proof: string): void {
   }
 }
 
-const ends = (r: Ratio): [number, number] => [r.low ?? r.value, r.high ?? r.value];
+/** Without an upper bound it may be anything. */
+const ends = (r: Ratio): [number, number] => [r.low ?? r.value, r.high === null ? Infinity : (r.high ?? r.value)];
+
+/** What is drawn: bounds that there are. */
+const drawn = (r: Ratio): number[] => [r.value, ...ends(r)].filter((x) => x > 0 && Number.isFinite(x));
+
+const counts = (r: Ratio): string =>
+  r.bound
+    ? `one ${r.bound.one} is ${r.bound.more ? 'worse' : 'less bad'} than ${r.bound.number} ${r.bound.many}`
+    : `one ${r.missed} is as bad as ${r.text ?? short(r.value)} ${r.false_alarms}`;
 
 function verdict(mine: Ratio, theirs: Ratio): string {
   const [low, high] = ends(mine);
@@ -35,18 +44,11 @@ function verdict(mine: Ratio, theirs: Ratio): string {
   return 'The two agree as far as the answers tell: the ranges overlap.';
 }
 
-/** As a share of all weights, so that two people's can be compared. */
-function share(weights: readonly Weight[], w: Weight): Range {
-  const all = weights.reduce((sum, x) => sum + Math.abs(x.value), 0) || 1;
-  const ends = [w.low ?? w.value, w.high ?? w.value].map((x) => Math.abs(x) / all).sort((x, y) => x - y);
-  return { value: Math.abs(w.value) / all, low: ends[0], high: ends[1] };
-}
-
 /** More classes, groups: every weight of both, on one scale. */
 function Weights({ mine, theirs }: { mine: Weight[]; theirs: Weight[] }): JSX.Element | null {
   const pairs = mine.flatMap((w) => {
     const other = theirs.find((t) => t.symbol === w.symbol);
-    return other ? [{ name: w.name, a: share(mine, w), b: share(theirs, other) }] : [];
+    return w.share && other?.share ? [{ name: w.name, a: w.share, b: other.share }] : [];
   });
   if (pairs.length === 0) return null;
   const apart = pairs.filter(({ a, b }) => (a.low ?? 0) > (b.high ?? 1) || (a.high ?? 1) < (b.low ?? 0));
@@ -90,12 +92,11 @@ export function Colleague({ result }: { result: Result }): JSX.Element | null {
   const [a, b] = [result.cost_ratio, theirs?.cost_ratio];
   if (theirs && !(a && b)) return <Weights mine={result.weights ?? []} theirs={theirs.weights ?? []} />;
   if (!a || !b) return null;
-  const ticks = logTicks({ value: a.value, low: Math.min(...ends(a), ...ends(b)), high: Math.max(...ends(a), ...ends(b)) });
+  const ticks = logTicks({ value: a.value, low: Math.min(...drawn(a), ...drawn(b)), high: Math.max(...drawn(a), ...drawn(b)) });
   const row = (name: string, r: Ratio): JSX.Element => (
     <>
       <p>
-        <b>{name}:</b> one {r.missed} is as bad as {short(r.value)} {r.false_alarms} ({short(ends(r)[0])} to{' '}
-        {short(ends(r)[1])})
+        <b>{name}:</b> {counts(r)}.
       </p>
       <Interval range={r} low={ticks.low} high={ticks.high} ticks={ticks.ticks} log />
     </>

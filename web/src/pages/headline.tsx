@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { Equation } from '../charts/equation';
 import { Interval, logTicks } from '../charts/interval';
 import { alarmWord, capital, missedWord, short } from '../lib/text';
-import type { Range, Ratio, Result, Words } from '../lib/types';
+import type { Bound, Range, Ratio, Result, Words } from '../lib/types';
 import { Heading } from './common';
 
 /** About the graver of the two mistakes; with one bound only, about the one that it makes a number above 1 of. */
@@ -16,6 +16,8 @@ interface Sides {
   range: { value: number; low: number | null; high: number | null };
   /** Of how many, where it is about shares of each class. */
   each?: string;
+  /** Where the answers set one bound only. */
+  bound?: Bound;
 }
 
 const known = (x: number | null | undefined): x is number => typeof x === 'number' && Number.isFinite(x) && x > 0;
@@ -24,10 +26,11 @@ const known = (x: number | null | undefined): x is number => typeof x === 'numbe
 function sidesOf(ratio: Ratio, interval: [number | null, number | null] | undefined): Sides {
   const [low, high] = interval ?? [ratio.low ?? null, ratio.high ?? null];
   const [least, most] = [known(low) ? low : null, known(high) ? high : null];
-  const bound = least === null || most === null ? (least ?? most) : null;
-  if ((bound ?? ratio.value) >= 1)
-    return { grave: 'missed', one: ratio.missed, many: ratio.false_alarms, single: ratio.false_alarm, range: { value: ratio.value, low: least, high: most } };
+  const { bound } = ratio;
+  if (bound ? bound.about === 'missed' : ratio.value >= 1)
+    return { grave: 'missed', one: ratio.missed, many: ratio.false_alarms, single: ratio.false_alarm, range: { value: ratio.value, low: least, high: most }, bound };
   return {
+    bound,
     grave: 'alarm',
     one: ratio.false_alarm,
     many: ratio.missed_plural,
@@ -54,11 +57,13 @@ function ratesOf(result: Result, words?: Words): Sides | null {
   const [heavy, light] = grave === 'missed' ? [missed, alarm] : [alarm, missed];
   const [low, high] = found.interval;
   const range = { value: 1 / found.ratio, low: known(high) ? 1 / high : null, high: known(low) ? 1 / low : null };
-  return { grave, one: heavy(1), many: light(2), single: light(1), range, each: ' in 100' };
+  const least = found.more_than;
+  const bound = least === undefined ? undefined : ({ about: grave === 'missed' ? 'missed' : 'false_alarm', more: true, number: least, one: heavy(1), many: light(least === '1' ? 1 : 2) } as const);
+  return { grave, one: heavy(1), many: light(2), single: light(1), range, each: ' in 100', bound };
 }
 
 function RatioWords({ result, sides }: { result: Result; sides: Sides }): JSX.Element {
-  const { grave, one, many, single, range, each = '' } = sides;
+  const { grave, one, many, single, range, bound, each = '' } = sides;
   const number = short(range.value);
   // A bound on one side only.
   const open = range.high === null || range.low === null;
@@ -69,11 +74,11 @@ function RatioWords({ result, sides }: { result: Result; sides: Sides }): JSX.El
       <Heading say>
         To you, <b>one {one}</b>
         {each}{' '}
-        {open ? (
+        {bound ? (
           <>
-            {range.low === null ? 'is less bad than ' : 'is worse than '}
+            {bound.more ? 'is worse than ' : 'is less bad than '}
             <b>
-              {short(range.low === null ? Math.ceil(range.high ?? 0) : Math.floor(range.low))} {many}
+              {bound.number} {bound.many}
             </b>
             {each}.
           </>

@@ -4,14 +4,12 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Mark } from '../charts/crowd';
 import { SettingCard, SettingTable, counted, type Names } from '../charts/settings';
-import { alarmWord, change, missedWord, short, whole } from '../lib/text';
+import { alarmWord, change, missedWord, whole } from '../lib/text';
 import type { Range, Result, Setting, Settings, Words } from '../lib/types';
 import { TodayForm, type SendToday } from './today';
 
 /** A probability with the digits that tell settings apart. */
 const chance = (t: number | null | undefined): string => (t === null || t === undefined ? 'never' : t === 0 ? 'always' : String(Number(t.toPrecision(2))));
-
-const percent = (x: number): string => `${short(100 * x)}%`;
 
 function namesOf(result: Result, words?: Words): Names {
   const classes = result.metric?.layout?.classes ?? [];
@@ -25,37 +23,18 @@ function namesOf(result: Result, words?: Words): Names {
   };
 }
 
-function ratioWords([low, high]: [number, number | null], names: Names, one: string): string {
-  if (high === null) return `${short(low)} ${names.alarms(2)} or more`;
-  if (low === 0) return `less than ${short(high)} ${high <= 1 ? one : names.alarms(2)}`;
-  return `${short(low)} to ${short(high)} ${names.alarms(2)}`;
-}
-
 interface WhyProps {
   setting: Setting;
   result: Result;
-  names: Names;
   mine: boolean;
   back: () => void;
 }
 
-/** What the mistakes of a setting weigh, in false alarms; where the answers set one bound only, what follows from it. */
-function costWords(setting: Setting, result: Result): string | null {
-  const [low, high] = result.ratio_interval ?? [1, 1];
-  if (setting.cost === undefined) return null;
-  const { missed, alarms } = counted(setting);
-  if ((low !== null && high !== null) || missed === 0) return `as much as ${short(setting.cost)}`;
-  const bound = high === null ? low : high;
-  return bound === null ? null : `${high === null ? 'more' : 'less'} than ${short(missed * bound + alarms)}`;
-}
-
 /** For whom this setting would be the best one, and whether the answers say so. */
-function Why({ setting, result, names, mine, back }: WhyProps): JSX.Element {
-  const ratio = result.cost_ratio;
+function Why({ setting, result, mine, back }: WhyProps): JSX.Element {
   const text = chance(setting.threshold);
-  const own = costWords(setting, result);
-  const todays = result.settings ? costWords(result.settings.usual, result) : null;
-  const said = ratio && setting.ratios ? `one ${ratio.missed} counts as much as ${ratioWords(setting.ratios, names, ratio.false_alarm)}` : '';
+  const todays = result.settings?.usual.weighs;
+  const said = setting.where;
   return (
     <p class="why" aria-live="polite">
       {said && (
@@ -74,9 +53,9 @@ function Why({ setting, result, names, mine, back }: WhyProps): JSX.Element {
           )}{' '}
         </>
       )}
-      {own && (
+      {setting.weighs && (
         <>
-          By your answers its mistakes weigh <b>{own} {names.alarms(2)}</b>
+          By your answers its mistakes weigh <b>{setting.weighs}</b>
           {todays && <>; today's {todays}</>}.{' '}
         </>
       )}
@@ -89,15 +68,6 @@ function Why({ setting, result, names, mine, back }: WhyProps): JSX.Element {
   );
 }
 
-/** The more a missed one counts the lower is the threshold: one bound of the ratio is the other one of it. */
-function calibratedWords(t: Range, ratio: Result['ratio_interval']): string {
-  if (typeof t.low !== 'number' || typeof t.high !== 'number') return percent(t.value);
-  const [low, high] = ratio ?? [1, 1];
-  if (low !== null && high === null) return `below ${percent(t.high)}`;
-  if (low === null && high !== null) return `above ${percent(t.low)}`;
-  return `${percent(t.value)} (${percent(t.low)} to ${percent(t.high)})`;
-}
-
 /** For whose probabilities the number holds. */
 function Whose({ result, settings }: { result: Result; settings: Settings }): JSX.Element {
   const t = result.threshold;
@@ -107,7 +77,7 @@ function Whose({ result, settings }: { result: Result; settings: Settings }): JS
       {chance(best?.threshold ?? null)} is on the probabilities of this test as it was measured.{' '}
       {t && (
         <>
-          On calibrated probabilities, of any model: {calibratedWords(t, result.ratio_interval)}.
+          On calibrated probabilities, of any model: {t.text}.
         </>
       )}
     </p>
@@ -202,7 +172,7 @@ export function WhatItMeans({ result, settings, words, send, told }: Props): JSX
           <span>fewer {names.missed(2)}</span>
         </div>
       </div>
-      <Why setting={now} result={result} names={names} mine={mine} back={() => setAt(settings.best)} />
+      <Why setting={now} result={result} mine={mine} back={() => setAt(settings.best)} />
       <div class="pair">
         <SettingCard
           own
