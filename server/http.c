@@ -173,6 +173,7 @@ static void *work(void *user)
     for (mel_http_request *request = take(http); request != NULL; request = take(http)) {
         show(request);
         http->handler(&request->response, &request->seen, http->user);
+        mel_http_request_compress(request);
         mel_http_request_hold_answer(request);
         request->answered = true;
         MHD_resume_connection(request->link);

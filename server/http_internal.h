@@ -78,6 +78,11 @@ bool mel_http_request_append(mel_http_request *request, const char *bytes, size_
  * answer becomes 503, or 413 where there never is. */
 void mel_http_request_hold_answer(mel_http_request *request);
 
+/* --- http_compress.c ------------------------------------------------------------------------------ */
+
+/* Packs the answer where that is safe, shorter, and taken by the client. */
+void mel_http_request_compress(mel_http_request *request);
+
 /* --- http_connection.c ---------------------------------------------------------------------------- */
 
 /* Called by the library when a connection begins and ends. */

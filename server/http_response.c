@@ -24,7 +24,8 @@ static bool add_headers(struct MHD_Response *out, const mel_response *r)
     good = good && MHD_add_response_header(out, "Content-Type", r->type) == MHD_YES;
     good = good && MHD_add_response_header(out, "Cache-Control", r->cache) == MHD_YES;
     if (r->gzipped)
-        good = good && MHD_add_response_header(out, "Content-Encoding", "gzip") == MHD_YES;
+        good = good && MHD_add_response_header(out, "Content-Encoding", "gzip") == MHD_YES &&
+               MHD_add_response_header(out, "Vary", "Accept-Encoding") == MHD_YES;
     if (r->cookie[0] != '\0')
         good = good && MHD_add_response_header(out, "Set-Cookie", r->cookie) == MHD_YES;
     char text[160];

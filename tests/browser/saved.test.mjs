@@ -1,5 +1,6 @@
 // Answers survive a lost connection, a reload and a second tab, and count once.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import {
   MOVING,
@@ -247,8 +248,56 @@ test('narrow, zoomed, dark, touch', async () => {
   }
 });
 
+/** A study that fourteen people have been through; its id. */
+async function peopled() {
+  const headers = { 'Content-Type': 'application/json', 'X-Melicit-CSRF': 'first' };
+  const send = async (path, body) => {
+    const answer = await fetch(`${server.url}/api/admin/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const told = await answer.json();
+    assert.equal(answer.status, 200, JSON.stringify(told));
+    headers.Cookie ??= answer.headers.get('set-cookie').split(';')[0];
+    headers['X-Melicit-CSRF'] = told.csrf ?? headers['X-Melicit-CSRF'];
+    return told;
+  };
+  await send('login', { token: server.token });
+  const { id } = await send('studies', {
+    format: 'melicit-study',
+    version: 1,
+    title: 'Twelve and more',
+    space: { data: 'breast_cancer_original', classes: ['healthy', 'cancer'] },
+    elicitation: { family: 'linear', max_questions: 20 },
+    phases: [{ kind: 'consent', version: '1', title: 'Consent', text: 'May we?' }, { kind: 'elicitation' }, { kind: 'result', title: 'Result' }, { kind: 'done', title: 'Thanks' }],
+  });
+  const person = async () => {
+    const cookies = {};
+    const call = async (path, body) => {
+      const answer = await fetch(`${server.url}${path}?study=${id}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Melicit-CSRF': cookies.csrf ?? 'first', Cookie: cookies.text ?? '' },
+        body: JSON.stringify(body),
+      });
+      const told = await answer.json();
+      assert.equal(answer.status, 200, JSON.stringify(told));
+      cookies.text ??= answer.headers.get('set-cookie')?.split(';')[0];
+      cookies.csrf = told.page.csrf ?? cookies.csrf;
+      return told.page;
+    };
+    let page = await call('/api/join', { study: id });
+    const values = { consent: { agreed: true, version: '1' }, result: {} };
+    while (page.kind !== 'done')
+      page = await call('/api/event', {
+        seq: page.seq,
+        key: randomUUID(),
+        value: values[page.kind] ?? { answer: page.seq % 3 ? 'A' : 'B' },
+        seconds: 2,
+      });
+  };
+  await Promise.all(Array.from({ length: 14 }, person));
+  return id;
+}
+
 test('each page fetches less than 90 kB', async () => {
-  for (const path of ['/', '/session', '/s/none', '/admin', '/admin/new', '/admin/study/none']) {
+  for (const path of ['/', '/session', '/s/none', '/admin', '/admin/new', `/admin/study/${await peopled()}`]) {
     const context = await browser.newContext();
     // Researchers' pages are fetched by those who are logged in.
     const login = { data: { token: server.token }, headers: { 'X-Melicit-CSRF': 'first' } };

@@ -1,5 +1,6 @@
 """melicit serve and melicit study: whole flows, joining and coming back, researchers' requests, exports."""
 import csv
+import gzip
 import http.client
 import io
 import json
@@ -47,6 +48,32 @@ def test_own_session(server):
     assert header["format"] == "melicit-session" and len(lines) == page["result"]["questions"]
     assert client.request("GET", "/api/result/report")[1].startswith(b"<!DOCTYPE html>")
     assert client.get("/api/result/secret")[0] == 404
+
+
+def test_answers_are_packed_where_that_is_safe(server):
+    """JSON for whoever takes gzip; never for a request from another site, nor an answer with a cookie."""
+    client = server.client()
+    page = client.own(options={"max_questions": 4})
+    while page["kind"] == "question":
+        page = client.answer(page)
+
+    def sent(path, **headers):
+        link = http.client.HTTPConnection("127.0.0.1", server.port)
+        link.request("GET", path, headers={"Cookie": "; ".join(f"{k}={v}" for k, v in client.cookies.items()), **headers})
+        answer = link.getresponse()
+        return answer.headers, answer.read()
+
+    plain = sent("/api/result")
+    assert plain[0]["Content-Encoding"] is None and len(plain[1]) > 5000
+    packed = sent("/api/result", **{"Accept-Encoding": "deflate, gzip;q=0.8"})
+    assert packed[0]["Content-Encoding"] == "gzip" and "Accept-Encoding" in packed[0]["Vary"]
+    assert len(packed[1]) < len(plain[1]) / 2 and json.loads(gzip.decompress(packed[1])) == json.loads(plain[1])
+    for headers in ({"Accept-Encoding": "gzip;q=0"}, {"Accept-Encoding": "br"}, {"Accept-Encoding": "xgzip"},
+                    {"Accept-Encoding": "gzip", "Sec-Fetch-Site": "cross-site"},
+                    {"Accept-Encoding": "gzip", "Sec-Fetch-Site": "same-site"}):
+        assert sent("/api/result", **headers)[0]["Content-Encoding"] is None, headers
+    small = sent("/api/nothing", **{"Accept-Encoding": "gzip"})
+    assert small[0]["Content-Encoding"] is None
 
 
 def test_downloaded_session_is_one_of_the_program(server, melicit):
