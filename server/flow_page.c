@@ -111,7 +111,8 @@ static mel_status (*const fill[])(json_t *page, mel_flow *flow, mel_error *err) 
 
 /* --- the whole page ----------------------------------------------------------------------------- */
 
-/* Pages done and about how many are left. */
+/* Pages done and about how many are left, this one among them; what is only read at the end, a result, is
+ * none of them. After the question was chosen: how much it tells is what the engine expects by. */
 static json_t *progress(mel_flow *flow)
 {
     double done = 0.0, left = 0.0;
@@ -119,7 +120,7 @@ static json_t *progress(mel_flow *flow)
     for (size_t i = 0; i < flow->study->n_phases; i++) {
         const mel_phase *phase = &flow->study->phase[i];
         const bool passed = i < flow->phase;
-        double pages = phase->kind == MEL_PHASE_DONE         ? 0.0
+        double pages = phase->kind == MEL_PHASE_DONE || phase->kind == MEL_PHASE_RESULT ? 0.0
                        : phase->kind == MEL_PHASE_EVALUATION ? (double)flow->n_evaluation
                        : phase->kind == MEL_PHASE_TRAINING
                            ? (double)json_array_size(json_object_get(phase->json, "items"))
@@ -158,11 +159,12 @@ mel_status mel_flow_page(json_t **page, mel_flow *flow, mel_error *err)
     json_t *out =
         json_pack("{s:s, s:b}", "kind", mel_flow_page_name(flow), "can_undo", mel_flow_can_undo(flow));
     mel_status status = whole(mel_json_copy(out, phase->json, texts, sizeof texts / sizeof *texts) &&
-                                  mel_json_put(out, "progress", progress(flow)) &&
                                   mel_json_copy(out, flow->study->file, settings, 2),
                               err);
     if (status == MEL_OK && fill[phase->kind] != NULL)
         status = fill[phase->kind](out, flow, err);
+    if (status == MEL_OK)
+        status = whole(mel_json_put(out, "progress", progress(flow)), err);
     *page = mel_json_if(status == MEL_OK, out);
     return status;
 }

@@ -62,9 +62,14 @@ for (const width of WIDTHS) {
     assert.equal(await page.locator('.primary').count(), 1);
     await page.locator('main[data-listed]').waitFor();
     await inspect(person, 'start');
+    // What is promised is what is asked for.
+    const promised = Number(/(\d+) times at most/.exec(await page.locator('.hero-lead').innerText())?.[1]);
+    const asked = page.waitForRequest((request) => request.url().endsWith('/api/start'));
     await tabTo(page, '.hero-go .primary');
     await page.keyboard.press('Enter');
+    assert.equal((await asked).postDataJSON().options.max_questions, promised);
     const first = await arrive(person, 'question');
+    assert.ok(first.progress.left > 12 && first.progress.left <= promised, `${first.progress.left}`);
     assert.deepEqual(first.question.classes.map((c) => c.name), ['healthy', 'cancer']);
     assert.equal(first.words.mistakes.missed_plural, 'missed cancers');
     // Coming back to the start page, one is told what is under way.

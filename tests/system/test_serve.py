@@ -50,6 +50,25 @@ def test_own_session(server):
     assert client.get("/api/result/secret")[0] == 404
 
 
+def test_progress_is_about_questions_and_survives_undo(server):
+    """What is to come is foretold within a few questions, and is the same whenever the same question is on."""
+    client = server.client()
+    page = client.own(space={"data": "breast_cancer_original", "classes": ["healthy", "cancer"]}, options={"max_questions": 30})
+    told = []
+    while page["kind"] == "question":
+        told.append(page["progress"]["left"])
+        assert page["progress"]["done"] == len(told) - 1
+        before, page = page, client.answer(page)
+        if len(told) == 5:
+            again = client.post("/api/undo", {"seq": page["seq"], "key": "0123456789abcdef0123456789abcdef"})[1]["page"]
+            assert again["question"] == before["question"] and again["progress"] == before["progress"]
+            page = client.answer(again)
+    assert page["kind"] == "result" and page["progress"]["left"] == 0
+    assert page["progress"]["done"] == len(told) == page["result"]["questions"]
+    ahead = [left - (len(told) - i) for i, left in enumerate(told)]
+    assert max(map(abs, ahead)) <= 6, told
+
+
 def test_answers_are_packed_where_that_is_safe(server):
     """JSON for whoever takes gzip; never for a request from another site, nor an answer with a cookie."""
     client = server.client()

@@ -422,12 +422,23 @@ static mel_status draws(mel_engine *base, size_t *n, size_t *n_coefficients, dou
     return MEL_OK;
 }
 
+/* By how many bits the next answers narrow the interval. Those of somebody who errs also tell how much, which
+ * narrows it as well: by a quarter bit each until it is as narrow as asked for, or less where the next one
+ * hardly tells anything. */
+static double narrowing_of(const engine *e)
+{
+    static const double usual = 0.26, most_told = 3.0, least = 0.05;
+    const bool errs = mel_assumed(&e->base.opt.active.assume)->errs != MEL_ERRS_NEVER;
+    const double told = e->information > 0.0 ? e->information : usual;
+    return fmax(least, errs ? fmin(usual, most_told * told) : fmin(1.0, told));
+}
+
 static uint32_t expected(mel_engine *base)
 {
     const engine *e = (const engine *)base;
-    const double excess = excess_of(e), told = fmin(1.0, fmax(0.05, e->information));
+    const double excess = excess_of(e);
     const double least = e->exchange.n < LEAST_ANSWERS ? (double)(LEAST_ANSWERS - e->exchange.n) : 0.0;
-    const double left = excess > 1.0 ? ceil(log2(excess) / told) : 0.0;
+    const double left = excess > 1.0 ? ceil(log2(excess) / narrowing_of(e)) : 0.0;
     return (uint32_t)fmin(fmax(left, least), 1e6);
 }
 

@@ -1,6 +1,7 @@
 // The first thing that anybody sees: one sentence, one picture, one button.
 
 import type { JSX } from 'preact';
+import { emptyDraft } from './draft';
 
 /** Rows of the pile, from below: how many false alarms, and where. It shows no number, so as not to anchor anybody. */
 const PILE: [number, number][] = [
@@ -90,8 +91,8 @@ export function Hero({ busy, problem, start }: HeroProps): JSX.Element {
             Which mistakes matter more to you?
           </h1>
           <p class="hero-lead">
-            Choose between two settings of a test about ten times, and see how many false alarms one missed case is
-            worth to you.
+            Choose between two settings of a test, {emptyDraft.questions} times at most, and see how many false alarms one
+            missed case is worth to you.
           </p>
           <div class="hero-go">
             <button type="button" class="primary" disabled={busy} onClick={() => start(CANCER_EXAMPLE)}>
