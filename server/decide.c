@@ -1,6 +1,7 @@
 /* Decisions with what a session found: about the rows it was measured on, or about uploaded probabilities. */
 #include "app.h"
 
+#include "decide_ids.h"
 #include "export.h"
 #include "json_helpers.h"
 #include "result.h"
@@ -19,6 +20,8 @@ typedef struct {
     double *probability;   /* n x k */
     const uint32_t *label; /* NULL: not known */
     const uint32_t *group; /* or NULL */
+    const size_t *row;     /* where each is in its file, counted from 1; NULL: in its order */
+    mel_ids ids;
 } rows;
 
 /* --- uploaded probabilities ---------------------------------------------------------------------- */
@@ -99,7 +102,7 @@ static mel_status decide(uint32_t *decision, const rows *r, const mel_outcome *f
 
 static void write_row(mel_buffer *out, const rows *r, size_t i, uint32_t decision, const mel_problem *problem)
 {
-    mel_buffer_printf(out, "%zu,", i + 1);
+    mel_ids_write(out, &r->ids, r->row != NULL ? r->row[i] : i + 1);
     for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++)
         mel_buffer_printf(out, "%.17g,", r->probability[i * r->k + c]);
     if (r->label != NULL)
@@ -113,7 +116,7 @@ static mel_status write_decisions(json_t **out, const rows *r, const uint32_t *d
 {
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
-    mel_buffer_puts(&text, "\"row\",");
+    mel_ids_write_head(&text, &r->ids);
     for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++) {
         char name[200];
         (void)snprintf(name, sizeof name, "probability of %.150s", problem->class_name[c]);
@@ -175,9 +178,9 @@ static mel_status take_table(rows *out, uint32_t **group, const mel_table *table
 }
 
 /* About the table, or without one about the rows that the session is about, which only a session of one's
- * own gives away. */
+ * own gives away; `named`: the file that says what rows are called, or NULL. */
 static mel_status answer(json_t **out, mel_call *call, mel_participant *participant, const mel_table *table,
-                         const json_t *body)
+                         const mel_table *named, const json_t *body)
 {
     const mel_problem *problem = mel_flow_problem(participant->flow);
     mel_problem *measured = NULL;
@@ -192,7 +195,10 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
         status =
             mel_cache_read_rows(&measured, call->app->cache, mel_flow_study(participant->flow), &call->err);
     if (measured != NULL)
-        r = (rows){ measured->n_rows, r.k, measured->probability, measured->label, measured->group };
+        r = (rows){ measured->n_rows, r.k,  measured->probability, measured->label, measured->group,
+                    measured->row,    { 0 } };
+    if (status == MEL_OK)
+        status = mel_ids_find(&r.ids, named, body, &call->err);
     if (status == MEL_OK)
         status = decide_rows(out, &r, participant, mel_json_is_true(body, "calibrated"), &call->err);
     if (measured == NULL)
@@ -204,12 +210,12 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
 
 /* As heavy work that has begun. */
 static void decide_for(mel_call *call, mel_participant *participant, const mel_table *table,
-                       const json_t *body)
+                       const mel_table *named, const json_t *body)
 {
     json_t *out = NULL;
     mel_status status = mel_cache_more_work(call->app->cache, true, 3 * (size_t)MOST_TEXT, &call->err);
     if (status == MEL_OK)
-        status = answer(&out, call, participant, table, body);
+        status = answer(&out, call, participant, table, named, body);
     if (status == MEL_ELIMIT) /* which is about what they asked for */
         mel_call_error(call, 413, "too-large", call->err.text, NULL);
     else
@@ -220,16 +226,24 @@ static void decide_about_upload(mel_call *call, mel_participant *participant, co
 {
     mel_table *table = mel_upload_open(call, mel_json_string(body, "upload"));
     if (table != NULL)
-        decide_for(call, participant, table, body);
+        decide_for(call, participant, table, table, body);
     mel_upload_close(call, table);
 }
 
 static void decide_about_own_rows(mel_call *call, mel_participant *participant, const json_t *body)
 {
     mel_cache *cache = call->app->cache;
+    const char *file = mel_json_string(mel_flow_study(participant->flow)->space, "data");
+    if (mel_is_own(participant) && mel_is_upload(file)) {
+        mel_table *named = mel_upload_open(call, file + sizeof MEL_UPLOAD - 1);
+        if (named != NULL)
+            decide_for(call, participant, NULL, named, body);
+        mel_upload_close(call, named);
+        return;
+    }
     const mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
     if (status == MEL_OK) {
-        decide_for(call, participant, NULL, body);
+        decide_for(call, participant, NULL, NULL, body);
         mel_cache_end_work(cache);
     } else {
         mel_call_finish(call, status, NULL);

@@ -176,8 +176,9 @@ typedef struct {
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
     bool joint; /* probabilities are n_rows x (n_groups x n_classes): in the group and of the class */
     uint32_t *label, *group;
-    double *weight;              /* NULL: every row counts 1 */
-    double *numbers;             /* n_rows x those that were asked for; NULL: none */
+    size_t *row;     /* of a table: where each row is in its file, counted from 1; NULL: in its order */
+    double *weight;  /* NULL: every row counts 1 */
+    double *numbers; /* n_rows x those that were asked for; NULL: none */
     char digest[MEL_DIGEST_HEX]; /* of the files; "" where there is none */
     json_t *description;         /* for the header of a session; enough to make the problem again */
     char *typed;                 /* "--data cancer.csv --group sex", as one would type it */

@@ -49,6 +49,7 @@ void mel_problem_free(mel_problem *problem)
     free(problem->group);
     free(problem->weight);
     free(problem->numbers);
+    free(problem->row);
     json_decref(problem->description);
     free(problem->typed);
     free(problem->group_column);

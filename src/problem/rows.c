@@ -102,8 +102,18 @@ static mel_status take_numbers(mel_problem *problem, const mel_table *table, con
     return names->n > 0 ? mel_row_costs_read(&problem->numbers, table, names, "--row-cost", err) : MEL_OK;
 }
 
+/* Headers are no rows: `first` is what messages call the first one. */
+static mel_status take_places(mel_problem *problem, const mel_table *table, size_t first, mel_error *err)
+{
+    const size_t n = mel_table_rows(table);
+    problem->row = mel_alloc(n, sizeof *problem->row);
+    for (size_t i = 0; i < n && problem->row != NULL; i++)
+        problem->row[i] = mel_table_row_number(table, i) - first + 1;
+    return problem->row != NULL || n == 0 ? MEL_OK : mel_fail_memory(err, "the places of rows");
+}
+
 /* Trains on one part and takes the probabilities of the other. */
-static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL_DATASET_PARTS],
+static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL_DATASET_PARTS], size_t first,
                                 const mel_problem_options *opt, mel_error *err)
 {
     mel_dataset_part *train = &parts[MEL_PART_TRAIN], *test = &parts[MEL_PART_TEST];
@@ -115,6 +125,8 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
         status = mel_dataset_part_encode(train, encoder, err);
     if (status == MEL_OK)
         status = take_numbers(problem, test->table, &opt->numbers, err);
+    if (status == MEL_OK)
+        status = take_places(problem, test->table, first, err);
     if (status == MEL_OK)
         status = mel_dataset_part_encode(test, encoder, err);
     mel_encoder_free(encoder);
@@ -133,6 +145,7 @@ static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
                                     const mel_problem_options *opt, mel_error *err)
 {
     mel_dataset_part parts[MEL_DATASET_PARTS];
+    const size_t first = mel_table_rows(dataset->table) > 0 ? mel_table_row_number(dataset->table, 0) : 1;
     mel_status status = mel_dataset_split(parts, dataset, opt->dataset.test_share, false, opt->seed, err);
     if (status == MEL_OK && (parts[MEL_PART_TEST].n == 0 || parts[MEL_PART_TRAIN].n == 0))
         status =
@@ -143,7 +156,7 @@ static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
     if (status == MEL_OK)
         status = mel_check_classes(&opt->resources, problem->n_classes, dataset->groups.n_classes, err);
     if (status == MEL_OK)
-        status = measure_parts(problem, parts, opt, err);
+        status = measure_parts(problem, parts, first, opt, err);
     for (size_t p = 0; p < MEL_DATASET_PARTS; p++)
         mel_dataset_part_clear(&parts[p]);
     return status;

@@ -209,6 +209,10 @@ test('from the start page to decisions about customers in at most 25 clicks and 
   ]);
   const lines = readFileSync(await download.path(), 'utf8').trim().split(/\r?\n/);
   assert.equal(lines.length, 201, lines[0]);
+  // Each line says which row of the file it is about.
+  const file = churn().toString('latin1').split('\r\n');
+  const truths = lines.slice(1).map((line) => [line.split(',').at(-2)?.replaceAll('"', ''), file[Number(line.split(',')[0])]?.split(';').at(-1)]);
+  assert.ok(truths.every(([told, own]) => told === own));
   const decided = lines.slice(1).map((line) => line.split(',').filter((cell) => /^"?(ja|nein)"?$/.test(cell)));
   assert.ok(decided.every((cells) => cells.length > 0) && new Set(decided.flat()).size === 2);
   console.log(`${clicks} clicks from the start page to decisions.csv`);

@@ -2,6 +2,7 @@
 import csv
 import io
 
+import numpy
 import pytest
 from serving import Server
 
@@ -161,3 +162,32 @@ def test_a_bound_below_one_of_a_kind_is_turned_round(server):
     words = next(s["text"] for s in result["statements"] if s["key"] == "words")
     assert words.startswith("One missed crack counts less than ") and "never accepted a false alarm" in words, words
     assert "e-1" not in " ".join(s["text"] for s in result["statements"])
+
+
+def test_decisions_can_be_matched_by_name(server):
+    """Rows have the number that they have in the file, and what the file calls them, also after a split."""
+    client = server.client()
+    rng = numpy.random.default_rng(5)
+    x, names = rng.normal(size=200), [f"case, {i:03d}" for i in range(200)]
+    truth = ["ill" if a + b > 0.8 else "well" for a, b in zip(x, rng.normal(size=200))]
+    table = "x,paid,patient,truth\n" + "".join(f'{a:.4f},{i % 7},"{name}",{t}\n' for i, (a, name, t) in enumerate(zip(x, names, truth)))
+    upload = client.json("POST", "/api/upload", table, {"Content-Type": "text/csv"})[1]["upload"]
+    page = answered(client, {"data": f"upload:{upload}", "label": "truth", "classes": ["well", "ill"]}, "linear")
+    rows = decisions(client, page)
+    assert list(rows[0]) == ["row", "patient", "probability of ill", "truth", "decision"] and len(rows) == 100
+    assert len({row["row"] for row in rows}) == 100
+    for row in rows:
+        at = int(row["row"]) - 1
+        assert row["patient"] == names[at] and row["truth"] == truth[at]
+    # Probabilities of another model: a column called id, which may hold numbers, or the one that is named.
+    probs = "p,customerId,region\n" + "".join(f"{i / 20},{9000 - i},r{i % 3}\n" for i in range(20))
+    upload = client.json("POST", "/api/upload", probs, {"Content-Type": "text/csv"})[1]["upload"]
+    rows = decisions(client, page, upload=upload, columns=["p"])
+    assert [row["customerId"] for row in rows] == [str(9000 - i) for i in range(20)]
+    rows = decisions(client, page, upload=upload, columns=["p"], id="region")
+    assert rows[4]["region"] == "r1" and "customerId" not in rows[0]
+    status, told = client.post("/api/decisions", {"upload": upload, "columns": ["p"], "id": "nobody"}, **{"X-Melicit-CSRF": page["csrf"]})
+    assert status == 400 and told["error"]["field"] == "id"
+    # Without anything that tells rows apart they have numbers.
+    upload = client.json("POST", "/api/upload", "p,z\n0.1,1\n0.9,1\n", {"Content-Type": "text/csv"})[1]["upload"]
+    assert list(decisions(client, page, upload=upload, columns=["p"])[0]) == ["row", "probability of ill", "decision"]

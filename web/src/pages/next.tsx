@@ -30,6 +30,7 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
   const rows = result.settings?.rows ?? result.treatments?.rows ?? 0;
   const [column, setColumn] = useState('');
   const [group, setGroup] = useState('');
+  const [id, setId] = useState('');
   // Without rows that a rule was found on, the threshold for calibrated probabilities is all there is.
   const [calibrated, setCalibrated] = useState(!result.best);
   const [said, setSaid] = useState('');
@@ -55,6 +56,7 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
       const known = told.columns.filter((c) => c.kind === 'number').map((c) => c.name);
       setColumn(known.find((name) => name === classes[1]) ?? known[known.length - 1] ?? '');
       const texts = told.columns.filter((c) => groups.every((name) => c.values.map(String).includes(name)));
+      setId('');
       setGroup(texts[0]?.name ?? told.columns[0]?.name ?? '');
       return `${file.name}: ${whole(told.rows)} rows`;
     });
@@ -105,6 +107,15 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
               </select>
             </div>
           )}
+          <div class="field">
+            <label for="decide-id">What the rows are called</label>
+            <select id="decide-id" value={id} onChange={(event) => setId(event.currentTarget.value)}>
+              <option value="">their number, and an id where there is one</option>
+              {upload.columns.map((c) => (
+                <option key={c.name}>{c.name}</option>
+              ))}
+            </select>
+          </div>
           {result.threshold && result.best && (
             <label class="switch">
               <input type="checkbox" checked={calibrated} onChange={() => setCalibrated(!calibrated)} />
@@ -120,6 +131,7 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
                 decide({
                   upload: upload.upload,
                   calibrated,
+                  ...(id ? { id } : {}),
                   ...(classes.length === 2 && !named ? { columns: [column] } : {}),
                   ...(groups.length > 1 ? { group } : {}),
                 })
