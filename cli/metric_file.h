@@ -16,7 +16,7 @@ enum { CLI_METRIC_DRAWS = 400 };
 double *cli_metric_draws(size_t n, const mel_metric *metric, uint64_t seed);
 
 /* Two classes come in the order of the metric, whose second one is positive, unless options say another; its
- * names are lent. */
+ * names are borrowed. */
 void cli_follow_metric(mel_naming *naming, const mel_metric *metric);
 
 /* The classes and groups that statistics are about, in their order. */

@@ -223,7 +223,7 @@ typedef struct {
 MEL_API const mel_option *mel_option_table(size_t *n);
 
 /* Sets one option from its text ("per_round", "3"), or those that a JSON object names ({"per_round": 3});
- * MEL_EINVAL names the option. Options that are lent are set in the struct itself. */
+ * MEL_EINVAL names the option. Options that are borrowed are set in the struct itself. */
 MEL_API mel_status mel_session_options_set(mel_session_options *opt, const char *key, const char *text,
                                            mel_error *err);
 MEL_API mel_status mel_session_options_from_json(mel_session_options *opt, const char *text, mel_error *err);

@@ -192,7 +192,7 @@ typedef struct {
     double radius; /* SLOPES: share of a probe in the current mixture; 0.1 */
 } mel_compare_options;
 MEL_API void mel_compare_options_init(mel_compare_options *opt);
-/* Classifiers are measured on these rows, which are lent. MEL_EDATA as mel_space_from_sample. */
+/* Classifiers are measured on these rows, which are borrowed. MEL_EDATA as mel_space_from_sample. */
 MEL_API mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows,
                                        const mel_compare_options *opt, mel_error *err);
 MEL_API void mel_comparisons_free(mel_comparisons *search);

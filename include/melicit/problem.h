@@ -133,7 +133,7 @@ MEL_API void mel_problem_options_init(mel_problem_options *opt);
 MEL_API void mel_problem_options_clear(mel_problem_options *opt);
 
 /* The options that a description says: the `space` of a session file or of a study file, where `data` stands
- * for `table`. Texts are lent by it. Refuses (MEL_EDATA) fields that are not known, are of another type or
+ * for `table`. Texts belong to it. Refuses (MEL_EDATA) fields that are not known, are of another type or
  * are not read with the given kind of input. */
 MEL_API mel_status mel_problem_from_json(mel_problem_options *out, const json_t *description, mel_error *err);
 /* The keys of a description that name files, i from 0 up; NULL after the last. */

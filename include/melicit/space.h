@@ -42,7 +42,7 @@ typedef struct {
     const uint32_t *group;              /* n_rows, < n_groups; NULL without groups */
 } mel_sample;
 
-/* The arrays are lent and must outlive the space, which takes little memory beside them. MEL_EDATA with
+/* The arrays are borrowed and must outlive the space, which takes little memory beside them. MEL_EDATA with
  * the row for probabilities that are not finite, below 0 (by more than 1e-6) or do not add up to 1 within
  * 1e-6, for labels and groups out of range, one class only, classes without rows, and groups without rows
  * of some class (rates of it would be 0/0). */

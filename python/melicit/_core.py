@@ -1,4 +1,4 @@
-"""Calling the library: statuses become exceptions, arrays and texts are lent to it."""
+"""Calling the library: statuses become exceptions, arrays and texts are borrowed by it."""
 from __future__ import annotations
 
 import json

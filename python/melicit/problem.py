@@ -46,7 +46,7 @@ class Ground:
 
 
 class Problem:
-    """What questions are about. The rows are lent to the library, not copied, where they are C-contiguous float64."""
+    """What questions are about. The rows are borrowed by the library, not copied, where they are C-contiguous float64."""
 
     def __init__(self) -> None:
         raise TypeError("use Problem.from_proba, from_estimator, from_files, population, ball or candidates")

@@ -44,7 +44,7 @@ struct mel_engine {
     const mel_engine_ops *ops;
 };
 
-/* Each copies what it needs of opt; face, space and ball are lent. */
+/* Each copies what it needs of opt; face, space and ball are borrowed. */
 mel_status mel_engine_search(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                              mel_error *err);
 mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_session_options *opt,

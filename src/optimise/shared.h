@@ -60,7 +60,7 @@ typedef struct {
     mel_progress progress; /* asked now and then while waiting: nonzero gives up with MEL_ESTOPPED */
 } mel_judge_options;
 void mel_judge_options_init(mel_judge_options *opt);
-/* For rows and classes like these; names are lent. */
+/* For rows and classes like these; names are borrowed. */
 mel_status mel_judge_command_start(mel_judge_command **out, const char *program, size_t n_rows,
                                    size_t n_classes, const char *const *class_name,
                                    const mel_judge_options *opt, mel_error *err);

@@ -21,7 +21,7 @@ void mel_classes_clear(mel_classes *classes)
 typedef struct {
     size_t n;
     const char *const *name;
-    char **own; /* what was split; NULL: the names are lent */
+    char **own; /* what was split; NULL: the names are borrowed */
     mel_name_list_text list;
     const char *shown;
 } given_names;

@@ -20,7 +20,7 @@ typedef struct {
     double *uphill;                           /* size */
 } mel_climb;
 
-/* pairs and weight are lent. */
+/* pairs and weight are borrowed. */
 mel_status mel_climb_new(mel_climb *climb, mel_pair_gain *pairs, const double *weight, mel_error *err);
 void mel_climb_free(mel_climb *climb); /* of a zeroed climb too */
 

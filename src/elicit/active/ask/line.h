@@ -15,7 +15,7 @@
 
 typedef struct mel_lines mel_lines;
 
-/* Region, sampler and space (NULL: the region is a ball) are lent. */
+/* Region, sampler and space (NULL: the region is a ball) are borrowed. */
 mel_status mel_lines_new(mel_lines **out, const mel_region *region, const mel_bivector_sampler *sampler,
                          const mel_space *space, mel_error *err);
 void mel_lines_free(mel_lines *lines);

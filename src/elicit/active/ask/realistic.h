@@ -16,7 +16,7 @@ typedef struct mel_realistic mel_realistic;
 
 /* What can be asked about f on this space: of the options, out of how many people (0: as many as suit its
  * rarest class), and whether for the weights or for the best rule; for samplers of so many samples. f and the
- * space are lent. */
+ * space are borrowed. */
 mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_space *space, size_t samples,
                              const mel_session_options *opt, mel_error *err);
 void mel_realistic_free(mel_realistic *realistic);
