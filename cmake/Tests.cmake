@@ -17,7 +17,7 @@ set(MEL_LONG_UNDER_SANITIZERS test_exchange_sessions test_finding test_frontier_
     test_feasible test_radius_sample test_fair_search test_ball_search test_diagonal_fractional test_diagonal_search test_corrupt test_comparisons
     system_test_apply system_test_candidates system_test_certainty system_test_classifiers system_test_data system_test_elicit_classes
     system_test_named_numpy system_test_names system_test_optimise system_test_permutations system_test_pools system_test_posterior system_test_rank
-    system_test_search_curved system_test_search_fair system_test_shards system_test_space_classes)
+    system_test_search_curved system_test_search_fair system_test_space_classes)
 if(DEFINED ENV{MELICIT_SOAK})
     set(MEL_LONG_UNDER_SANITIZERS "")
 endif()
@@ -144,8 +144,8 @@ endforeach()
 set(MEL_SYSTEM_TESTS_TOGETHER
     "files: test_corrections test_make test_memory test_report test_site test_thesis_map"
     "rules: test_certainty test_classifiers test_data test_rank test_space_classes"
-    "inputs: test_named_numpy test_pools test_shards"
-    "words: test_apply_words test_column_names test_metric test_optimise_failures test_optimise_ways test_page test_refuse_classes"
+    "inputs: test_named_numpy test_pools"
+    "words: test_apply_words test_column_names test_corrupt test_metric test_optimise_failures test_optimise_ways test_page test_refuse_classes test_shards"
     "sklearn: test_measures_sklearn test_named_sklearn test_rank_sklearn")
 if(MEL_TESTS)
     file(GLOB scripts CONFIGURE_DEPENDS tests/system/test_*.py)
@@ -226,9 +226,9 @@ if(MEL_TESTS AND NOT MEL_SANITIZE)
 endif()
 
 # Tests that take long start first, so that none runs alone at the end: seconds in make test on two cores, next to others.
-foreach(cost browser_flows=186 browser_study=155 system_test_cli=144 system_test_serve_abuse=133 lint_tidy_src=122 browser_session=77
-        browser_saved=67 browser_own=67 browser_start=60 lint_tidy_tests=55 system_test_serve=48 system_test_ranks=47 browser_result=46 system_test_zoo=43
-        system_inputs=40 system_rules=35 system_sklearn=30 system_files=25
+foreach(cost browser_flows=186 browser_study=155 system_test_cli=144 lint_tidy_src=122 system_rest=110 system_rest_serve=105 browser_session=77
+        browser_saved=67 browser_own=67 browser_start=60 lint_tidy_tests=55 system_test_serve=70 system_test_serve_abuse=60 system_test_ranks=47 browser_result=46 system_test_zoo=43
+        system_words=40 system_rules=35 system_inputs=20 system_sklearn=30 system_files=25
         browser_small=40 system_test_serve_postgres=39 test_alloc_elicit=35 system_test_serve_twelve=34
         system_test_elicit=33 system_test_kill=33 test_server_cache=33 system_test_sklearn=28
         system_test_python_docs=27 system_test_serve_cluster=27 system_test_apply=25 lint_tidy_cli=23

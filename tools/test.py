@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Builds and runs the tests: `tools/test.py --build build checks sanitize`, as `make test` does.
 
-Stages: `unit` (the tests of the plain build), `lint`, `checks` (both at once, without the C tests that `sanitize` runs),
+Stages: `unit` (the tests of the plain build), `lint`, `checks` (both at once, without the tests that `sanitize` runs),
 `sanitize` (the same tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a build folder of its own), `threads`
 (those of the server under ThreadSanitizer). While the tests of a stage run, the next is built on what they leave of the cores.
 Each is a line for its build and a line for its tests; then come the outputs of tests that failed, the reasons of those that
