@@ -139,7 +139,7 @@ static mel_status make_scratch(int *file, char **name, const mel_store *store, m
     *file = mkstemp(*name);
     if (*file >= 0)
         return MEL_OK;
-    const mel_status status = mel_sqlite_cannot(*name, "be created", errno, err);
+    const mel_status status = mel_failure(mel_sqlite_cannot(*name, "be created", errno, err));
     free(*name);
     *name = NULL;
     return status;
