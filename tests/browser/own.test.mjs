@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { answerUntil, arrive, goOn, inspect, launch, login, settle, startOwn, startServer, visitor } from './support.mjs';
+import { answerUntil, arrive, goOn, inTurn, inspect, launch, login, settle, startOwn, startServer, visitor } from './support.mjs';
 
 let server;
 let browser;
@@ -51,10 +51,10 @@ async function answerAll(person, look) {
   return current;
 }
 
-for (const [width, colorScheme] of [
+for (const [width, colorScheme] of inTurn(0, [
   [1280, 'light'],
   [390, 'dark'],
-])
+]))
   test(`groups side by side, and what is done today, at ${width} px`, async () => {
     const person = await visitor(browser, server, width, { colorScheme });
     const { page } = person;

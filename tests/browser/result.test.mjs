@@ -1,11 +1,11 @@
 // Questions that do not jump, keys that always answer, and the result: the slider, answers given again, decisions. At the width of a
-// desk and of a phone; sessions are started and mostly answered by requests, so that the pages are what is waited for.
+// desk or of a phone; sessions are started and mostly answered by requests, so that the pages are what is waited for.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { answerUntil, arrive, inspect, launch, program, send, settle, startServer, view, visitor } from './support.mjs';
+import { answerUntil, arrive, inTurn, inspect, launch, program, send, settle, startServer, view, visitor } from './support.mjs';
 
 let server;
 let browser;
@@ -46,7 +46,7 @@ function assertSamePlaces(now, before) {
       assert.ok(Math.abs(x - before[i].box[j]) < 0.1, `${selector} moved from ${before[i].box} to ${box}`);
 }
 
-for (const width of [1280, 390]) {
+for (const width of inTurn(1, [1280, 390]))
   test(`nothing jumps between questions, and keys answer whatever was clicked, at ${width} px`, async () => {
     const person = await visitor(browser, server, width);
     const { page } = person;
@@ -92,6 +92,7 @@ for (const width of [1280, 390]) {
     await person.context.close();
   });
 
+for (const width of inTurn(0, [1280, 390]))
   test(`the setting, today's, and every other one at ${width} px`, async () => {
     const person = await visitor(browser, server, width);
     const { page } = person;
@@ -119,7 +120,6 @@ for (const width of [1280, 390]) {
     person.check();
     await person.context.close();
   });
-}
 
 test('answers are given again, by keyboard alone, and count', async () => {
   const person = await visitor(browser, server, 390);

@@ -2,7 +2,7 @@
 // a study. At the width of a desk and of a phone.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { arrive, fits, launch, settle, startServer, view, visitor } from './support.mjs';
+import { arrive, fits, inTurn, launch, settle, startServer, view, visitor } from './support.mjs';
 
 let server;
 let browser;
@@ -75,7 +75,7 @@ async function answerAll(person, last = 0) {
 
 const LONG = 'Blutvergiftungsfrüherkennungsfehlalarm'.repeat(5);
 
-for (const width of [1280, 390]) {
+for (const width of inTurn(1, [1280, 390]))
   test(`long names at ${width} px`, async () => {
     const study = await studyOf([GUESS, QUESTIONS, RESULT, DONE], { missed: `missed ${LONG}`, false_alarm: LONG });
     const person = await open(width, study);
@@ -98,6 +98,7 @@ for (const width of [1280, 390]) {
     await close(person);
   });
 
+for (const width of [1280, 390]) {
   test(`the legend has the marks of the picture at ${width} px`, async () => {
     const person = await open(width, await studyOf([QUESTIONS, DONE]));
     const { page } = person;

@@ -16,6 +16,8 @@ const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const program = path.resolve(process.env.MELICIT_PROGRAM ?? path.join(root, 'build/melicit'));
 export const WIDTHS = [1280, 360];
+/** Of ways to look at a page, such as widths, the one whose turn it is; all of them with MELICIT_SOAK=1. */
+export const inTurn = (turn, ways) => (process.env.MELICIT_SOAK ? ways : [ways[turn % ways.length]]);
 export const PATIENCE_MS = 120_000;
 const HEIGHTS = { 1280: 800, 390: 844, 360: 740, 320: 640 };
 const BROWSER_FLAGS = [

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import pathlib
+import signal
 import subprocess
 from dataclasses import dataclass
 
@@ -16,6 +17,12 @@ BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", SOURCE / "build")).resolve(
 PROGRAM = BUILD / "melicit"
 DATA = SOURCE / "data"
 SANITIZED = os.environ.get("MELICIT_SANITIZE", "OFF") == "ON"
+
+
+# Below nohup, and in the background of a script, signals are ignored, by programs that tests start as well; by these no longer.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 
 def environment(**more):

@@ -1074,7 +1074,6 @@ def test_signals_while_waiting_for_input(melicit, number, more):
     process = subprocess.Popen(
         [str(PROGRAM), "train", "--data", "-", *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, env=environment(), cwd=melicit.folder,
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # below nohup SIGHUP is ignored
     )
     wait_until_caught(process)
     process.send_signal(number)
