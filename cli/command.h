@@ -4,6 +4,7 @@
 #ifndef MEL_CLI_COMMAND_H
 #define MEL_CLI_COMMAND_H
 
+#include "base/internal.h"
 #include "melicit/elicit.h"
 
 #include <jansson.h>
@@ -132,7 +133,7 @@ const cli_group *cli_common_group(const void **defaults);
 bool cli_option_default(char *text, size_t size, const cli_option *option, const void *defaults);
 
 /* Errors of the program itself, as the library raises them. */
-MEL_PRINTF(3, 4) mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...);
+#define cli_fail(...) mel_fail(__VA_ARGS__)
 /* Puts "place: " before the sentence that err already holds. */
 mel_status cli_fail_in(mel_error *err, mel_status code, const char *place);
 

@@ -67,17 +67,6 @@ char *cli_format(const char *fmt, ...)
     return text;
 }
 
-mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    err->code = code;
-    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
-    va_end(args);
-    mel_error_mend(err);
-    return code;
-}
-
 mel_status cli_fail_in(mel_error *err, mel_status code, const char *place)
 {
     char *sentence = cli_format("%s: %s", place, err->text);
