@@ -133,7 +133,7 @@ def regrets():
                 for metric, value in measures(k, rng).values():
                     for (size, way), one in regrets_of(probs, y, test, labelled, metric, value).items():
                         found.setdefault((name, size, way), []).append(one)
-            print(name, seed, {size: round(float(numpy.mean(found[name, size, "calibrated"])), 4) for size in SIZES}, flush=True)
+            print(f"    regret: {name}, seed {seed}", flush=True)
     return found
 
 
@@ -190,7 +190,7 @@ def shifted(desk):
             once = [shift_once(desk, x, y, missed, alarm, seed) for seed in range(splits)]
             sums = {way: float(numpy.mean([one[way] for one in once])) for way in once[0]}
             lines.append((name, missed, alarm, sums))
-            print(name, missed, alarm, sums, flush=True)
+            print(f"    class shares: {name}, {missed} : {alarm}", flush=True)
     return lines
 
 
@@ -211,7 +211,7 @@ def limited(desk):
             half = numpy.hypot((high - low) / 2, 1.96 * (value * (1 - value) / n) ** 0.5)
             inside += abs(value - (low + high) / 2) <= half
             total += 1
-    print("limits", inside, total, flush=True)
+    print(f"    limits: {inside} of {total}", flush=True)
     return inside, total
 
 
