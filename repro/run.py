@@ -15,8 +15,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Minutes on two idle cores, by the processor time of single calls, for the progress.
-CHAPTERS = {"binary": 5, "multiclass": 9, "fair": 4, "quadratic": 9, "blackbox": 2, "study": 3, "rules": 8}
+# Minutes of processor time, for the progress.
+CHAPTERS = {"binary": 2, "multiclass": 4, "fair": 2, "quadratic": 8, "blackbox": 2, "study": 1, "rules": 2}
 QUICK = ("binary", "multiclass", "fair", "quadratic", "blackbox", "study")
 
 
@@ -63,7 +63,7 @@ def main():
     env = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "REPRO_OUT": str(options.out.resolve()), "REPRO_SEED": str(options.seed), "REPRO_QUICK": "1" if options.quick else "", "PYTHONDONTWRITEBYTECODE": "1"}
     begun = time.monotonic()
     for i, chapter in enumerate(chapters, 1):
-        left = "" if options.quick else f", about {sum(CHAPTERS[c] for c in chapters[i - 1:])} minutes to go on two idle cores"
+        left = "" if options.quick else f", about {sum(CHAPTERS[c] for c in chapters[i - 1:])} minutes to go on one idle core"
         print(f"== {i} of {len(chapters)}: repro/{chapter}.py{left}", flush=True)
         start, used = time.monotonic(), processor()
         if subprocess.run([sys.executable, ROOT / "repro" / f"{chapter}.py"], env=env).returncode != 0:
