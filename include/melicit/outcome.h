@@ -224,6 +224,9 @@ typedef struct {
     size_t n_order;
     const mel_placed *order;
     double order_probability; /* of all of it */
+    /* Who was chosen over every other one in the answers themselves; NULL: nobody. Where that is not the
+     * first in the order, the answers are too few to rule out that some were errors. */
+    const char *chosen;
 
     mel_agreed agreed; /* with the answers of the options' evaluation */
 

@@ -438,6 +438,8 @@ static void put_order(sheet *s, const mel_outcome *o)
         add(s, list, &one);
     }
     put(s, "order", list);
+    if (o->chosen != NULL)
+        put(s, "chosen", text(o->chosen));
     put(s, "order_probability", number(o->order_probability));
 }
 

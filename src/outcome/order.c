@@ -5,8 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST_TEXT = 1 << 16, MOST_NAMED = 4 };
+enum { MOST_TEXT = 1 << 16, MOST_NAMED = 4, MOST_MET = 64 };
 /* From this probability on that the next one is not better, the order of the two counts as settled. */
 static const double settled = 0.95;
 
@@ -57,6 +58,51 @@ static mel_status put_in_order(mel_outcome_work *w, double *value, size_t *order
     return status == MEL_OK ? weigh_draws(w, order) : status;
 }
 
+/* The classifier of the pool that a point of a question is; the pool's size: none. */
+static size_t place_of(const mel_pool *pool, const double *point)
+{
+    static const double rounding = 1e-9;
+    for (size_t i = 0; i < pool->n; i++) {
+        const double *own = pool->value + i * pool->size;
+        size_t same = 0;
+        while (same < pool->size && fabs(own[same] - point[same]) <= rounding)
+            same++;
+        if (same == pool->size)
+            return i;
+    }
+    return pool->n;
+}
+
+/* Who was chosen over every other one, each of them at least once more often than not. */
+static mel_status find_chosen(mel_outcome_work *w)
+{
+    const mel_pool *pool = w->out.domain->pool;
+    const size_t n = pool->n;
+    if (n > MOST_MET)
+        return MEL_OK;
+    int *ahead = mel_alloc_zero(n * n, sizeof *ahead);
+    if (ahead == NULL)
+        return mel_fail_memory(w->err, "the order of the classifiers");
+    for (uint32_t q = 0; q < mel_session_answers(w->session); q++) {
+        const mel_record r = mel_session_record(w->session, q);
+        const size_t a = place_of(pool, r.a), b = place_of(pool, r.b);
+        const int more = (r.answer == MEL_ANSWER_A) - (r.answer == MEL_ANSWER_B);
+        if (a < n && b < n) {
+            ahead[a * n + b] += more;
+            ahead[b * n + a] -= more;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t over = 0;
+        for (size_t j = 0; j < n; j++)
+            over += ahead[i * n + j] > 0;
+        if (over + 1 == n)
+            w->out.chosen = pool->name[i];
+    }
+    free(ahead);
+    return MEL_OK;
+}
+
 void mel_outcome_find_order(mel_outcome_work *w)
 {
     const mel_pool *pool = w->out.domain->pool;
@@ -68,6 +114,7 @@ void mel_outcome_find_order(mel_outcome_work *w)
     if (w->status == MEL_OK && mel_outcome_good(w, put_in_order(w, value, order))) {
         w->out.order = w->order;
         w->out.n_order = pool->n;
+        (void)mel_outcome_good(w, find_chosen(w));
     }
     free(value);
     free(order);
@@ -80,6 +127,15 @@ void mel_outcome_state_preferred(mel_outcome_work *w)
     const mel_placed *o = w->out.order;
     if (w->status != MEL_OK || w->out.n_order < 2)
         return;
+    if (w->out.chosen != NULL && strcmp(w->out.chosen, o[0].name) != 0) {
+        mel_outcome_say(
+            w, MEL_ABOUT_METRIC, "preferred",
+            "%s was chosen over each of the other %zu. Answers this few leave room for errors that "
+            "people make and for what was measured by chance: with these, %s is the likeliest best "
+            "one (%s%%).",
+            w->out.chosen, w->out.n_order - 1, o[0].name, mel_digits_percent(o[0].first).text);
+        return;
+    }
     mel_buffer list;
     mel_buffer_init(&list, MOST_TEXT);
     for (size_t i = 1; i < w->out.n_order && i <= MOST_NAMED; i++)

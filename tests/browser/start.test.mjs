@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { arrive, choice, fits, goOn, inspect, launch, settle, startOwn, startServer, tabTo, visitor } from './support.mjs';
+import { answerUntil, arrive, choice, fits, goOn, inspect, launch, settle, startOwn, startServer, tabTo, visitor } from './support.mjs';
 
 const WIDTHS = [1280, 390];
 let server;
@@ -266,23 +266,52 @@ test('inverted probabilities and few rows are noticed, and a group without rows 
   await person.context.close();
 });
 
-test('classifiers of one’s own', async () => {
-  const person = await visitor(browser, server, 1280);
-  const { page } = person;
-  await startOwn(person, /A file with several classifiers/);
-  await page.locator('#file').setInputFiles(server.fileOf('pool.csv', 'name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n'));
-  await page.getByText('3 rows, 5 columns').waitFor();
-  await goOn(page, 'words');
-  await page.locator('#class-1').fill('fraud');
-  await goOn(page, 'ask');
-  await page.getByText('3 classifiers to compare.').waitFor();
-  await page.getByRole('button', { name: 'Start answering' }).click();
-  const first = await arrive(person, 'question');
-  assert.ok(first.question.names.every((name) => ['old', 'new', 'cautious'].includes(name)));
-  assert.equal(first.question.classes[1].name, 'fraud');
-  person.check();
-  await person.context.close();
-});
+for (const [width, colorScheme] of [
+  [1280, 'light'],
+  [390, 'dark'],
+])
+  test(`classifiers of one’s own, from the file to the decision, at ${width} px`, async () => {
+    const person = await visitor(browser, server, width, { colorScheme });
+    const { page } = person;
+    await startOwn(person, /A file with several classifiers/);
+    await page.locator('#file').setInputFiles(server.fileOf('pool.csv', 'name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n'));
+    await page.getByText('3 rows, 5 columns').waitFor();
+    await goOn(page, 'words');
+    assert.equal(await page.locator('#class-0').inputValue(), 'negative');
+    await page.locator('#class-0').fill('honest');
+    await page.locator('#class-1').fill('fraud');
+    await goOn(page, 'ask');
+    await page.getByText('3 classifiers to compare.').waitFor();
+    await page.getByRole('button', { name: 'Start answering' }).click();
+    const first = await arrive(person, 'question');
+    assert.ok(first.question.names.every((name) => ['old', 'new', 'cautious'].includes(name)));
+    assert.deepEqual(first.question.classes.map((c) => c.name), ['honest', 'fraud']);
+    await inspect(person, 'question-pool');
+    // For somebody to whom one missed fraud is worth ten false alarms: 230, 185 and 210.
+    const { result } = await answerUntil(person, first, (p) => p.kind === 'result', 10);
+    await page.goto(`${server.url}/session`);
+    await arrive(person, 'result');
+    assert.equal(result.chosen, 'new');
+    assert.equal(await page.locator('h1').innerText(), 'You chose new over each of the other 2.');
+    await inspect(person, 'result-pool');
+    // What is offered works: decisions about calibrated probabilities by the ratio found, and every file.
+    await page.locator('summary', { hasText: 'Use it with my model' }).click();
+    await page.locator('#decide-file').setInputFiles(server.fileOf('model.csv', 'id,p\na,0.01\nb,0.99\n'));
+    await page.getByText('model.csv: 2 rows').waitFor();
+    const [decided] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Get decisions' }).click()]);
+    assert.deepEqual(readFileSync(await decided.path(), 'utf8').replaceAll('"', '').trim().split('\r\n'), ['row,id,probability of fraud,decision', '1,a,0.01,honest', '2,b,0.98999999999999999,fraud']);
+    await page.locator('summary', { hasText: 'Get the report' }).click();
+    for (const name of ['Report', 'Metric file', 'Session file']) {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()]);
+      assert.ok(readFileSync(await download.path(), 'utf8').length > 100, name);
+    }
+    await page.locator('summary', { hasText: 'Share, or invite' }).click();
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    await page.goto(await page.locator('#next pre').first().innerText());
+    await page.getByText('over each of the other 2.').first().waitFor();
+    person.check();
+    await person.context.close();
+  });
 
 test('groups of bundled data', async () => {
   const person = await visitor(browser, server, 1280);

@@ -238,3 +238,13 @@ def test_killed_session_goes_on(pool):
         return [(q["classifiers"], q["a"], q["b"], q["answer"]) for q in questions(pool, name)[1:]]
 
     assert answers("s.jsonl") == answers("r.jsonl")
+
+
+def test_what_was_chosen_is_not_contradicted_in_silence(melicit):
+    """Three answers for one of three classifiers: the result names it, whatever errors are thought possible."""
+    melicit.write("three.csv", "name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n")
+    melicit.write("ten.json", metric_text("linear", layout("confusion", "binary", 2), a=unit([10, 1])))
+    got = melicit("elicit", "--candidates", "three.csv", "--oracle", "sim:ten.json", "--assume", "person", "--json").done().json
+    assert got["questions"] == 3 and got["chosen"] == "new"
+    (said,) = (s["text"] for s in got["statements"] if s["key"] == "preferred")
+    assert said.startswith("new was chosen over each of the other 2." if got["order"][0]["name"] != "new" else "Of these 3 classifiers, new"), said

@@ -78,7 +78,7 @@ function PictureOf({ view, other, words, look, scale, large }: PictureOfProps): 
         </>
       );
     case 'icons':
-      return <PeopleOf view={view} other={other} words={words} rates={look.rates} />;
+      return <PeopleOf view={view} other={other} words={words} rates={look.rates} beside={view.groups?.length === 2} />;
     default:
       return null;
   }
@@ -186,7 +186,7 @@ export function Pair({ a, b, names, words, look, setLook, toggles }: PairProps):
   const scale = longest([a, b]);
   const binary = isBinary(a);
   const both = (large: boolean): JSX.Element => (
-    <div class={look.picture === 'icons' && !a.groups?.length ? 'pair people-pair' : 'pair'}>
+    <div class={look.picture === 'icons' && (a.groups?.length ?? 0) <= 2 ? 'pair people-pair' : 'pair'}>
       <System name="System A" called={names?.[0]} view={a} other={b} {...{ look, words, scale, large }} />
       <System name="System B" called={names?.[1]} view={b} other={a} {...{ look, words, scale, large }} />
     </div>

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { binaryOrder, classTotal, className, matrices, positiveOf, rowTotals, sum } from '../lib/counts';
 import { alarmWord, capital, missedWord, percent, whole } from '../lib/text';
 import type { Frame, Matrix, View, Words } from '../lib/types';
-import { Block, Crowd, Mark, type MarkKind } from './crowd';
+import { Block, Crowd, Mark, usePhone, type MarkKind } from './crowd';
 
 interface ClassProps {
   title: string;
@@ -48,6 +48,8 @@ interface Props {
   other?: View;
   words?: Words;
   rates: boolean;
+  /** Two such pictures are side by side, also on a phone. */
+  beside?: boolean;
 }
 
 export function People({ view, other, words, rates }: Props): JSX.Element {
@@ -172,8 +174,9 @@ function Gap({ from, to }: { from: Level; to: Level }): JSX.Element {
 }
 
 /** Groups side by side, filled from below with mistakes: the step between the levels is the difference between groups. */
-export function GroupsPeople({ view, other, words, rates }: Props): JSX.Element {
+export function GroupsPeople({ view, other, words, rates, beside = false }: Props): JSX.Element {
   const p = positiveOf(view);
+  const phone = usePhone();
   const two = view.classes.length === 2;
   const all = matrices(view.counts);
   const than = other ? matrices(other.counts) : all;
@@ -214,7 +217,7 @@ export function GroupsPeople({ view, other, words, rates }: Props): JSX.Element 
                 <figure key={g}>
                   <Block
                     up
-                    columns={l.total <= 100 ? 10 : 50}
+                    columns={l.total <= 100 ? 10 : phone && beside ? 25 : 50}
                     shaded={[Math.min(l.wrong, l.other), Math.max(l.wrong, l.other)]}
                     runs={[
                       { kind, n: l.wrong },

@@ -231,6 +231,8 @@ export interface Result {
   /** The best rule, where one is known. */
   best?: object;
   order?: Placed[];
+  /** The one that the answers chose over every other one. */
+  chosen?: string;
   close_calls?: CloseCall[];
   ratios?: { weight: number; of: number; ratio: number; interval: [number, number | null]; wide: boolean; more_than?: string }[];
   people?: string;

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { Equation } from '../charts/equation';
 import { Interval, logTicks } from '../charts/interval';
 import { alarmWord, capital, missedWord, short } from '../lib/text';
-import type { Bound, Range, Ratio, Result, Words } from '../lib/types';
+import type { Bound, Placed, Range, Ratio, Result, Words } from '../lib/types';
 import { Heading } from './common';
 
 /** About the graver of the two mistakes; with one bound only, about the one that it makes a number above 1 of. */
@@ -117,6 +117,22 @@ function curved(sentences: readonly string[]): string | undefined {
   return found ? capital(`${found[1]} ${found[2]}`) : undefined;
 }
 
+/** Of given classifiers the decision comes first: which one. What was answered is never contradicted in the headline. */
+function Preferred({ order, chosen }: { order: Placed[]; chosen?: string }): JSX.Element {
+  const chance = order[0]?.best_probability ?? 0;
+  if (chosen !== undefined && (chosen !== order[0]?.name || chance < 0.95))
+    return (
+      <Heading say>
+        You chose <b>{chosen}</b> over {order.length === 2 ? 'the other one' : `each of the other ${order.length - 1}`}.
+      </Heading>
+    );
+  return (
+    <Heading say>
+      To you, <b>{order[0]?.name}</b> is {chance >= 0.95 ? '' : chance >= 0.5 ? 'probably ' : 'perhaps '}the best of these {order.length} classifiers.
+    </Heading>
+  );
+}
+
 export function Headline({ result, words }: { result: Result; words?: Words }): JSX.Element {
   const first = result.statements.find((s) => s.key === 'words')?.text ?? '';
   // Of several sentences the one that compares two mistakes says most; lists of numbers come below.
@@ -133,7 +149,13 @@ export function Headline({ result, words }: { result: Result; words?: Words }): 
       <p class="out-of">
         Your {result.questions} answers{words?.task ? ` about ${words.task}` : ''} say
       </p>
-      {sides ? (
+      {result.order && result.order.length > 1 ? (
+        <>
+          <Preferred order={result.order} chosen={result.chosen} />
+          <p class="say-range">{result.statements.find((s) => s.key === 'preferred')?.text}</p>
+          <p class="say-range">{first}</p>
+        </>
+      ) : sides ? (
         <>
           <RatioWords result={result} sides={sides} />
           {!ratio && <p class="say-range">{rest.filter((s) => s !== main && !/^Predicting /.test(s)).join(' ')}</p>}

@@ -102,7 +102,7 @@ const PRESETS: Record<string, Preset> = {
   breast_cancer_diagnostic: CANCER,
   german_credit: {
     classes: ['repays', 'defaults'],
-    task: 'deciding about loans',
+    task: 'granting loans',
     people: 'applicants',
     missed: 'missed default',
     missedPlural: 'missed defaults',

@@ -59,7 +59,8 @@ async function inspectPool(draft: Draft, uploads: Uploads): Promise<Draft> {
   const bare = await startRequest({ ...draft, original: [], classes: [] }, uploads);
   const { classes } = await send<Check>('/api/check', bare);
   const names = (classes ?? []).map((c) => c.name);
-  return { ...draft, classes: names, original: names, positive: 1 };
+  const unnamed = names.join() === '0,1';
+  return { ...draft, classes: unnamed ? ['negative', 'positive'] : names, original: names, positive: 1 };
 }
 
 /** How good the model is: asked for when the last step appears, and again when what it is about changes. */
