@@ -65,6 +65,14 @@ for (const [width, colorScheme] of inTurn(0, [
     const last = await answerAll(person, async (q, n) => {
       if (n > 0) return;
       await inspect(person, 'question-groups');
+      // A and B are side by side, and so are the groups in each, with the gap between them; nothing is cut off.
+      const tops = await page.locator('.system').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+      assert.equal(tops[0], tops[1]);
+      for (const row of await page.locator('.group-row').all()) {
+        const boxes = await row.locator('.crowd, .group-gap').evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map((b) => [b.left, b.right, b.width]));
+        assert.equal(boxes.length, 3);
+        assert.ok(boxes.every(([left, right, wide]) => wide >= 30 && left >= 0 && right <= width), JSON.stringify(boxes));
+      }
       for (const [i, side] of [q.a, q.b].entries()) {
         const shown = await page.locator('.system').nth(i).locator('figcaption b').allInnerTexts();
         assert.deepEqual(shown.map(Number), [side[0][1][0], side[1][1][0], side[0][0][1], side[1][0][1]]);
