@@ -64,10 +64,10 @@ function needed(name, found = new Set()) {
   return found;
 }
 const named = (start) => Object.keys(files).find((name) => name.startsWith(start) && name.endsWith('.js'));
-const style = Object.keys(files).find((name) => name.endsWith('.css'));
+const styles = (starts) => Object.keys(files).filter((name) => name.endsWith('.css') && starts.some((start) => name.startsWith(start)));
 console.log(`\n${'kB gzipped, script and style'.padEnd(36)}${'kB'.padStart(8)}${'goal'.padStart(16)}`);
-for (const [page, scripts] of [['start', ['main-', 'start-']], ['question, result', ['main-']], ['shared result', ['main-', 'shared-']], ['researchers', ['main-', 'admin-']]]) {
+for (const [page, scripts] of [['start', ['main-', 'start-']], ['question, result', ['main-', 'app-']], ['shared result', ['main-', 'shared-']], ['a study', ['main-', 'admin-', 'study-']], ['a new study', ['main-', 'admin-', 'new-']]]) {
   const all = new Set(scripts.flatMap((start) => [...needed(named(start))]));
-  const bytes = [...all, style].reduce((sum, name) => sum + files[name], 0);
+  const bytes = [...all, ...styles(scripts)].reduce((sum, name) => sum + files[name], 0);
   console.log(`${page.padEnd(36)}${(bytes / 1000).toFixed(1).padStart(8)}${String(GOAL_KB).padStart(16)}`);
 }
