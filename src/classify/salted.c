@@ -24,6 +24,7 @@ typedef struct {
     double *x, *trial;         /* the same: shares of all rows with the salts so far, and with another one */
     const mel_goal *goal;
     double missed;   /* by how much the mixture misses limits */
+    double promised; /* its value */
     double total[2]; /* mel_step_totals */
 } salting;
 
@@ -182,17 +183,25 @@ static double missed_by(const salting *s, const double *x)
     return violation > meets ? violation : 0.0;
 }
 
-/* The salt of a block with which limits are missed least, and of those the closest; true: another one. */
+/* How far the value of shares is from the mixture's. */
+static double off_value(const salting *s, const double *x)
+{
+    return fabs(mel_goal_at(s->goal, x) - s->promised);
+}
+
+/* The salt of a block with which limits are missed least, and of those the one whose value is closest to the
+ * mixture's; true: another one. */
 static bool improve(salting *s, size_t block, uint32_t *salt)
 {
     const size_t n_open = gather(s, block);
     const uint32_t salts = n_open > 0 ? salts_to_try(s, n_open) : 0, before = *salt;
-    double least = missed_by(s, s->x), nearest = distance(s, n_open, before);
+    double least = missed_by(s, s->x), nearest = off_value(s, s->x);
+    measure(s, n_open, before);
     move(s->x, s, s->x, -1.0);
     for (uint32_t other = 1; other <= salts; other++) {
-        const double far = distance(s, n_open, other);
+        measure(s, n_open, other);
         move(s->trial, s, s->x, 1.0);
-        const double now = missed_by(s, s->trial);
+        const double now = missed_by(s, s->trial), far = off_value(s, s->trial);
         if (now < least || (now == least && far < nearest)) {
             least = now;
             nearest = far;
@@ -254,6 +263,7 @@ mel_status mel_classifier_salt(mel_classifier *c, double *achieved, double *by_l
     labels.weight = e->label_weight;
     salting s = { .c = c, .rows = &e->rows, .probability = rows->probability, .goal = goal };
     s.missed = fmax(0.0, solution->violation);
+    s.promised = solution->value;
     const mel_part parts[] = { { goal->size, { &s.mass, &s.off, &s.aim, &s.x, &s.trial } } };
     s.said = mel_alloc(mel_classifier_rules(c) * n, sizeof *s.said);
     s.open = mel_alloc(n, sizeof *s.open);

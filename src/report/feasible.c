@@ -345,10 +345,11 @@ static void draw_landmarks(scene *s)
     mel_figure_marker(fig, MEL_MARKER_SQUARE, "mark", s->p, 0.0, 4.5);
     mel_figure_marker(fig, MEL_MARKER_CROSS, "mark", 0.5 * s->p, 0.5 * s->n, 5.0);
     mel_figure_text(fig, "note halo", MEL_START, x0 - 4.0, y0 - 10.0, x1 - x0, never);
-    mel_figure_text(fig, "note halo", MEL_END, x1 + 4.0, y1 + 19.0, x1 - x0, always);
+    const double below = fmin(y1 + 19.0, fig->bottom - 6.0); /* not across the axis */
+    mel_figure_text(fig, "note halo", MEL_END, x1 + 4.0, below, x1 - x0, always);
     mel_figure_key(fig, MEL_KEY_MARKER, MEL_MARKER_CROSS, "mark", "a coin toss");
     take_box(s, x0 - 4.0 + 0.5 * mel_text_pixels(never), y0 - 14.0, 0.5 * mel_text_pixels(never), 8.0);
-    take_box(s, x1 + 4.0 - 0.5 * mel_text_pixels(always), y1 + 15.0, 0.5 * mel_text_pixels(always), 8.0);
+    take_box(s, x1 + 4.0 - 0.5 * mel_text_pixels(always), below - 4.0, 0.5 * mel_text_pixels(always), 8.0);
     mel_figure_describe(fig, "True positives up to %s, true negatives up to %s; the boundary has %s corners.",
                         mel_digits_significant(s->p, 4).text, mel_digits_significant(s->n, 4).text,
                         mel_digits_count(s->n_hull).text);
