@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DESCENT_STEPS = 20 };
-static const double damping = 0.9; /* weight of the best prices so far */
+/* Steps of descent: one for each multiplier, but not more than that; so many multipliers are few. */
+enum { MOST_DESCENT_STEPS = 20 };
+/* Weight of the best prices so far: of few multipliers the program knows its own sooner. */
+static const double damping = 0.9, damping_of_few = 0.7;
 static const double smallest_gap = 1e-8;
 static const double met = 1e-9; /* limits that are missed by less hold */
 
@@ -265,9 +267,11 @@ static mel_status turn(bool *done, mel_columns *s, const mel_columns_options *op
     if (*done)
         return MEL_OK;
     const double *price = mel_simplex_prices(s->lp);
+    const double old = !damped || !isfinite(s->bound)     ? 0.0
+                       : s->n_terms <= MOST_DESCENT_STEPS ? damping_of_few
+                                                          : damping;
     for (size_t t = 0; t < s->n_terms; t++)
-        s->price[t] =
-            damped && isfinite(s->bound) ? damping * s->best[t] + (1.0 - damping) * price[t] : price[t];
+        s->price[t] = old > 0.0 ? old * s->best[t] + (1.0 - old) * price[t] : price[t];
     double bound = 0.0;
     size_t fresh = 0;
     status = step_at(&bound, &fresh, s, s->price, err);
@@ -356,7 +360,9 @@ mel_status mel_columns_solve(mel_columns *s, const double *c, const mel_columns_
     if (status == MEL_OK && s->violation == 0.0) {
         s->bound = INFINITY;
         if (opt->costly && s->n_terms > 0 && s->program->n_levels == 0)
-            status = mel_dual_descend(s->best, &s->bound, s->program, s->c, s->vertices, DESCENT_STEPS, err);
+            status = mel_dual_descend(
+                s->best, &s->bound, s->program, s->c, s->vertices,
+                s->n_terms < MOST_DESCENT_STEPS ? (unsigned)s->n_terms : MOST_DESCENT_STEPS, err);
         set_costs(s);
         if (status == MEL_OK)
             status = run(s, opt, err);
