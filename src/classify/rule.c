@@ -182,30 +182,38 @@ static bool rewards_mistakes(const mel_goal *goal)
     return false;
 }
 
-/* Rows cost different amounts: shares of rows, not of costs, that the classifier decides each way. */
+/* Shares of rows, whatever they cost, that are decided each way with these chances. */
+static void add_rows(double *x, const mel_rule_rows *rows, const mel_rule_evidence *e, size_t d,
+                     const double *chance)
+{
+    const size_t k = rows->n_classes;
+    double total[2];
+    mel_step_totals(total, &e->rows);
+    for (size_t cell = 0; cell < rows->n_rows * k * d; cell++) {
+        const size_t r = cell / (k * d), i = cell / d % k, j = cell % d;
+        const double label = rows->label[r] == i ? 1.0 : 0.0;
+        const double is = e->rows.evidence == MEL_BY_LABELS ? label : e->probability[r * k + i];
+        const double weight = e->rows.weight != NULL ? e->rows.weight[r] : 1.0;
+        x[((rows->n_groups > 1 ? rows->group[r] : 0) * k + i) * d + j] +=
+            weight * is * chance[r * d + j] / total[0];
+    }
+}
+
+/* What the classifier does with rows that cost different amounts. */
 static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_rule_rows *rows,
                                  const mel_rule_options *opt, mel_error *err)
 {
-    const size_t n = rows->n_rows, k = rows->n_classes, d = c->n_decisions;
     mel_rule_rows plain = *rows;
     mel_rule_evidence e = { 0 };
-    const mel_undecided all = { n, rows->probability, rows->group, rows->row_cost, NULL, 0 };
-    double total[2], *chance = mel_alloc(n * d, sizeof *chance);
+    const mel_undecided all = { rows->n_rows, rows->probability, rows->group, rows->row_cost, NULL, 0 };
+    double *chance = mel_alloc(rows->n_rows * c->n_decisions, sizeof *chance);
     plain.row_cost = NULL;
     mel_status status = chance != NULL ? mel_rule_evidence_make(&e, &plain, opt, err)
                                        : mel_fail_memory(err, "the report on a rule");
     if (status == MEL_OK)
         status = mel_classifier_chances_of(chance, c, &all, err);
     if (status == MEL_OK && e.probability != NULL)
-        mel_step_totals(total, &e.rows);
-    for (size_t cell = 0; cell < n * k * d && status == MEL_OK; cell++) {
-        const size_t r = cell / (k * d), i = cell / d % k, j = cell % d;
-        const double is =
-            opt->evidence == MEL_BY_LABELS ? (rows->label[r] == i ? 1.0 : 0.0) : e.probability[r * k + i];
-        const double weight = e.rows.weight != NULL ? e.rows.weight[r] : 1.0;
-        x[((rows->n_groups > 1 ? rows->group[r] : 0) * k + i) * d + j] +=
-            weight * is * chance[r * d + j] / total[0];
-    }
+        add_rows(x, rows, &e, c->n_decisions, chance);
     mel_rule_evidence_clear(&e);
     free(chance);
     return status;
