@@ -148,9 +148,10 @@ mel_status mel_run_load(mel_run *r, mel_optimise_result *so_far, size_t n_train,
         mel_team_share(&n, sizeof n);
     if (status == MEL_OK && !mel_team_leads() && (bytes = mel_alloc(n, 1)) == NULL)
         status = mel_fail_memory(err, "a checkpoint");
-    if (status == MEL_OK && n > 0)
+    const bool found = status == MEL_OK && bytes != NULL && n > 0;
+    if (found)
         mel_team_share(bytes, n);
-    if (status == MEL_OK && n > 0)
+    if (found)
         status = take(r, so_far, bytes, n, n_train, err);
     free(bytes);
     return status;

@@ -124,13 +124,15 @@ static mel_status make_disjoint(mel_weighting *w, const mel_weight_rows *rows, m
         return mel_fail_memory(err, "probes");
     double *weight = shunned + n, *gain = weight + n;
     mel_status status = shun_clusters(shunned, &w->size, rows, err);
-    for (size_t q = 0; q < n && status == MEL_OK; q++) {
-        put_probe(weight, shunned, &w->size, q / k, q % k);
-        mel_weights_to_gains(gain, k, n_basis, weight);
-        status = mel_packed_sums(w->probes.train + q * k * n_basis, w->packed, weight, err);
-        if (status == MEL_OK)
-            status = mel_probes_decide(w, q, gain, 1.0, err);
-    }
+    for (size_t l = 0; l < n_basis; l++)
+        for (size_t i = 0; i < k && status == MEL_OK; i++) {
+            const size_t q = l * k + i;
+            put_probe(weight, shunned, &w->size, l, i);
+            mel_weights_to_gains(gain, k, n_basis, weight);
+            status = mel_packed_sums(w->probes.train + q * k * n_basis, w->packed, weight, err);
+            if (status == MEL_OK)
+                status = mel_probes_decide(w, q, gain, 1.0, err);
+        }
     free(shunned);
     return status;
 }

@@ -283,7 +283,7 @@ static json_t *shares_json(size_t k, const mel_estimate *share)
     return mel_json_if(good, row);
 }
 
-/* Groups x true classes: `numbers`, or rows of shares. */
+/* Groups x true classes: `numbers`, or rows of shares; null where there is neither. */
 static json_t *by_class(const mel_outcome *o, const double *numbers, const mel_estimate *share)
 {
     const mel_layout *layout = mel_metric_layout(o->metric);
@@ -293,7 +293,9 @@ static json_t *by_class(const mel_outcome *o, const double *numbers, const mel_e
     for (size_t g = 0; g < m && good; g++) {
         json_t *rows = json_array();
         for (size_t i = g * k; i < (g + 1) * k && good; i++)
-            good = mel_json_add(rows, numbers != NULL ? number(numbers[i]) : shares_json(k, share + i * k));
+            good = mel_json_add(rows, numbers != NULL ? number(numbers[i])
+                                      : share != NULL ? shares_json(k, share + i * k)
+                                                      : json_null());
         good = mel_json_add(groups, rows) && good;
     }
     return mel_json_if(good, groups);

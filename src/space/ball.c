@@ -185,9 +185,9 @@ static mel_status check_abstract(const mel_layout *layout, double radius, const 
 static void uniform_centre(double *centre, const mel_layout *layout, size_t group_size,
                            const double *class_share)
 {
-    const size_t k = layout->n_classes;
+    const size_t k = layout->n_classes, mistakes = k > 1 ? k - 1 : 1;
     for (size_t c = 0; c < group_size; c++) {
-        const size_t class = layout->coordinates == MEL_OFFDIAGONAL ? c / (k - 1)
+        const size_t class = layout->coordinates == MEL_OFFDIAGONAL ? c / mistakes
                              : layout->coordinates == MEL_BINARY    ? 1 - c
                                                                     : c;
         double whole = 1.0;
