@@ -82,8 +82,8 @@ const cli_option cli_space_options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(mel_problem_options, candidates),
       .help = "only these classifiers: a file as `melicit rank` reads it, with a name column and columns "
-              "called tp, tn, fp, fn (shares or counts; two classes), after classes or true>predicted. Of "
-              "counts, the chance in the rows they were measured on is allowed for" },
+              "called tp, tn, fp, fn (shares or counts; two classes), after classes or true>predicted. With "
+              "counts the result also says which one is the best in truth" },
     { .name = "population",
       .argument = "NAME",
       .kind = CLI_TEXT,

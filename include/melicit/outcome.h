@@ -120,10 +120,13 @@ typedef struct {
     const char *name;
     size_t place; /* in the pool, 0-based */
     double value; /* of the metric */
-    double first; /* probability that it is the best one; equals share it */
+    double first; /* probability that it is the best one by the numbers shown; equals share it */
     double
         beats_next; /* and that it is better than the next in the order, ties counting half; NaN: the last */
     double stands_next; /* and that the next is not better; NaN: the last */
+    /* Probability that it is the best one in truth, given that the numbers were measured on so many rows;
+     * NaN: it is not known on how many. */
+    double truly_first;
 } mel_placed;
 
 /* One of several respondents. */

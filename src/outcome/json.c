@@ -435,6 +435,7 @@ static void put_order(sheet *s, const mel_outcome *o)
         put(&one, "row", count(p->place + 1));
         put(&one, "value", number(p->value));
         put(&one, "best_probability", number(p->first));
+        put_known(&one, "best_in_truth", p->truly_first);
         if (i + 1 < o->n_order)
             put(&one, "beats_next", number(p->beats_next));
         add(s, list, &one);

@@ -1,6 +1,8 @@
-/* The order of given classifiers: which one is preferred, how sure that is, what is not settled. */
+/* The order of given classifiers: which one is preferred by the numbers shown, how sure that is, what is not
+ * settled, and what is said about answers that point elsewhere. */
 #include "outcome/outcome.h"
 
+#include "metric/shared.h"
 #include "rank/shared.h"
 
 #include <math.h>
@@ -53,8 +55,9 @@ static mel_status put_in_order(mel_outcome_work *w, double *value, size_t *order
     if (status == MEL_OK)
         status = mel_rank_order(order, NULL, pool->n, value, mel_metric_orientation(w->metric), w->err);
     for (size_t i = 0; i < pool->n && status == MEL_OK; i++)
-        w->order[i] =
-            (mel_placed){ .name = pool->name[order[i]], .place = order[i], .value = value[order[i]] };
+        w->order[i] = (mel_placed){
+            .name = pool->name[order[i]], .place = order[i], .value = value[order[i]], .truly_first = NAN
+        };
     return status == MEL_OK ? weigh_draws(w, order) : status;
 }
 
@@ -118,6 +121,7 @@ void mel_outcome_find_order(mel_outcome_work *w)
     }
     free(value);
     free(order);
+    mel_outcome_find_truly_best(w);
 }
 
 /* --- in words ------------------------------------------------------------------------------------ */
@@ -143,9 +147,109 @@ void mel_outcome_state_preferred(mel_outcome_work *w)
     if (w->out.n_order > MOST_NAMED + 1)
         mel_buffer_printf(&list, " and %zu more", w->out.n_order - MOST_NAMED - 1);
     const char *others = mel_outcome_keep(w, &list);
-    mel_outcome_say(w, MEL_ABOUT_METRIC, "preferred",
-                    "Of these %zu classifiers, %s is preferred (%s%% sure); after it come %s.",
-                    w->out.n_order, o[0].name, mel_digits_percent(o[0].first).text, others);
+    mel_outcome_say(
+        w, MEL_ABOUT_METRIC, "preferred",
+        "Of these %zu classifiers, %s is preferred by the numbers shown (%s%% sure); after it come "
+        "%s.",
+        w->out.n_order, o[0].name, mel_digits_percent(o[0].first).text, others);
+    size_t likeliest = 0;
+    for (size_t i = 1; i < w->out.n_order; i++)
+        likeliest = o[i].first > o[likeliest].first ? i : likeliest;
+    if (likeliest > 0)
+        mel_outcome_say(w, MEL_ABOUT_METRIC, "likeliest",
+                        "%s is the best on average over all that the answers leave open; the one that is "
+                        "best by most of it is %s (%s%%).",
+                        o[0].name, o[likeliest].name, mel_digits_percent(o[likeliest].first).text);
+}
+
+/* How much more often the classifier at this place of the order was preferred to the first one than the first
+ * one to it. */
+static long preferred_to_first(const mel_outcome_work *w, size_t place)
+{
+    const mel_pool *pool = w->out.domain->pool;
+    const double *first = pool->value + w->order[0].place * pool->size;
+    const double *other = pool->value + w->order[place].place * pool->size;
+    const size_t one = mel_pool_place(pool, first), two = mel_pool_place(pool, other);
+    long times = 0;
+    for (uint32_t i = 0; i < mel_session_answers(w->session) && one != two; i++) {
+        const mel_record r = mel_session_record(w->session, i);
+        const size_t a = mel_pool_place(pool, r.a), b = mel_pool_place(pool, r.b);
+        const bool asked = (a == one && b == two) || (a == two && b == one);
+        if (asked && (r.answer == MEL_ANSWER_A || r.answer == MEL_ANSWER_B))
+            times += (r.answer == MEL_ANSWER_A ? a : b) == two ? 1 : -1;
+    }
+    return times;
+}
+
+/* Whether the first one is at least as good in every number, by a metric that weighs each. */
+static bool first_is_better_in_all(const mel_outcome_work *w, size_t place)
+{
+    const mel_pool *pool = w->out.domain->pool;
+    const double *weight = mel_metric_tensor(w->metric, 1);
+    const double sign = mel_metric_orientation(w->metric) == MEL_COST ? -1.0 : 1.0;
+    const double *first = pool->value + w->order[0].place * pool->size;
+    const double *other = pool->value + w->order[place].place * pool->size;
+    if (!mel_family_about(mel_metric_family(w->metric))->sum || weight == NULL)
+        return false;
+    for (size_t i = 0; i < pool->size; i++)
+        if (sign * weight[i] * (first[i] - other[i]) < 0.0)
+            return false;
+    return true;
+}
+
+/* Nobody is told of a classifier that they refused without a reason. */
+static void explain(mel_outcome_work *w, bool better_in_all, const char *key, const char *reason)
+{
+    size_t n = 0;
+    mel_buffer list;
+    mel_buffer_init(&list, MOST_TEXT);
+    for (size_t i = 1; i < w->out.n_order; i++)
+        if (preferred_to_first(w, i) > 0 && first_is_better_in_all(w, i) == better_in_all &&
+            ++n <= MOST_NAMED)
+            mel_buffer_printf(&list, "%s%s", n > 1 ? ", " : "", w->order[i].name);
+    if (n > MOST_NAMED)
+        mel_buffer_printf(&list, " and %zu more", n - MOST_NAMED);
+    mel_buffer_puts(&list, "");
+    const char *refused_for = mel_outcome_keep(w, &list);
+    if (n > 0)
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, key,
+                        "You preferred %s to %s when asked, yet %s comes first: %s.", refused_for,
+                        w->order[0].name, w->order[0].name, reason);
+}
+
+void mel_outcome_state_despite(mel_outcome_work *w)
+{
+    if (w->status != MEL_OK || w->out.n_order < 2)
+        return;
+    explain(w, true, "despite-better", "it is at least as good in every number");
+    explain(w, false, "despite",
+            mel_outcome_format(w,
+                               "all answers together, with slips allowed for, and what weights are usual "
+                               "speak for it with %s%%; more answers about such pairs would help",
+                               mel_digits_percent(w->order[0].first).text));
+}
+
+/* What chance in the measured rows leaves of it. */
+void mel_outcome_state_truly_best(mel_outcome_work *w)
+{
+    const mel_placed *o = w->out.order;
+    if (w->status != MEL_OK || w->out.n_order < 2)
+        return;
+    if (!isfinite(o[0].truly_first)) {
+        mel_outcome_say(w, MEL_ABOUT_KNOWN, "rows",
+                        "On how many rows these classifiers were measured is not known, so their numbers "
+                        "are taken as exact.");
+        return;
+    }
+    size_t rival = 1;
+    for (size_t i = 2; i < w->out.n_order; i++)
+        rival = o[i].truly_first > o[rival].truly_first ? i : rival;
+    mel_outcome_say(
+        w, o[0].truly_first >= settled ? MEL_ABOUT_KNOWN : MEL_ABOUT_OPEN, "rows",
+        "These classifiers were measured on finitely many rows: the probability that %s is also the best in "
+        "truth is %s%%, that of %s %s%%.",
+        o[0].name, mel_digits_percent(o[0].truly_first).text, o[rival].name,
+        mel_digits_percent(o[rival].truly_first).text);
 }
 
 /* Neighbours in the order of which it is open which one is better. */

@@ -44,6 +44,7 @@ void mel_outcome_find_treatments(mel_outcome_work *w); /* what is done with each
 void mel_outcome_find_settings(mel_outcome_work *w);   /* two classes: what the test can be set to */
 void mel_outcome_find_calls(mel_outcome_work *w);      /* the closest answers */
 void mel_outcome_find_order(mel_outcome_work *w);      /* of given classifiers */
+void mel_outcome_find_truly_best(mel_outcome_work *w); /* of these, given the rows behind their numbers */
 void mel_outcome_find_agreed(mel_outcome_work *w);     /* with further answers */
 void mel_outcome_state(mel_outcome_work *w);           /* statements about all but the answers and limits */
 void mel_outcome_state_answers(mel_outcome_work *w);
@@ -51,7 +52,9 @@ void mel_outcome_state_errors(mel_outcome_work *w); /* the share of wrong answer
 void mel_outcome_find_pooled(mel_outcome_work *w);  /* several respondents, with what is said of them */
 void mel_outcome_find_community(mel_outcome_work *w, size_t n, mel_session *const *sessions);
 void mel_outcome_state_preferred(mel_outcome_work *w); /* of given classifiers: which one, .. */
-void mel_outcome_state_order(mel_outcome_work *w);     /* .. and what is open */
+void mel_outcome_state_despite(mel_outcome_work *w);   /* .. against which answers, .. */
+void mel_outcome_state_truly_best(mel_outcome_work *w);
+void mel_outcome_state_order(mel_outcome_work *w); /* .. and what is open */
 void mel_outcome_state_limits(mel_outcome_work *w);
 
 /* Notes a failure; true while there was none. */

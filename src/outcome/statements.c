@@ -218,6 +218,7 @@ void mel_outcome_state(mel_outcome_work *w)
     if (o->summary.finding != MEL_FINDING_NONE)
         mel_outcome_say(w, MEL_ABOUT_METRIC, "finding", "%s", mel_finding_text(o->summary.finding));
     mel_outcome_state_preferred(w);
+    mel_outcome_state_despite(w);
     state_end(w);
     state_precision(w);
     state_range(w);
@@ -235,5 +236,6 @@ void mel_outcome_state(mel_outcome_work *w)
         mel_outcome_state_ratio_open(w);
     else if (!enough)
         state_further(w);
+    mel_outcome_state_truly_best(w);
     mel_outcome_state_order(w);
 }

@@ -26,11 +26,9 @@ typedef struct {
 
 struct mel_candidates {
     size_t count, dimension, samples;
-    size_t reported;      /* coordinates that are asked for */
-    double gain, stretch; /* of <A - B, w>: w's reported part of unit length; and w as the sampler has it */
-    uint8_t *struck;      /* a bit for each pair, by pair_number; NULL: none yet */
+    double gain;     /* of <A - B, w> */
+    uint8_t *struck; /* a bit for each pair, by pair_number; NULL: none yet */
     size_t n_struck;
-    const bool *out;
     const mel_avoided *avoided;
     double *point;      /* count x D */
     double *spread;     /* count x D: covariance times point */
@@ -86,7 +84,7 @@ mel_status mel_candidates_new(mel_candidates **out, size_t count, size_t dimensi
     q->count = count;
     q->dimension = dimension;
     q->samples = samples;
-    mel_candidates_view(q, (mel_candidate_view){ .gain = 1.0 });
+    q->gain = 1.0;
     memcpy(q->point, point, points * sizeof(double));
     *out = q;
     return MEL_OK;
@@ -94,21 +92,9 @@ mel_status mel_candidates_new(mel_candidates **out, size_t count, size_t dimensi
 
 /* --- which pairs -------------------------------------------------------------------------------- */
 
-void mel_candidates_view(mel_candidates *chooser, mel_candidate_view view)
+void mel_candidates_view(mel_candidates *chooser, double gain, const mel_avoided *avoided)
 {
-    chooser->reported = view.reported > 0 ? view.reported : chooser->dimension;
-    chooser->gain = view.gain;
-    chooser->stretch = sqrt((double)chooser->dimension / (double)chooser->reported);
-}
-
-void mel_candidates_move(mel_candidates *chooser, size_t i, const double *point)
-{
-    memcpy(chooser->point + i * chooser->dimension, point, chooser->dimension * sizeof *point);
-}
-
-void mel_candidates_leave_out(mel_candidates *chooser, const bool *out, const mel_avoided *avoided)
-{
-    chooser->out = out;
+    chooser->gain = gain;
     chooser->avoided = avoided;
 }
 
@@ -144,7 +130,7 @@ size_t mel_candidates_left(const mel_candidates *q)
 /* Whether the pair may be chosen; leaves its row behind where pairs are avoided. */
 static bool is_open(mel_candidates *q, size_t a, size_t b)
 {
-    if (is_struck(q, a, b) || (q->out != NULL && (q->out[a] || q->out[b])))
+    if (is_struck(q, a, b))
         return false;
     if (q->avoided == NULL || q->avoided->n == 0)
         return true;
@@ -201,20 +187,6 @@ static void find_moments(mel_candidates *q)
     }
 }
 
-/* Nuisance coordinates do not count, and the others are of unit length. */
-static void see_reported(mel_candidates *q)
-{
-    const size_t n = q->samples;
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0.0;
-        for (size_t j = 0; j < q->reported; j++)
-            sum += q->seen[j * n + i] * q->seen[j * n + i];
-        for (size_t j = 0; j < q->dimension; j++)
-            q->bounded[j * n + i] = j < q->reported && sum > 0.0 ? q->seen[j * n + i] / sqrt(sum) : 0.0;
-    }
-    q->seen = q->bounded;
-}
-
 static void read_samples(mel_candidates *q, const mel_samples *samples)
 {
     const size_t d = q->dimension, n = q->samples;
@@ -226,8 +198,6 @@ static void read_samples(mel_candidates *q, const mel_samples *samples)
         bound_samples(q);
         q->seen = q->bounded;
     }
-    if (q->reported < d)
-        see_reported(q);
     find_moments(q);
 }
 
@@ -236,7 +206,7 @@ static double predict(mel_candidates *q, const mel_sampler *sampler, size_t a, s
 {
     const size_t d = q->dimension, n = q->samples;
     for (size_t j = 0; j < d; j++)
-        q->row[j] = q->gain * q->stretch * (q->point[a * d + j] - q->point[b * d + j]);
+        q->row[j] = q->gain * (q->point[a * d + j] - q->point[b * d + j]);
     combine(d, n, q->row, q->sample, q->margin);
     memcpy(q->likely, q->margin, n * sizeof(double));
     mel_sampler_predict(sampler, n, 1, mel_norm2(d, q->row), q->likely);

@@ -15,28 +15,18 @@
 
 typedef struct mel_candidates mel_candidates;
 
-/* How the coordinates of w are seen. */
-typedef struct {
-    size_t reported; /* the first ones are what is asked for, the others nuisance; 0: all of them */
-    double gain;     /* answers see gain * <A - B, w>, the reported part of w being of unit length */
-} mel_candidate_view;
-
 /* point: count x dimension, the features of each classifier, copied; A is better than B when <A - B, w> > 0.
  * For samplers of that dimension and so many samples. */
 mel_status mel_candidates_new(mel_candidates **out, size_t count, size_t dimension, const double *point,
                               size_t samples, mel_error *err);
 void mel_candidates_free(mel_candidates *chooser);
 
-/* Everything counts, and gain 1, unless set. */
-void mel_candidates_view(mel_candidates *chooser, mel_candidate_view view);
-/* Another vector of features for classifier i. */
-void mel_candidates_move(mel_candidates *chooser, size_t i, const double *point);
+/* Answers see gain * <A - B, w>, w of unit length (1 unless set); pairs to avoid are lent, NULL: none. */
+void mel_candidates_view(mel_candidates *chooser, double gain, const mel_avoided *avoided);
 /* A pair that is not to be chosen any more; and how many there are that may be. MEL_ENOMEM when there is no
  * room to remember it. */
 mel_status mel_candidates_strike(mel_candidates *chooser, size_t a, size_t b, mel_error *err);
 size_t mel_candidates_left(const mel_candidates *chooser);
-/* Classifiers that are not to be chosen: one flag each, lent; NULL: none. Pairs to avoid likewise. */
-void mel_candidates_leave_out(mel_candidates *chooser, const bool *out, const mel_avoided *avoided);
 
 /* The pair to ask about, *a < *b, indices of the pool. *outlook is zero, and the indices untouched, when no
  * pair tells anything. Margins are <A - B, w>, w of unit length: answers are to be told with gain 1, or with
