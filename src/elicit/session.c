@@ -19,6 +19,7 @@ void mel_session_free(mel_session *session)
     free(session->entries);
     free(session->points);
     free(session->room);
+    free(session->sign);
     free(session);
 }
 
@@ -41,7 +42,8 @@ static mel_status make_engine(mel_engine **out, const mel_session *session, size
 static mel_status make_room(mel_session *session, mel_error *err)
 {
     session->room = mel_alloc_zero(session->size, 2 * sizeof *session->room);
-    if (session->room == NULL)
+    session->sign = mel_alloc_zero(mel_sign_count(&session->layout), sizeof *session->sign);
+    if (session->room == NULL || session->sign == NULL)
         return mel_fail_memory(err, "the question");
     session->pending = (mel_pair){
         .a = session->room,
@@ -225,14 +227,16 @@ mel_status mel_session_accept(mel_session *session, mel_answer answer, double se
                                             .imagined = session->pending.imagined,
                                             .people = session->pending.people,
                                             .again = session->again };
-    if (mel_session_drops_signs(session, answer)) {
-        mel_engine *fresh = NULL;
-        const mel_status status = mel_session_rebuild(&fresh, session, before + 1, err);
-        if (status == MEL_OK)
-            mel_session_adopt(session, fresh, before + 1);
-        return status;
+    mel_engine *without = NULL;
+    mel_status status = mel_session_hear_without_signs(&without, session, answer, err);
+    if (status == MEL_OK)
+        status = session->engine->ops->tell(session->engine, &session->pending, answer, err);
+    if (status == MEL_OK && without != NULL && mel_session_gives_up_signs(session, without)) {
+        mel_session_adopt(session, without, before + 1);
+        return MEL_OK;
     }
-    const mel_status status = session->engine->ops->tell(session->engine, &session->pending, answer, err);
+    if (without != NULL)
+        without->ops->free(without);
     if (status != MEL_OK)
         return status;
     session->n_entries = before + 1;

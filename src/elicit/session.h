@@ -12,6 +12,7 @@ typedef struct {
     double seconds;
     bool repeated;
     bool check; /* of the declared signs */
+    bool drops; /* a check with which signs were given up */
     bool imagined;
     uint32_t people; /* of the pair */
     uint32_t again;  /* as in mel_record */
@@ -34,7 +35,8 @@ struct mel_session {
     bool checking;  /* it is a check of the declared signs */
     uint32_t again; /* the answered question that it is by wish; 0: none */
     mel_end end;
-    double *room; /* of the pending pair: A, then B */
+    double *room;      /* of the pending pair: A, then B */
+    signed char *sign; /* room for the signs in force (signs_force.c) */
     char note[2][MEL_NOTE_TEXT];
     mel_pair pending;
     mel_question question;
@@ -62,17 +64,21 @@ mel_status mel_session_consistency(double *out, const mel_session *session, cons
  * intervals of what has no meaning then. */
 mel_status mel_session_judge(mel_summary *summary, mel_metric *metric, const mel_session *session,
                              mel_error *err);
-/* signs.c. The options with which the first n answers are heard. */
+/* signs_force.c. The options with which the first n answers are heard; signs are lent until the next call. */
 mel_session_options mel_session_in_force(const mel_session *session, size_t n);
-/* Whether the declared signs must be asked about now, the engine having proposed to go on or to end; then
- * the question is the pending one. */
+/* signs.c. Whether the declared signs must be asked about now, the engine having proposed to go on or to end;
+ * then the question is the pending one. */
 mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err);
 /* signs_near.c. Brings the pending check close to the classifier preferred last: a mixture of that one with
  * both of the check differs in the same numbers only and can be achieved as they can. As little of the check
  * is taken as shows in whole numbers, of which the last question was. */
 void mel_session_bring_near(mel_session *session);
-/* Whether this answer to the pending question makes the session give the signs up. */
-bool mel_session_drops_signs(const mel_session *session, mel_answer answer);
+/* signs_force.c. Where this answer to the pending question, whose entry is written, contradicts the signs
+ * once too often: an engine that has heard all answers without them; otherwise NULL. Then, once the session's
+ * own engine has heard the answer, whether that one is to be put in its place. */
+mel_status mel_session_hear_without_signs(mel_engine **out, mel_session *session, mel_answer answer,
+                                          mel_error *err);
+bool mel_session_gives_up_signs(mel_session *session, const mel_engine *without);
 /* Sets the summary's signs; its finding must be known. */
 mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, mel_error *err);
 /* An engine that has heard the first n answers, and going on with it. */

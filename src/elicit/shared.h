@@ -19,6 +19,9 @@ typedef struct {
 /* Reads a value of these types; of the row only type, range and words matter. MEL_EINVAL says what is
  * expected ("expected a whole number from 2 to 4"). */
 mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text, mel_error *err);
+/* Whether a contradiction takes the signs of just the weights that were asked about: answers are wrong by how
+ * little is seen. */
+bool mel_signs_dropped_singly(const mel_session_options *opt);
 /* "-,-,+,?": one sign for each coefficient of a group, for the caller to free(). */
 mel_status mel_signs_parse(signed char **out, const mel_layout *layout, const char *text, mel_error *err);
 /* "METRIC.json:25": the file's name, for the caller to free(), and the strength of the prior. */

@@ -3,10 +3,10 @@
  * So, before a session ends, weights that are pressed against their sign are asked about once: A and B differ
  * in those statistics only, and one of them is better by declaration. When the answer is the other one
  * (twice, where answers may be wrong; four times, where small differences are hardly seen), the signs are
- * dropped and all answers are heard again without them; on a planar face, where metrics either grow or fall
- * in both numbers, the direction is turned round. Of fair metrics the answer alone is no proof (mistakes may
- * hardly count beside differences between groups): that the signs are contradicted is said only when a weight
- * is found on the other side without them. */
+ * dropped (signs_force.c) and all answers are heard again without them. Of fair metrics the answer alone is
+ * no proof (mistakes may hardly count beside differences between groups): that the signs are contradicted is
+ * said only when a weight is found on the other side without them. */
+#include "elicit/signs.h"
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/assumption.h"
@@ -25,111 +25,9 @@
  * come close to zero somewhere, must be smaller. */
 static const double pressed_share = 0.05, small_weight = 1.0, small_fraction = 0.5;
 
-/* Numbers in a group's statistics. */
-static size_t per_group(const mel_session *session)
-{
-    return mel_sign_count(&session->layout);
-}
-
-/* --- what was declared -------------------------------------------------------------------------- */
-
-static bool has_slope(mel_family family)
-{
-    return mel_elicit_of(family)->sloped;
-}
-
 static bool has_groups(mel_family family)
 {
     return mel_family_about(family)->groups;
-}
-
-/* Of the utility's derivative by number i; 0: unknown. */
-static int declared(const mel_session *session, size_t i)
-{
-    const mel_session_options *opt = &session->options.values;
-    if (opt->signs != NULL)
-        return opt->signs[i];
-    if (opt->direction == MEL_DIRECTION_UNKNOWN || !has_slope(opt->family))
-        return 0;
-    const int better = session->layout.coordinates == MEL_OFFDIAGONAL ? -1 : 1;
-    return opt->direction == MEL_INCREASING ? better : -better;
-}
-
-static bool any_declared(const mel_session *session)
-{
-    for (size_t i = 0; i < per_group(session); i++)
-        if (declared(session, i) != 0)
-            return true;
-    return false;
-}
-
-/* --- what was answered -------------------------------------------------------------------------- */
-
-/* Whether the answer to a check prefers what is worse by declaration. */
-static bool contradicts(const mel_session *session, const mel_pair *pair, mel_answer answer)
-{
-    const size_t n = per_group(session);
-    double gain = 0.0;
-    for (size_t i = 0; i < session->size; i++)
-        gain += declared(session, i % n) * (pair->a[i] - pair->b[i]);
-    return (answer == MEL_ANSWER_A && gain < 0.0) || (answer == MEL_ANSWER_B && gain > 0.0);
-}
-
-typedef struct {
-    size_t asked, contradicted, agreed;
-} checks;
-
-static checks count_checks(const mel_session *session, size_t n)
-{
-    checks c = { 0, 0, 0 };
-    for (size_t i = 0; i < n; i++) {
-        const mel_entry *entry = &session->entries[i];
-        if (!entry->check)
-            continue;
-        const mel_pair pair = mel_session_pair(session, i);
-        const bool chosen = entry->answer == MEL_ANSWER_A || entry->answer == MEL_ANSWER_B;
-        const bool against = contradicts(session, &pair, entry->answer);
-        c.asked++;
-        c.contradicted += against;
-        c.agreed += chosen && !against;
-    }
-    return c;
-}
-
-/* One answer is enough where none is wrong. Of somebody who hardly sees small differences the answers about
- * weights near zero are coin tosses: two alike would drop signs that hold in one session of four. */
-static size_t answers_needed(const mel_session *session)
-{
-    enum { BY_MARGIN = 4 };
-    const mel_assumption *assume = &session->options.values.active.assume;
-    return mel_assumed(assume)->errs == MEL_ERRS_BY_MARGIN ? BY_MARGIN : mel_answers_needed(assume);
-}
-
-static bool are_dropped(const mel_session *session, size_t n)
-{
-    return count_checks(session, n).contradicted >= answers_needed(session);
-}
-
-mel_session_options mel_session_in_force(const mel_session *session, size_t n)
-{
-    mel_session_options opt = session->options.values;
-    if (!are_dropped(session, n))
-        return opt;
-    if (session->domain.face != NULL) {
-        opt.direction = opt.direction == MEL_INCREASING ? MEL_DECREASING : MEL_INCREASING;
-    } else {
-        opt.direction = MEL_DIRECTION_UNKNOWN;
-        opt.signs = NULL;
-    }
-    return opt;
-}
-
-bool mel_session_drops_signs(const mel_session *session, mel_answer answer)
-{
-    const size_t n = session->n_entries;
-    return session->checking && !are_dropped(session, n) &&
-           count_checks(session, n).contradicted + contradicts(session, &session->pending, answer) >=
-               answers_needed(session);
 }
 
 /* --- pressed weights ---------------------------------------------------------------------------- */
@@ -255,7 +153,7 @@ static mel_status find_slopes(look *l, drawn *how, mel_session *session, mel_err
         else
             plain_slope(slope, l, draw + k * how->width, how);
         for (size_t i = 0; i < l->n; i++) {
-            slope[l->n + i] *= how->sense * declared(session, i);
+            slope[l->n + i] *= how->sense * mel_sign_declared(session, i);
             slope[i] = slope[l->n + i] - slope[i];
         }
     }
@@ -278,7 +176,8 @@ static size_t find_pressed(look *l, const mel_session *session)
     for (size_t j = 0; j < l->n && l->n_draws > 0; j++) {
         const double low = quantile_of(l, j, 0.025), high = quantile_of(l, j, 0.975);
         l->highest[j] = quantile_of(l, l->n + j, 0.975);
-        l->pressed[j] = declared(session, j) != 0 && low < pressed_share * high && l->highest[j] < small;
+        l->pressed[j] =
+            mel_sign_in_force(session, j) != 0 && low < pressed_share * high && l->highest[j] < small;
         count += l->pressed[j];
     }
     return count;
@@ -288,7 +187,7 @@ static mel_status take_a_look(look *l, size_t *count, mel_session *session, mel_
 {
     mel_metric *metric = NULL;
     mel_summary ignored;
-    l->n = per_group(session);
+    l->n = mel_sign_count(&session->layout);
     l->centre = mel_alloc_zero(session->size, sizeof *l->centre);
     l->unit = mel_alloc_zero(l->n, sizeof *l->unit);
     l->pressed = mel_alloc_zero(l->n, sizeof *l->pressed);
@@ -332,7 +231,8 @@ static mel_status ask_on_space(bool *out, const look *l, mel_session *session, m
         if (j != first && better)
             second = j;
     }
-    const double step[2] = { declared(session, first), l->pressed[second] ? declared(session, second) : 0.0 };
+    const double step[2] = { mel_sign_declared(session, first),
+                             l->pressed[second] ? mel_sign_declared(session, second) : 0.0 };
     const double *share = mel_space_class_share(session->domain.space);
     const bool rates = session->layout.kind == MEL_RATES;
     mel_face *face = NULL;
@@ -356,8 +256,8 @@ static mel_status write_check(bool *out, const look *l, size_t count, mel_sessio
     if (session->domain.space != NULL)
         return ask_on_space(out, l, session, err);
     if (session->domain.face != NULL) {
-        const double step[2] = { l->pressed[0] ? declared(session, 0) : 0.0,
-                                 l->pressed[1] ? declared(session, 1) : 0.0 };
+        const double step[2] = { l->pressed[0] ? mel_sign_declared(session, 0) : 0.0,
+                                 l->pressed[1] ? mel_sign_declared(session, 1) : 0.0 };
         mel_point a, b;
         *out = ask_on_face(&a, &b, session->domain.face, step);
         pair->a[0] = a.tp;
@@ -369,7 +269,7 @@ static mel_status write_check(bool *out, const look *l, size_t count, mel_sessio
     /* Within the ball in spite of rounding. */
     const double step = (1.0 - 1e-9) * mel_ball_radius(session->domain.ball) / sqrt((double)count);
     for (size_t i = 0; i < session->size; i++) {
-        const double move = l->pressed[i % l->n] ? step * declared(session, i % l->n) : 0.0;
+        const double move = l->pressed[i % l->n] ? step * mel_sign_declared(session, i % l->n) : 0.0;
         pair->a[i] = l->centre[i] + move;
         pair->b[i] = l->centre[i] - move;
     }
@@ -377,17 +277,14 @@ static mel_status write_check(bool *out, const look *l, size_t count, mel_sessio
     return MEL_OK;
 }
 
-/* The first check once more, with its sides swapped. */
-static void ask_again(mel_session *session)
+/* The check once more, with its sides swapped. */
+static void ask_again(mel_session *session, size_t check)
 {
-    size_t i = 0;
-    while (!session->entries[i].check)
-        i++;
-    const mel_pair first = mel_session_pair(session, i);
+    const mel_pair first = mel_session_pair(session, check);
     memcpy(session->pending.a, first.b, session->size * sizeof *first.b);
     memcpy(session->pending.b, first.a, session->size * sizeof *first.a);
     session->pending.repeated = true;
-    session->pending.people = session->entries[i].people;
+    session->pending.people = session->entries[check].people;
 }
 
 /* The side that is better by declaration is A for one half of the seeds. */
@@ -402,7 +299,7 @@ static void toss_sides(mel_session *session)
  * is asked: signs are looked at two questions (or as many as are needed) before the 20th, 40th, 80th, ... */
 static bool is_milestone(const mel_session *session)
 {
-    const size_t needed = answers_needed(session), before = needed > 2 ? needed : 2;
+    const size_t needed = mel_signs_answers_needed(session), before = needed > 2 ? needed : 2;
     size_t next = 20;
     while (next < session->n_entries + before)
         next *= 2;
@@ -412,18 +309,19 @@ static bool is_milestone(const mel_session *session)
 mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err)
 {
     const mel_session_options *opt = &session->options.values;
-    const size_t n = session->n_entries, needed = answers_needed(session);
+    const size_t n = session->n_entries, needed = mel_signs_answers_needed(session);
     *out = false;
     if (mel_asks_exchange(opt, &session->domain)) /* a rate beyond what can be asked is said to be open */
         return MEL_OK;
-    if (opt->strategy == MEL_STRATEGY_SEARCH || n >= opt->max_questions || !has_slope(opt->family) ||
-        !any_declared(session) || session->domain.pool != NULL) /* no given pair asks about just the signs */
+    if (opt->strategy == MEL_STRATEGY_SEARCH || n >= opt->max_questions ||
+        !mel_elicit_of(opt->family)->sloped || !mel_signs_any_in_force(session) ||
+        session->domain.pool != NULL) /* no given pair asks about just the signs */
         return MEL_OK;
-    const checks so_far = count_checks(session, n);
-    if (so_far.asked > 0) {
+    const mel_sign_checks so_far = mel_signs_last_checks(session, n);
+    if (so_far.asked > 0 && !so_far.dropped) {
         *out = so_far.contradicted == so_far.asked && so_far.asked < needed;
         if (*out)
-            ask_again(session);
+            ask_again(session, so_far.first);
         return MEL_OK;
     }
     if (n == 0 || (end == MEL_END_NOT_YET && !is_milestone(session)))
@@ -456,7 +354,7 @@ static mel_sign_check confirm(mel_sign_check found, const look *l, const mel_ses
     if (summary->finding == MEL_FINDING_NO_MISTAKES)
         return MEL_SIGNS_FREE;
     for (size_t j = 0; j < l->n; j++)
-        if (declared(session, j) != 0 && l->highest[j] < 0.0)
+        if (mel_sign_declared(session, j) != 0 && l->highest[j] < 0.0)
             return found;
     return found == MEL_SIGNS_CONTRADICTED ? MEL_SIGNS_DROPPED : found;
 }
@@ -465,19 +363,19 @@ mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, m
 {
     const mel_session_options *opt = &session->options.values;
     if (opt->strategy == MEL_STRATEGY_SEARCH) {
-        summary->signs = any_declared(session) ? summary->signs : MEL_SIGNS_FREE;
+        summary->signs = mel_signs_any_in_force(session) ? summary->signs : MEL_SIGNS_FREE;
         return MEL_OK;
     }
     if (mel_asks_exchange(opt, &session->domain))
         return MEL_OK;
-    const checks c = count_checks(session, session->n_entries);
-    const mel_sign_check asked = c.contradicted >= answers_needed(session) ? MEL_SIGNS_CONTRADICTED
-                                 : c.agreed > 0 && c.contradicted == 0     ? MEL_SIGNS_UPHELD
-                                 : c.asked > 0                             ? MEL_SIGNS_PRESSED
-                                                                           : MEL_SIGNS_FREE;
+    const mel_sign_checks c = mel_signs_last_checks(session, session->n_entries);
+    const mel_sign_check asked = mel_signs_dropped(session, session->n_entries) ? MEL_SIGNS_CONTRADICTED
+                                 : c.agreed > 0 && c.contradicted == 0          ? MEL_SIGNS_UPHELD
+                                 : c.asked > 0                                  ? MEL_SIGNS_PRESSED
+                                                                                : MEL_SIGNS_FREE;
     summary->signs = asked;
     if (asked == MEL_SIGNS_FREE &&
-        (session->end == MEL_END_NOT_YET || session->n_entries == 0 || !any_declared(session)))
+        (session->end == MEL_END_NOT_YET || session->n_entries == 0 || !mel_signs_any_in_force(session)))
         return MEL_OK;
     if (asked != MEL_SIGNS_FREE && !has_groups(opt->family))
         return MEL_OK;

@@ -1,4 +1,5 @@
 /* Sentences about the answers: repeated questions, contradictions, and whether a metric explains them. */
+#include "elicit/shared.h"
 #include "outcome/outcome.h"
 #include "outcome/shared.h"
 
@@ -70,7 +71,9 @@ static void state_signs(mel_outcome_work *w)
     case MEL_SIGNS_CONTRADICTED:
         mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
                         "The answers contradict the %s declared: the result %s.", what,
-                        w->out.domain->face != NULL ? "has it turned round" : "does without");
+                        w->out.domain->face != NULL                ? "has it turned round"
+                        : mel_signs_dropped_singly(w->out.options) ? "does without for the weights concerned"
+                                                                   : "does without");
         break;
     case MEL_SIGNS_DROPPED:
         mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
@@ -154,6 +157,14 @@ void mel_outcome_state_answers(mel_outcome_work *w)
     const mel_summary *s = &w->out.summary;
     if (w->status != MEL_OK || s->questions == 0)
         return;
+    if (s->skipped == s->questions) {
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "unanswered",
+                        "All questions were answered \"can't say\": what is said here is what was assumed "
+                        "before, and nothing of it was found.");
+        if (w->status == MEL_OK)
+            w->statement[w->out.n_statements - 1].grave = true;
+        return;
+    }
     state_repeats(w);
     state_contradictions(w);
     state_signs(w);

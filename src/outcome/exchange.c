@@ -121,8 +121,8 @@ void mel_outcome_state_ratio_open(mel_outcome_work *w)
             w, MEL_ABOUT_OPEN, "variation",
             "The answers vary by about %s%% near the balance; more questions would narrow it slowly.",
             mel_digits_significant(100.0 * s->variation, 2).text);
-    if (s->further > 0 && s->end != MEL_END_NOISE && s->end != MEL_END_EXHAUSTED &&
-        o->options->tolerance_factor > 0.0)
+    if (s->further > 0 && s->skipped < s->questions && s->end != MEL_END_NOISE &&
+        s->end != MEL_END_EXHAUSTED && o->options->tolerance_factor > 0.0)
         mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle it to a factor of %s.",
                         mel_digits_count(s->further).text, s->further == 1 ? "question" : "questions",
                         mel_digits_significant(o->options->tolerance_factor, 2).text);

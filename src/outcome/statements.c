@@ -201,7 +201,8 @@ static void state_signs_known(mel_outcome_work *w)
 static void state_further(mel_outcome_work *w)
 {
     const mel_summary *s = &w->out.summary;
-    if (s->further == 0 || s->end == MEL_END_NOISE || s->end == MEL_END_EXHAUSTED ||
+    if (s->further == 0 || s->skipped == s->questions || s->end == MEL_END_NOISE ||
+        s->end == MEL_END_EXHAUSTED ||
         w->out.domain->pool != NULL) /* what given classifiers can tell is limited */
         return;
     mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle all of it to \xC2\xB1%s.",

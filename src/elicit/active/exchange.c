@@ -246,7 +246,10 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
     const mel_level *best = n > 0 ? best_of(e, n, list) : NULL;
     free(list);
     if (best == NULL || e->information < MEL_LEAST_INFORMATION) {
-        base->end = best == NULL ? MEL_END_EXHAUSTED : MEL_END_NOISE;
+        double first = -INFINITY, last = INFINITY;
+        (void)range_of(e, &first, &last);
+        const bool outside = middle < first || middle > last; /* there it is not noise that tells nothing */
+        base->end = best == NULL || outside ? MEL_END_EXHAUSTED : MEL_END_NOISE;
         return MEL_OK;
     }
     base->a[0] = (double)best->tp[0] / l->people;
@@ -302,6 +305,8 @@ static mel_status find_drift(mel_summary *out, const engine *e, mel_error *err)
             out->drift = tried_drift[i] > 0.0 ? 1 : -1;
         most = fmax(most, evidence);
     }
+    if (e->exchange.evidence + most <= 0.0) /* tossed coins explain the answers better than any rate */
+        out->drift = 0;
     return MEL_OK;
 }
 
