@@ -15,8 +15,8 @@
 
 /* Numbers that differ by less are the same but for rounding. */
 static const double same = 1e-9;
-/* Evidence for doing without signs, natural logarithm, from which on they are given up: of a hundred people who
- * declare them one is taken to be wrong, so that from here on that is the likelier story. */
+/* Evidence for doing without signs, natural logarithm, from which on they are given up: of a hundred people
+ * who declare them one is taken to be wrong, so that from here on that is the likelier story. */
 static const double convincing = 4.6;
 
 int mel_sign_declared(const mel_session *session, size_t i)
