@@ -66,6 +66,12 @@ static const char *what_is_known(const mel_outcome *o)
                                      : "Every weight";
 }
 
+/* Whether a session about far pairs was to end by a factor of the cost ratio. */
+static bool goes_by_factor(const mel_outcome *o)
+{
+    return o->options->tolerance_factor > 0.0 && o->cost.low > 0.0 && isfinite(o->cost.high);
+}
+
 static void state_precision(mel_outcome_work *w)
 {
     const double radius = w->out.summary.radius;
@@ -81,6 +87,12 @@ static void state_precision(mel_outcome_work *w)
         mel_outcome_say(w, MEL_ABOUT_END, "precision",
                         "Its last interval was \xC2\xB1%s; a width of %s%s was asked for.", known.text,
                         wanted.text, w->out.domain->face != NULL ? " radians" : "");
+    else if (goes_by_factor(&w->out))
+        mel_outcome_say(
+            w, MEL_ABOUT_END, "precision",
+            "The cost ratio is known to a factor of %s (95%%, from end to end); %s was asked for.",
+            mel_digits_significant(w->out.cost.high / w->out.cost.low, 2).text,
+            mel_digits_significant(w->out.options->tolerance_factor, 2).text);
     else
         mel_outcome_say(w, MEL_ABOUT_END, "precision",
                         "%s is known within \xC2\xB1%s; \xC2\xB1%s was asked for.", what_is_known(&w->out),
@@ -205,6 +217,12 @@ static void state_further(mel_outcome_work *w)
         s->end == MEL_END_EXHAUSTED ||
         w->out.domain->pool != NULL) /* what given classifiers can tell is limited */
         return;
+    if (goes_by_factor(&w->out)) {
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle it to a factor of %s.",
+                        mel_digits_count(s->further).text, plural(s->further, "question", "questions"),
+                        mel_digits_significant(w->out.options->tolerance_factor, 2).text);
+        return;
+    }
     mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle all of it to \xC2\xB1%s.",
                     mel_digits_count(s->further).text, plural(s->further, "question", "questions"),
                     mel_digits_significant(w->out.options->tolerance, 2).text);

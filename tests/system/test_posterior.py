@@ -319,3 +319,12 @@ def test_a_persons_session(melicit, words):
     page = (melicit.folder / "r.html").read_text()
     known = r"known to a factor of 2|The sign of [0-9]+ of (the )?[0-9]+ (largest )?weights is known"
     assert re.search(known, page) and re.search(known, text) and "would settle all of it" in page
+
+
+def test_far_questions_by_a_factor(melicit):
+    """A tolerance that is a factor of the cost ratio is what results of far questions speak of, too."""
+    melicit.write("doctor.json", metric_text("linear", layout("confusion", "binary", 2), a=unit([7, 1])))
+    got = melicit("elicit", "--population", "logistic:a=5,b=0", "--oracle", "sim:doctor.json", "--questions", "far", "--tolerance", "1.6x",
+                  "--assume", "flip", "--max-questions", "6", "--json").done().json
+    said = {s["key"]: s["text"] for s in got["statements"]}
+    assert said["precision"].endswith("1.6 was asked for.") and "to a factor of 1.6" in said["further"]
