@@ -126,20 +126,9 @@ void mel_outcome_find_order(mel_outcome_work *w)
 
 /* --- in words ------------------------------------------------------------------------------------ */
 
-void mel_outcome_state_preferred(mel_outcome_work *w)
+static void state_first(mel_outcome_work *w)
 {
     const mel_placed *o = w->out.order;
-    if (w->status != MEL_OK || w->out.n_order < 2)
-        return;
-    if (w->out.chosen != NULL && strcmp(w->out.chosen, o[0].name) != 0) {
-        mel_outcome_say(
-            w, MEL_ABOUT_METRIC, "preferred",
-            "%s was chosen over each of the other %zu. Answers this few leave room for errors that "
-            "people make and for what was measured by chance: with these, %s is the likeliest best "
-            "one (%s%%).",
-            w->out.chosen, w->out.n_order - 1, o[0].name, mel_digits_percent(o[0].first).text);
-        return;
-    }
     mel_buffer list;
     mel_buffer_init(&list, MOST_TEXT);
     for (size_t i = 1; i < w->out.n_order && i <= MOST_NAMED; i++)
@@ -149,10 +138,24 @@ void mel_outcome_state_preferred(mel_outcome_work *w)
     const char *others = mel_outcome_keep(w, &list);
     mel_outcome_say(
         w, MEL_ABOUT_METRIC, "preferred",
-        "Of these %zu classifiers, %s is preferred by the numbers shown (%s%% sure); after it come "
-        "%s.",
+        "Of these %zu classifiers, %s is preferred by the numbers shown (%s%% sure); after it come %s.",
         w->out.n_order, o[0].name, mel_digits_percent(o[0].first).text, others);
+}
+
+void mel_outcome_state_preferred(mel_outcome_work *w)
+{
+    const mel_placed *o = w->out.order;
     size_t likeliest = 0;
+    if (w->status != MEL_OK || w->out.n_order < 2)
+        return;
+    if (w->out.chosen != NULL && strcmp(w->out.chosen, o[0].name) != 0)
+        mel_outcome_say(
+            w, MEL_ABOUT_METRIC, "preferred",
+            "%s was chosen over each of the other %zu. With the errors that people make and usual "
+            "weights allowed for, %s comes first by the numbers shown (%s%% sure).",
+            w->out.chosen, w->out.n_order - 1, o[0].name, mel_digits_percent(o[0].first).text);
+    else
+        state_first(w);
     for (size_t i = 1; i < w->out.n_order; i++)
         likeliest = o[i].first > o[likeliest].first ? i : likeliest;
     if (likeliest > 0)
