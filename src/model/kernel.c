@@ -2,7 +2,6 @@
 #include "model/kernel.h"
 
 #include "base/la.h"
-#include "base/stat.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -123,89 +122,6 @@ void mel_block_scores(const mel_objective *obj, size_t first, size_t n, double *
     }
 }
 
-/* Loss of one row of two classes with score z; *z becomes the residual. */
-static double residual_two(double weight, uint32_t y, double *z, double *pair)
-{
-    const double tail = exp(-fabs(*z)); /* of the less likely class, relative to the other */
-    const double small = tail / (1.0 + tail), large = 1.0 / (1.0 + tail);
-    const bool second_likely = *z >= 0.0;
-    const double margin = y == 1 ? *z : -*z;
-    const double loss = log1p(tail) + (margin < 0.0 ? -margin : 0.0);
-    if (pair != NULL)
-        *pair = weight * small * large;
-    /* p - 1 is minus the other probability: nothing cancels. */
-    if (y == 1)
-        *z = second_likely ? -weight * small : -weight * large;
-    else
-        *z = second_likely ? weight * large : weight * small;
-    return weight * loss;
-}
-
-/* Softmax of z[0..k) in place; returns log(sum(exp(z))). */
-static double softmax(size_t k, double *z)
-{
-    double top = z[0];
-    for (size_t c = 1; c < k; c++)
-        top = z[c] > top ? z[c] : top;
-    double sum = 0.0;
-    for (size_t c = 0; c < k; c++) {
-        z[c] = exp(z[c] - top);
-        sum += z[c];
-    }
-    const double share = 1.0 / sum;
-    for (size_t c = 0; c < k; c++)
-        z[c] *= share;
-    return top + log(sum);
-}
-
-MEL_VECTORISED
-static void class_pairs(size_t k, double weight, const double *restrict p, double *restrict pair)
-{
-    for (size_t c = 1; c < k; c++) {
-        const double a = weight * p[c];
-        for (size_t e = 0; e < c; e++)
-            pair[e] = a * p[e];
-        pair += c;
-    }
-}
-
-static double residual_many(const mel_objective *obj, double weight, uint32_t y, double *z, double *pair)
-{
-    const size_t k = obj->n_classes;
-    const double own = z[y];
-    const double loss = softmax(k, z) - own;
-    if (pair != NULL)
-        class_pairs(k, weight, z, pair);
-    double others = 0.0; /* 1 - p_y without cancellation */
-    for (size_t c = 0; c < k; c++) {
-        others += c == y ? 0.0 : z[c];
-        z[c] *= weight;
-    }
-    z[y] = -weight * others;
-    return weight * loss;
-}
-
-double mel_block_residuals(const mel_objective *obj, size_t first, size_t n, double *score, double *pair)
-{
-    mel_sum loss = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        const double weight = obj->weight != NULL ? obj->weight[first + i] : 1.0;
-        double *z = score + i * obj->ld, *s = pair != NULL ? pair + i * obj->ld_pair : NULL;
-        if (weight == 0.0) { /* even a row out of range counts nothing */
-            memset(z, 0, obj->ld * sizeof *z);
-            if (s != NULL)
-                memset(s, 0, obj->ld_pair * sizeof *s);
-        } else if (obj->n_classes == 2) {
-            mel_sum_add(&loss, residual_two(weight, obj->y[first + i], z, s));
-        } else {
-            mel_sum_add(&loss, residual_many(obj, weight, obj->y[first + i], z, s));
-            for (size_t c = obj->n_outputs; c < obj->ld; c++)
-                z[c] = 0.0;
-        }
-    }
-    return mel_sum_value(&loss);
-}
-
 void mel_block_gradient(const mel_objective *obj, size_t first, size_t n, const double *residual,
                         double *gradient)
 {
@@ -233,24 +149,44 @@ void mel_block_gradient(const mel_objective *obj, size_t first, size_t n, const 
     }
 }
 
+/* x_a x_b of a row for a >= b, the intercept's 1 last. Whole vectors are read and written: what is too much
+ * lies where the next a follows, so there is room for MEL_LANES more than there are. */
+static inline void row_products(size_t d, const double *restrict x, double *restrict product)
+{
+    for (size_t a = 0; a < d; a++) {
+        const double times = x[a];
+        for (size_t b = 0; b <= a; b += MEL_LANES)
+            for (size_t lane = 0; lane < MEL_LANES; lane++)
+                product[b + lane] = times * x[b + lane];
+        product += a + 1;
+    }
+    memcpy(product, x, d * sizeof *product);
+    product[d] = 1.0;
+}
+
+MEL_VECTORISED
+static void feature_products(size_t n, size_t d, const double *restrict x, size_t stride,
+                             double *restrict product)
+{
+    const size_t width = (d + 1) * (d + 2) / 2, end = (n - 1) * stride + d;
+    double own[MEL_PAIRS_MAX_FEATURES + MEL_LANES] = { 0 }; /* a row that nothing lies behind */
+    for (size_t i = 0; i < n; i++) {
+        const bool last = i * stride + d + MEL_LANES > end;
+        if (last)
+            memcpy(own, x + i * stride, d * sizeof *own);
+        row_products(d, last ? own : x + i * stride, product + i * width);
+    }
+}
+
 /* Dense rows, products of features first, then one matrix product for all class pairs. */
 static void dense_pairs(const mel_objective *obj, size_t first, size_t n, const double *pair, double *product,
                         double *sums)
 {
-    const size_t d = obj->n_features, width = (d + 1) * (d + 2) / 2;
+    const size_t width = (obj->n_features + 1) * (obj->n_features + 2) / 2;
     for (size_t from = 0; from < n; from += obj->product_rows) {
         const size_t rows = n - from < obj->product_rows ? n - from : obj->product_rows;
-        for (size_t i = 0; i < rows; i++) {
-            const double *x = obj->x->dense + (first + from + i) * obj->x->stride;
-            double *to = product + i * width;
-            for (size_t a = 0; a < d; a++) {
-                for (size_t b = 0; b <= a; b++)
-                    to[b] = x[a] * x[b];
-                to += a + 1;
-            }
-            memcpy(to, x, d * sizeof *to);
-            to[d] = 1.0;
-        }
+        feature_products(rows, obj->n_features, obj->x->dense + (first + from) * obj->x->stride,
+                         obj->x->stride, product);
         mel_gemm(true, false, width, obj->n_pairs, rows, 1.0, product, width, pair + from * obj->ld_pair,
                  obj->ld_pair, 1.0, sums, obj->ld_pair);
     }

@@ -4,6 +4,9 @@
 
 #include "model/objective.h"
 
+/* Dense rows: above, one symmetric product per class pair is faster. */
+enum { MEL_PAIRS_MAX_FEATURES = 64 };
+
 /* score[i][c] of rows first .. first + n: coefficients times features plus intercept. */
 void mel_block_scores(const mel_objective *obj, size_t first, size_t n, double *score);
 /* Turns scores into residuals weight * (p - [y = c]) in place, returns the sum of losses, and fills pair

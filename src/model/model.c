@@ -143,6 +143,15 @@ static mel_status check_sparse_row(const mel_features *x, size_t row, double lim
     return MEL_OK;
 }
 
+/* Whether n numbers are, none of them NaN. */
+static bool within(size_t n, const double *value, double limit)
+{
+    size_t outside = 0;
+    for (size_t i = 0; i < n; i++)
+        outside += fabs(value[i]) <= limit ? 0U : 1U;
+    return outside == 0;
+}
+
 mel_status mel_features_check(const mel_features *x, double limit, const char *what, mel_error *err)
 {
     if (x == NULL)
@@ -152,7 +161,7 @@ mel_status mel_features_check(const mel_features *x, double limit, const char *w
             return mel_fail(err, MEL_EINVAL, "%s: stride %zu is below %zu columns", what, x->stride,
                             x->n_cols);
         for (size_t i = 0; i < x->n_rows; i++)
-            for (size_t j = 0; j < x->n_cols; j++)
+            for (size_t j = 0; j < x->n_cols && !within(x->n_cols, x->dense + i * x->stride, limit); j++)
                 if (!(fabs(x->dense[i * x->stride + j]) <= limit))
                     return check_value(x->dense[i * x->stride + j], limit, i, j, what, err);
         return MEL_OK;

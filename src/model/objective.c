@@ -14,7 +14,6 @@ enum {
     SPARSE_BLOCK = 64,         /* rows; scores and pair weights of a block stay in the first-level cache */
     DENSE_BLOCK = 256,         /* rows; enough for BLAS to run at full speed */
     PRODUCT_DOUBLES = 1 << 17, /* products of features held at a time: 1 MiB */
-    PAIRS_MAX_FEATURES = 64,   /* dense rows: above, one symmetric product per class pair is faster */
     PAIRS_MIN_CLASS_PAIRS = 6,
     EXPONENTIAL_COST = 20 /* of one class of one row, in multiplications */
 };
@@ -61,7 +60,7 @@ static void choose_curvature(mel_objective *obj)
     obj->n_pairs = obj->n_classes * (obj->n_classes - 1) / 2;
     obj->ld_pair = padded(obj->n_pairs);
     if (obj->x->dense == NULL ||
-        (obj->n_features <= PAIRS_MAX_FEATURES && obj->n_pairs >= PAIRS_MIN_CLASS_PAIRS)) {
+        (obj->n_features <= MEL_PAIRS_MAX_FEATURES && obj->n_pairs >= PAIRS_MIN_CLASS_PAIRS)) {
         obj->curvature = MEL_CURVATURE_PAIRS;
         obj->curvature_size = packed * obj->ld_pair;
         obj->product_rows = min_size(max_size(PRODUCT_DOUBLES / packed, 32), obj->block_rows);
@@ -76,7 +75,7 @@ static size_t buffer_size(const mel_objective *obj)
     const size_t width = obj->n_features + 1;
     if (obj->curvature == MEL_CURVATURE_SQUARES)
         return obj->block_rows * width;
-    return obj->x->dense != NULL ? obj->product_rows * (width * (width + 1) / 2) : obj->ld_pair;
+    return obj->x->dense != NULL ? obj->product_rows * (width * (width + 1) / 2) + MEL_LANES : obj->ld_pair;
 }
 
 static bool allocate_scratch(mel_objective *obj)
@@ -89,7 +88,7 @@ static bool allocate_scratch(mel_objective *obj)
             return false;
         if (obj->curvature == MEL_CURVATURE_NONE)
             continue;
-        s->pair = mel_alloc_zero(obj->block_rows * obj->ld_pair, sizeof *s->pair);
+        s->pair = mel_alloc_zero(obj->block_rows * obj->ld_pair + MEL_LANES, sizeof *s->pair);
         s->buffer = mel_alloc_zero(buffer_size(obj), sizeof *s->buffer);
         if (s->pair == NULL || s->buffer == NULL)
             return false;
