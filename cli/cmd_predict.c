@@ -1,19 +1,13 @@
-/* melicit predict: a stored model applied to new rows, block by block for CSV files of any size. */
+/* melicit predict: a stored model or classifier applied to new rows. */
 #include "command.h"
-#include "data/shared.h"
 #include "dataset.h"
 #include "files.h"
-#include "measure.h"
-#include "melicit/model.h"
 #include "output.h"
 #include "predict_classifier.h"
-#include "prediction_file.h"
-#include "progress.h"
-#include "ranks.h"
+#include "predict_model.h"
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -27,28 +21,6 @@ typedef struct {
 
 static const char *const forms[] = { "auto", "npy", "csv", NULL };
 enum { AS_AUTO, AS_NPY, AS_CSV };
-
-/* One run; cleared in one place. */
-typedef struct {
-    mel_model *model;
-    size_t k;
-    bool csv; /* what is written; else NPY */
-    char *path;
-    mel_reader reader;
-    prediction_file file;
-    size_t rows, unseen, imputed;
-    size_t *decided; /* rows per class, with --decisions */
-} prediction;
-
-static void prediction_clear(prediction *p)
-{
-    mel_model_free(p->model);
-    free(p->path);
-    mel_reader_clear(&p->reader);
-    prediction_file_abandon(&p->file);
-    free(p->decided);
-    *p = (prediction){ 0 };
-}
 
 static mel_status choose_form(bool *csv, const predict_args *args, mel_error *err)
 {
@@ -127,243 +99,38 @@ static mel_status check_args(bool *csv, const cli_run *run, const predict_args *
     return status != MEL_OK ? status : cli_out_check(args->out, err);
 }
 
-static mel_status load(prediction *p, const predict_args *args, mel_error *err)
-{
-    const mel_status status = mel_model_load(&p->model, args->model, err);
-    if (status != MEL_OK)
-        return status;
-    p->k = mel_model_classes(p->model);
-    if (mel_model_encoder(p->model) == NULL)
-        return cli_fail(err, MEL_EDATA, "%s: the model does not say how a table becomes features",
-                        args->model);
-    if (isfinite(args->threshold) && p->k != 2)
-        return cli_fail(err, MEL_EINVAL, "--threshold is for two classes; %s has %zu", args->model, p->k);
-    p->decided = cli_alloc_zero(p->k, sizeof *p->decided);
-    return MEL_OK;
-}
-
-static uint32_t decide(const predict_args *args, size_t k, const double *probs)
-{
-    return isfinite(args->threshold) ? probs[1] >= args->threshold : cli_most_probable(k, probs);
-}
-
-static mel_status write_rows(prediction *p, const predict_args *args, size_t n, const double *probs,
-                             mel_error *err)
-{
-    mel_status status = MEL_OK;
-    for (size_t i = 0; status == MEL_OK && i < n; i++) {
-        if (args->decisions) {
-            const uint32_t code = decide(args, p->k, probs + i * p->k);
-            p->decided[code]++;
-            status = prediction_file_decision(&p->file, code, err);
-        } else {
-            status = prediction_file_probabilities(&p->file, probs + i * p->k, err);
-        }
-    }
-    return status;
-}
-
-static mel_status predict_block(prediction *p, const cli_run *run, const predict_args *args,
-                                const mel_table *block, mel_error *err)
-{
-    mel_encoded x = { 0 };
-    mel_status status = mel_encode(&x, mel_model_encoder(p->model), block, err);
-    if (status != MEL_OK)
-        return status;
-    const size_t n = x.view.n_rows;
-    double *probs = cli_alloc_zero(n, p->k * sizeof *probs);
-    status = mel_model_predict(probs, p->model, &x.view, run->threads, err);
-    if (status == MEL_OK)
-        status = write_rows(p, args, n, probs, err);
-    p->rows += n;
-    p->unseen += x.unseen;
-    p->imputed += x.imputed;
-    free(probs);
-    mel_encoded_clear(&x);
-    return status != MEL_OK ? status : cli_check_stop(err);
-}
-
-static mel_status open_out(prediction *p, const predict_args *args, size_t rows, mel_error *err)
-{
-    const char **names = cli_alloc_zero(p->k, sizeof *names);
-    for (size_t c = 0; c < p->k; c++)
-        names[c] = mel_model_class_name(p->model, c);
-    const prediction_shape shape = { .csv = p->csv,
-                                     .decisions = args->decisions,
-                                     .rows = rows,
-                                     .classes = p->k,
-                                     .names = names,
-                                     .labels = names,
-                                     .number_texts = mel_model_number_texts(p->model) };
-    const mel_status status = prediction_file_open(&p->file, args->out, &shape, err);
-    free(names);
-    return status;
-}
-
-static mel_status predict_whole(prediction *p, const cli_run *run, const predict_args *args, mel_error *err)
-{
-    mel_table *table = NULL;
-    mel_status status = mel_table_read(&table, p->path, &p->reader.options, err);
-    if (status == MEL_OK)
-        status = cli_reader_check(&p->reader, &args->reading, run, err);
-    if (status == MEL_OK)
-        status = open_out(p, args, mel_table_rows(table), err);
-    if (status == MEL_OK)
-        status = predict_block(p, run, args, table, err);
-    mel_table_free(table);
-    return status;
-}
-
-static mel_status predict_blocks(prediction *p, const cli_run *run, const predict_args *args,
-                                 mel_stream *stream, mel_error *err)
-{
-    enum { BLOCK_ROWS = 65536 };
-    mel_status status = MEL_OK;
-    mel_table *block = NULL;
-    do {
-        mel_table_free(block);
-        block = NULL;
-        if (status == MEL_OK)
-            status = mel_stream_next(&block, stream, BLOCK_ROWS, err);
-        if (status == MEL_OK && block != NULL)
-            status = predict_block(p, run, args, block, err);
-    } while (status == MEL_OK && block != NULL);
-    mel_table_free(block);
-    return status;
-}
-
-/* The rows of one CSV file, behind those of the files before it. */
-static mel_status predict_file(prediction *p, const cli_run *run, const predict_args *args, const char *path,
-                               size_t all_rows, mel_error *err)
-{
-    mel_stream *stream = NULL;
-    mel_status status = mel_stream_open(&stream, path, &p->reader.options, err);
-    if (status == MEL_OK && p->file.out.stream == NULL)
-        status = cli_reader_check(&p->reader, &args->reading, run, err);
-    if (status == MEL_OK && p->file.out.stream == NULL)
-        status = open_out(p, args, all_rows > 0 ? all_rows : mel_stream_rows(stream), err);
-    if (status == MEL_OK)
-        status = predict_blocks(p, run, args, stream, err);
-    mel_stream_free(stream);
-    return status;
-}
-
-/* An NPY file begins with the number of its rows. */
-static mel_status count_rows(size_t *rows, const prediction *p, const mel_matches *files, mel_error *err)
-{
-    mel_status status = MEL_OK;
-    mel_read_options read = p->reader.options;
-    read.notice.call = NULL;
-    for (size_t i = 0; i < files->n && status == MEL_OK; i++) {
-        mel_stream *stream = NULL;
-        status = mel_stream_open(&stream, files->file[i].name, &read, err);
-        *rows += status == MEL_OK ? mel_stream_rows(stream) : 0;
-        mel_stream_free(stream);
-    }
-    return status;
-}
-
-static mel_status predict_stream(prediction *p, const cli_run *run, const predict_args *args, mel_error *err)
-{
-    if (!mel_is_pattern(p->path))
-        return predict_file(p, run, args, p->path, 0, err);
-    mel_matches files;
-    size_t rows = 0;
-    mel_status status = mel_pattern_find(&files, p->path, err);
-    if (status == MEL_OK && !p->csv)
-        status = count_rows(&rows, p, &files, err);
-    for (size_t i = 0; i < files.n && status == MEL_OK; i++)
-        status = predict_file(p, run, args, files.file[i].name, rows, err);
-    mel_matches_clear(&files);
-    return status;
-}
-
-static void report_json(cli_run *run, const prediction *p, const predict_args *args)
-{
-    json_t *classes = json_array(), *decided = args->decisions ? json_array() : json_null();
-    for (size_t c = 0; c < p->k; c++) {
-        cli_push(classes, cli_json_text(mel_model_class_name(p->model, c)));
-        if (args->decisions)
-            cli_push(decided, cli_json_count(p->decided[c]));
-    }
-    cli_put(run->result, "model", cli_json_text(args->model));
-    cli_put(run->result, "data", cli_json_text(args->data));
-    cli_put(run->result, "rows", cli_json_count(p->rows));
-    cli_put(run->result, "classes", classes);
-    cli_put(run->result, "decisions", decided);
-    cli_put(run->result, "threshold", cli_json_number(args->threshold));
-    cli_put(run->result, "unseen", cli_json_count(p->unseen));
-    cli_put(run->result, "imputed", cli_json_count(p->imputed));
-    cli_put(run->result, "out", cli_json_text(args->out));
-}
-
-static void report_text(const prediction *p, const predict_args *args)
-{
-    char number[CLI_COUNT_SIZE];
-    cli_print("%s row%s of %s: %s in %s\n", cli_count(number, p->rows), p->rows == 1 ? "" : "s", args->data,
-              args->decisions ? "decisions" : "probabilities", args->out);
-    if (p->imputed != 0)
-        cli_print("  %s missing cell%s filled in as learned in training\n", cli_count(number, p->imputed),
-                  p->imputed == 1 ? " was" : "s were");
-    for (size_t c = 0; args->decisions && c < p->k; c++) {
-        char *name = cli_short(mel_model_class_name(p->model, c), 40);
-        cli_print("  %s row%s called \"%s\"\n", cli_count(number, p->decided[c]),
-                  p->decided[c] == 1 ? " is" : "s are", name);
-        free(name);
-    }
-}
-
 static mel_status run_predict(cli_run *run, const void *arguments, mel_error *err)
 {
     const predict_args *args = arguments;
-    prediction p = { 0 };
-    mel_status status = check_args(&p.csv, run, args, err);
-    if (status == MEL_OK && args->classifier != NULL) {
-        const cli_classifier_job job = { .classifier = args->classifier,
-                                         .probs = args->probs,
-                                         .model = args->model,
-                                         .data = args->data,
-                                         .group = args->group,
-                                         .costs = args->costs,
-                                         .columns = args->columns,
-                                         .groups = args->groups,
-                                         .features = args->features,
-                                         .ids = args->ids,
-                                         .out = args->out,
-                                         .csv = p.csv,
-                                         .chances = args->chances,
-                                         .reading = &args->reading };
-        return cli_predict_classifier(run, &job, err);
-    }
-    if (status == MEL_OK)
-        status = load(&p, args, err);
-    if (status == MEL_OK)
-        status = cli_reader_init(&p.reader, &args->reading, run, err);
-    if (status == MEL_OK)
-        status = cli_find_data(&p.path, args->data, err);
-    if (status == MEL_OK)
-        status = cli_reader_expect(&p.reader, mel_model_encoder(p.model), p.path, err);
-    if (status == MEL_OK)
-        status = cli_is_csv_file(p.path, args->reading.format) && !cli_ranks_many()
-                     ? predict_stream(&p, run, args, err)
-                     : predict_whole(&p, run, args, err);
-    if (status == MEL_OK)
-        status = prediction_file_commit(&p.file, err);
-    if (status == MEL_OK) {
-        char number[CLI_COUNT_SIZE];
-        if (p.unseen != 0)
-            cli_warn(run, "%s cell%s of %s hold%s a %s", cli_count(number, p.unseen),
-                     p.unseen == 1 ? "" : "s", args->data, p.unseen == 1 ? "s" : "",
-                     mel_encoder_columns(mel_model_encoder(p.model)) == 0
-                         ? "feature that the training rows did not have: left out"
-                         : "category that the training rows did not have: taken as none of the known ones");
-        if (run->json)
-            report_json(run, &p, args);
-        else if (strcmp(args->out, "-") != 0)
-            report_text(&p, args);
-    }
-    prediction_clear(&p);
-    return status;
+    bool csv = false;
+    const mel_status status = check_args(&csv, run, args, err);
+    if (status != MEL_OK)
+        return status;
+    if (args->classifier == NULL)
+        return cli_predict_model(run,
+                                 &(cli_model_job){ .model = args->model,
+                                                   .data = args->data,
+                                                   .out = args->out,
+                                                   .csv = csv,
+                                                   .decisions = args->decisions,
+                                                   .threshold = args->threshold,
+                                                   .reading = &args->reading },
+                                 err);
+    const cli_classifier_job job = { .classifier = args->classifier,
+                                     .probs = args->probs,
+                                     .model = args->model,
+                                     .data = args->data,
+                                     .group = args->group,
+                                     .costs = args->costs,
+                                     .columns = args->columns,
+                                     .groups = args->groups,
+                                     .features = args->features,
+                                     .ids = args->ids,
+                                     .out = args->out,
+                                     .csv = csv,
+                                     .chances = args->chances,
+                                     .reading = &args->reading };
+    return cli_predict_classifier(run, &job, err);
 }
 
 static const cli_option options[] = {

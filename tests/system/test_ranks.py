@@ -126,10 +126,16 @@ def test_a_row_that_is_wrong(rows, at):
 
 
 def test_predict(rows):
+    """Ranks have rows of their own, more ranks than files in one of the rounds; what is written and counted is of all."""
     rows("train", "--data", "d-*.csv.gz", "--out", "m.json").done()
-    rows("predict", "--model", "m.json", "--data", "d-*.csv.gz", "--out", "one.npy").done()
-    mpirun(rows, 3, PROGRAM, "predict", "--model", "m.json", "--data", "d-*.csv.gz", "--out", "three.npy").done()
-    assert (rows.folder / "one.npy").read_bytes() == (rows.folder / "three.npy").read_bytes()
+    (rows.folder / "d-9.csv").write_text("c,a,b,label\nnew,1,,a\nu,,2,b\n")  # a text that is not known, and cells that are missing
+    for out, ranks, more in (("npy", 3, ()), ("csv", 4, ("--decisions",))):
+        command = ("predict", "--model", "m.json", "--data", "d-*.csv*", *more, "--json", "--out")
+        one = rows(*command, f"one.{out}").done()
+        several = mpirun(rows, ranks, PROGRAM, *command, f"several.{out}").done()
+        assert (rows.folder / f"one.{out}").read_bytes() == (rows.folder / f"several.{out}").read_bytes()
+        assert one.json | {"out": "", "seconds": 0} == several.json | {"out": "", "seconds": 0}
+        assert one.json["unseen"] == 1 and one.json["imputed"] == 2 and one.json["rows"] == ROWS + 2
 
 
 def test_other_files(rows):
