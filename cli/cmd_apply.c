@@ -78,7 +78,7 @@ static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run 
 /* Points and faces without steps are about the labels. */
 static void settle_evidence(cli_apply_args *args, cli_run *run)
 {
-    const bool rows = mel_problem_inputs(&args->space) & MEL_OF_ROWS,
+    const bool rows = (mel_problem_inputs(&args->space) & MEL_OF_ROWS) != 0 || args->scores != NULL,
                calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
     if (!calibrated || (rows && args->point == NULL && !args->space.smooth))
         return;
@@ -91,7 +91,7 @@ static void settle_evidence(cli_apply_args *args, cli_run *run)
 static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, mel_error *err)
 {
     cli_apply_args args = *given;
-    const bool rows = mel_problem_inputs(&args.space) & MEL_OF_ROWS;
+    const bool rows = (mel_problem_inputs(&args.space) & MEL_OF_ROWS) != 0 || args.scores != NULL;
     mel_status status = cli_reject_parse(&args.reject, &args.ask_reject, args.reject_text, err);
     if (status != MEL_OK)
         return status;
@@ -168,6 +168,8 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
 {
     if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) != 1)
         return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json, --named NAME and --point A,B,..");
+    if ((args->scores != NULL || args->count_scores) && args->point != NULL)
+        return cli_fail(err, MEL_EINVAL, "--point goes with rows or a population, not with counted scores");
     if (args->space.radius_method != 0)
         return cli_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
@@ -324,6 +326,18 @@ static const cli_option own_options[] = {
       .help =
           "cross-validation: what the rule is worth on other rows, by rules that are found on N - 1 parts of "
           "the rows and measured on the last" },
+    { .name = "scores",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(cli_apply_args, scores),
+      .help = "two classes: instead of rows, how many of them have which score, as `melicit moments --probs` "
+              "and `melicit merge` count them" },
+    { .name = "count-scores",
+      .reads = MEL_OF_PROBS,
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_apply_args, count_scores),
+      .help = "two classes: rows are counted by score, group and class, file by file of a pattern and by "
+              "several ranks, and not held; thresholds are found to a millionth" },
     { .name = "point",
       .argument = "A,B,..",
       .kind = CLI_TEXT,
@@ -390,7 +404,8 @@ static const cli_apply_args defaults = { .space = { .struct_size = sizeof(mel_pr
 static unsigned inputs(const void *arguments)
 {
     const cli_apply_args *given = arguments;
-    const unsigned space = mel_problem_inputs(&given->space);
+    const unsigned space =
+        mel_problem_inputs(&given->space) | (given->scores != NULL ? (unsigned)MEL_OF_PROBS : 0);
     return space != 0 && given->point != NULL ? space | CLI_OF_POINT : space;
 }
 

@@ -35,6 +35,9 @@ typedef struct {
      * once. */
     const double *row_cost;
     const char *const *class_name, *const *group_name; /* in messages; NULL: numbers, from 1 */
+    /* How many rows with the same probabilities, label and group each of them stands for, besides what they
+     * weigh together; NULL: itself. Hashes of rows and folds need each row on its own. */
+    const double *count;
 } mel_rule_rows;
 
 typedef enum {

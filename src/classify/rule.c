@@ -340,6 +340,8 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
     mel_rule_report all = { 0 };
     mel_rule_options_init(&own);
     mel_status status = mel_options_take(&own, sizeof own, opt, "rule options", err);
+    if (status == MEL_OK && rows->count != NULL && own.form == MEL_RULE_HASH)
+        status = mel_fail(err, MEL_EINVAL, "a rule by a hash of rows needs the rows, not their numbers");
     if (status == MEL_OK && (metric == NULL) == (name == NULL))
         status = mel_fail(err, MEL_EINVAL, "a rule is best for a metric or for a measure by name");
     if (status == MEL_OK)

@@ -127,12 +127,12 @@ void mel_trust_widen(mel_certainty *value, double by)
 }
 
 /* Rows of different weights are worth fewer. */
-static void settle_size(double *counts, size_t n, const double *weight, size_t n_rows)
+static void settle_size(double *counts, size_t n, const double *weight, const mel_rule_rows *rows)
 {
     double sum = 0.0, squares = 0.0;
-    for (size_t r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < rows->n_rows; r++) {
         sum += weight[r];
-        squares += weight[r] * weight[r];
+        squares += weight[r] * weight[r] / (rows->count != NULL ? rows->count[r] : 1.0);
     }
     for (size_t c = 0; c < n && squares > 0.0; c++)
         counts[c] *= sum / squares;
@@ -414,10 +414,10 @@ static mel_status judge_found(mel_trust *out, mel_trust_work *w, mel_error *err)
     if (status == MEL_OK) {
         mel_rule_label_weights(weight, &plain, w->rule.class_share, growth);
         mel_trust_count(of_rows, w, w->rows, weight, chance);
-        settle_size(of_rows, cells, weight, n);
+        settle_size(of_rows, cells, weight, w->rows);
         mel_rule_label_weights(weight, w->rows, w->rule.class_share, growth);
         mel_trust_count(counts, w, w->rows, weight, chance);
-        settle_size(counts, cells, weight, n);
+        settle_size(counts, cells, weight, w->rows);
         status = sure_limits(out, w, of_rows, err);
     }
     if (status == MEL_OK)

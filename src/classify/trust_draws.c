@@ -64,11 +64,12 @@ static size_t group_of(const mel_rule_rows *rows, size_t r)
 /* One cell of `bin` for each group and label; empty ones are dropped later. */
 static void add_to_cell(cells *c, const mel_rule_rows *rows, size_t r, size_t cell, size_t group)
 {
-    const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
+    const double weight = rows->weight != NULL ? rows->weight[r] : 1.0,
+                 count = rows->count != NULL ? rows->count[r] : 1.0;
     double *p = (double *)c->rows.probability + 2 * cell;
-    p[1] += rows->probability[2 * r + 1];
+    p[1] += count * rows->probability[2 * r + 1];
     c->weight[cell] += weight;
-    c->count[cell] += 1.0;
+    c->count[cell] += count;
     ((uint32_t *)c->rows.label)[cell] = rows->label[r];
     ((uint32_t *)c->rows.group)[cell] = (uint32_t)group;
 }
@@ -141,7 +142,7 @@ static mel_status take_rows(cells *c, const mel_rule_rows *rows, mel_error *err)
     c->own = c->weight;
     for (size_t r = 0; r < rows->n_rows; r++) {
         c->weight[r] = rows->weight != NULL ? rows->weight[r] : 1.0;
-        c->count[r] = 1.0;
+        c->count[r] = rows->count != NULL ? rows->count[r] : 1.0;
     }
     return MEL_OK;
 }

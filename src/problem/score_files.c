@@ -1,0 +1,292 @@
+/* Counted scores in files and between ranks: JSON, exact; and those of many files of rows. */
+#include "base/file.h"
+#include "base/json.h"
+#include "base/team.h"
+#include "data/json_members.h"
+#include "data/quote.h"
+#include "data/shared.h"
+#include "data/source.h"
+#include "problem/names.h"
+#include "problem/problem.h"
+#include "problem/score_counts.h"
+#include "problem/shared.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char format_name[] = "melicit-moments", kind[] = "scores";
+enum { VERSION = 1 };
+/* What of a cell is in which list. */
+enum { CELL, GROUP, FIRST, SECOND, LISTS };
+static const char *const lists[LISTS] = { "cell", "group", "first", "second" };
+
+static double number_of(const mel_count_cell *cell, size_t list)
+{
+    return (double)(list == CELL    ? cell->key % MEL_SCORE_CELLS
+                    : list == GROUP ? cell->key / MEL_SCORE_CELLS
+                                    : cell->rows[list - FIRST]);
+}
+
+static json_t *list_json(const mel_score_counts *c, size_t list)
+{
+    json_t *all = json_array();
+    bool whole = all != NULL;
+    for (size_t i = 0; i < c->n && whole; i++)
+        whole = mel_json_add(all, json_integer((json_int_t)number_of(&c->cell[i], list)));
+    return mel_json_if(whole, all);
+}
+
+static json_t *counts_json(const mel_score_counts *c)
+{
+    json_t *json = json_pack("{s:s, s:i, s:s, s:i, s:o, s:o, s:o}", "format", format_name, "version", VERSION,
+                             "kind", kind, "cells", MEL_SCORE_CELLS, "classes",
+                             mel_json_texts(2, (const char *const *)c->class_name), "groups",
+                             mel_json_texts(c->n_groups, (const char *const *)c->group_name), "files",
+                             mel_json_texts(c->n_files, (const char *const *)c->file));
+    bool whole = json != NULL;
+    for (size_t l = 0; l < LISTS && whole; l++)
+        whole = mel_json_put(json, lists[l], list_json(c, l));
+    return mel_json_if(whole, json);
+}
+
+mel_status mel_score_counts_save(const mel_score_counts *c, const char *path, mel_error *err)
+{
+    char *text = NULL;
+    mel_status status = mel_json_file_text(&text, counts_json(c), "counts", err);
+    if (status == MEL_OK)
+        status = mel_file_replace(path, text, strlen(text), err);
+    free(text);
+    return status;
+}
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+/* n texts, lent, all different; NULL: they are not. */
+static const char **texts_of(const json_t *list, size_t *n)
+{
+    *n = json_array_size(list);
+    const char **text = mel_alloc(*n, sizeof *text);
+    for (size_t i = 0; i < *n && text != NULL; i++) {
+        text[i] = json_string_value(json_array_get(list, i));
+        if (text[i] == NULL || mel_name_place(text[i], i, text) < i) {
+            free(text);
+            return NULL;
+        }
+    }
+    return text;
+}
+
+/* A whole number from 0 up to below `end`; false: it is none. */
+static bool whole_of(uint64_t *out, const json_t *list, size_t i, double end)
+{
+    const json_t *value = json_array_get(list, i);
+    *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : 0;
+    return json_is_integer(value) && json_integer_value(value) >= 0 && (double)*out < end;
+}
+
+static bool read_cell(mel_count_cell *cell, const json_t *json, size_t i, size_t n_groups)
+{
+    const double most = 9007199254740992.0; /* 2^53: what a double can count to */
+    uint64_t value[LISTS];
+    const double end[LISTS] = { MEL_SCORE_CELLS, n_groups > 0 ? (double)n_groups : 1.0, most, most };
+    for (size_t l = 0; l < LISTS; l++)
+        if (!whole_of(&value[l], json_object_get(json, lists[l]), i, end[l]))
+            return false;
+    *cell = (mel_count_cell){ value[GROUP] * MEL_SCORE_CELLS + value[CELL], { value[FIRST], value[SECOND] } };
+    return value[FIRST] + value[SECOND] > 0;
+}
+
+static mel_status read_cells(mel_score_counts *c, const json_t *json, mel_error *err)
+{
+    const size_t n = json_array_size(json_object_get(json, lists[CELL]));
+    for (size_t l = 0; l < LISTS; l++)
+        if (json_array_size(json_object_get(json, lists[l])) != n || n == 0)
+            return mel_fail(err, MEL_EDATA, "expected as many numbers in each of cell, group, first, second");
+    c->cell = mel_alloc(n, sizeof *c->cell);
+    if (c->cell == NULL)
+        return mel_fail_memory(err, "scores");
+    for (size_t i = 0; i < n; i++) {
+        if (!read_cell(&c->cell[i], json, i, c->n_groups) || (i > 0 && c->cell[i].key <= c->cell[i - 1].key))
+            return mel_fail(err, MEL_EDATA, "number %zu of the lists: no cell that follows the one before",
+                            i + 1);
+        c->n++;
+    }
+    return MEL_OK;
+}
+
+static mel_status read_counts(mel_score_counts **out, const json_t *json, mel_error *err)
+{
+    static const char *const keys[] = { "format", "version", "kind",  "cells", "classes", "groups",
+                                        "files",  "cell",    "group", "first", "second",  NULL };
+    const char *format = json_string_value(json_object_get(json, "format")),
+               *is = json_string_value(json_object_get(json, "kind"));
+    if (format == NULL || strcmp(format, format_name) != 0 || is == NULL || strcmp(is, kind) != 0)
+        return mel_fail(err, MEL_EDATA, "these are no counts of scores; melicit moments --probs makes them");
+    mel_status status = mel_json_members(json, keys, err);
+    if (status != MEL_OK)
+        return status;
+    if (json_integer_value(json_object_get(json, "version")) != VERSION ||
+        json_integer_value(json_object_get(json, "cells")) != MEL_SCORE_CELLS)
+        return mel_fail(err, MEL_EDATA, "expected version %d with %d cells", VERSION, MEL_SCORE_CELLS);
+    size_t k = 0, m = 0, n = 0;
+    const char **name = texts_of(json_object_get(json, "classes"), &k),
+               **group = texts_of(json_object_get(json, "groups"), &m),
+               **file = texts_of(json_object_get(json, "files"), &n);
+    if (name == NULL || group == NULL || file == NULL || k != 2 || n == 0)
+        status = mel_fail(err, MEL_EDATA, "expected the names of two classes, of groups and of files");
+    else if ((*out = mel_score_counts_new(name, m, group)) == NULL)
+        status = mel_fail_memory(err, "scores");
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = mel_score_counts_add_file(*out, file[i], err);
+    free(name);
+    free(group);
+    free(file);
+    return status == MEL_OK ? read_cells(*out, json, err) : status;
+}
+
+static mel_status parse_counts(mel_score_counts **out, const char *bytes, size_t n, mel_error *err)
+{
+    json_t *json = NULL;
+    *out = NULL;
+    mel_status status = mel_json_parse(&json, bytes, n, err);
+    if (status == MEL_OK)
+        status = read_counts(out, json, err);
+    json_decref(json);
+    if (status != MEL_OK) {
+        mel_score_counts_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+mel_status mel_score_counts_load(mel_score_counts **out, const char *path, mel_error *err)
+{
+    static const uint64_t max_bytes = (uint64_t)1 << 31;
+    *out = NULL;
+    mel_source *source = NULL;
+    char *bytes = NULL;
+    size_t n = 0;
+    mel_status status = mel_source_open(&source, path, max_bytes, err);
+    if (status == MEL_OK) {
+        status = mel_source_all(&bytes, &n, source, 1, err);
+        mel_source_free(source);
+    }
+    if (status == MEL_OK)
+        status = parse_counts(out, bytes, n, err);
+    free(bytes);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
+}
+
+/* --- of many files of rows ---------------------------------------------------------------------- */
+
+/* Moves `more` into *all, which may be NULL before. */
+static mel_status add_counts(mel_score_counts **all, mel_score_counts *more, mel_error *err)
+{
+    mel_score_counts *both = more;
+    const mel_status status = *all != NULL ? mel_score_counts_merge(&both, *all, more, err) : MEL_OK;
+    if (*all != NULL)
+        mel_score_counts_free(more);
+    if (status == MEL_OK) {
+        mel_score_counts_free(*all);
+        *all = both;
+    }
+    return status;
+}
+
+enum { PROBS, LABELS, GROUPS, FILES };
+
+static mel_status find_files(mel_matches *files, const mel_problem_options *opt, mel_error *err)
+{
+    const char *const given[FILES] = { opt->probs, opt->labels, opt->groups };
+    mel_status status = MEL_OK;
+    for (size_t f = 0; f < FILES && status == MEL_OK; f++)
+        if (given[f] != NULL)
+            status = mel_pattern_find(&files[f], given[f], err);
+    for (size_t f = 1; f < FILES && status == MEL_OK; f++)
+        for (size_t i = 0; given[f] != NULL && i < files[PROBS].n && status == MEL_OK; i++)
+            if (files[f].n != files[PROBS].n || strcmp(files[f].file[i].key, files[PROBS].file[i].key) != 0)
+                status =
+                    mel_fail(err, MEL_EDATA, "%s and %s are not of the same files", given[PROBS], given[f]);
+    return status;
+}
+
+/* One file of probabilities with its labels and groups. */
+static mel_status count_file(mel_score_counts **all, const mel_problem_options *opt, mel_error *err)
+{
+    const mel_problem_want want = { .rows = true, .grouped = opt->groups != NULL, .whom = "such" };
+    mel_problem *p = NULL;
+    mel_score_counts *one = NULL;
+    mel_status status = mel_problem_make(&p, opt, &want, err);
+    if (status == MEL_OK && p->n_classes != 2)
+        status = mel_fail(err, MEL_EDATA, "%s has %zu classes: scores are counted of two", opt->probs,
+                          p->n_classes);
+    if (status == MEL_OK) {
+        const mel_counted_rows rows = { .n = p->n_rows,
+                                        .probability = p->probability,
+                                        .label = p->label,
+                                        .class_name = p->class_name,
+                                        .n_groups = p->n_groups,
+                                        .group = p->group,
+                                        .group_name = p->group_name };
+        status = mel_score_counts_take(&one, &rows, opt->probs, err);
+    }
+    if (status == MEL_OK)
+        status = add_counts(all, one, err);
+    mel_problem_free(p);
+    return status;
+}
+
+/* Everybody gets the counts of all ranks. */
+static mel_status exchange(mel_score_counts **all, mel_error *err)
+{
+    const mel_team *team = mel_team_get();
+    if (team->size == 1)
+        return MEL_OK;
+    char *text = NULL, *texts = NULL;
+    size_t *sizes = mel_alloc_zero(team->size, sizeof *sizes);
+    mel_status status = *all != NULL ? mel_json_file_text(&text, counts_json(*all), "counts", err) : MEL_OK;
+    if (status == MEL_OK && sizes != NULL)
+        texts = mel_team_collect(sizes, text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+    if (status == MEL_OK && texts == NULL)
+        status = mel_fail_memory(err, "the scores of other ranks");
+    mel_score_counts_free(*all);
+    *all = NULL;
+    for (size_t r = 0, at = 0; r < team->size && status == MEL_OK; at += sizes[r++]) {
+        mel_score_counts *one = NULL;
+        if (sizes[r] > 0)
+            status = parse_counts(&one, texts + at, sizes[r], err);
+        if (status == MEL_OK && one != NULL)
+            status = add_counts(all, one, err);
+    }
+    free(sizes);
+    free(texts);
+    free(text);
+    return status;
+}
+
+mel_status mel_score_counts_of_files(mel_score_counts **out, const mel_problem_options *opt, mel_error *err)
+{
+    *out = NULL;
+    mel_matches files[FILES] = { { 0 } };
+    mel_status status = MEL_OK;
+    if (!mel_is_pattern(opt->probs))
+        return count_file(out, opt, err);
+    status = find_files(files, opt, err);
+    for (size_t i = mel_team_get()->rank; i < files[PROBS].n && status == MEL_OK; i += mel_team_get()->size) {
+        mel_problem_options one = *opt;
+        one.probs = files[PROBS].file[i].name;
+        one.labels = files[LABELS].file[i].name;
+        one.groups = opt->groups != NULL ? files[GROUPS].file[i].name : NULL;
+        status = count_file(out, &one, err);
+    }
+    if (status == MEL_OK)
+        status = exchange(out, err);
+    for (size_t f = 0; f < FILES; f++)
+        mel_matches_clear(&files[f]);
+    if (status != MEL_OK) {
+        mel_score_counts_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
