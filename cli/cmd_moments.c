@@ -19,6 +19,11 @@ static mel_status save_moments(const void *user, const char *file, mel_error *er
     return mel_moments_save(user, file, err);
 }
 
+static mel_status save_scores(const void *user, const char *file, mel_error *err)
+{
+    return mel_score_counts_save(user, file, err);
+}
+
 /* Moves `more` into *all, which may be NULL before. */
 static mel_status add_moments(mel_moments **all, mel_moments *more, mel_error *err)
 {
@@ -36,18 +41,22 @@ static mel_status add_moments(mel_moments **all, mel_moments *more, mel_error *e
     return status;
 }
 
-static void report_moments(cli_run *run, const mel_moments *moments, const char *out)
+static void report(cli_run *run, size_t n_files, size_t n_rows, const char *out)
 {
     char files[CLI_COUNT_SIZE], rows[CLI_COUNT_SIZE];
-    const size_t n = mel_moments_files(moments);
     if (run->json) {
-        cli_put(run->result, "files", cli_json_count(n));
-        cli_put(run->result, "rows", cli_json_count(mel_moments_rows(moments)));
+        cli_put(run->result, "files", cli_json_count(n_files));
+        cli_put(run->result, "rows", cli_json_count(n_rows));
         cli_put(run->result, "out", cli_json_text(out));
     } else if (strcmp(out, "-") != 0) {
-        cli_print("%s rows of %s file%s: moments in %s\n", cli_count(rows, mel_moments_rows(moments)),
-                  cli_count(files, n), n == 1 ? "" : "s", out);
+        cli_print("%s rows of %s file%s: moments in %s\n", cli_count(rows, n_rows), cli_count(files, n_files),
+                  n_files == 1 ? "" : "s", out);
     }
+}
+
+static void report_moments(cli_run *run, const mel_moments *moments, const char *out)
+{
+    report(run, mel_moments_files(moments), mel_moments_rows(moments), out);
 }
 
 static mel_status check_out(const cli_run *run, const char *out, mel_error *err)
@@ -61,6 +70,8 @@ static mel_status check_out(const cli_run *run, const char *out, mel_error *err)
 
 typedef struct {
     const char *shard, *model, *label, *weights, *out;
+    const char *probs, *labels, *groups, *columns;
+    mel_naming naming;
     mel_reading reading;
 } moments_args;
 
@@ -140,13 +151,57 @@ static mel_status take_all(mel_moments **out, const mel_model *model, mel_reader
     return status;
 }
 
+/* How many rows have which score. */
+static mel_status count_scores(cli_run *run, const moments_args *args, mel_error *err)
+{
+    mel_problem_options rows = MEL_PROBLEM_DEFAULTS;
+    mel_score_counts *counts = NULL;
+    rows.probs = args->probs;
+    rows.labels = args->labels;
+    rows.groups = args->groups;
+    rows.columns = args->columns;
+    rows.dataset.label = args->label;
+    rows.dataset.naming = args->naming;
+    rows.dataset.reading = args->reading;
+    rows.resources = cli_resources(run);
+    mel_status status = mel_score_counts_of_files(&counts, &rows, err);
+    if (status == MEL_OK)
+        status = cli_store(args->out, save_scores, counts, err);
+    if (status == MEL_OK)
+        report(run, mel_score_counts_files(counts), mel_score_counts_rows(counts), args->out);
+    mel_score_counts_free(counts);
+    return status;
+}
+
+/* Sums over a table at a model, or scores with their labels. */
+static mel_status check_kind(const cli_run *run, const moments_args *args, mel_error *err)
+{
+    const bool sums = args->shard != NULL || args->model != NULL || args->weights != NULL,
+               scores = args->probs != NULL || args->labels != NULL || args->groups != NULL ||
+                        args->columns != NULL || args->naming.positive != NULL ||
+                        args->naming.classes != NULL;
+    if (sums && scores)
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--shard and --model sum up for training, --probs and --labels count scores: give one "
+            "of both");
+    if (scores && (args->probs == NULL || args->labels == NULL))
+        return cli_fail(err, MEL_EINVAL, "scores are counted of --probs FILE with --labels FILE");
+    if (!scores && (args->shard == NULL || args->model == NULL))
+        return cli_fail(err, MEL_EINVAL,
+                        "give --shard FILE with --model MODEL.json, or --probs with --labels");
+    return check_out(run, args->out, err);
+}
+
 static mel_status run_moments(cli_run *run, const void *arguments, mel_error *err)
 {
     const moments_args *args = arguments;
     mel_model *model = NULL;
     mel_moments *moments = NULL;
     mel_reader reader = { 0 };
-    mel_status status = check_out(run, args->out, err);
+    mel_status status = check_kind(run, args, err);
+    if (status == MEL_OK && args->probs != NULL)
+        return count_scores(run, args, err);
     if (status == MEL_OK)
         status = mel_model_load(&model, args->model, err);
     if (status == MEL_OK && mel_model_encoder(model) == NULL)
@@ -172,16 +227,33 @@ static mel_status run_moments(cli_run *run, const void *arguments, mel_error *er
 
 static const cli_option moments_options[] = {
     CLI_ROW(
-        moments_args, "shard", INPUT, shard, .argument = "FILE", .required = true,
+        moments_args, "shard", INPUT, shard, .argument = "FILE",
         .help =
             "the rows: a table like the one that the model was trained on; 'part-*.csv' is all files that "
             "match, one after the other"),
-    CLI_ROW(moments_args, "model", INPUT, model, .argument = "MODEL.json", .required = true,
+    CLI_ROW(moments_args, "model", INPUT, model, .argument = "MODEL.json",
             .help =
                 "the model to go on from, as melicit train or melicit merge stored it, without calibration"),
-    CLI_ROW(moments_args, "label", TEXT, label, .argument = "COL", .help = "the column with the classes"),
+    CLI_ROW(moments_args, "label", TEXT, label, .argument = "COL",
+            .help = "--shard: the column with the classes; --labels: which column of that file"),
     CLI_ROW(moments_args, "weights", TEXT, weights, .argument = "COL",
-            .help = "a column of numbers: how much each row counts"),
+            .help = "--shard: a column of numbers: how much each row counts"),
+    CLI_ROW(
+        moments_args, "probs", INPUT, probs, .argument = "FILE",
+        .help =
+            "instead of sums for training, how many rows of two classes have which score: class "
+            "probabilities, as melicit apply reads them, with --labels; 'p-*.npy' is all files that match"),
+    CLI_ROW(moments_args, "labels", INPUT, labels, .argument = "FILE",
+            .help = "--probs: the true classes of the rows; each file has rows of both"),
+    CLI_ROW(moments_args, "groups", INPUT, groups, .argument = "FILE",
+            .help = "--probs: the group of each row"),
+    CLI_ROW(moments_args, "columns", TEXT, columns, .argument = "NAMES",
+            .help = "--probs without names (NPY), or one column: the class of each column, e.g. yes,no"),
+    CLI_ROW(moments_args, "positive", TEXT, naming.positive, .argument = "VALUE",
+            .help =
+                "--probs: of the two classes the one to be found; the second in sorted order unless given"),
+    CLI_ROW(moments_args, "classes", TEXT, naming.classes, .argument = "NAMES",
+            .help = "--probs: the order of the classes, or new names for them in sorted order"),
     CLI_ROW(moments_args, "out", OUTPUT, out, .argument = "FILE", .required = true,
             .help = "where the sums go, for melicit merge"),
     { 0 }
@@ -200,20 +272,28 @@ static const cli_example moments_examples[] = {
       "part-1.csv --model first.json --out 1.moments && melicit moments --shard part-2.csv --model "
       "first.json --out "
       "2.moments" },
+    { "how many rows of a file have which score, and the best threshold for them",
+      "printf 'p\\n0.1\\n0.4\\n0.6\\n0.8\\n' > p.csv && printf 'label\\nno\\nyes\\nno\\nyes\\n' > y.csv && "
+      "melicit "
+      "moments --probs p.csv --labels y.csv --out scores.moments && melicit apply --scores scores.moments "
+      "--named "
+      "g-mean --evidence labels" },
     { 0 },
 };
 static const moments_args moments_defaults = { .label = "label" };
 
 const cli_command cli_moments = {
     .name = "moments",
-    .summary = "sum up some of the rows for training, where no process sees them all",
+    .summary = "sum up some of the rows, where no process sees them all",
     .description =
         "Sums up log-loss, gradient and Hessian of a model on the rows of one file: the map step of "
         "training on more rows than "
         "one machine holds. Each file may be summed by another process on another machine (a "
         "Slurm array, Dask, "
         "Spark, xargs); `melicit merge` adds the sums up and makes the next model. From a model that was "
-        "trained on one of the files it takes a few rounds, as many as training on all rows takes steps.",
+        "trained on one of the files it takes a few rounds, as many as training on all rows takes steps.\n\n"
+        "With --probs and --labels it counts instead how many rows of two classes have which score, by "
+        "group and class: `melicit apply --scores` finds thresholds on the merged counts.",
     .groups = moments_groups,
     .examples = moments_examples,
     .args_size = sizeof(moments_args),
@@ -277,6 +357,39 @@ static mel_status step(cli_run *run, const mel_moments *moments, const merge_arg
     return status;
 }
 
+static mel_status fail_at(mel_error *err, mel_status status, const char *file)
+{
+    const mel_error why = *err;
+    return cli_fail(err, status, "%s: %s", file, why.text);
+}
+
+static mel_status merge_scores(cli_run *run, const merge_args *args, mel_error *err)
+{
+    mel_score_counts *all = NULL;
+    mel_status status = MEL_OK;
+    if (args->model != NULL)
+        return cli_fail(err, MEL_EINVAL,
+                        "--model: %s has counts of scores, which `melicit apply --scores` reads",
+                        run->operand[0]);
+    for (size_t i = 0; i < run->n_operands && status == MEL_OK; i++) {
+        mel_score_counts *one = NULL, *both = NULL;
+        status = mel_score_counts_load(&one, run->operand[i], err);
+        if (status == MEL_OK && all != NULL) {
+            status = mel_score_counts_merge(&both, all, one, err);
+            status = status == MEL_OK ? status : fail_at(err, status, run->operand[i]);
+            mel_score_counts_free(one);
+            mel_score_counts_free(all);
+        }
+        all = both != NULL || status != MEL_OK ? both : one;
+    }
+    if (status == MEL_OK)
+        status = cli_store(args->out, save_scores, all, err);
+    if (status == MEL_OK)
+        report(run, mel_score_counts_files(all), mel_score_counts_rows(all), args->out);
+    mel_score_counts_free(all);
+    return status;
+}
+
 static mel_status run_merge(cli_run *run, const void *arguments, mel_error *err)
 {
     const merge_args *args = arguments;
@@ -284,15 +397,14 @@ static mel_status run_merge(cli_run *run, const void *arguments, mel_error *err)
     mel_status status = check_out(run, args->out, err);
     if (status == MEL_OK && run->n_operands == 0)
         status = cli_fail(err, MEL_EINVAL, "give the files that melicit moments made");
+    if (status == MEL_OK && mel_score_counts_is(run->operand[0]))
+        return merge_scores(run, args, err);
     for (size_t i = 0; i < run->n_operands && status == MEL_OK; i++) {
         mel_moments *one = NULL;
         status = mel_moments_load(&one, run->operand[i], err);
         if (status == MEL_OK) {
             status = add_moments(&all, one, err);
-            if (status != MEL_OK) {
-                const mel_error why = *err;
-                status = cli_fail(err, status, "%s: %s", run->operand[i], why.text);
-            }
+            status = status == MEL_OK ? status : fail_at(err, status, run->operand[i]);
         }
     }
     if (status == MEL_OK && args->model != NULL)
@@ -329,10 +441,11 @@ static const merge_args merge_defaults = { .l2 = 1, .tolerance = 1e-9 };
 
 const cli_command cli_merge = {
     .name = "merge",
-    .summary = "add up the sums of melicit moments and make the next model",
+    .summary = "add up what melicit moments made of files of rows",
     .operands = "FILE.moments ...",
     .max_operands = 100000,
-    .description = "Merges moments that were taken at one model. In any order, and merged in any way, they "
+    .description = "Merges moments that were taken at one model, or counts of scores of the same classes. In "
+                   "any order, and merged in any way, they "
                    "give the same bits: "
                    "sums are kept file by file and added up in the order of the files' names. Rows that "
                    "occur twice, and moments taken at another model, are refused.",

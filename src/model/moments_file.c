@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char format_name[] = "melicit-moments";
+static const char format_name[] = "melicit-moments", kind[] = "training";
 enum { VERSION = 1 };
 
 static json_t *part_json(const mel_moments_part *part, size_t size)
@@ -29,8 +29,8 @@ static json_t *moments_json(const mel_moments *m)
         whole = mel_json_add(files, part_json(&m->part[i], size));
     files = mel_json_if(whole, files);
     return files == NULL ? NULL
-                         : json_pack("{s:s, s:i, s:I, s:I, s:s, s:o}", "format", format_name, "version",
-                                     VERSION, "classes", (json_int_t)m->n_classes, "features",
+                         : json_pack("{s:s, s:i, s:s, s:I, s:I, s:s, s:o}", "format", format_name, "version",
+                                     VERSION, "kind", kind, "classes", (json_int_t)m->n_classes, "features",
                                      (json_int_t)m->n_features, "at", m->at, "files", files);
 }
 
@@ -77,11 +77,17 @@ static mel_status read_part(mel_moments *m, const json_t *json, mel_error *err)
 
 static mel_status read_moments(mel_moments **out, const json_t *json, mel_error *err)
 {
-    static const char *const keys[] = { "format", "version", "classes", "features", "at", "files", NULL };
-    const char *format = json_string_value(json_object_get(json, "format"));
+    static const char *const keys[] = { "kind",     "format", "version", "classes",
+                                        "features", "at",     "files",   NULL };
+    const char *format = json_string_value(json_object_get(json, "format")),
+               *is = json_string_value(json_object_get(json, "kind"));
     if (format == NULL || strcmp(format, format_name) != 0)
         return mel_fail(err, MEL_EDATA, "these are no moments; melicit moments makes them");
-    mel_status status = mel_json_members(json, keys, err);
+    if (is != NULL && strcmp(is, kind) != 0)
+        return mel_fail(err, MEL_EDATA, "these are moments of another kind, %s, not sums for training",
+                        mel_quote_text(is).text);
+    /* Older files do not say what kind they are. */
+    mel_status status = mel_json_members(json, is != NULL ? keys : keys + 1, err);
     if (status != MEL_OK)
         return status;
     const json_int_t k = json_integer_value(json_object_get(json, "classes")),

@@ -98,7 +98,7 @@ size_t mel_score_counts_rows(const mel_score_counts *counts)
 
 static uint64_t cell_of(double score)
 {
-    const double up = ceil(score * MEL_SCORE_CELLS);
+    const double up = ceil((score - mel_score_shift) * MEL_SCORE_CELLS);
     return up < 1.0 ? 0 : up > MEL_SCORE_CELLS ? MEL_SCORE_CELLS - 1 : (uint64_t)up - 1;
 }
 
@@ -291,7 +291,7 @@ static void put_rows(mel_problem *p, const mel_score_counts *c)
             const uint64_t cell = c->cell[i].key % MEL_SCORE_CELLS, rows = c->cell[i].rows[k];
             if (rows == 0)
                 continue;
-            const double score = ((double)cell + 0.5) / MEL_SCORE_CELLS;
+            const double score = ((double)cell + 0.5) / MEL_SCORE_CELLS + mel_score_shift;
             p->probability[2 * p->n_rows] = 1.0 - score;
             p->probability[2 * p->n_rows + 1] = score;
             p->label[p->n_rows] = k;

@@ -5,10 +5,13 @@
 #include "base/internal.h"
 #include "melicit/problem.h"
 
-/* Scores s are counted in cells of (c / MEL_SCORE_CELLS, (c + 1) / MEL_SCORE_CELLS], the first one with 0.
- * All are of one width, a power of two, and a threshold half-way between the middles of two of them is an
- * edge or in an empty one: no cell is cut, so that what is said of a threshold is exact. */
+/* Cell c has the scores above edge c, which is c / MEL_SCORE_CELLS + mel_score_shift, up to edge c + 1; the
+ * first has those below, too. All are of one width, and a threshold half-way between the middles of two of
+ * them is an edge or in an empty one: no cell is cut, so that what is said of a threshold is exact. The shift
+ * keeps edges off the scores that are common, such as 0.5, which some rules take as above a threshold that
+ * they equal and some as below. Edges and middles are sums of few powers of two: nothing is rounded. */
 enum { MEL_SCORE_CELLS = 1 << 20 };
+static const double mel_score_shift = 1.0 / ((double)MEL_SCORE_CELLS * MEL_SCORE_CELLS);
 
 typedef struct {
     uint64_t key; /* group * MEL_SCORE_CELLS + cell */
@@ -26,7 +29,8 @@ struct mel_score_counts {
 };
 
 /* Without cells and files; NULL when memory runs out. */
-mel_score_counts *mel_score_counts_new(const char *const *class_name, size_t n_groups, const char *const *group_name);
+mel_score_counts *mel_score_counts_new(const char *const *class_name, size_t n_groups,
+                                       const char *const *group_name);
 /* One more name, at its place. MEL_EDATA where it is there already. */
 mel_status mel_score_counts_add_file(mel_score_counts *counts, const char *file, mel_error *err);
 

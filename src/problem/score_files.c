@@ -11,7 +11,7 @@
 #include "problem/score_counts.h"
 #include "problem/shared.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +176,18 @@ mel_status mel_score_counts_load(mel_score_counts **out, const char *path, mel_e
         status = parse_counts(out, bytes, n, err);
     free(bytes);
     return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
+}
+
+bool mel_score_counts_is(const char *path)
+{
+    char start[200] = "";
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return false;
+    const size_t n = fread(start, 1, sizeof start - 1, file);
+    start[n] = '\0';
+    (void)fclose(file);
+    return strstr(start, "\"kind\": \"scores\"") != NULL;
 }
 
 /* --- of many files of rows ---------------------------------------------------------------------- */
