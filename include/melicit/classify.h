@@ -36,7 +36,7 @@ typedef struct {
     const double *row_cost;
     const char *const *class_name, *const *group_name; /* in messages; NULL: numbers, from 1 */
     /* How many rows with the same probabilities, label and group each of them stands for, besides what they
-     * weigh together; NULL: itself. Hashes of rows and folds need each row on its own. */
+     * weigh together; NULL: itself. A hash of rows needs each of them. */
     const double *count;
 } mel_rule_rows;
 

@@ -1,4 +1,5 @@
-"""Training on rows that no process sees all of: dask.distributed sums over the parts, melicit adds up and takes the steps.
+"""Training on rows that no process sees all of: dask.distributed sums over the parts, melicit adds up and takes the steps,
+and finds the best threshold on what the workers counted.
 
     python3 dask_training.py            two workers in this process
     python3 dask_training.py ADDRESS    the workers of a scheduler that runs already"""
@@ -24,6 +25,12 @@ def sums(number, model):
     return melicit.moments(model, *part(number), part=f"part-{number}")
 
 
+def counted(number, model):
+    """How many rows of a part have which probability of "yes", of rows that the model has not seen in practice."""
+    X, y = part(number)
+    return melicit.scores(model.predict_proba(X), y, part=f"part-{number}", classes=["no", "yes"])
+
+
 def train(client):
     model = melicit.Model.fit(*part(0))
     for step in range(20):
@@ -40,6 +47,8 @@ def main():
     cluster = None if address else LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
     with Client(address or cluster) as client:
         model = train(client)
+        rule = sum(client.gather(client.map(counted, range(PARTS), model=model, pure=False))).rule(melicit.Metric("g-mean"))
+        print(f"best threshold: {rule.thresholds}")
     if cluster is not None:
         cluster.close()
     X, y = (np.concatenate(values) for values in zip(*map(part, range(PARTS))))

@@ -10,7 +10,7 @@ from .metric import Metric
 from .problem import Problem
 from .rule import Rule
 from .session import Question, Session
-from .training import Model, Moments, moments
+from .training import Model, Moments, Scores, moments, scores
 
 if TYPE_CHECKING:
     from . import plots
@@ -39,12 +39,14 @@ __all__ = [
     "Problem",
     "Question",
     "Rule",
+    "Scores",
     "Session",
     "ask",
     "errors",
     "group_report",
     "moments",
     "plots",
+    "scores",
 ]
 
 

@@ -1,14 +1,17 @@
-"""Training where no process sees all rows: sums over parts of the rows at a model, added up, and a Newton step on them."""
+"""Where no process sees all rows: sums over parts of the rows at a model, added up, and a Newton step on them; numbers of
+rows by score, added up, and the best rule on them."""
 from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _rows
 from ._core import Floats, Texts, call, fail, ffi, floats, lib, made, pointer, text
+from .metric import Metric
+from .rule import Rule, find_rule
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -154,3 +157,81 @@ def moments(model: Model, X: ArrayLike, y: ArrayLike, part: str, weight: Optiona
             pointer(codes, "uint32_t"), pointer(weights), 1,
         )
     )
+
+
+class Scores:
+    """How many rows of two classes have which score, by group: all that thresholds need, in memory that does not grow with
+    the rows. `a + b` has the rows of both, the same in any order. Goes to other processes by pickle."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    @property
+    def parts(self) -> int:
+        return int(lib.mel_score_counts_files(self._handle))
+
+    @property
+    def rows(self) -> int:
+        return int(lib.mel_score_counts_rows(self._handle))
+
+    def __add__(self, other: Union[Scores, int]) -> Scores:
+        if isinstance(other, int) and other == 0:  # what sum() starts with
+            return self
+        if not isinstance(other, Scores):
+            return NotImplemented
+        return Scores(
+            made("mel_score_counts", lib.mel_score_counts_free, lib.mel_score_counts_merge, self._handle, other._handle)
+        )
+
+    __radd__ = __add__
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _load_scores, (_stored(lib.mel_score_counts_save, self._handle),)
+
+    def save(self, path: str) -> None:
+        """For `melicit merge` and `melicit apply --scores`."""
+        call(lib.mel_score_counts_save, self._handle, os.fsencode(path))
+
+    def rule(self, metric: Metric, **options: Any) -> Rule:
+        """The best rule for the metric; options are those of MetricClassifier: form, evidence, prior, at_least, at_most,
+        groups_seen, refer_cost."""
+        problem = made("mel_problem", lib.mel_problem_free, lib.mel_problem_of_scores, self._handle)
+        n, m = int(problem.n_rows), int(problem.n_groups)
+
+        def array(at: Any, kind: str, dtype: Any, size: int) -> Any:
+            return np.frombuffer(ffi.buffer(at, size * ffi.sizeof(kind)), dtype=dtype).copy()
+
+        names = [ffi.string(problem.class_name[i]).decode() for i in range(2)]
+        return find_rule(
+            metric, array(problem.probability, "double", np.float64, 2 * n).reshape(n, 2),
+            array(problem.label, "uint32_t", np.uint32, n), names, array(problem.group, "uint32_t", np.uint32, n) if m else None,
+            [ffi.string(problem.group_name[g]).decode() for g in range(m)], array(problem.weight, "double", np.float64, n),
+            **options,
+        )
+
+
+def _load_scores(stored: bytes) -> Scores:
+    return Scores(_read("mel_score_counts", lib.mel_score_counts_free, lib.mel_score_counts_load, stored))
+
+
+def scores(p: ArrayLike, y: ArrayLike, part: str, classes: Optional[Sequence[Any]] = None, groups: Optional[ArrayLike] = None) -> Scores:
+    """The rows of one part, which is called `part`. p: probabilities of the second class, or of both. classes: the two labels,
+    the second one to be found; those of y in sorted order unless given."""
+    given, labels = floats(p, "p", (1, 2)), _rows.column(y, "y")
+    proba = np.column_stack([1.0 - given, given]) if given.ndim == 1 else given
+    known = list(classes) if classes is not None else list(_rows.distinct(labels))
+    if proba.shape[1] != 2 or len(known) != 2:
+        raise fail("EINVAL", f"scores are counted of two classes, not of {max(proba.shape[1], len(known))}; classes= names both")
+    if labels.size != len(proba):
+        raise fail("EINVAL", f"y: {labels.size} labels for {len(proba)} rows")
+    codes, names = _rows.codes(labels, known, "y"), Texts([_rows.name_of(label) for label in known], "classes")
+    rows = ffi.new("mel_counted_rows *")
+    rows.n, rows.probability, rows.label, rows.class_name = len(proba), pointer(proba), pointer(codes, "uint32_t"), names.pointer
+    if groups is not None:
+        of = _rows.column(groups, "groups")
+        if of.size != len(proba):
+            raise fail("EINVAL", f"groups: {of.size} groups for {len(proba)} rows")
+        there = list(_rows.distinct(of))
+        group_codes, group_names = _rows.codes(of, there, "groups"), Texts([_rows.name_of(group) for group in there], "groups")
+        rows.n_groups, rows.group, rows.group_name = len(there), pointer(group_codes, "uint32_t"), group_names.pointer
+    return Scores(made("mel_score_counts", lib.mel_score_counts_free, lib.mel_score_counts_take, rows, text(part, "part")))

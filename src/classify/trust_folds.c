@@ -11,9 +11,9 @@ enum { MOST_FOLDS = 1000 };
 
 typedef struct {
     mel_trust_work *of;
-    uint32_t *fold; /* of each row */
+    uint32_t *fold; /* of each row; of one that stands for several, where the first of them goes */
     uint32_t *codes;
-    double *probability, *weight, *cost; /* of a part of the rows */
+    double *probability, *weight, *count, *cost; /* of a part of the rows */
     double *chance, *counts, *here, *seen, *growth;
 } folding;
 
@@ -22,6 +22,18 @@ static void folding_clear(folding *f)
     free(f->fold);
     free(f->codes);
     free(f->probability);
+}
+
+static size_t count_of(const mel_rule_rows *rows, size_t r)
+{
+    return rows->count != NULL ? (size_t)rows->count[r] : 1;
+}
+
+/* How many of the rows that row r stands for are in a fold: they go round, one to each. */
+static size_t count_in(const folding *f, size_t r, uint32_t fold)
+{
+    const size_t folds = f->of->opt.folds, n = count_of(f->of->rows, r);
+    return n / folds + ((fold + folds - f->fold[r]) % folds < n % folds);
 }
 
 /* Puts the rows of a class in a group into folds, beginning with fold `first`; how many they are. */
@@ -33,9 +45,12 @@ static size_t deal(folding *f, size_t *row, size_t group, size_t class_code, siz
         if (w->rows->label[r] == class_code && (w->m == 1 || w->rows->group[r] == group))
             row[found++] = r;
     mel_rng_shuffle(rng, found, row);
-    for (size_t i = 0; i < found; i++)
-        f->fold[row[i]] = (uint32_t)((first + i) % w->opt.folds);
-    return found;
+    size_t dealt = 0;
+    for (size_t i = 0; i < found; i++) {
+        f->fold[row[i]] = (uint32_t)((first + dealt) % w->opt.folds);
+        dealt += count_of(w->rows, row[i]);
+    }
+    return dealt;
 }
 
 static mel_status check_found(const mel_trust_work *w, size_t found, size_t class_code, const char *group,
@@ -85,7 +100,8 @@ static mel_rule_rows part_of(const folding *f, uint32_t fold, bool inside)
     uint32_t *label = f->codes, *group = f->codes + all->n_rows;
     size_t n = 0;
     for (size_t r = 0; r < all->n_rows; r++) {
-        if ((f->fold[r] == fold) != inside)
+        const size_t in = count_in(f, r, fold), of = count_of(all, r), taken = inside ? in : of - in;
+        if (taken == 0)
             continue;
         memcpy(f->probability + n * columns, all->probability + r * columns,
                columns * sizeof *f->probability);
@@ -93,13 +109,15 @@ static mel_rule_rows part_of(const folding *f, uint32_t fold, bool inside)
             memcpy(f->cost + n * k, all->row_cost + r * k, k * sizeof *f->cost);
         label[n] = all->label[r];
         group[n] = f->of->m > 1 ? all->group[r] : 0;
-        f->weight[n++] = all->weight != NULL ? all->weight[r] : 1.0;
+        f->count[n] = (double)taken;
+        f->weight[n++] = (all->weight != NULL ? all->weight[r] : 1.0) * (double)taken / (double)of;
     }
     part.n_rows = n;
     part.probability = f->probability;
     part.label = label;
     part.group = f->of->m > 1 ? group : NULL;
     part.weight = f->weight;
+    part.count = all->count != NULL ? f->count : NULL;
     part.row_cost = all->row_cost != NULL ? f->cost : NULL;
     return part;
 }
@@ -132,7 +150,7 @@ static mel_status make_room(folding *f, mel_error *err)
     const mel_part parts[] = { { n * mel_rule_columns(w->rows), { &f->probability } },
                                { n * w->k, { &f->cost } },
                                { n * w->d, { &f->chance } },
-                               { n, { &f->weight, &f->here } },
+                               { n, { &f->weight, &f->count, &f->here } },
                                { cells, { &f->counts, &f->seen } },
                                { w->k, { &f->growth } } };
     return f->fold != NULL && f->codes != NULL && mel_parts_new(MEL_PARTS(parts))

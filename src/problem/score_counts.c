@@ -49,7 +49,7 @@ mel_status mel_score_counts_add_file(mel_score_counts *c, const char *file, mel_
 {
     for (size_t i = 0; i < c->n_files; i++)
         if (strcmp(c->file[i], file) == 0)
-            return mel_fail(err, MEL_EDATA, "the rows of %s come twice", mel_quote_file(file).text);
+            return mel_fail(err, MEL_EDATA, "the rows of %s are there twice", mel_quote_file(file).text);
     char **longer = mel_alloc(c->n_files + 1, sizeof *longer), *name = mel_strdup(file);
     if (longer == NULL || name == NULL) {
         free(longer);

@@ -68,7 +68,30 @@ def test_refused():
         one + "part"
 
 
+def test_scores():
+    """Counted in parts, in any order: the rule of all rows."""
+    rng = np.random.default_rng(5)
+    p, groups = rng.beta(1, 2, 900), rng.integers(0, 2, 900)
+    y = np.where(rng.random(900) < p, "yes", "no")
+    each = [melicit.scores(p[i::3], y[i::3], part=str(i), classes=["no", "yes"], groups=groups[i::3]) for i in range(3)]
+    a, b, c = each
+    assert pickle.dumps(a + b + c) == pickle.dumps(c + pickle.loads(pickle.dumps(a + b))) == pickle.dumps(sum(each[::-1]))
+    assert (a + b).rows == 600 and (a + b).parts == 2
+    rule = sum(each).rule(melicit.Metric("g-mean"), evidence="labels", groups_seen=False)
+    said = rule.decide(np.column_stack([1 - p, p]), groups)
+    right = [np.mean(said[y == label] == label) for label in ("no", "yes")]
+    assert rule.value == pytest.approx(np.sqrt(right[0] * right[1]), abs=1e-12)
+    with pytest.raises(melicit.MelicitError, match="are there twice"):
+        a + a
+    with pytest.raises(melicit.MelicitError, match="by group"):
+        a + melicit.scores(p, y, part="z")
+    with pytest.raises(melicit.MelicitError, match="two classes"):
+        melicit.scores(p, ["no"] * 900, part="z")
+    with pytest.raises(TypeError):
+        a + "part"
+
+
 def test_dask():
     """On a cluster of two workers; the example checks itself."""
     done = run("-W", "default", SOURCE / "python" / "examples" / "dask_training.py")
-    assert done.returncode == 0 and "12000 rows" in done.stdout, done.stderr
+    assert done.returncode == 0 and "12000 rows" in done.stdout and "best threshold" in done.stdout, done.stderr

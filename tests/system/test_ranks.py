@@ -73,6 +73,7 @@ VERBS = {
     "apply": ("apply", "--named", "g-mean", *GROUPED, "--out", "out.json"),
     "apply_classes": ("apply", "--named", "accuracy", "--probs", "few-p-*.npy", "--labels", "few-y-*.npy", "--folds", "2",
                       "--out", "out.json"),
+    "apply_counted": ("apply", "--named", "g-mean", *GROUPED, "--count-scores", "--out", "out.json"),
     "apply_point": ("apply", "--point", "0.15,0.1,0.1", "--coordinates", "diagonal", *PROBS, "--out", "out.json"),
     "optimise": ("optimise", "--metric", "g-mean", "--iterations", "5", *PROBS, "--validation-probs", "p-*.npy",
                  "--validation-labels", "y-*.npy", "--out", "out.json"),
@@ -95,7 +96,7 @@ def test_bits(rows, verb):
     """1 to 4 ranks, 1 and 2 threads: the same bits, and one voice."""
     command = (*VERBS[verb], "--json")
     one = results(rows, rows(*command, "--threads", "2"))
-    for ranks, threads in ((2, 1),) if verb in ("elicit", "apply_classes", "train_sparse") else ((2, 1), (3, 2), (4, 1)):
+    for ranks, threads in ((2, 1),) if verb in ("elicit", "apply_classes", "apply_counted", "train_sparse") else ((2, 1), (3, 2), (4, 1)):
         several = mpirun(rows, ranks, PROGRAM, *command, "--threads", threads, few=600 if verb == "apply_classes" else 2200)
         assert results(rows, several) == one, ranks
 

@@ -1,0 +1,107 @@
+"""Rows of two classes counted by score: moments --probs, merge, apply --scores and --count-scores, and what they refuse."""
+import json
+
+import numpy
+import pytest
+
+ROWS, FILES = 2000, 4
+
+
+@pytest.fixture
+def scored(melicit):
+    """Scores of which many are equal or simple fractions, labels and groups in four files; one group is in two of them only."""
+    rng = numpy.random.default_rng(4)
+    s = numpy.where(rng.random(ROWS) < 0.5, 0.01 + 0.98 * rng.beta(1, 3, ROWS), rng.integers(1, 8, ROWS) / 8)
+    y = numpy.where(rng.random(ROWS) < 0.1 + 0.7 * s, "yes", "no")
+    g = numpy.array(list("uvw"))[rng.integers(0, 2, ROWS) + (numpy.arange(ROWS) >= ROWS // 2)]
+    for i in range(FILES):
+        at = slice(i * ROWS // FILES, (i + 1) * ROWS // FILES)
+        numpy.save(melicit.folder / f"s-{i}.npy", s[at])
+        for name, of in (("y", y), ("g", g)):
+            melicit.write(f"{name}-{i}.csv", name + "\n" + "".join(f"{v}\n" for v in of[at]))
+    melicit.rows = s, y, g
+    return melicit
+
+
+FROM = ("--probs", "s-*.npy", "--labels", "y-*.csv")
+
+
+def found(melicit, *args):
+    """What was found, but for the time it took, and the classifier."""
+    said = melicit("apply", *args, "--out", "c.json", "--json").done().json
+    for key in ("seconds", "inputs"):
+        said.pop(key, None)
+    return said, (melicit.folder / "c.json").read_bytes()
+
+
+@pytest.mark.parametrize("asked", [
+    ("--named", "f1"),
+    ("--named", "g-mean", "--evidence", "labels", "--at-most", "flagged=30%"),
+    ("--named", "accuracy", "--evidence", "labels", "--at-most", "equalised-odds=0.1"),
+    ("--named", "g-mean", "--use-group", "no", "--average"),
+    ("--named", "f1", "--folds", "5"),
+])
+def test_as_rows(scored, asked):
+    """The same from merged counts in any order, from files, and what is said of the rule holds on the rows to the last one."""
+    s, y, g = scored.rows
+    grouped = ("--groups", "g-*.csv") if any("group" in a or "odds" in a for a in asked) else ()
+    counted, file = found(scored, *FROM, *grouped, *asked, "--count-scores")
+    for i in range(FILES):
+        scored("moments", "--probs", f"s-{i}.npy", "--labels", f"y-{i}.csv", *(("--groups", f"g-{i}.csv") if grouped else ()),
+               "--out", f"{i}.moments").done()
+    scored("merge", "2.moments", "0.moments", "--out", "a").done()
+    scored("merge", "a", "3.moments", "1.moments", "--out", "b").done()
+    scored("merge", *(f"{i}.moments" for i in range(FILES)), "--out", "all").done()
+    assert (scored.folder / "all").read_bytes() == (scored.folder / "b").read_bytes()
+    assert found(scored, "--scores", "b", *asked) == (counted, file)
+    exact, _ = found(scored, *FROM, *grouped, *asked)
+    assert counted["value"] == pytest.approx(exact["value"], abs=1e-6 if "--evidence" not in asked else 1e-12)
+    assert counted["expected"] == pytest.approx(exact["expected"], abs=0.01)
+    (scored.folder / "c.json").write_bytes(file)
+    if "--average" in asked or json.loads(file).get("mixture", [0, 0])[1:]:
+        return
+    scored("predict", "--classifier", "c.json", "--probs", "s-*.npy", *grouped, "--as", "csv", "--out", "d.csv").done()
+    said = (scored.folder / "d.csv").read_text().split()[1:]
+    right = {c: numpy.mean([d == c for d, of in zip(said, y) if of == c]) for c in ("no", "yes")}
+    value = {"f1": None, "g-mean": (right["no"] * right["yes"]) ** 0.5, "accuracy": numpy.mean(said == y)}[asked[1]]
+    if value is not None and "labels" in asked:
+        assert counted["value"] == pytest.approx(value, abs=1e-12)
+
+
+def test_refused(scored):
+    def take(to, *args):
+        return scored("moments", "--out", to, *args)
+
+    take("0", "--probs", "s-0.npy", "--labels", "y-0.csv").done()
+    take("g", "--probs", "s-1.npy", "--labels", "y-1.csv", "--groups", "g-1.csv").done()
+    take("o", "--probs", "s-1.npy", "--labels", "y-1.csv", "--positive", "no").done()
+    scored("merge", "0", "0", "--out", "x").refused(3, "the rows of s-0.npy are there twice")
+    scored("merge", "0", "g", "--out", "x").refused(3, "some of the scores are by group")
+    scored("merge", "0", "o", "--out", "x").refused(3, "they do not add up")
+    scored("merge", "0", "--model", "0", "--out", "x").refused(2, "apply --scores")
+    scored.write("t.csv", "x,label\n1,no\n2,yes\n3,no\n4,yes\n")
+    scored("train", "--data", "t.csv", "--test-share", 0, "--out", "m.json").done()
+    take("t", "--shard", "t.csv", "--model", "m.json").done()
+    scored("merge", "0", "t", "--out", "x").refused(3, "t: these are no counts of scores")
+    scored("merge", "t", "0", "--out", "x").refused(3, '0: these are moments of another kind')
+    take("x", "--shard", "t.csv", "--probs", "s-0.npy").refused(2, "give one of both")
+    take("x", "--probs", "s-0.npy").refused(2, "--labels")
+    take("x", "--shard", "t.csv").refused(2, "give --shard FILE with --model")
+    for args in (("--scores", "0", "--probs", "s-0.npy"), ("--scores", "0", "--row-cost", "x"), ("--scores", "0", "--rule", "hash"),
+                 ("--count-scores", *FROM, "--use-group", "joint"), ("--scores", "0", "--count-scores")):
+        scored("apply", "--named", "f1", *args).refused(2, "exclude each other")
+    scored("apply", "--named", "f1", "--at-most", "equalised-odds=0.1", "--scores", "0").refused(2, "not by group")
+    scored("apply", "--named", "f1", "--scores", "t").refused(3, "t: these are no counts of scores")
+    (scored.folder / "s-3.npy").unlink()
+    scored("apply", "--named", "f1", *FROM, "--count-scores").refused(3, "are not of the same files")
+
+
+@pytest.mark.parametrize("change", [("cell", [3, 3]), ("first", [-1, 2]), ("group", [1, 1]), ("cell", [1 << 20, 1]), ("classes", ["a", "a"]),
+                                    ("first", [0.5, 1]), ("cells", 64), ("files", [])])
+def test_files_that_are_wrong(melicit, change):
+    right = {"format": "melicit-moments", "version": 1, "kind": "scores", "cells": 1 << 20, "classes": ["no", "yes"], "groups": [],
+             "files": ["f"], "cell": [3, 700000], "group": [0, 0], "first": [2, 1], "second": [1, 2]}
+    melicit.write("s", json.dumps(right))
+    melicit("apply", "--named", "f1", "--evidence", "labels", "--scores", "s").done()
+    melicit.write("s", json.dumps(right | dict([change])))
+    melicit("apply", "--named", "f1", "--scores", "s").refused(3, "s: ")
