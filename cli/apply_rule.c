@@ -185,6 +185,7 @@ static mel_status check_scores(const cli_apply_args *args, mel_error *err)
                    { args->scores != NULL && args->count_scores, "--count-scores" },
                    { args->count_scores && space->probs == NULL, "anything but --probs and --labels" },
                    { args->row_costs.n > 0, "--row-cost" },
+                   { args->class_prior_from != NULL, "--class-prior-from" },
                    { args->rule == MEL_RULE_HASH, "--rule hash" },
                    { args->use_group == CLI_GROUP_JOINT, "--use-group joint" } };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -68,6 +68,14 @@ static mel_status fixed_costs(bool *are, double cost[2], const mel_rule_rows *ro
     return status;
 }
 
+static double number_of(const mel_rule_rows *rows)
+{
+    double n = 0.0;
+    for (size_t r = 0; r < rows->n_rows; r++)
+        n += rows->count != NULL ? rows->count[r] : 1.0;
+    return n;
+}
+
 /* Where mistakes about the classes count that much; what is found is then taken back to what is met. */
 static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint32_t *label,
                       const double *cost, const mel_rule_options *opt, mel_error *err)
@@ -83,9 +91,9 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint
     if (status == MEL_OK && cost != NULL && opt->adjustment != NULL)
         mel_adjustment_shift(&start, 2, same, cost);
     if (status == MEL_OK)
-        status = mel_adjustment_fit(out, rows->n_rows, mel_rule_columns(rows), rows->probability, label,
-                                    weight != NULL ? weight : rows->weight,
-                                    opt->adjustment != NULL ? &start : NULL, &opt->progress, err);
+        status = mel_adjustment_fit_counted(out, number_of(rows), rows->n_rows, mel_rule_columns(rows),
+                                            rows->probability, label, weight != NULL ? weight : rows->weight,
+                                            opt->adjustment != NULL ? &start : NULL, &opt->progress, err);
     if (status == MEL_OK && cost != NULL)
         mel_adjustment_shift(out, 2, cost, same);
     mel_adjustment_clear(&start);

@@ -155,6 +155,7 @@ static mel_status gather(drawing *d, mel_error *err)
         rows->n_classes == 2 && !rows->joint && rows->row_cost == NULL && rows->n_rows > CELLS;
     const mel_status status = together ? make_cells(&d->at, rows, err) : take_rows(&d->at, rows, err);
     d->at.rows.weight = d->at.drawn;
+    d->at.rows.count = rows->count != NULL ? d->at.count : NULL;
     return status;
 }
 

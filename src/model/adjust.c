@@ -94,6 +94,7 @@ typedef struct {
     size_t n, k;
     size_t n_sharp; /* 1, or of two classes 2 */
     const double *weight;
+    double rows; /* that the n stand for */
     const uint32_t *label;
     double total, penalty;
     double *logs;                 /* n x k: of the probabilities */
@@ -257,7 +258,7 @@ static mel_status fit_rows(mel_adjustment *out, fit *f, const double *probabilit
     for (size_t i = 0; i < n * k; i++)
         f->logs[i] = log(fmax(probability[i], least_probability));
     f->penalty =
-        f->n_sharp > 1 ? fmin(fmax(prior_rows / (double)n, least_penalty), most_penalty) : most_penalty;
+        f->n_sharp > 1 ? fmin(fmax(prior_rows / f->rows, least_penalty), most_penalty) : most_penalty;
     put_start(theta, f, start);
     const mel_status status = minimise(f, theta, room, err);
     memcpy(out->offset, theta, k * sizeof *theta);
@@ -271,7 +272,17 @@ mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, c
                               const uint32_t *label, const double *weight, const mel_adjustment *start,
                               const mel_progress *progress, mel_error *err)
 {
+    return mel_adjustment_fit_counted(out, (double)n, n, n_classes, probability, label, weight, start,
+                                      progress, err);
+}
+
+mel_status mel_adjustment_fit_counted(mel_adjustment *out, double rows, size_t n, size_t n_classes,
+                                      const double *probability, const uint32_t *label, const double *weight,
+                                      const mel_adjustment *start, const mel_progress *progress,
+                                      mel_error *err)
+{
     fit f = { .n = n,
+              .rows = rows,
               .k = n_classes,
               .n_sharp = n_classes == 2 ? 2 : 1,
               .weight = weight,

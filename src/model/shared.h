@@ -35,6 +35,11 @@ void mel_proba_clear(mel_proba *proba);
 mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
                               const uint32_t *label, const double *weight, const mel_adjustment *start,
                               const mel_progress *progress, mel_error *err);
+/* The same where the n stand for so many rows. */
+mel_status mel_adjustment_fit_counted(mel_adjustment *out, double rows, size_t n, size_t n_classes,
+                                      const double *probability, const uint32_t *label, const double *weight,
+                                      const mel_adjustment *start, const mel_progress *progress,
+                                      mel_error *err);
 /* n rows; out may be probability itself. Probabilities of 0 stay 0. */
 void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
 /* Two classes: which probability of the second becomes `adjusted`. */

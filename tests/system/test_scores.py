@@ -4,7 +4,7 @@ import json
 import numpy
 import pytest
 
-ROWS, FILES = 2000, 4
+ROWS, FILES = 800, 4
 
 
 @pytest.fixture
@@ -35,11 +35,10 @@ def found(melicit, *args):
 
 
 @pytest.mark.parametrize("asked", [
-    ("--named", "f1"),
+    ("--named", "f1", "--folds", "3"),
     ("--named", "g-mean", "--evidence", "labels", "--at-most", "flagged=30%"),
     ("--named", "accuracy", "--evidence", "labels", "--at-most", "equalised-odds=0.1"),
     ("--named", "g-mean", "--use-group", "no", "--average"),
-    ("--named", "f1", "--folds", "5"),
 ])
 def test_as_rows(scored, asked):
     """The same from merged counts in any order, from files, and what is said of the rule holds on the rows to the last one."""
@@ -87,7 +86,7 @@ def test_refused(scored):
     take("x", "--shard", "t.csv", "--probs", "s-0.npy").refused(2, "give one of both")
     take("x", "--probs", "s-0.npy").refused(2, "--labels")
     take("x", "--shard", "t.csv").refused(2, "give --shard FILE with --model")
-    for args in (("--scores", "0", "--probs", "s-0.npy"), ("--scores", "0", "--row-cost", "x"), ("--scores", "0", "--rule", "hash"),
+    for args in (("--scores", "0", "--probs", "s-0.npy"), ("--scores", "0", "--row-cost", "x"), ("--scores", "0", "--class-prior-from", "s-0.npy"), ("--scores", "0", "--rule", "hash"),
                  ("--count-scores", *FROM, "--use-group", "joint"), ("--scores", "0", "--count-scores")):
         scored("apply", "--named", "f1", *args).refused(2, "exclude each other")
     scored("apply", "--named", "f1", "--at-most", "equalised-odds=0.1", "--scores", "0").refused(2, "not by group")
