@@ -163,7 +163,7 @@ static mel_status fill(mel_score_counts *c, const mel_counted_rows *rows, const 
     }
     if (status == MEL_OK)
         status = mel_score_counts_add_file(c, file, err);
-    if (status == MEL_OK)
+    if (status == MEL_OK && key != NULL)
         status = count(c, key, rows->n, err);
     free(place);
     free(key);

@@ -137,7 +137,7 @@ static mel_status read_counts(mel_score_counts **out, const json_t *json, mel_er
         status = mel_fail(err, MEL_EDATA, "expected the names of two classes, of groups and of files");
     else if ((*out = mel_score_counts_new(name, m, group)) == NULL)
         status = mel_fail_memory(err, "scores");
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
+    for (size_t i = 0; file != NULL && i < n && status == MEL_OK; i++)
         status = mel_score_counts_add_file(*out, file[i], err);
     free(name);
     free(group);
@@ -264,7 +264,7 @@ static mel_status exchange(mel_score_counts **all, mel_error *err)
         status = mel_fail_memory(err, "the scores of other ranks");
     mel_score_counts_free(*all);
     *all = NULL;
-    for (size_t r = 0, at = 0; r < team->size && status == MEL_OK; at += sizes[r++]) {
+    for (size_t r = 0, at = 0; sizes != NULL && r < team->size && status == MEL_OK; at += sizes[r++]) {
         mel_score_counts *one = NULL;
         if (sizes[r] > 0)
             status = parse_counts(&one, texts + at, sizes[r], err);
