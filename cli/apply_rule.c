@@ -196,9 +196,9 @@ static mel_status check_scores(const cli_apply_args *args, mel_error *err)
 }
 
 /* Rows by score: of a file, or counted file by file, each rank some of them. */
-static mel_status make_counted(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
+static mel_status make_counted(cli_applied_rule *a, const cli_apply_args *args, bool needs_groups,
+                               cli_run *run, mel_error *err)
 {
-    const mel_problem_want want = want_of(args, a->metric);
     mel_score_counts *counts = NULL;
     mel_problem_options space = args->space;
     space.resources = cli_resources(run);
@@ -211,7 +211,7 @@ static mel_status make_counted(cli_applied_rule *a, const cli_apply_args *args, 
     if (status == MEL_OK)
         status = mel_problem_of_scores(&a->problem, counts, err);
     mel_score_counts_free(counts);
-    if (status == MEL_OK && want.needs_groups && a->problem->n_groups < 2)
+    if (status == MEL_OK && needs_groups && a->problem->n_groups < 2)
         status = cli_fail(err, MEL_EINVAL, "this is about groups, and the scores are not by group");
     if (status == MEL_OK && a->metric != NULL)
         status = match_metric(a, args, run, err);
@@ -228,7 +228,7 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     if (space.smooth)
         return cli_fail(err, MEL_EINVAL, "--smooth goes with --evidence labels and metrics of (TP, TN)");
     if (args->scores != NULL || args->count_scores)
-        return make_counted(a, args, run, err);
+        return make_counted(a, args, want.needs_groups, run, err);
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
     space.numbers = cli_cost_columns(&args->row_costs);
