@@ -81,7 +81,8 @@ static void test_values(void **state)
     static const double nearly[] = { 0.41, 0.09, 0.10, 0.40 };
     static double seven_alike[49], seven_groups[28], seven_rising[49];
     for (size_t c = 0; c < COUNT(seven_alike); c++) {
-        const double right = 0.6 + 0.04 * (double)(c / 7);
+        const size_t row = c / 7;
+        const double right = 0.6 + 0.04 * (double)row;
         seven_alike[c] = (c % 8 == 0 ? 0.8 : 0.2 / 6.0) / 7.0;
         seven_rising[c] = (c % 8 == 0 ? right : (1.0 - right) / 6.0) / 7.0;
     }
