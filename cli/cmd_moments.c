@@ -374,13 +374,15 @@ static mel_status merge_scores(cli_run *run, const merge_args *args, mel_error *
     for (size_t i = 0; i < run->n_operands && status == MEL_OK; i++) {
         mel_score_counts *one = NULL, *both = NULL;
         status = mel_score_counts_load(&one, run->operand[i], err);
-        if (status == MEL_OK && all != NULL) {
+        if (status == MEL_OK && all == NULL) {
+            all = one;
+        } else if (status == MEL_OK) {
             status = mel_score_counts_merge(&both, all, one, err);
             status = status == MEL_OK ? status : fail_at(err, status, run->operand[i]);
             mel_score_counts_free(one);
             mel_score_counts_free(all);
+            all = both;
         }
-        all = both != NULL || status != MEL_OK ? both : one;
     }
     if (status == MEL_OK)
         status = cli_store(args->out, save_scores, all, err);
