@@ -157,6 +157,13 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 bool mel_is_upload(const char *text);
 /* The table of an upload, as heavy work that ends when it is closed; NULL with the answer set. */
 mel_table *mel_upload_open(mel_call *call, const char *id);
+/* Columns that are to be read as texts or numbers, whatever they look like. */
+typedef struct {
+    mel_column_override *column;
+    size_t n;
+} mel_columns_as;
+/* The table of an upload within work that has begun; as: or NULL. */
+mel_status mel_upload_read(mel_table **out, mel_call *call, const char *id, const mel_columns_as *as);
 void mel_upload_close(mel_call *call, mel_table *table); /* NULL: nothing */
 /* The place of its column of that name; SIZE_MAX: there is none. */
 size_t mel_upload_column(const mel_table *table, const char *name);

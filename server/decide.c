@@ -178,9 +178,9 @@ static mel_status take_table(rows *out, uint32_t **group, const mel_table *table
 }
 
 /* About the table, or without one about the rows that the session is about, which only a session of one's
- * own gives away; `named`: the file that says what rows are called, or NULL. */
+ * own gives away; `named`: the upload that says what rows are called, or NULL. */
 static mel_status answer(json_t **out, mel_call *call, mel_participant *participant, const mel_table *table,
-                         const mel_table *named, const json_t *body)
+                         const mel_named_rows *named, const json_t *body)
 {
     const mel_problem *problem = mel_flow_problem(participant->flow);
     mel_problem *measured = NULL;
@@ -198,11 +198,12 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
         r = (rows){ measured->n_rows, r.k,  measured->probability, measured->label, measured->group,
                     measured->row,    { 0 } };
     if (status == MEL_OK)
-        status = mel_ids_find(&r.ids, named, body, &call->err);
+        status = mel_ids_find(&r.ids, call, named, body);
     if (status == MEL_OK)
         status = decide_rows(out, &r, participant, mel_json_is_true(body, "calibrated"), &call->err);
     if (measured == NULL)
         free(r.probability);
+    mel_ids_clear(&r.ids);
     free(group);
     mel_problem_free(measured);
     return status;
@@ -210,7 +211,7 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
 
 /* As heavy work that has begun. */
 static void decide_for(mel_call *call, mel_participant *participant, const mel_table *table,
-                       const mel_table *named, const json_t *body)
+                       const mel_named_rows *named, const json_t *body)
 {
     json_t *out = NULL;
     mel_status status = mel_cache_more_work(call->app->cache, true, 3 * (size_t)MOST_TEXT, &call->err);
@@ -224,9 +225,10 @@ static void decide_for(mel_call *call, mel_participant *participant, const mel_t
 
 static void decide_about_upload(mel_call *call, mel_participant *participant, const json_t *body)
 {
-    mel_table *table = mel_upload_open(call, mel_json_string(body, "upload"));
+    const char *id = mel_json_string(body, "upload");
+    mel_table *table = mel_upload_open(call, id);
     if (table != NULL)
-        decide_for(call, participant, table, table, body);
+        decide_for(call, participant, table, &(mel_named_rows){ id, table }, body);
     mel_upload_close(call, table);
 }
 
@@ -235,10 +237,11 @@ static void decide_about_own_rows(mel_call *call, mel_participant *participant, 
     mel_cache *cache = call->app->cache;
     const char *file = mel_json_string(mel_flow_study(participant->flow)->space, "data");
     if (mel_is_own(participant) && mel_is_upload(file)) {
-        mel_table *named = mel_upload_open(call, file + sizeof MEL_UPLOAD - 1);
-        if (named != NULL)
-            decide_for(call, participant, NULL, named, body);
-        mel_upload_close(call, named);
+        const char *id = file + sizeof MEL_UPLOAD - 1;
+        mel_table *table = mel_upload_open(call, id);
+        if (table != NULL)
+            decide_for(call, participant, NULL, &(mel_named_rows){ id, table }, body);
+        mel_upload_close(call, table);
         return;
     }
     const mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);

@@ -1,6 +1,5 @@
 /* Which row a decision is about: the number of the row in its file, and what the file calls it. */
 #include "decide_ids.h"
-#include "app.h"
 
 #include "export.h"
 #include "json_helpers.h"
@@ -8,35 +7,19 @@
 #include "base/internal.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-/* Whether every row has a value of its own; false without memory, too: then rows have numbers. */
+/* Whether every row has a text of its own: texts are numbered in the order in which they appear. */
 static bool tells_apart(const mel_table *table, size_t column)
 {
     const size_t n = mel_table_rows(table);
-    const double *number = mel_table_numbers(table, column);
     const uint32_t *code = mel_table_codes(table, column);
-    double *sorted = mel_alloc(n, sizeof *sorted);
-    bool apart = sorted != NULL && n > 0 && (number != NULL || code != NULL);
-    for (size_t i = 0; i < n && apart; i++) {
-        sorted[i] = number != NULL ? number[i] : (double)code[i];
-        apart = number != NULL ? !isnan(number[i]) : code[i] != MEL_MISSING;
-    }
-    if (apart)
-        qsort(sorted, n, sizeof *sorted, ascending);
-    for (size_t i = 1; i < n && apart; i++)
-        apart = sorted[i] != sorted[i - 1];
-    free(sorted);
-    return apart;
+    size_t i = 0;
+    while (code != NULL && i < n && code[i] == i)
+        i++;
+    return n > 0 && i == n;
 }
 
 /* "id", "customer_id", "Customer ID", "customerId": not "paid". */
@@ -54,22 +37,49 @@ static size_t find_ids(const mel_table *table)
 {
     for (int texts = 0; texts < 2; texts++)
         for (size_t c = 0; c < mel_table_columns(table); c++)
-            if ((texts ? mel_table_codes(table, c) != NULL : is_called_id(mel_table_column_name(table, c))) &&
-                tells_apart(table, c))
+            if ((texts || is_called_id(mel_table_column_name(table, c))) && tells_apart(table, c))
                 return c;
     return SIZE_MAX;
 }
 
-mel_status mel_ids_find(mel_ids *out, const mel_table *table, const json_t *body, mel_error *err)
+/* Numbers do not keep leading zeros, nor more than 15 digits: what may be ids is read as texts. */
+static mel_status read_ids(mel_ids *ids, mel_call *call, const mel_named_rows *named, const char *id)
+{
+    const size_t n = mel_table_columns(named->table);
+    mel_columns_as as = { .column = mel_alloc(n, sizeof *as.column) };
+    mel_status status = as.column != NULL ? MEL_OK : mel_fail_memory(&call->err, "ids of rows");
+    for (size_t c = 0; c < n && status == MEL_OK; c++) {
+        const char *name = mel_table_column_name(named->table, c);
+        if (mel_table_numbers(named->table, c) != NULL &&
+            (id != NULL ? strcmp(name, id) == 0 : is_called_id(name)))
+            as.column[as.n++] = (mel_column_override){ name, MEL_COLUMN_TEXT };
+    }
+    if (status == MEL_OK && as.n > 0)
+        status = mel_upload_read(&ids->again, call, named->upload, &as);
+    free(as.column);
+    ids->table = ids->again != NULL ? ids->again : named->table;
+    return status;
+}
+
+mel_status mel_ids_find(mel_ids *out, mel_call *call, const mel_named_rows *named, const json_t *body)
 {
     const char *name = mel_json_string(body, "id");
-    *out = (mel_ids){ .table = table, .column = SIZE_MAX };
-    if (table == NULL)
-        return name == NULL ? MEL_OK : mel_fail(err, MEL_EINVAL, "id: these rows have numbers only");
-    out->column = name != NULL ? mel_upload_column(table, name) : find_ids(table);
-    return name == NULL || out->column != SIZE_MAX
-               ? MEL_OK
-               : mel_fail(err, MEL_EINVAL, "id: there is no column called \"%.80s\"", name);
+    *out = (mel_ids){ .column = SIZE_MAX };
+    if (named == NULL)
+        return name == NULL ? MEL_OK : mel_fail(&call->err, MEL_EINVAL, "id: these rows have numbers only");
+    if (name != NULL && mel_upload_column(named->table, name) == SIZE_MAX)
+        return mel_fail(&call->err, MEL_EINVAL, "id: there is no column called \"%.80s\"", name);
+    const mel_status status = read_ids(out, call, named, name);
+    if (status == MEL_OK)
+        out->column = name != NULL ? mel_upload_column(out->table, name) : find_ids(out->table);
+    out->numbers = out->column != SIZE_MAX && mel_table_numbers(named->table, out->column) != NULL;
+    return status;
+}
+
+void mel_ids_clear(mel_ids *ids)
+{
+    mel_table_free(ids->again);
+    ids->again = NULL;
 }
 
 void mel_ids_write_head(mel_buffer *out, const mel_ids *ids)
@@ -84,13 +94,13 @@ void mel_ids_write(mel_buffer *out, const mel_ids *ids, size_t row)
     mel_buffer_printf(out, "%zu,", row);
     if (ids->column == SIZE_MAX)
         return;
-    const double *number = mel_table_numbers(ids->table, ids->column);
     const uint32_t *code = mel_table_codes(ids->table, ids->column);
-    const bool known = row >= 1 && row <= mel_table_rows(ids->table);
-    if (known && number != NULL && !isnan(number[row - 1]))
-        mel_buffer_printf(out, "%.17g,", number[row - 1]);
-    else if (known && code != NULL && code[row - 1] != MEL_MISSING)
-        mel_csv_cell(out, mel_table_category(ids->table, ids->column, code[row - 1]), false);
+    const bool known = row >= 1 && row <= mel_table_rows(ids->table) && code[row - 1] != MEL_MISSING;
+    const char *text = known ? mel_table_category(ids->table, ids->column, code[row - 1]) : NULL;
+    if (text != NULL && !ids->numbers)
+        mel_csv_cell(out, text, false);
+    else if (text != NULL)
+        mel_buffer_printf(out, "\"%s\",", text);
     else
         mel_buffer_puts(out, ",");
 }

@@ -2,18 +2,29 @@
 #ifndef MEL_SERVER_DECIDE_IDS_H
 #define MEL_SERVER_DECIDE_IDS_H
 
+#include "app.h"
+
 #include "base/buffer.h"
-#include "melicit/data.h"
 
 #include <jansson.h>
 
+/* The upload whose rows decisions are about. */
+typedef struct {
+    const char *upload;
+    const mel_table *table;
+} mel_named_rows;
+
 typedef struct {
     const mel_table *table;
-    size_t column; /* SIZE_MAX: rows have numbers only */
+    mel_table *again; /* the table, read once more for its ids; NULL: it has them */
+    size_t column;    /* of texts; SIZE_MAX: rows have numbers only */
+    bool numbers;     /* the texts are numbers: none is a formula, -7 neither */
 } mel_ids;
-/* The column that body["id"] names, else one in which no two rows are alike: called id, or of texts. table:
- * the file, or NULL. A refusal (MEL_EINVAL) is about the field "id". */
-mel_status mel_ids_find(mel_ids *out, const mel_table *table, const json_t *body, mel_error *err);
+/* The column that body["id"] names, else one in which no two rows are alike: called id, or of texts. What it
+ * holds is written as the file has it: 007 is not 7. named: or NULL. A refusal (MEL_EINVAL) is about the
+ * field "id". For mel_ids_clear, also after a failure. */
+mel_status mel_ids_find(mel_ids *out, mel_call *call, const mel_named_rows *named, const json_t *body);
+void mel_ids_clear(mel_ids *ids);
 /* The first cells of the header, and of row `row` of the file, counted from 1. */
 void mel_ids_write_head(mel_buffer *out, const mel_ids *ids);
 void mel_ids_write(mel_buffer *out, const mel_ids *ids, size_t row);

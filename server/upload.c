@@ -127,10 +127,13 @@ static json_t *list_warnings(const mel_table *table)
     return list;
 }
 
-static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_error *err)
+static mel_status read_table(mel_table **out, const char *bytes, size_t n, const mel_columns_as *as,
+                             mel_error *err)
 {
     mel_read_options opt;
     mel_read_options_init(&opt);
+    opt.overrides = as != NULL ? as->column : NULL;
+    opt.n_overrides = as != NULL ? as->n : 0;
     opt.format = MEL_FORMAT_CSV;
     opt.max_rows = MOST_ROWS;
     opt.max_columns = MOST_COLUMNS;
@@ -236,7 +239,7 @@ void mel_api_upload(mel_call *call)
         mel_call_finish(call, status, NULL);
         return;
     }
-    status = read_table(&table, call->request->body, n, &call->err);
+    status = read_table(&table, call->request->body, n, NULL, &call->err);
     if (status == MEL_OK)
         keep_table(call, table, call->request->body, n);
     else
@@ -314,7 +317,7 @@ static void keep_columns(mel_call *call, const mel_table *table, const json_t *l
     mel_buffer_init(&text, MOST_CHOSEN_BYTES);
     mel_status status = write_columns(&text, call, table, list);
     if (status == MEL_OK)
-        status = read_table(&chosen, text.data, text.size, &call->err);
+        status = read_table(&chosen, text.data, text.size, NULL, &call->err);
     if (status == MEL_OK)
         keep_table(call, chosen, text.data, text.size);
     else
@@ -324,23 +327,30 @@ static void keep_columns(mel_call *call, const mel_table *table, const json_t *l
 }
 
 /* What is made of the table may take as much memory again. */
-mel_table *mel_upload_open(mel_call *call, const char *id)
+mel_status mel_upload_read(mel_table **out, mel_call *call, const char *id, const mel_columns_as *as)
 {
     mel_cache *cache = call->app->cache;
     char name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
     void *bytes = NULL;
     size_t n = 0;
-    mel_table *table = NULL;
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id != NULL ? id : "");
-    mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
-    const bool begun = status == MEL_OK;
-    if (status == MEL_OK)
-        status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
+    mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
     if (status == MEL_OK)
         status = mel_cache_more_work(cache, true, 2 * mel_cache_table_bytes(n), &call->err);
     if (status == MEL_OK)
-        status = read_table(&table, bytes, n, &call->err);
+        status = read_table(out, bytes, n, as, &call->err);
     free(bytes);
+    return status;
+}
+
+mel_table *mel_upload_open(mel_call *call, const char *id)
+{
+    mel_cache *cache = call->app->cache;
+    mel_table *table = NULL;
+    mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
+    const bool begun = status == MEL_OK;
+    if (status == MEL_OK)
+        status = mel_upload_read(&table, call, id, NULL);
     if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
     if (status != MEL_OK && begun)

@@ -1,6 +1,7 @@
 """Results of more classes and of groups: what the best rule does with everybody, next to what is done today, recomputed from the rows."""
 import csv
 import io
+import re
 
 import numpy
 import pytest
@@ -164,6 +165,27 @@ def test_a_bound_below_one_of_a_kind_is_turned_round(server):
     assert "e-1" not in " ".join(s["text"] for s in result["statements"])
 
 
+def test_a_report_of_one_bound_names_no_best_guess(server):
+    """Page and report say of a ratio that has a lower bound alone what follows from the bound, not from a guess beyond it."""
+    client = server.client()
+    page = client.own(space={"data": "breast_cancer_original"}, words={"mistakes": {"missed": "missed cancer", "missed_plural": "missed cancers",
+                      "false_alarm": "false alarm"}}, options={"max_questions": 20})
+    while page["kind"] == "question":
+        a, b = (page["question"][side][1][0] for side in "ab")
+        page = client.send(page, {"answer": "A" if a < b else "B"})[1]["page"]
+    result = page["result"]
+    low, high = result["ratio_interval"]
+    assert high is None and low > 20
+    report = client.request("GET", "/api/result/report")[1].decode()
+    cells = [float(text.replace(",", "")) for text in re.findall(r"<td class=\"n\">more than ([\d,.]+) false alarms</td>", report)]
+    usual = result["settings"]["usual"]
+    assert usual["weighs"] == f"more than {cells[-1]:,.0f} false alarms"
+    assert cells[-1] <= low * usual["missed"]["value"] + usual["false_alarms"]["value"] < 1.1 * cells[-1]
+    below = re.search(r"If the scores were true probabilities it would be below ([\d.]+),", report)
+    assert 1 / (1 + low) <= float(below[1]) < 1.1 / (1 + low)
+    assert result["threshold"]["text"] == f"less than {100 * float(below[1]):.2g}%"
+
+
 def test_decisions_can_be_matched_by_name(server):
     """Rows have the number that they have in the file, and what the file calls them, also after a split."""
     client = server.client()
@@ -191,3 +213,25 @@ def test_decisions_can_be_matched_by_name(server):
     # Without anything that tells rows apart they have numbers.
     upload = client.json("POST", "/api/upload", "p,z\n0.1,1\n0.9,1\n", {"Content-Type": "text/csv"})[1]["upload"]
     assert list(decisions(client, page, upload=upload, columns=["p"])[0]) == ["row", "probability of ill", "decision"]
+
+
+def test_ids_are_written_as_the_file_has_them(server):
+    """Numbers would lose leading zeros, and digits beyond what a double holds."""
+    client = server.client()
+    rng = numpy.random.default_rng(6)
+    x = rng.normal(size=120)
+    truth = ["ill" if a + b > 0.8 else "well" for a, b in zip(x, rng.normal(size=120))]
+    table = "patient_id,x,truth\n" + "".join(f"{37 * i:08d},{a:.4f},{t}\n" for i, (a, t) in enumerate(zip(x, truth)))
+    upload = client.json("POST", "/api/upload", table, {"Content-Type": "text/csv"})[1]["upload"]
+    page = answered(client, {"data": f"upload:{upload}", "label": "truth", "classes": ["well", "ill"]}, "linear")
+    rows = decisions(client, page)
+    assert [row["patient_id"] for row in rows] == [f"{37 * (int(row['row']) - 1):08d}" for row in rows]
+    large = [str(90071992547409910 + 3 * i) for i in range(20)]  # as doubles, neighbours are equal
+    probs = "p;customer_id;zip\n" + "".join(f"0,{i:02d};{name};{i // 2:05d}\n" for i, name in enumerate(large))
+    upload = client.json("POST", "/api/upload", probs, {"Content-Type": "text/csv"})[1]["upload"]
+    rows = decisions(client, page, upload=upload, columns=["p"])
+    assert [row["customer_id"] for row in rows] == large
+    rows = decisions(client, page, upload=upload, columns=["p"], id="zip")
+    assert [row["zip"] for row in rows] == [f"{i // 2:05d}" for i in range(20)]
+    upload = client.json("POST", "/api/upload", "p,id\n0.1,-7\n0.9,+8\n", {"Content-Type": "text/csv"})[1]["upload"]
+    assert [row["id"] for row in decisions(client, page, upload=upload, columns=["p"])] == ["-7", "+8"]
