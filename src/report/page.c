@@ -262,20 +262,28 @@ static void tile_cost(mel_page *page)
     mel_buffer_puts(&page->out, "</dd></div>\n");
 }
 
+mel_page_cut mel_page_ideal_cut(const mel_estimate *t)
+{
+    const bool low = t->low > 0.0, high = t->high < 1.0;
+    if (low == high)
+        return (mel_page_cut){ 0, mel_digits_significant(t->value, 3) };
+    return high ? (mel_page_cut){ -1, mel_digits_less_than(t->high) }
+                : (mel_page_cut){ 1, mel_digits_more_than(t->low) };
+}
+
 static void tile_threshold(mel_page *page)
 {
     const mel_estimate *t = &page->data->outcome->threshold;
     if (!(t->value >= 0.0 && t->value <= 1.0))
         return;
-    const bool low = t->low > 0.0, high = t->high < 1.0;
-    const char *than = low == high ? "" : high ? "<small>less than</small> " : "<small>more than</small> ";
-    const mel_digits shown = low == high ? mel_digits_significant(t->value, 3)
-                             : high      ? mel_digits_less_than(t->high)
-                                         : mel_digits_more_than(t->low);
+    const mel_page_cut ideal = mel_page_ideal_cut(t);
+    const char *than = ideal.side == 0  ? ""
+                       : ideal.side < 0 ? "<small>less than</small> "
+                                        : "<small>more than</small> ";
     mel_buffer_printf(&page->out, "<div class=\"tile\"><dt>Best threshold</dt><dd class=\"big\">%s", than);
     mel_write(&page->out, "%s</dd><dd>say \xE2\x80\x9C%s\xE2\x80\x9D from this true probability up",
-              shown.text, page->data->positive);
-    if (low == high)
+              ideal.at.text, page->data->positive);
+    if (ideal.side == 0)
         mel_page_between(page, t->low, t->high, "");
     mel_buffer_puts(&page->out, "</dd></div>\n");
 }

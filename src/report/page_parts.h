@@ -30,6 +30,13 @@ double mel_page_missed(const mel_page_data *data, mel_point at);
 double mel_page_alarms(const mel_page_data *data, mel_point at);
 /* "; 95% between 3 and 4.1%", or what a search may say of its interval; nothing where an end is unknown. */
 void mel_page_between(mel_page *page, double low, double high, const char *unit);
+/* The best threshold on true probabilities, or the one bound on it that is known: it is below (-1), at (0) or
+ * above (1). */
+typedef struct {
+    int side;
+    mel_digits at;
+} mel_page_cut;
+mel_page_cut mel_page_ideal_cut(const mel_estimate *threshold);
 /* Whether anything is said about it. */
 bool mel_page_has(const mel_page_data *data, mel_topic topic);
 /* What is said about it, as one paragraph's sentences or as items of a list. */

@@ -14,7 +14,8 @@ static void write_row(mel_page *page, const char *name, const mel_decision *deci
               decision->words, mel_digits_people(decision->missed.value).text,
               mel_digits_people(decision->false_alarms.value).text);
     if (isfinite(o->cost.value))
-        mel_write(&page->out, "<td class=\"n\">%s</td>", mel_digits_people(decision->cost).text);
+        mel_write(&page->out, "<td class=\"n\">%s</td>",
+                  decision->weighs != NULL ? decision->weighs : "not known");
     mel_buffer_puts(&page->out, "</tr>\n");
 }
 
@@ -27,7 +28,7 @@ static void write_comparison(mel_page *page)
               "<th scope=\"col\" class=\"n\">%s</th><th scope=\"col\" class=\"n\">%s</th>",
               o->people, o->missed_plural, o->false_alarms);
     if (isfinite(o->cost.value))
-        mel_write(&page->out, "<th scope=\"col\" class=\"n\">cost, in %s</th>", o->false_alarms);
+        mel_buffer_puts(&page->out, "<th scope=\"col\" class=\"n\">both weigh</th>");
     mel_buffer_puts(&page->out, "</tr></thead>\n<tbody>\n");
     write_row(page, "this metric", &o->decisions[0]);
     write_row(page, "accuracy", &o->decisions[1]);
@@ -54,11 +55,12 @@ static void write_sentence(mel_page *page)
 static void write_calibration(mel_page *page)
 {
     const mel_rule rule = page->data->outcome->decisions[0].rule;
-    const double cut = rule.threshold, on_true = page->data->outcome->threshold.value;
-    if (rule.inverted || !isfinite(cut) || !(on_true >= 0.0) || !(on_true <= 1.0))
+    const mel_estimate *on_true = &page->data->outcome->threshold;
+    if (rule.inverted || !isfinite(rule.threshold) || !(on_true->value >= 0.0) || !(on_true->value <= 1.0))
         return;
-    const mel_digits here = mel_digits_significant(cut, 3), ideal = mel_digits_significant(on_true, 3);
-    if (strcmp(here.text, ideal.text) == 0)
+    const mel_digits here = mel_digits_significant(rule.threshold, 3);
+    const mel_page_cut ideal = mel_page_ideal_cut(on_true);
+    if (ideal.side == 0 && strcmp(here.text, ideal.at.text) == 0)
         mel_write(
             &page->out,
             "<p>On these scores the best cut is at %s, where it would be on true probabilities, whatever "
@@ -68,8 +70,12 @@ static void write_calibration(mel_page *page)
         mel_write(
             &page->out,
             "<p>On these scores the best cut is at %s. If the scores were true probabilities it would be "
-            "at %s, whatever the data.</p>\n",
-            here.text, ideal.text);
+            "%s %s, whatever the data.</p>\n",
+            here.text,
+            ideal.side == 0  ? "at"
+            : ideal.side < 0 ? "below"
+                             : "above",
+            ideal.at.text);
 }
 
 /* What the best rule is worth, and how sure that is. */

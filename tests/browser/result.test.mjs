@@ -28,7 +28,7 @@ const CANCER = {
 const start = (person, body) => send(person, '/api/start', body);
 
 /** Answers by requests until the result; the page. */
-const answerRest = (person, first) => answerUntil(person, first, ({ kind }) => kind !== 'question');
+const answerRest = (person, first, ratio) => answerUntil(person, first, ({ kind }) => kind !== 'question', ratio);
 
 /** Where everything is that must not move. */
 const places = (page) =>
@@ -192,9 +192,14 @@ test('a link shows the result, and whoever has it compares theirs', async () => 
   assert.equal(await other.page.getByText('Does this feel right?').count(), 0);
   await inspect(other, 'shared');
   await other.page.getByRole('button', { name: 'Answer yourself' }).click();
-  await answerRest(other, await arrive(other, 'question'));
+  await answerRest(other, await arrive(other, 'question'), 0.1);
   await other.page.reload();
   await other.page.getByRole('heading', { name: 'You and your colleague' }).waitFor();
+  // Somebody to whom false alarms are the graver ones reads it as the headline says it, never as less than one of a kind.
+  const said = await other.page.getByText(/^You: one /).innerText();
+  assert.match(said, /^You: one false alarm is .* [1-9][\d.]*( \(.*\))? missed cancer\b/);
+  const number = /To you, one false alarm is .*?([\d.]+) missed/.exec(await other.page.getByRole('heading', { level: 1 }).innerText())[1];
+  assert.ok(said.includes(` ${number} `), `${said} ${number}`);
   for (const one of [person, other]) {
     one.check();
     await one.context.close();

@@ -6,6 +6,7 @@ import { Interval, logTicks } from '../charts/interval';
 import { get } from '../lib/api';
 import { capital, list, short } from '../lib/text';
 import type { Range, Ratio, Result, Weight, Words } from '../lib/types';
+import { sidesOf } from './headline';
 
 export interface SharedResult {
   result: Result;
@@ -31,10 +32,13 @@ const ends = (r: Ratio): [number, number] => [r.low ?? r.value, r.high === null 
 /** What is drawn: bounds that there are. */
 const drawn = (r: Ratio): number[] => [r.value, ...ends(r)].filter((x) => x > 0 && Number.isFinite(x));
 
-const counts = (r: Ratio): string =>
-  r.bound
-    ? `one ${r.bound.one} is ${r.bound.more ? 'worse' : 'less bad'} than ${r.bound.number} ${r.bound.many}`
-    : `one ${r.missed} is as bad as ${r.text ?? short(r.value)} ${r.false_alarms}`;
+/** As the headline of each has it. */
+function counts(r: Ratio): string {
+  if (r.bound) return `one ${r.bound.one} is ${r.bound.more ? 'worse' : 'less bad'} than ${r.bound.number} ${r.bound.many}`;
+  const { one, many, range } = sidesOf(r);
+  const between = range.low === null || range.high === null ? '' : ` (${short(range.low)} to ${short(range.high)})`;
+  return `one ${one} is as bad as ${short(range.value)}${between} ${many}`;
+}
 
 function verdict(mine: Ratio, theirs: Ratio): string {
   const [low, high] = ends(mine);
@@ -104,7 +108,9 @@ export function Colleague({ result }: { result: Result }): JSX.Element | null {
   return (
     <section>
       <h2>You and your colleague</h2>
-      <p>{verdict(a, b)}</p>
+      <p>
+        {verdict(a, b)} On the scales: {a.false_alarms} to one {a.missed}.
+      </p>
       {row('You', a)}
       {row('Your colleague', b)}
     </section>

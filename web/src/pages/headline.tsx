@@ -23,7 +23,7 @@ interface Sides {
 const known = (x: number | null | undefined): x is number => typeof x === 'number' && Number.isFinite(x) && x > 0;
 
 /** The other way round where a false alarm is the graver one: never less than one of a kind. */
-function sidesOf(ratio: Ratio, interval: [number | null, number | null] | undefined): Sides {
+export function sidesOf(ratio: Ratio, interval?: [number | null, number | null]): Sides {
   const [low, high] = interval ?? [ratio.low ?? null, ratio.high ?? null];
   const [least, most] = [known(low) ? low : null, known(high) ? high : null];
   const { bound } = ratio;
