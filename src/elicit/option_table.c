@@ -52,9 +52,8 @@ static const mel_option rows[] = {
             "when it is known well enough: every coefficient to within this with 95% probability (active; "
             "level lines in radians "
             "for linear-fractional) or the last interval of angles in radians (search); 1.6x: the cost ratio "
-            "of two classes to that factor, from end to end of its interval (realistic and imagined "
-            "questions "
-            "end so unless a number is given)"),
+            "of two classes to that factor, from end to end of its interval (the default where people or "
+            "programs answer)"),
     ROW("tolerance_factor", NUMBER, tolerance_factor, .high = 1000, ACTIVE),
     ROW("questions", WORD, active.questions, .words = questions, ACTIVE, .varies = true,
         .help = "active: realistic asks about two settings of the test at hand that somebody might use (with "

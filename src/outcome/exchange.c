@@ -81,10 +81,10 @@ void mel_outcome_state_ratio_precision(mel_outcome_work *w)
     if (mel_outcome_is_open(o))
         mel_outcome_say(
             w, MEL_ABOUT_END, "precision",
-            "Pairs of this test can ask about %s to %s %s for one %s; what counts is beyond, and for this "
+            "Pairs of this test can ask about %s to %s %s for one %s; what counts %s beyond, and for this "
             "test it makes no difference how far.",
-            mel_digits_significant(s->askable_low, 2).text, mel_digits_significant(s->askable_high, 2).text,
-            o->false_alarms, o->missed);
+            mel_digits_less_than(s->askable_low).text, mel_digits_more_than(s->askable_high).text,
+            o->false_alarms, o->missed, s->end == MEL_END_BEYOND ? "is" : "seems to be");
     else if (wanted > 0.0)
         mel_outcome_say(
             w, MEL_ABOUT_END, "precision",

@@ -61,21 +61,6 @@ static mel_status put_in_order(mel_outcome_work *w, double *value, size_t *order
     return status == MEL_OK ? weigh_draws(w, order) : status;
 }
 
-/* The classifier of the pool that a point of a question is; the pool's size: none. */
-static size_t place_of(const mel_pool *pool, const double *point)
-{
-    static const double rounding = 1e-9;
-    for (size_t i = 0; i < pool->n; i++) {
-        const double *own = pool->value + i * pool->size;
-        size_t same = 0;
-        while (same < pool->size && fabs(own[same] - point[same]) <= rounding)
-            same++;
-        if (same == pool->size)
-            return i;
-    }
-    return pool->n;
-}
-
 /* Who was chosen over every other one, each of them at least once more often than not. */
 static mel_status find_chosen(mel_outcome_work *w)
 {
@@ -88,7 +73,7 @@ static mel_status find_chosen(mel_outcome_work *w)
         return mel_fail_memory(w->err, "the order of the classifiers");
     for (uint32_t q = 0; q < mel_session_answers(w->session); q++) {
         const mel_record r = mel_session_record(w->session, q);
-        const size_t a = place_of(pool, r.a), b = place_of(pool, r.b);
+        const size_t a = mel_pool_place(pool, r.a), b = mel_pool_place(pool, r.b);
         const int more = (r.answer == MEL_ANSWER_A) - (r.answer == MEL_ANSWER_B);
         if (a < n && b < n) {
             ahead[a * n + b] += more;

@@ -16,7 +16,7 @@ typedef struct {
     size_t n;
     double value[2 * MOST], rows[2 * MOST], share[2];
     double liked[MOST]; /* the more, the better */
-    char name[MOST][8], *names[MOST];
+    char name[MOST][24], *names[MOST];
     mel_pool pool;
     mel_session *session;
     mel_outcome *outcome;

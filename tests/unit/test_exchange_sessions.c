@@ -1,14 +1,10 @@
-/* Cost ratios from people: sessions of many kinds of respondents, and that each of them ends with a true
- * sentence. */
+/* Cost ratios from people: sessions of many kinds of respondents. */
 #include "base/stat.h"
 #include "elicit/shared.h"
-#include "outcome/shared.h"
 #include "support/binary.h"
-#include "support/test.h"
+#include "support/traders.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static mel_face *face; /* logistic:a=3,b=0.7, as in docs/measurements.md */
 
@@ -28,115 +24,6 @@ static int tear_down(void **state)
 }
 
 /* --- sessions ------------------------------------------------------------------------------------- */
-
-typedef enum {
-    EXACT,
-    WEBER,
-    HARDLY_SEES,
-    SAYS_SAME,
-    LEXICOGRAPHIC,
-    ALWAYS_SAME,
-    ALWAYS_A,
-    RANDOM,
-    ADVERSARY,
-    MOVES
-} who;
-typedef struct {
-    who kind;
-    double rate; /* ln r */
-    uint64_t seed;
-} person;
-
-static double normal(mel_rng *rng)
-{
-    const double u = 1.0 - mel_rng_uniform(rng);
-    return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * mel_rng_uniform(rng));
-}
-
-static mel_answer answer_of(const person *p, const mel_question *q)
-{
-    mel_rng rng;
-    mel_rng_seed_stream(&rng, p->seed, q->number);
-    const double tp = fabs(q->a[0] - q->b[0]), tn = fabs(q->a[1] - q->b[1]), x = p->rate - log(tn / tp);
-    const double margin = (exp(p->rate) * tp - tn) / hypot(1.0, exp(p->rate));
-    bool more = x > 0.0;
-    switch (p->kind) {
-    case WEBER:
-        more = x + 0.15 * normal(&rng) > 0.0;
-        break;
-    case HARDLY_SEES:
-        more = margin + 0.05 * normal(&rng) > 0.0;
-        break;
-    case SAYS_SAME:
-        if (fabs(x) < 0.15)
-            return MEL_ANSWER_SAME;
-        break;
-    case LEXICOGRAPHIC:
-        more = true;
-        break;
-    case ALWAYS_SAME:
-        return MEL_ANSWER_SAME;
-    case ALWAYS_A:
-        return MEL_ANSWER_A;
-    case RANDOM:
-        more = mel_rng_uniform(&rng) < 0.5;
-        break;
-    case ADVERSARY:
-        more = fabs(margin) < 0.02 ? x < 0.0 : x > 0.0;
-        break;
-    case MOVES:
-        more = x + 0.15 * ((double)q->number - 10.5) > 0.0;
-        break;
-    default:
-        break;
-    }
-    return more == (q->a[0] > q->b[0]) ? MEL_ANSWER_A : MEL_ANSWER_B;
-}
-
-static mel_session_options for_people(void)
-{
-    mel_session_options opt;
-    mel_session_options_init(&opt);
-    assert_ok(mel_session_options_suit(&opt, NULL, MEL_BY_PERSON, NULL, 1, NULL), NULL);
-    return opt;
-}
-
-static void check_question(const mel_question *q)
-{
-    assert_int_equal(q->people, 1000);
-    for (size_t i = 0; i < 2; i++) {
-        assert_true(q->a[i] * 1000.0 == round(q->a[i] * 1000.0) ||
-                    fabs(q->a[i] * 1000.0 - round(q->a[i] * 1000.0)) < 1e-9);
-        assert_true(fabs(q->b[i] * 1000.0 - round(q->b[i] * 1000.0)) < 1e-9);
-    }
-}
-
-static mel_session *answer_all(const mel_session_options *opt, const person *p)
-{
-    const mel_domain domain = { .face = face };
-    mel_session *session = NULL;
-    mel_error err;
-    assert_ok(mel_session_new(&session, &domain, opt, &err), &err);
-    for (;;) {
-        const mel_question *q = NULL;
-        bool done = false;
-        assert_ok(mel_session_ask(&q, &done, session, &err), &err);
-        if (done)
-            return session;
-        check_question(q);
-        assert_ok(mel_session_tell(session, q->number, answer_of(p, q), NAN, &err), &err);
-    }
-}
-
-static mel_summary summary_of(mel_session *session)
-{
-    mel_metric *metric = NULL;
-    mel_summary summary;
-    mel_error err;
-    assert_ok(mel_session_result(&metric, &summary, session, &err), &err);
-    mel_metric_free(metric);
-    return summary;
-}
 
 static bool holds(const mel_summary *s, double rate)
 {
@@ -166,19 +53,21 @@ static void test_recovers(void **state)
     enum { PEOPLE = 24 };
     static const struct {
         const char *name;
-        who kind;
+        test_trader_kind kind;
         double error; /* median */
-    } rows[] = { { "exact", EXACT, 0.06 }, { "weber", WEBER, 0.15 }, { "same", SAYS_SAME, 0.06 } };
-    const mel_session_options opt = for_people();
+    } rows[] = { { "exact", TEST_EXACT, 0.06 },
+                 { "weber", TEST_WEBER, 0.15 },
+                 { "same", TEST_SAYS_SAME, 0.06 } };
+    const mel_session_options opt = test_options_for_people();
     mel_rng rng;
     mel_rng_seed(&rng, 3);
     for (size_t k = 0; k < COUNT(rows); k++) {
         double error[PEOPLE];
         size_t held = 0;
         for (size_t i = 0; i < PEOPLE; i++) {
-            const person p = { rows[k].kind, log(0.2) + log(75.0) * mel_rng_uniform(&rng), i };
-            mel_session *session = answer_all(&opt, &p);
-            const mel_summary s = summary_of(session);
+            const test_trader p = { rows[k].kind, log(0.2) + log(75.0) * mel_rng_uniform(&rng), i };
+            mel_session *session = test_answer_as(face, &opt, &p);
+            const mel_summary s = test_summary_of(session);
             error[i] = fabs(log(s.ratio) - p.rate);
             held += holds(&s, p.rate);
             check_no_pair_twice(session);
@@ -200,18 +89,20 @@ static void test_ends(void **state)
     enum { PEOPLE = 24 };
     static const struct {
         const char *name;
-        who kind;
+        test_trader_kind kind;
         size_t least;
-    } rows[] = { { "exact", EXACT, 16 }, { "weber", WEBER, 7 }, { "hardly sees", HARDLY_SEES, 0 } };
-    const mel_session_options opt = for_people();
+    } rows[] = { { "exact", TEST_EXACT, 16 },
+                 { "weber", TEST_WEBER, 7 },
+                 { "hardly sees", TEST_HARDLY_SEES, 0 } };
+    const mel_session_options opt = test_options_for_people();
     mel_rng rng;
     mel_rng_seed(&rng, 5);
     for (size_t k = 0; k < COUNT(rows); k++) {
         size_t ended = 0, held = 0, questions = 0, as_asked = 0;
         for (size_t i = 0; i < PEOPLE; i++) {
-            const person p = { rows[k].kind, log(0.2) + log(75.0) * mel_rng_uniform(&rng), i };
-            mel_session *session = answer_all(&opt, &p);
-            const mel_summary s = summary_of(session);
+            const test_trader p = { rows[k].kind, log(0.2) + log(75.0) * mel_rng_uniform(&rng), i };
+            mel_session *session = test_answer_as(face, &opt, &p);
+            const mel_summary s = test_summary_of(session);
             if (s.end == MEL_END_TOLERANCE) {
                 ended++;
                 held += holds(&s, p.rate);
@@ -233,98 +124,17 @@ static void test_stated_band(void **state)
 {
     (void)state;
     enum { PEOPLE = 12 };
-    mel_session_options opt = for_people();
+    mel_session_options opt = test_options_for_people();
     opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = 0.02 };
     mel_rng rng;
     mel_rng_seed(&rng, 4);
     for (size_t i = 0; i < PEOPLE; i++) {
-        const person p = { ADVERSARY, log(0.2) + log(75.0) * mel_rng_uniform(&rng), i };
-        mel_session *session = answer_all(&opt, &p);
-        const mel_summary s = summary_of(session);
+        const test_trader p = { TEST_ADVERSARY, log(0.2) + log(75.0) * mel_rng_uniform(&rng), i };
+        mel_session *session = test_answer_as(face, &opt, &p);
+        const mel_summary s = test_summary_of(session);
         assert_true(holds(&s, p.rate));
         mel_session_free(session);
     }
-}
-
-/* --- true sentences ------------------------------------------------------------------------------- */
-
-/* The words of the metric, then all statements. */
-static void read_outcome(char *out, size_t size, mel_session *session)
-{
-    mel_outcome_options about;
-    mel_outcome_options_init(&about);
-    about.missed = "missed cancer";
-    about.missed_plural = "missed cancers";
-    mel_outcome *found = NULL;
-    mel_error err;
-    assert_ok(mel_outcome_of_session(&found, session, &about, &err), &err);
-    size_t used = 0;
-    for (size_t i = 0; i < found->n_statements; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s ", found->statements[i].text);
-    mel_outcome_free(found);
-}
-
-static void check_says(const char *text, const char *says)
-{
-    if (strstr(text, says) == NULL)
-        fail_msg("\"%s\" is not in: %s", says, text);
-}
-
-static void test_true_sentences(void **state)
-{
-    (void)state;
-    char text[8192];
-    const mel_session_options opt = for_people();
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-        mel_session_options use = opt;
-        use.seed = seed;
-        mel_session *s = answer_all(&use, &(person){ LEXICOGRAPHIC, 0.0, seed });
-        mel_summary found = summary_of(s);
-        read_outcome(text, sizeof text, s);
-        check_says(text, "One missed cancer counts more than ");
-        check_says(text, "you never accepted a missed cancer for what this test can offer");
-        assert_true(isinf(found.ratio_high) && found.ratio_low > 15.0 &&
-                    found.ratio_low <= found.askable_high);
-        assert_true(found.end == MEL_END_BEYOND || found.end == MEL_END_EXHAUSTED);
-        mel_session_free(s);
-
-        s = answer_all(&use, &(person){ EXACT, log(300.0), seed });
-        found = summary_of(s);
-        assert_true(isinf(found.ratio_high) && holds(&found, log(300.0)));
-        mel_session_free(s);
-
-        s = answer_all(&use, &(person){ ALWAYS_SAME, 0.0, seed });
-        found = summary_of(s);
-        read_outcome(text, sizeof text, s);
-        check_says(text, "pairs were called about the same");
-        assert_true(found.ratio_high / found.ratio_low > 5.0); /* nothing narrow was learned */
-        mel_session_free(s);
-
-        s = answer_all(&use, &(person){ ALWAYS_A, 0.0, seed });
-        read_outcome(text, sizeof text, s);
-        check_says(text, "answers were A, whatever was shown on that side");
-        mel_session_free(s);
-    }
-}
-
-/* Somebody who tosses coins is told nothing that sounds precise, and mostly what it looks like. */
-static void test_random_person(void **state)
-{
-    (void)state;
-    enum { PEOPLE = 20 };
-    size_t narrow = 0, called = 0;
-    for (uint64_t seed = 0; seed < PEOPLE; seed++) {
-        mel_session_options opt = for_people();
-        opt.seed = seed;
-        mel_session *session = answer_all(&opt, &(person){ RANDOM, 0.0, seed });
-        const mel_summary s = summary_of(session);
-        const char *label = mel_consistency_label(&s);
-        narrow += s.ratio_high / s.ratio_low < 2.0;
-        called += label != NULL && strcmp(label, "consistent") != 0;
-        mel_session_free(session);
-    }
-    print_message("  random: %zu of %d narrow, %zu not called consistent\n", narrow, PEOPLE, called);
-    assert_true(narrow <= 2 && called >= PEOPLE / 2);
 }
 
 /* --- the course of a session ------------------------------------------------------------------------ */
@@ -332,14 +142,14 @@ static void test_random_person(void **state)
 static void test_cannot_say(void **state)
 {
     (void)state;
-    const mel_session_options opt = for_people();
+    const mel_session_options opt = test_options_for_people();
     const mel_domain domain = { .face = face };
     static const mel_answer answers[] = { MEL_ANSWER_SKIP, MEL_ANSWER_SAME };
     for (size_t k = 0; k < 2; k++) {
         mel_session *session = NULL;
         mel_error err;
         assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
-        const double before = summary_of(session).ratio;
+        const double before = test_summary_of(session).ratio;
         for (uint32_t n = 1; n <= 20; n++) {
             const mel_question *q = NULL;
             bool done = false;
@@ -350,26 +160,23 @@ static void test_cannot_say(void **state)
         }
         check_no_pair_twice(session);
         if (answers[k] == MEL_ANSWER_SKIP)
-            assert_close(summary_of(session).ratio, before, 0.0);
+            assert_close(test_summary_of(session).ratio, before, 0.0);
         mel_session_free(session);
     }
 }
 
-/* A ratio beyond what the test can ask is found with an imagined one, which is said. */
+/* A ratio beyond what the test can ask is found with an imagined one. */
 static void test_goes_on_imagined(void **state)
 {
     (void)state;
-    char text[8192];
-    mel_session_options opt = for_people();
+    mel_session_options opt = test_options_for_people();
     opt.active.imagined_beyond = true;
     opt.max_questions = 40;
-    mel_session *session = answer_all(&opt, &(person){ EXACT, log(60.0), 1 });
-    const mel_summary s = summary_of(session);
+    mel_session *session = test_answer_as(face, &opt, &(test_trader){ TEST_EXACT, log(60.0), 1 });
+    const mel_summary s = test_summary_of(session);
     assert_true(s.imagined && isfinite(s.ratio_high) && holds(&s, log(60.0)));
     assert_false(mel_session_record(session, 0).imagined);
     assert_true(mel_session_record(session, mel_session_answers(session) - 1).imagined);
-    read_outcome(text, sizeof text, session);
-    check_says(text, "The last questions were about an imagined better test");
     mel_session_free(session);
 }
 
@@ -377,13 +184,13 @@ static void test_goes_on_imagined(void **state)
 static void test_replays(void **state)
 {
     (void)state;
-    mel_session_options opt = for_people();
+    mel_session_options opt = test_options_for_people();
     opt.active.imagined_beyond = true;
     opt.max_questions = 24;
     const mel_domain domain = { .face = face };
     const char *path = test_path("people.jsonl");
-    const person p = { WEBER, log(40.0), 7 };
-    mel_session *whole = answer_all(&opt, &p), *session = NULL;
+    const test_trader p = { TEST_WEBER, log(40.0), 7 };
+    mel_session *whole = test_answer_as(face, &opt, &p), *session = NULL;
     mel_error err;
     for (uint32_t i = 0; i < mel_session_answers(whole); i++) {
         assert_ok(mel_session_open(&session, &domain, &opt, NULL, path, &err), &err);
@@ -396,7 +203,7 @@ static void test_replays(void **state)
             assert_memory_equal(q->a, r.a, 2 * sizeof *r.a);
             assert_memory_equal(q->b, r.b, 2 * sizeof *r.b);
             assert_int_equal(q->imagined, r.imagined);
-            assert_ok(mel_session_tell(session, q->number, answer_of(&p, q), NAN, &err), &err);
+            assert_ok(mel_session_tell(session, q->number, test_trader_answer(&p, q), NAN, &err), &err);
             if (round == 0)
                 assert_ok(mel_session_undo(session, &err), &err);
         }
@@ -409,15 +216,15 @@ static void test_drift(void **state)
 {
     (void)state;
     size_t moved = 0, stayed = 0;
-    mel_session_options opt = for_people();
+    mel_session_options opt = test_options_for_people();
     opt.tolerance_factor = 1.001;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         opt.seed = seed;
         const double rate = log(2.0) + 0.1 * (double)seed;
-        mel_session *a = answer_all(&opt, &(person){ MOVES, rate, seed }),
-                    *b = answer_all(&opt, &(person){ WEBER, rate, seed });
-        moved += summary_of(a).drift == 1;
-        stayed += summary_of(b).drift == 0;
+        mel_session *a = test_answer_as(face, &opt, &(test_trader){ TEST_MOVES, rate, seed }),
+                    *b = test_answer_as(face, &opt, &(test_trader){ TEST_WEBER, rate, seed });
+        moved += test_summary_of(a).drift == 1;
+        stayed += test_summary_of(b).drift == 0;
         mel_session_free(a);
         mel_session_free(b);
     }
@@ -441,7 +248,7 @@ static void test_options(void **state)
     assert_ok(mel_session_options_from_json(&opt, "{\"tolerance\": \"2x\"}", &err), &err);
     assert_close(opt.tolerance_factor, 2.0, 0.0);
     /* Without realistic pairs: far ones. */
-    opt = for_people();
+    opt = test_options_for_people();
     opt.direction = MEL_DIRECTION_UNKNOWN;
     mel_session *session = NULL;
     assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
@@ -455,8 +262,6 @@ int main(void)
         cmocka_unit_test(test_recovers),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_stated_band),
-        cmocka_unit_test(test_true_sentences),
-        cmocka_unit_test(test_random_person),
         cmocka_unit_test(test_cannot_say),
         cmocka_unit_test(test_goes_on_imagined),
         cmocka_unit_test(test_replays),

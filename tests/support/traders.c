@@ -1,0 +1,98 @@
+#include "support/traders.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+
+static double normal(mel_rng *rng)
+{
+    const double u = 1.0 - mel_rng_uniform(rng);
+    return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * mel_rng_uniform(rng));
+}
+
+mel_answer test_trader_answer(const test_trader *p, const mel_question *q)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, p->seed, q->number);
+    const double tp = fabs(q->a[0] - q->b[0]), tn = fabs(q->a[1] - q->b[1]), x = p->rate - log(tn / tp);
+    const double margin = (exp(p->rate) * tp - tn) / hypot(1.0, exp(p->rate));
+    bool more = x > 0.0;
+    switch (p->kind) {
+    case TEST_WEBER:
+        more = x + 0.15 * normal(&rng) > 0.0;
+        break;
+    case TEST_HARDLY_SEES:
+        more = margin + 0.05 * normal(&rng) > 0.0;
+        break;
+    case TEST_SAYS_SAME:
+        if (fabs(x) < 0.15)
+            return MEL_ANSWER_SAME;
+        break;
+    case TEST_LEXICOGRAPHIC:
+        more = true;
+        break;
+    case TEST_SKIPS:
+        return MEL_ANSWER_SKIP;
+    case TEST_ALWAYS_SAME:
+        return MEL_ANSWER_SAME;
+    case TEST_ALWAYS_A:
+        return MEL_ANSWER_A;
+    case TEST_RANDOM:
+        more = mel_rng_uniform(&rng) < 0.5;
+        break;
+    case TEST_ADVERSARY:
+        more = fabs(margin) < 0.02 ? x < 0.0 : x > 0.0;
+        break;
+    case TEST_MOVES:
+        more = x + 0.15 * ((double)q->number - 10.5) > 0.0;
+        break;
+    default:
+        break;
+    }
+    return more == (q->a[0] > q->b[0]) ? MEL_ANSWER_A : MEL_ANSWER_B;
+}
+
+mel_session_options test_options_for_people(void)
+{
+    mel_session_options opt;
+    mel_session_options_init(&opt);
+    assert_ok(mel_session_options_suit(&opt, NULL, MEL_BY_PERSON, NULL, 1, NULL), NULL);
+    return opt;
+}
+
+static void check_question(const mel_question *q)
+{
+    assert_int_equal(q->people, 1000);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(q->a[i] * 1000.0 == round(q->a[i] * 1000.0) ||
+                    fabs(q->a[i] * 1000.0 - round(q->a[i] * 1000.0)) < 1e-9);
+        assert_true(fabs(q->b[i] * 1000.0 - round(q->b[i] * 1000.0)) < 1e-9);
+    }
+}
+
+mel_session *test_answer_as(const mel_face *face, const mel_session_options *opt, const test_trader *p)
+{
+    const mel_domain domain = { .face = face };
+    mel_session *session = NULL;
+    mel_error err;
+    assert_ok(mel_session_new(&session, &domain, opt, &err), &err);
+    for (;;) {
+        const mel_question *q = NULL;
+        bool done = false;
+        assert_ok(mel_session_ask(&q, &done, session, &err), &err);
+        if (done)
+            return session;
+        check_question(q);
+        assert_ok(mel_session_tell(session, q->number, test_trader_answer(p, q), NAN, &err), &err);
+    }
+}
+
+mel_summary test_summary_of(mel_session *session)
+{
+    mel_metric *metric = NULL;
+    mel_summary summary;
+    mel_error err;
+    assert_ok(mel_session_result(&metric, &summary, session, &err), &err);
+    mel_metric_free(metric);
+    return summary;
+}

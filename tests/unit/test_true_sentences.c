@@ -1,0 +1,230 @@
+/* Sessions about cost ratios end with sentences that are true, whoever answers: what is said must be there
+ * with its number, and what would be wrong must not. */
+#include "elicit/shared.h"
+#include "outcome/shared.h"
+#include "support/binary.h"
+#include "support/traders.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FACES = 2, SEEDS = 3 };
+static mel_face *face[FACES]; /* pairs of the second one run out before a high ratio is known */
+
+static int set_up(void **state)
+{
+    (void)state;
+    face[0] = test_logistic_face(3.0, 0.7);
+    face[1] = test_logistic_face(5.0, 0.0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FACES; i++)
+        mel_face_free(face[i]);
+    test_cleanup();
+    return 0;
+}
+
+typedef struct {
+    mel_summary summary;
+    uint32_t answers;
+    bool grave; /* one of the statements is */
+    char text[8192];
+} result;
+
+/* All that is said at the end of a session, the words of the metric first. */
+static result ask(const mel_face *on, const mel_session_options *opt, test_trader_kind kind, double ratio,
+                  uint64_t seed)
+{
+    mel_session_options use = *opt;
+    use.seed = seed;
+    mel_session *session = test_answer_as(on, &use, &(test_trader){ kind, log(ratio), seed });
+    result r = { .summary = test_summary_of(session), .answers = mel_session_answers(session) };
+    mel_outcome_options about;
+    mel_outcome_options_init(&about);
+    about.missed = "missed cancer";
+    about.missed_plural = "missed cancers";
+    mel_outcome *found = NULL;
+    mel_error err;
+    assert_ok(mel_outcome_of_session(&found, session, &about, &err), &err);
+    size_t used = 0;
+    for (size_t i = 0; i < found->n_statements && used < sizeof r.text; i++) {
+        used += (size_t)snprintf(r.text + used, sizeof r.text - used, "%s ", found->statements[i].text);
+        r.grave = r.grave || found->statements[i].grave;
+    }
+    assert_true(used < sizeof r.text);
+    mel_outcome_free(found);
+    mel_session_free(session);
+    return r;
+}
+
+static bool says(const result *r, const char *words)
+{
+    return strstr(r->text, words) != NULL;
+}
+
+static void check_says(const result *r, const char *words)
+{
+    if (!says(r, words))
+        fail_msg("\"%s\" is not in: %s", words, r->text);
+}
+
+static void check_silent(const result *r, const char *words)
+{
+    if (says(r, words))
+        fail_msg("\"%s\" is in: %s", words, r->text);
+}
+
+/* The number after these words. */
+static double number_after(const result *r, const char *words)
+{
+    double number = NAN;
+    check_says(r, words);
+    assert_int_equal(sscanf(strstr(r->text, words) + strlen(words), "%lf", &number), 1);
+    return number;
+}
+
+/* A lower bound that holds, that does not contradict what can be asked about, and no reason for the end but
+ * the true one. */
+static void check_beyond(const result *r, double ratio)
+{
+    const double bound = number_after(r, "One missed cancer counts more than ");
+    double least = NAN, most = NAN;
+    check_says(r, "can ask about ");
+    assert_int_equal(sscanf(strstr(r->text, "can ask about "), "can ask about %lf to %lf", &least, &most), 2);
+    assert_true(bound > 15.0 && bound < ratio && bound <= r->summary.ratio_low + 1e-9);
+    assert_true(isinf(r->summary.ratio_high) && r->summary.ratio_low <= r->summary.askable_high);
+    assert_true(least < 1.0 && bound <= most && most <= r->summary.askable_high + 1e-9);
+    assert_true(r->summary.end == MEL_END_BEYOND || r->summary.end == MEL_END_EXHAUSTED);
+    check_says(r, "you never accepted a missed cancer for what this test can offer");
+    check_says(r,
+               r->summary.end == MEL_END_BEYOND ? "what counts is beyond" : "what counts seems to be beyond");
+    check_silent(r, "a matter of chance");
+    check_silent(r, "as precise as asked for");
+    check_silent(r, "would settle it");
+    check_silent(r, "seems to have come to count");
+}
+
+static void test_lexicographic(void **state)
+{
+    (void)state;
+    const mel_session_options opt = test_options_for_people();
+    for (size_t i = 0; i < FACES; i++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            const result r = ask(face[i], &opt, TEST_LEXICOGRAPHIC, 1.0, seed);
+            check_beyond(&r, INFINITY);
+        }
+}
+
+static void test_ratio_of_300(void **state)
+{
+    (void)state;
+    const mel_session_options opt = test_options_for_people();
+    size_t exhausted = 0;
+    for (size_t i = 0; i < FACES; i++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            const result r = ask(face[i], &opt, TEST_EXACT, 300.0, seed);
+            check_beyond(&r, 300.0);
+            exhausted += r.summary.end == MEL_END_EXHAUSTED;
+        }
+    assert_true(exhausted > 0); /* where noise would be a wrong reason */
+}
+
+/* A tolerance of weights is kept by the interval that is reported, also when it has one bound. */
+static void test_beyond_by_weights(void **state)
+{
+    (void)state;
+    mel_session_options opt = test_options_for_people();
+    opt.tolerance_factor = 0.0;
+    opt.tolerance = 0.02;
+    for (size_t i = 0; i < FACES; i++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            const result r = ask(face[i], &opt, TEST_EXACT, 300.0, seed);
+            const mel_summary *s = &r.summary;
+            const double half = 0.5 * (atan(1.0 / s->ratio_low) - atan(1.0 / s->ratio_high));
+            assert_true(number_after(&r, "One missed cancer counts more than ") < 300.0);
+            assert_true(half <= 0.02 + 1e-9 || !says(&r, "as precise as asked for"));
+        }
+}
+
+static void test_one_answer_only(void **state)
+{
+    (void)state;
+    const mel_session_options opt = test_options_for_people();
+    for (size_t i = 0; i < FACES; i++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            const result same = ask(face[i], &opt, TEST_ALWAYS_SAME, 1.0, seed);
+            assert_true(number_after(&same, "All ") == same.answers);
+            check_says(&same, "pairs were called about the same");
+            assert_true(same.summary.ratio_high / same.summary.ratio_low >
+                        5.0); /* nothing narrow was learned */
+            check_silent(&same, "as precise as asked for");
+            check_silent(&same, "seems to have come to count");
+
+            const result a = ask(face[i], &opt, TEST_ALWAYS_A, 1.0, seed);
+            assert_true(number_after(&a, "All ") == a.answers);
+            check_says(&a, "answers were A, whatever was shown on that side");
+            check_silent(&a, "as precise as asked for");
+        }
+}
+
+/* Nothing was found, and that is said gravely. */
+static void test_cannot_say(void **state)
+{
+    (void)state;
+    const mel_session_options opt = test_options_for_people();
+    for (size_t i = 0; i < FACES; i++) {
+        const result r = ask(face[i], &opt, TEST_SKIPS, 1.0, 1);
+        assert_int_equal(r.summary.skipped, r.answers);
+        check_says(&r, "All questions were answered \"can't say\"");
+        check_says(&r, "nothing of it was found");
+        assert_true(r.grave);
+        check_silent(&r, "would settle it");
+        check_silent(&r, "consistent");
+        check_silent(&r, "The metric agrees with");
+    }
+}
+
+/* Somebody who tosses coins is told nothing that sounds precise, and mostly what it looks like; hardly
+ * ever that their rate moved. */
+static void test_coins(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 40 };
+    size_t narrow = 0, called = 0, moved = 0;
+    const mel_session_options opt = test_options_for_people();
+    for (uint64_t seed = 0; seed < PEOPLE; seed++) {
+        const result r = ask(face[0], &opt, TEST_RANDOM, 1.0, seed);
+        const char *label = mel_consistency_label(&r.summary);
+        narrow += r.summary.ratio_high / r.summary.ratio_low < 2.0;
+        called += label != NULL && strcmp(label, "consistent") != 0;
+        moved += says(&r, "seems to have come to count");
+    }
+    print_message("  coins: %zu of %d narrow, %zu not called consistent, %zu moved\n", narrow, PEOPLE, called,
+                  moved);
+    assert_true(narrow <= 4 && called >= PEOPLE / 2 && moved <= 1);
+}
+
+static void test_imagined(void **state)
+{
+    (void)state;
+    mel_session_options opt = test_options_for_people();
+    opt.active.imagined_beyond = true;
+    opt.max_questions = 40;
+    const result r = ask(face[0], &opt, TEST_EXACT, 60.0, 1);
+    check_says(&r, "The last questions were about an imagined better test");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lexicographic),     cmocka_unit_test(test_ratio_of_300),
+        cmocka_unit_test(test_beyond_by_weights), cmocka_unit_test(test_one_answer_only),
+        cmocka_unit_test(test_cannot_say),        cmocka_unit_test(test_coins),
+        cmocka_unit_test(test_imagined),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
