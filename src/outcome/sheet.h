@@ -1,0 +1,36 @@
+/* JSON of outcomes, piece by piece: what the files that write it share. */
+#ifndef MEL_OUTCOME_SHEET_H
+#define MEL_OUTCOME_SHEET_H
+
+#include "base/json.h"
+#include "outcome/outcome.h"
+
+/* Values; NULL without memory. A number that is not known is null. */
+json_t *mel_sheet_text(const char *words);
+json_t *mel_sheet_number(double x);
+json_t *mel_sheet_count(uint64_t n);
+json_t *mel_sheet_pair(double first, double second);
+json_t *mel_sheet_estimate(mel_estimate e);
+/* A file of the library's as the value that it holds; frees the text. */
+json_t *mel_sheet_parse(char *file);
+
+/* An object that is written into; whole turns false when a value is missing. */
+typedef struct {
+    json_t *object;
+    bool whole;
+} mel_sheet;
+mel_sheet mel_sheet_new(void);
+void mel_sheet_put(mel_sheet *s, const char *key, json_t *value);
+void mel_sheet_put_known(mel_sheet *s, const char *key, double x); /* finite numbers only */
+/* Adds a sheet to a list that will be part of s. */
+void mel_sheet_add(mel_sheet *s, json_t *list, mel_sheet *one);
+
+void mel_sheet_put_statements(mel_sheet *s, const mel_outcome *o);
+/* A ratio of costs as it is shown to people. */
+void mel_sheet_put_ratio(mel_sheet *s, mel_estimate ratio);
+/* A metric as its file has it. */
+mel_status mel_sheet_put_metric(mel_sheet *s, const mel_metric *metric, mel_error *err);
+/* json_pooled.c: several people, and what they have in common. */
+mel_status mel_sheet_put_pooled(mel_sheet *s, const mel_outcome *o, mel_error *err);
+
+#endif
