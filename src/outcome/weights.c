@@ -41,20 +41,20 @@ static const double no_bound = 1e-12;
 
 /* A linear metric of (TP, TN) that both mistakes make worse; the threshold 1/(1 + ratio) falls as the ratio
  * grows. */
-static void find_costs(mel_outcome *out)
+static void find_costs(mel_outcome *out, const mel_metric *metric)
 {
     mel_cost_ratio cost;
-    if (mel_metric_cost_ratio(&cost, out->metric, NULL) != MEL_OK)
+    if (mel_metric_cost_ratio(&cost, metric, NULL) != MEL_OK)
         return;
     if (fabs(cost.low) < no_bound) /* the cosine of a right angle, rounded */
         cost.low = 0.0;
     if (cost.high > 1.0 / no_bound)
         cost.high = INFINITY;
-    const double *m = mel_metric_numerator(out->metric, NULL);
-    const double sign = mel_metric_orientation(out->metric) == MEL_COST ? -1.0 : 1.0;
+    const double *m = mel_metric_numerator(metric, NULL);
+    const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
     if (sign * m[0] > 0.0 && sign * m[1] > 0.0)
         out->cost = (mel_estimate){ cost.ratio, cost.low, cost.high };
-    if (mel_metric_threshold(&out->threshold.value, out->metric, NULL) == MEL_OK && cost.low >= 0.0 &&
+    if (mel_metric_threshold(&out->threshold.value, metric, NULL) == MEL_OK && cost.low >= 0.0 &&
         cost.low <= cost.high) {
         out->threshold.low = 1.0 / (1.0 + cost.high);
         out->threshold.high = 1.0 / (1.0 + cost.low);
@@ -66,7 +66,7 @@ void mel_outcome_find_weights(mel_outcome_work *w)
     if (w->status != MEL_OK)
         return;
     find_shares(w, w->metric);
-    find_costs(&w->out);
+    find_costs(&w->out, w->metric);
     mel_estimate *lambda = &w->out.lambda;
     lambda->value = mel_metric_lambda(w->metric);
     if (isfinite(lambda->value))
@@ -128,8 +128,8 @@ static mel_status copy_sharper(mel_metric **out, const mel_metric *metric, const
     return status;
 }
 
-/* Words and shares of two weights are about their ratio, which a session knows better than the intervals of
- * each weight alone, as a metric file has them, do. */
+/* Words, shares and costs of two weights are about their ratio, which a session knows better than the
+ * intervals of each weight alone, as a metric file has them, do. */
 void mel_outcome_sharpen_two(mel_outcome_work *w)
 {
     const mel_cost_ratio *known = w->out.n_ratios == 1 ? &w->ratio[0].ratio : NULL;
@@ -140,6 +140,7 @@ void mel_outcome_sharpen_two(mel_outcome_work *w)
     if (mel_outcome_good(w, copy_sharper(&sharper, w->metric, &w->ratio[0], w->err))) {
         mel_outcome_put_in_words(w, sharper);
         find_shares(w, sharper);
+        find_costs(&w->out, sharper);
     }
     mel_metric_free(sharper);
 }

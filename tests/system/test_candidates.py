@@ -1,6 +1,7 @@
 """melicit elicit --candidates: people and programs are asked about systems that exist, called by their names."""
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -275,3 +276,17 @@ def test_what_was_chosen_is_not_contradicted_in_silence(melicit):
     assert got["questions"] == 3 and got["chosen"] == "new"
     (said,) = (s["text"] for s in got["statements"] if s["key"] == "preferred")
     assert said.startswith("new was chosen over each of the other 2." if got["order"][0]["name"] != "new" else "Of these 3 classifiers, new"), said
+
+
+def test_one_interval_of_the_ratio(pool):
+    """The words and what is said to be open are about the same interval."""
+    for answer in ("=", "s"):
+        ask = ("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "ask")
+        text = " ".join(pool(*ask, stdin=f"{answer}\n" * 30).done().out.split())
+        shown = re.search(r"One (missed cancer case|false alarm) counts as much as [^;]*; 95% between (\S+) and (\S+)\.", text)
+        said = re.search(r"known only roughly: one (missed cancer case|false alarm) counts as much as (\S+) to (\S+) ", text)
+        assert shown and said, text
+        words, statement = ([float(m[2]), float(m[3])] for m in (shown, said))
+        if shown[1] != said[1]:
+            words = [1 / words[1], 1 / words[0]]
+        assert words == pytest.approx(statement, rel=0.03), text
