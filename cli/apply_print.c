@@ -31,10 +31,12 @@ static double recall_of(const cli_applied_rule *a, size_t group, size_t i)
 /* Values below are 0 but for rounding: nothing is a share of them. */
 static const double least_value = 1e-9;
 
-/* What a mixture would gain, as a share of its value; where that is 0, the gain itself. */
+/* What a mixture would gain, as a share of its value; where that is 0, the gain itself. Where no mixture is
+ * proved to be the best, one rule or a hash may be better: then nothing. */
 static double loss(const mel_rule_report *r)
 {
-    const double apart = fabs(r->value - r->optimum);
+    const double sign = signbit(r->value) == signbit(r->utility) ? 1.0 : -1.0; /* -1: of a cost */
+    const double apart = fmax(sign * (r->optimum - r->value), 0.0);
     return fabs(r->optimum) > least_value ? apart / fabs(r->optimum) : apart;
 }
 

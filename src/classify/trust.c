@@ -71,27 +71,6 @@ mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_
     return mel_classifier_chances_of(chance, c, &all, err);
 }
 
-void mel_trust_count(double *counts, const mel_trust_work *w, const mel_rule_rows *rows, const double *weight,
-                     const double *chance)
-{
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        const size_t g = w->m > 1 ? rows->group[r] : 0;
-        double *to = counts + (g * w->k + rows->label[r]) * w->d;
-        for (size_t j = 0; j < w->d; j++)
-            to[j] += weight[r] * chance[r * w->d + j];
-    }
-}
-
-void mel_trust_seen(double *out, const mel_trust_work *w, const double *counts)
-{
-    const size_t n = mel_measure_cells(w->measure), k = w->k;
-    memset(out, 0, n * sizeof *out);
-    for (size_t c = 0; c < w->m * k * w->d; c++) {
-        const size_t r = c / w->d, j = c % w->d; /* what is referred is decided right, at a price */
-        out[(r * k + (j < k ? j : r % k)) % n] += counts[c];
-    }
-}
-
 static double referred_share(const mel_trust_work *w, const double *counts)
 {
     double referred = 0.0, all = 0.0;
@@ -126,18 +105,6 @@ void mel_trust_widen(mel_certainty *value, double by)
     value->deviation = hypot(value->deviation, by);
 }
 
-/* Rows of different weights are worth fewer. */
-static void settle_size(double *counts, size_t n, const double *weight, const mel_rule_rows *rows)
-{
-    double sum = 0.0, squares = 0.0;
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        sum += weight[r];
-        squares += weight[r] * weight[r] / (rows->count != NULL ? rows->count[r] : 1.0);
-    }
-    for (size_t c = 0; c < n && squares > 0.0; c++)
-        counts[c] *= sum / squares;
-}
-
 static void move(mel_certainty *value, double by)
 {
     mel_interval *all[] = { &value->rows, &value->metric, &value->both };
@@ -169,15 +136,10 @@ static mel_status price_of_referring(double *out, const mel_trust_work *w, const
 {
     const size_t n = mel_measure_cells(w->measure), k = w->k;
     const double sign = mel_measure_orientation(w->measure) == MEL_COST ? -1.0 : 1.0;
-    double least = INFINITY, all = 0.0, *slope = mel_alloc(n, sizeof *slope);
+    double least = INFINITY, *slope = mel_alloc(n, sizeof *slope);
     if (slope == NULL)
         return mel_fail_memory(err, "the price of a referred case");
-    mel_trust_seen(room, w, counts);
-    for (size_t c = 0; c < n; c++)
-        all += room[c];
-    for (size_t c = 0; c < n; c++)
-        room[c] /= all;
-    const mel_status status = mel_measure_slopes(slope, w->measure, room, err);
+    const mel_status status = mel_trust_slopes(slope, w, counts, room, err);
     for (size_t c = 0; c < n && status == MEL_OK; c++) {
         const double lost = sign * (slope[c - c % k + c / k % k] - slope[c]);
         least = lost > 1e-9 ? fmin(least, lost) : least;
@@ -345,7 +307,10 @@ static mel_interval sure_number(limit_draws *d, const mel_limit *limit)
         const mel_shares now = draw_shares(d);
         d->value[b] = mel_limit_achieved(limit, &now);
     }
-    return mel_interval_of(LIMIT_DRAWS, d->value);
+    mel_interval range = mel_interval_of(LIMIT_DRAWS, d->value);
+    const mel_shares seen = { d->of->m, d->of->k, d->of->d, d->counts };
+    const double is = mel_limit_achieved(limit, &seen); /* draws never reach the edge, where this may be */
+    return (mel_interval){ fmin(range.low, is), fmax(range.high, is) };
 }
 
 /* Groups may be equal, however different they look. */
@@ -401,9 +366,10 @@ static mel_status sure_limits(mel_trust *out, const mel_trust_work *w, const dou
 static mel_status judge_found(mel_trust *out, mel_trust_work *w, mel_error *err)
 {
     const size_t n = w->rows->n_rows, cells = w->m * w->k * w->d;
-    double *chance = NULL, *counts = NULL, *seen = NULL, *weight = NULL, *growth = NULL, *of_rows = NULL;
+    double *chance = NULL, *counts = NULL, *squares = NULL, *seen = NULL, *weight = NULL, *growth = NULL,
+           *of_rows = NULL, *row_squares = NULL;
     const mel_part parts[] = { { n * w->d, { &chance } },
-                               { cells, { &counts, &seen, &of_rows } },
+                               { cells, { &counts, &squares, &seen, &of_rows, &row_squares } },
                                { n, { &weight } },
                                { w->k, { &growth } } };
     mel_rule_rows plain = *w->rows; /* limits are about rows, whatever they cost */
@@ -413,13 +379,14 @@ static mel_status judge_found(mel_trust *out, mel_trust_work *w, mel_error *err)
     mel_status status = mel_trust_chances(chance, w->found, w->rows, err);
     if (status == MEL_OK) {
         mel_rule_label_weights(weight, &plain, w->rule.class_share, growth);
-        mel_trust_count(of_rows, w, w->rows, weight, chance);
-        settle_size(of_rows, cells, weight, w->rows);
+        mel_trust_count(of_rows, row_squares, w, w->rows, weight, chance);
+        mel_trust_count_alike(of_rows, row_squares, w);
         mel_rule_label_weights(weight, w->rows, w->rule.class_share, growth);
-        mel_trust_count(counts, w, w->rows, weight, chance);
-        settle_size(counts, cells, weight, w->rows);
-        status = sure_limits(out, w, of_rows, err);
+        mel_trust_count(counts, squares, w, w->rows, weight, chance);
+        status = mel_trust_settle_size(counts, squares, w, seen, err);
     }
+    if (status == MEL_OK)
+        status = sure_limits(out, w, of_rows, err);
     if (status == MEL_OK)
         status = mel_trust_of_counts(&out->value, w, counts, seen, &out->why);
     if (status != MEL_OK && out->why.text[0] != '\0')

@@ -208,7 +208,7 @@ static double value_with(drawing *d, const double *chance, const double *weight)
     rows.weight = weight;
     memset(d->counts, 0, w->m * w->k * w->d * sizeof *d->counts);
     mel_rule_label_weights(d->label_weight, &rows, w->rule.class_share, d->growth);
-    mel_trust_count(d->counts, w, &rows, d->label_weight, chance);
+    mel_trust_count(d->counts, NULL, w, &rows, d->label_weight, chance);
     return mel_trust_value(w, d->counts, d->seen);
 }
 

@@ -14,7 +14,7 @@ typedef struct {
     uint32_t *fold; /* of each row; of one that stands for several, where the first of them goes */
     uint32_t *codes;
     double *probability, *weight, *count, *cost; /* of a part of the rows */
-    double *chance, *counts, *here, *seen, *growth;
+    double *chance, *counts, *squares, *here, *seen, *growth;
 } folding;
 
 static void folding_clear(folding *f)
@@ -137,7 +137,7 @@ static mel_status one_fold(folding *f, uint32_t fold, mel_error *err)
         return mel_fail_in(err, status, "fold %u", (unsigned)fold + 1);
     double *weight = f->here;
     mel_rule_label_weights(weight, &rows, w->rule.class_share, f->growth);
-    mel_trust_count(f->counts, w, &rows, weight, f->chance);
+    mel_trust_count(f->counts, f->squares, w, &rows, weight, f->chance);
     return MEL_OK;
 }
 
@@ -151,7 +151,7 @@ static mel_status make_room(folding *f, mel_error *err)
                                { n * w->k, { &f->cost } },
                                { n * w->d, { &f->chance } },
                                { n, { &f->weight, &f->count, &f->here } },
-                               { cells, { &f->counts, &f->seen } },
+                               { cells, { &f->counts, &f->squares, &f->seen } },
                                { w->k, { &f->growth } } };
     return f->fold != NULL && f->codes != NULL && mel_parts_new(MEL_PARTS(parts))
                ? MEL_OK
@@ -169,6 +169,8 @@ static mel_status fold_all(mel_trust *out, folding *f, mel_error *err)
     status = make_folds(f, err);
     for (uint32_t fold = 0; fold < w->opt.folds && status == MEL_OK; fold++)
         status = one_fold(f, fold, err);
+    if (status == MEL_OK)
+        status = mel_trust_settle_size(f->counts, f->squares, w, f->seen, err);
     if (status == MEL_OK)
         status = mel_trust_of_counts(&out->cross, w, f->counts, f->seen, err);
     if (status == MEL_OK) /* the folds' rules vary, and so does the one that is used */

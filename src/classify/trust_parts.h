@@ -21,9 +21,10 @@ typedef struct {
 /* The best rule for these rows, with a calibration of their own; metric NULL: the one of the work. */
 mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const mel_rule_rows *rows,
                           const mel_metric *metric, mel_error *err);
-/* Adds weight times what the chances of decisions (rows x d) come to: m x k x d numbers. */
-void mel_trust_count(double *counts, const mel_trust_work *w, const mel_rule_rows *rows, const double *weight,
-                     const double *chance);
+/* Adds weight times what the chances of decisions (rows x d) come to: m x k x d numbers. squares: the same of
+ * squared weights, of each of the rows that a row stands for; NULL: nobody asks. */
+void mel_trust_count(double *counts, double *squares, const mel_trust_work *w, const mel_rule_rows *rows,
+                     const double *weight, const double *chance);
 /* The value of counts; NaN where it is not defined. room: as many numbers as the measure looks at. */
 double mel_trust_value(const mel_trust_work *w, const double *counts, double *room);
 /* What the measure looks at. */
@@ -35,6 +36,15 @@ mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_
  * numbers as the measure looks at. */
 mel_status mel_trust_of_counts(mel_certainty *out, mel_trust_work *w, const double *counts, double *room,
                                mel_error *err);
+/* The slope of the value in each share that the measure looks at, less their mean: what a row there says. */
+mel_status mel_trust_slopes(double *slope, const mel_trust_work *w, const double *counts, double *room,
+                            mel_error *err);
+/* Counts become numbers of rows: as many as rows of these weights are worth if each of them says as much. */
+void mel_trust_count_alike(double *counts, const double *squares, const mel_trust_work *w);
+/* The same: as many as make the value as sure as it is with these weights. room: as many
+ * numbers as the measure looks at. */
+mel_status mel_trust_settle_size(double *counts, const double *squares, const mel_trust_work *w, double *room,
+                                 mel_error *err);
 /* Values are that much less sure than rows_deviation says. */
 void mel_trust_widen(mel_certainty *value, double by);
 

@@ -390,9 +390,131 @@ static void test_limits(void **state)
     }
 }
 
+/* --- rows that cost different amounts ------------------------------------------------------------ */
+
+/* A mistake about the second class costs one of so many amounts, each of them as likely. */
+enum { AMOUNTS = 16, EVERY = 10, PEOPLE = GRID / EVERY * AMOUNTS };
+
+static double amount_at(size_t i)
+{
+    return 1000.0 * exp(2.0 * ((double)i + 0.5) / AMOUNTS);
+}
+
+static const struct {
+    mel_evidence evidence;
+    size_t folds, n_limits;
+} costly[] = { { MEL_BY_MODEL, 5, 0 }, { MEL_BY_LABELS, 5, 0 }, { MEL_BY_MODEL, 5, 1 } };
+
+static const mel_limit few_flagged = {
+    .kind = MEL_LIMIT_SHARE, .bound = 0.3, .class_code = 1, .group = SIZE_MAX
+};
+
+typedef struct {
+    double probability[2 * PEOPLE], cost[2 * PEOPLE], chance[2 * PEOPLE];
+} crowd;
+
+/* The share of all costs that are costs of right decisions, and the share of people who are flagged. */
+static double value_with_costs(double *flagged, const mel_classifier *c)
+{
+    crowd *all = malloc(sizeof *all);
+    mel_error err = { 0 };
+    double right = 0.0, sum = 0.0, people_sum = 0.0;
+    assert_non_null(all);
+    for (size_t i = 0; i < PEOPLE; i++) {
+        const double said = people[i / AMOUNTS * EVERY].said;
+        memcpy(all->probability + 2 * i, (double[]){ 1.0 - said, said }, 2 * sizeof said);
+        memcpy(all->cost + 2 * i, (double[]){ 1000.0, amount_at(i % AMOUNTS) }, 2 * sizeof said);
+    }
+    const mel_undecided rows = { .n = PEOPLE, .probability = all->probability, .row_cost = all->cost };
+    assert_ok(mel_classifier_chances_of(all->chance, c, &rows, &err), &err);
+    *flagged = 0.0;
+    for (size_t i = 0; i < 2 * PEOPLE; i++) {
+        const double mass = people[i / 2 / AMOUNTS * EVERY].mass[i % 2];
+        right += mass * all->cost[i] * all->chance[i];
+        sum += mass * all->cost[i];
+        *flagged += mass * all->chance[i - i % 2 + 1];
+        people_sum += mass;
+    }
+    *flagged /= people_sum;
+    free(all);
+    return right / sum;
+}
+
+static mel_classifier *find_costly(mel_trust *trust, const sample *s, const double *cost, size_t c)
+{
+    const mel_rule_rows rows = {
+        .n_rows = s->n, .n_classes = 2, .probability = s->probability, .label = s->label, .row_cost = cost
+    };
+    mel_rule_options opt;
+    mel_trust_options how;
+    mel_adjustment adjustment = { 0 };
+    mel_classifier *rule = NULL;
+    mel_error err = { 0 };
+    mel_rule_options_init(&opt);
+    mel_trust_options_init(&how);
+    opt.evidence = costly[c].evidence;
+    opt.limit = &few_flagged;
+    opt.n_limits = costly[c].n_limits;
+    how.folds = costly[c].folds;
+    how.calibrated = opt.evidence == MEL_BY_MODEL;
+    if (how.calibrated) {
+        assert_ok(mel_rule_calibrate(&adjustment, &rows, NULL, "accuracy", &opt, &err), &err);
+        opt.adjustment = &adjustment;
+    }
+    assert_ok(mel_rule_find(&rule, NULL, &rows, NULL, "accuracy", &opt, &err), &err);
+    assert_ok(mel_rule_trust(trust, rule, &rows, NULL, "accuracy", &opt, &how, &err), &err);
+    mel_adjustment_clear(&adjustment);
+    return rule;
+}
+
+static void check_costs(size_t c, size_t n, size_t turns)
+{
+    size_t values = 0, by_folds = 0, limits = 0;
+    double wide[2] = { 0.0, 0.0 }, *cost = malloc(2 * n * sizeof *cost);
+    sample *s = malloc(sizeof *s);
+    mel_rng rng;
+    assert_true(s != NULL && cost != NULL);
+    mel_rng_seed(&rng, 600);
+    for (size_t t = 0; t < turns; t++) {
+        mel_trust trust = { 0 };
+        double flagged = 0.0;
+        draw_sample(s, n, &rng);
+        for (size_t r = 0; r < n; r++) {
+            cost[2 * r] = 1000.0;
+            cost[2 * r + 1] = amount_at((size_t)(mel_rng_uniform(&rng) * AMOUNTS));
+        }
+        mel_classifier *rule = find_costly(&trust, s, cost, c);
+        const double truth = value_with_costs(&flagged, rule);
+        values += holds(trust.value.both, truth);
+        by_folds += holds(trust.cross.both, truth);
+        limits += costly[c].n_limits == 0 || holds(trust.limit[0], flagged);
+        wide[0] += trust.value.both.high - trust.value.both.low;
+        wide[1] += trust.cross.both.high - trust.cross.both.low;
+        mel_trust_clear(&trust);
+        mel_classifier_free(rule);
+    }
+    print_message("costs, %zu rows, by %s: intervals %.4f wide, by folds %.4f\n", n,
+                  costly[c].evidence == MEL_BY_MODEL ? "model" : "labels", wide[0] / (double)turns,
+                  wide[1] / (double)turns);
+    assert_true(wide[1] > 0.8 * wide[0] && wide[1] < 1.25 * wide[0] && wide[1] > 0.02 * (double)turns);
+    assert_covers(values, turns, 0.92, 0.98, "value");
+    assert_covers(by_folds, turns, 0.92, 0.98, "the same by folds");
+    if (costly[c].n_limits > 0)
+        assert_covers(limits, turns, 0.92, 0.98, "limit");
+    free(s);
+    free(cost);
+}
+
+static void test_costs(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof costly / sizeof *costly; c++)
+        check_costs(c, 300, test_repeats(1000, 2, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_coverage), cmocka_unit_test(test_referred),
-                                        cmocka_unit_test(test_limits) };
+                                        cmocka_unit_test(test_limits), cmocka_unit_test(test_costs) };
     return cmocka_run_group_tests(tests, make_people, NULL);
 }

@@ -289,6 +289,16 @@ def test_hashed_decisions_say_which_limits_they_miss(melicit, tmp_path):
     assert any("these rows miss limits that the mixture meets: flagged is" in one for one in got["warnings"])
 
 
+def test_a_hash_that_beats_the_mixture_loses_nothing(melicit, two):
+    """By the labels no mixture is proved to be the best, and a hash may be luckier; of a cost the smaller value is better."""
+    words = ("apply", *ROWS, "--evidence", "labels", "--at-most", "flagged=5.5%", "--rule", "hash")
+    melicit.write("m.json", metric_text("linear", layout("confusion", "offdiagonal", 2, classes=("no", "yes")), "cost", a=[1, 1]))
+    for what, cost in (("--named", "accuracy"), False), (("--metric", "m.json"), True):
+        got = melicit(*words, *what, "--json").done().json
+        assert (got["optimum"] - got["value"] if cost else got["value"] - got["optimum"]) > 1e-3
+        assert got["loss"] == 0 and "loses" not in melicit(*words, *what).done().out
+
+
 def test_one_rule_instead_of_a_hash_says_so(melicit):
     rng = numpy.random.default_rng(0)
     n = 40
@@ -610,6 +620,25 @@ def test_recalls_are_of_rows_where_rows_have_costs(melicit, costly):
             assert limit["interval"][0] <= limit["achieved"] <= limit["interval"][1]
             assert limit["achieved"] == pytest.approx(said.mean() if "at_most" in limit else y[said].mean(), abs=1e-9)
     assert "by the costs of the row and by how likely every class is" in melicit(*words, *limits).done().out
+
+
+def test_limits_that_nobody_reaches_where_rows_have_costs(melicit, costly):
+    """Nobody is flagged, on these rows and on others."""
+    words = ("apply", *ROWS, "--groups", "g.csv", "--named", "equalised-odds", "--row-cost", "amount", "--at-most", "flagged=20%", "--json")
+    [limit] = melicit(*words).done().json["limits"]
+    assert limit["achieved"] == 0 and limit["interval"][0] == 0 < limit["interval"][1] < 0.02
+
+
+@pytest.mark.parametrize("evidence", ["labels", "calibrated"])
+def test_folds_do_not_count_the_unit_of_costs(melicit, costly, evidence):
+    """Euros or cents: the interval is the same, and about as wide as without folds."""
+    _, y, _, amount = costly
+    words = ("apply", *ROWS, "--metric", "m.json", "--row-cost", "amount", "--json")
+    plain = melicit(*words, "--evidence", "calibrated").done().json["interval"]
+    euros = melicit(*words, "--evidence", evidence, "--folds", "5").done().json["interval"]
+    melicit.write("y.csv", "label,amount\n" + "".join(f"{'yes' if v else 'no'},{100 * a!r}\n" for v, a in zip(y, amount.tolist())))
+    cents = melicit(*words, "--evidence", evidence, "--folds", "5").done().json["interval"]
+    assert cents == pytest.approx(euros, abs=1e-6) and 0.7 < (cents[1] - cents[0]) / (plain[1] - plain[0]) < 1.5
 
 
 def test_a_file_with_costs_and_rows_refuses(melicit, costly):
