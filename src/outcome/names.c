@@ -144,10 +144,12 @@ static mel_status replace(char **text, const char *from, const char *to, mel_err
     return mel_text_take(text, &out, "the metric in words", err);
 }
 
-/* Puts the outcome's names of the mistakes in place of the usual ones. */
+/* Puts the outcome's names of the mistakes in place of the usual ones: by marks, as a new name may hold a
+ * usual one ("missed positive cases"). */
 static mel_status rename_mistakes(char **text, const mel_outcome *outcome, const char *positive,
                                   mel_error *err)
 {
+    static const char *const mark[] = { "\1", "\2", "\3", "\4" };
     const char *const names[] = { outcome->missed_plural, outcome->missed, outcome->false_alarms,
                                   outcome->false_alarm }; /* plurals first: they contain the singular */
     mel_status status = MEL_OK;
@@ -158,9 +160,11 @@ static mel_status rename_mistakes(char **text, const mel_outcome *outcome, const
         mel_text_add_mistake(&usual, positive, i < 2, i % 2 == 0);
         status = mel_text_take(&from, &usual, "the name of a mistake", err);
         if (status == MEL_OK)
-            status = replace(text, from, names[i], err);
+            status = replace(text, from, mark[i], err);
         free(from);
     }
+    for (size_t i = 0; i < 4 && status == MEL_OK; i++)
+        status = replace(text, mark[i], names[i], err);
     return status;
 }
 

@@ -165,6 +165,19 @@ def test_a_bound_below_one_of_a_kind_is_turned_round(server):
     assert "e-1" not in " ".join(s["text"] for s in result["statements"])
 
 
+def test_names_of_mistakes_may_hold_usual_ones(server):
+    """The class "positive" has "missed positives"; who calls them "missed positive cases" reads that, not "case cases"."""
+    client = server.client()
+    page = client.own(space={"population": "logistic:a=5,b=0", "classes": ["negative", "positive"]},
+                      words={"mistakes": {"missed": "missed positive case", "missed_plural": "missed positive cases", "false_alarm": "false alarm"}},
+                      options={"max_questions": 20})
+    while page["kind"] == "question":
+        a, b = (page["question"][side][1][0] + 5 * page["question"][side][0][1] for side in "ab")
+        page = client.send(page, {"answer": "A" if a < b else "B"})[1]["page"]
+    words = next(s["text"] for s in page["result"]["statements"] if s["key"] == "words")
+    assert re.match(r"One false alarm counts as much as [\d.]+ missed positive cases;", words), words
+
+
 def test_a_report_of_one_bound_names_no_best_guess(server):
     """Page and report say of a ratio that has a lower bound alone what follows from the bound, not from a guess beyond it."""
     client = server.client()
