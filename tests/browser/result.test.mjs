@@ -206,6 +206,31 @@ test('a link shows the result, and whoever has it compares theirs', async () => 
   }
 });
 
+test('answers that say nothing are not given a ratio; one answer is one', async () => {
+  const person = await visitor(browser, server, 390);
+  const { page } = person;
+  const begin = async (n) => {
+    await start(person, { ...CANCER, options: { max_questions: n } });
+    await page.goto(`${server.url}/session`);
+    return arrive(person, 'question');
+  };
+  let now = await begin(2);
+  for (; now.kind === 'question'; now = await arrive(person, null, now.seq)) {
+    await settle(person);
+    await page.keyboard.press('s');
+  }
+  assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Nothing about what counts to you.');
+  await page.getByText('All questions were answered "can\'t say"').first().waitFor();
+  assert.doesNotMatch(await page.locator('main').innerText(), /fits your answers|By your answers|To you/);
+  await inspect(person, 'nothing found');
+  await begin(1);
+  await settle(person);
+  await page.keyboard.press('ArrowLeft');
+  await page.getByText(/^Your 1 answer .*says$/).waitFor();
+  person.check();
+  await person.context.close();
+});
+
 const blanks = (text) => text.replace(/\s+/g, ' ');
 /** What a reader of a report reads. */
 const readable = (html) =>

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { Equation } from '../charts/equation';
 import { Interval, logTicks } from '../charts/interval';
-import { alarmWord, capital, missedWord, short } from '../lib/text';
+import { alarmWord, capital, missedWord, short, soMany, whole } from '../lib/text';
 import type { Bound, Placed, Range, Ratio, Result, Words } from '../lib/types';
 import { Heading } from './common';
 
@@ -38,6 +38,8 @@ export function sidesOf(ratio: Ratio, interval?: [number | null, number | null])
     range: { value: 1 / ratio.value, low: most === null ? null : 1 / most, high: least === null ? null : 1 / least },
   };
 }
+
+const answers = ({ questions }: Result): string => soMany(whole(questions), 'answer', 'answers');
 
 const searched = (result: Result): boolean => result.metric?.elicited?.strategy === 'search';
 
@@ -98,7 +100,7 @@ function RatioWords({ result, sides }: { result: Result; sides: Sides }): JSX.El
         range.low !== null && (
           <p class="say-range">
             Between {short(range.low)} and {short(range.high as number)},{' '}
-            {searched(result) ? 'where the search ended' : `as far as ${result.questions} answers can tell`}.
+            {searched(result) ? 'where the search ended' : `as far as ${answers(result)} can tell`}.
           </p>
         )
       )}
@@ -133,6 +135,9 @@ function Preferred({ order, chosen }: { order: Placed[]; chosen?: string }): JSX
   );
 }
 
+/** All answers were "can't say". */
+export const nothingFound = (result: Result): boolean => result.statements.some((s) => s.key === 'unanswered');
+
 export function Headline({ result, words }: { result: Result; words?: Words }): JSX.Element {
   const first = result.statements.find((s) => s.key === 'words')?.text ?? '';
   // Of several sentences the one that compares two mistakes says most; lists of numbers come below.
@@ -147,9 +152,11 @@ export function Headline({ result, words }: { result: Result; words?: Words }): 
   return (
     <section class="headline">
       <p class="out-of">
-        Your {result.questions} answers{words?.task ? ` about ${words.task}` : ''} say
+        Your {answers(result)}{words?.task ? ` about ${words.task}` : ''} {result.questions === 1 ? 'says' : 'say'}
       </p>
-      {result.order && result.order.length > 1 ? (
+      {nothingFound(result) ? (
+        <Heading say>Nothing about what counts to you.</Heading>
+      ) : result.order && result.order.length > 1 ? (
         <>
           <Preferred order={result.order} chosen={result.chosen} />
           <p class="say-range">{result.statements.find((s) => s.key === 'preferred')?.text}</p>

@@ -6,6 +6,7 @@ import { Mark } from '../charts/crowd';
 import { SettingCard, SettingTable, counted, type Names } from '../charts/settings';
 import { alarmWord, change, missedWord, whole } from '../lib/text';
 import type { Range, Result, Setting, Settings, Words } from '../lib/types';
+import { nothingFound } from './headline';
 import { TodayForm, type SendToday } from './today';
 
 /** A probability with the digits that tell settings apart. */
@@ -34,6 +35,12 @@ interface WhyProps {
 function Why({ setting, result, mine, back }: WhyProps): JSX.Element {
   const text = chance(setting.threshold);
   const todays = result.settings?.usual.weighs;
+  if (nothingFound(result))
+    return (
+      <p class="why" aria-live="polite">
+        {setting.where && `${text} would be the best setting where ${setting.where}.`}
+      </p>
+    );
   const said = setting.where;
   return (
     <p class="why" aria-live="polite">
