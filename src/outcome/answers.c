@@ -168,8 +168,9 @@ void mel_outcome_state_answers(mel_outcome_work *w)
     state_repeats(w);
     state_contradictions(w);
     state_signs(w);
-    if (mel_outcome_is_exchange(&w->out))
-        mel_outcome_state_ratio_answers(w);
+    if (mel_outcome_is_exchange(&w->out) || w->out.options->active.assume.kind == MEL_NOISE_PERSON)
+        mel_outcome_state_kinds(w);
+    mel_outcome_state_drift(w);
     if (!mel_outcome_is_search(&w->out))
         state_consistency(w);
     mel_outcome_state_errors(w);

@@ -129,9 +129,8 @@ void mel_outcome_state_ratio_open(mel_outcome_work *w)
 }
 
 /* What the answers look like, before anything is made of them. */
-void mel_outcome_state_ratio_answers(mel_outcome_work *w)
+void mel_outcome_state_kinds(mel_outcome_work *w)
 {
-    const mel_summary *s = &w->out.summary;
     const kinds k = count_answers(w->session);
     if (k.said >= FEW_ANSWERS && k.same == k.said)
         mel_outcome_say(
@@ -143,6 +142,11 @@ void mel_outcome_state_ratio_answers(mel_outcome_work *w)
         mel_outcome_say(w, MEL_ABOUT_ANSWERS, "sides",
                         "All %s answers were %s, whatever was shown on that side.",
                         mel_digits_count(k.said).text, k.a > 0 ? "A" : "B");
+}
+
+void mel_outcome_state_drift(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
     if (s->drift != 0)
         mel_outcome_say(
             w, MEL_ABOUT_ANSWERS, "drift",

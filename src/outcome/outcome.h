@@ -97,7 +97,8 @@ bool mel_outcome_is_open(const mel_outcome *outcome); /* a bound is known on one
 void mel_outcome_open_words(mel_outcome_work *w);     /* the metric's words then */
 void mel_outcome_state_ratio_precision(mel_outcome_work *w);
 void mel_outcome_state_ratio_open(mel_outcome_work *w);
-void mel_outcome_state_ratio_answers(mel_outcome_work *w);
+void mel_outcome_state_drift(mel_outcome_work *w);
+void mel_outcome_state_kinds(mel_outcome_work *w); /* people of any family who always answer alike */
 
 const char *mel_topic_name(mel_topic topic); /* "metric", "end", ... */
 /* Statistics of one group. */

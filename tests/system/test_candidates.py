@@ -290,3 +290,12 @@ def test_one_interval_of_the_ratio(pool):
         if shown[1] != said[1]:
             words = [1 / words[1], 1 / words[0]]
         assert words == pytest.approx(statement, rel=0.03), text
+
+
+@pytest.mark.parametrize("space", [("--candidates", "pool.csv"), ("--ball", "3", "--radius", "0.2", "--max-questions", "9")])
+def test_always_the_same_answer(pool, space):
+    """Whoever always answers alike is told so, whatever was asked about."""
+    for answer, words in (("=", r"All (\d+) pairs were called about the same"), ("a", r"All (\d+) answers were A, whatever was shown")):
+        text = " ".join(pool("elicit", *space, "--oracle", "ask", stdin=f"{answer}\n" * 40).done().out.split())
+        said, asked = re.search(words, text), re.search(r"The session ended after (\d+) questions", text)
+        assert said and asked and said[1] == asked[1], text
