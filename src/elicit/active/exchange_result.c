@@ -9,9 +9,9 @@
 enum { LEAST_ANSWERS = 8, HALVINGS = 30, DRAWS = 2000, LEAST_FOR_DRIFT = 10 };
 /* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
 static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
-/* Evidence against tossed coins that a rate which moves must have: of 400 people who toss them 5 seem to move
- * then, 60 without. */
-static const double against_coins = 3.0;
+/* Evidence against tossed coins that a rate which moves must have: of 400 people who toss them 9 seem to move
+ * then, 60 without; of 100 who move by a factor of 20, and err, 93 seem to. */
+static const double against_coins = 2.5;
 /* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
 static const double much_wider = 1.75, usual_outside = 0.025;
 /* Of a bound that is the only one: nothing else makes up for one that is too bold. */
