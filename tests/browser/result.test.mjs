@@ -231,6 +231,22 @@ test('answers that say nothing are not given a ratio; one answer is one', async 
   await person.context.close();
 });
 
+test('where one bound leaves the setting open, the page says which others fit', async () => {
+  const person = await visitor(browser, server, 390);
+  const first = await start(person, { space: { population: 'logistic:a=5,b=7.97', classes: ['fine', 'fraud'] }, words: CANCER.words, family: 'linear', options: { max_questions: 20 } });
+  const { result } = await answerRest(person, first, 30);
+  const fit = result.settings.list.filter((setting) => setting.fits).map(({ threshold }) => threshold);
+  assert.ok(result.cost_ratio.bound && fit.length > 1);
+  await person.page.goto(`${server.url}/session`);
+  await arrive(person, 'result');
+  const [from, to] = [Math.min(...fit), Math.max(...fit)].map((t) => Number(t.toPrecision(2)));
+  const said = await person.page.locator('.why').innerText();
+  assert.ok(said.includes(`is a guess: `) && said.includes(`Your answers set one bound only: settings from ${from} to ${to} fit them, too.`), said);
+  await inspect(person, 'one bound, open');
+  person.check();
+  await person.context.close();
+});
+
 const blanks = (text) => text.replace(/\s+/g, ' ');
 /** What a reader of a report reads. */
 const readable = (html) =>

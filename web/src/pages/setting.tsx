@@ -31,6 +31,13 @@ interface WhyProps {
   back: () => void;
 }
 
+/** With one bound only, how far the setting may be from the best guess. */
+function alsoFits(result: Result): string {
+  const fit = result.cost_ratio?.bound ? (result.settings?.list.filter((s) => s.fits).map((s) => chance(s.threshold)) ?? []) : [];
+  const [from, to] = [fit[fit.length - 1], fit[0]];
+  return from === to ? '' : ` Your answers set one bound only: settings from ${from} to ${to} fit them, too.`;
+}
+
 /** For whom this setting would be the best one, and whether the answers say so. */
 function Why({ setting, result, mine, back }: WhyProps): JSX.Element {
   const text = chance(setting.threshold);
@@ -42,6 +49,7 @@ function Why({ setting, result, mine, back }: WhyProps): JSX.Element {
       </p>
     );
   const said = setting.where;
+  const others = mine ? alsoFits(result) : '';
   return (
     <p class="why" aria-live="polite">
       {said && (
@@ -49,9 +57,9 @@ function Why({ setting, result, mine, back }: WhyProps): JSX.Element {
           {mine || setting.fits ? (
             <>
               <b>
-                {text} {mine ? 'fits your answers best' : 'still fits your answers'}:
+                {text} {others ? 'is a guess' : mine ? 'fits your answers best' : 'still fits your answers'}:
               </b>{' '}
-              it is the best setting where {said}.
+              it is the best setting where {said}.{others}
             </>
           ) : (
             <>
