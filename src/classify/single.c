@@ -1,12 +1,13 @@
 /* One rule in every block instead of a mixture: all thresholds of one block, all pairs of two (pairs.c), and
- * block by block from the mixture, from blocks that are alike and from random starts. */
+ * block by block from the mixture, from blocks that are alike and from random starts. Rows that are not
+ * sorted have no thresholds: rules between those of the mixture take their place. */
 #include "classify/single.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STARTS = 10, SWEEPS = 50, COARSE = 256, LEVELS = 48, ALIKE = 6 };
+enum { STARTS = 10, SWEEPS = 50, COARSE = 256, LEVELS = 48, ALIKE = 6, BETWEEN = 15 };
 static const double meets = 1e-9; /* limits that are missed by less hold */
 
 bool mel_single_better(const mel_single *s, mel_worth a, mel_worth b)
@@ -363,6 +364,47 @@ static mel_status search_from(mel_single *s, const mel_solution *mixture, size_t
     return descend(s, own, err);
 }
 
+static size_t heaviest(const mel_single *s, const mel_solution *mixture, size_t block)
+{
+    size_t best = SIZE_MAX;
+    for (size_t v = 0; v < mixture->n; v++)
+        if (s->vertices->block[v] == block &&
+            (best == SIZE_MAX || mixture->weight[v] > mixture->weight[best]))
+            best = v;
+    return best;
+}
+
+/* Vertices on the way from one rule of a block to another. */
+static mel_status add_between(mel_single *s, size_t from, size_t to, mel_error *err)
+{
+    mel_vertices *all = s->vertices;
+    const size_t block = all->block[from];
+    mel_status status = MEL_OK;
+    for (size_t i = 1; i <= BETWEEN && status == MEL_OK; i++) {
+        const double *a = mel_vertices_rule(all, from), *b = mel_vertices_rule(all, to);
+        const double share = (double)i / (BETWEEN + 1);
+        size_t place = 0;
+        for (size_t c = 0; c < mel_steps_rule_size(all->steps); c++)
+            s->rule[c] = (1.0 - share) * a[c] + share * b[c];
+        all->steps->ops->measure(s->shares, all->steps, block, s->rule);
+        status = mel_vertices_add(&place, all, block, s->shares, s->rule, err);
+        if (status == MEL_OK)
+            status = mel_steps_report(all->steps, err);
+    }
+    return status;
+}
+
+static mel_status add_candidates(mel_single *s, const mel_solution *mixture, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t v = 0; v < mixture->n && status == MEL_OK; v++) {
+        const size_t most = heaviest(s, mixture, s->vertices->block[v]);
+        if (v != most && mixture->weight[v] > 1e-12)
+            status = add_between(s, most, v, err);
+    }
+    return status;
+}
+
 static mel_status look(bool *found, mel_solution *solution, mel_single *s, const mel_solve_options *opt,
                        mel_error *err)
 {
@@ -406,6 +448,9 @@ mel_status mel_solve_single(bool *found, mel_solution *solution, const mel_goal 
         return mel_fail_memory(err, "a rule");
     }
     mel_status status = sort_terms(&s, err);
+    /* Steps that are exact find the rules between by themselves, as far as they are any good. */
+    if (status == MEL_OK && !vertices->steps->sorted && !vertices->steps->exact)
+        status = add_candidates(&s, solution, err);
     if (status == MEL_OK)
         status = look(found, solution, &s, opt, err);
     free(s.choice);

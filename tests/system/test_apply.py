@@ -622,6 +622,14 @@ def test_recalls_are_of_rows_where_rows_have_costs(melicit, costly):
     assert "by the costs of the row and by how likely every class is" in melicit(*words, *limits).done().out
 
 
+@pytest.mark.parametrize("limits", [("--at-most", "flagged=10%"), ("--at-most", "flagged=20%"), ("--at-least", "recall[no]=0.9")])
+def test_one_rule_by_the_labels_where_rows_have_costs(melicit, costly, limits):
+    """Rules that steps never found are between those of the mixture: on the labels one of them is as good as the model's."""
+    words = ("apply", *ROWS, "--metric", "m.json", "--row-cost", "amount", *limits, "--json", "--evidence")
+    by_labels, by_model = (melicit(*words, evidence).done().json for evidence in ("labels", "model"))
+    assert not by_labels["mixed"] and by_labels["loss"] < 0.01 and by_labels["value"] > 0.99 * by_model["by_labels"]
+
+
 def test_limits_that_nobody_reaches_where_rows_have_costs(melicit, costly):
     """Nobody is flagged, on these rows and on others."""
     words = ("apply", *ROWS, "--groups", "g.csv", "--named", "equalised-odds", "--row-cost", "amount", "--at-most", "flagged=20%", "--json")
