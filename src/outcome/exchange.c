@@ -110,7 +110,8 @@ void mel_outcome_state_ratio_open(mel_outcome_work *w)
     const mel_summary *s = &o->summary;
     if (mel_outcome_is_open(o) || s->questions < FEW_ANSWERS)
         return;
-    if (s->variation > 1.0)
+    const bool by_chance = s->variation > 1.0; /* then nobody can foretell how many more it takes */
+    if (by_chance)
         mel_outcome_say(
             w, MEL_ABOUT_OPEN, "variation",
             "The answers vary by a factor of about %s near the balance; more questions would narrow it "
@@ -121,7 +122,7 @@ void mel_outcome_state_ratio_open(mel_outcome_work *w)
             w, MEL_ABOUT_OPEN, "variation",
             "The answers vary by about %s%% near the balance; more questions would narrow it slowly.",
             mel_digits_significant(100.0 * s->variation, 2).text);
-    if (s->further > 0 && s->skipped < s->questions && s->end != MEL_END_NOISE &&
+    if (s->further > 0 && !by_chance && s->skipped < s->questions && s->end != MEL_END_NOISE &&
         s->end != MEL_END_EXHAUSTED && o->options->tolerance_factor > 0.0)
         mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle it to a factor of %s.",
                         mel_digits_count(s->further).text, s->further == 1 ? "question" : "questions",
