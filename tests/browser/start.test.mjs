@@ -307,7 +307,7 @@ for (const [width, colorScheme] of [
     }
     await page.locator('summary', { hasText: 'Share, or invite' }).click();
     await page.getByRole('button', { name: 'Make a link' }).click();
-    await page.goto(await page.locator('#next pre').first().innerText());
+    await page.goto((await page.locator('#next pre').filter({ hasText: '/r/' }).innerText()).trim());
     await page.getByText('over each of the other 2.').first().waitFor();
     person.check();
     await person.context.close();
