@@ -131,7 +131,7 @@ static void add_decision(mel_outcome_work *w, const char *name, const mel_classi
     d->missed = mel_outcome_out_of(PEOPLE, (mel_face_positives(face) - d->point.tp) / people, w->out.rows);
     d->false_alarms =
         mel_outcome_out_of(PEOPLE, (mel_face_negatives(face) - d->point.tn) / people, w->out.rows);
-    d->weighs = mel_outcome_weigh(w, d->missed.value, d->false_alarms.value);
+    d->weighs = mel_outcome_weigh(w, round(d->missed.value), round(d->false_alarms.value)); /* as settings */
     d->effect = put_effect(w, d);
     (void)mel_metric_value(&d->value, w->metric, got.statistics, NULL);
     find_interval(w, d, face, drawn);

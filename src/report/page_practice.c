@@ -14,8 +14,7 @@ static void write_row(mel_page *page, const char *name, const mel_decision *deci
               decision->words, mel_digits_people(decision->missed.value).text,
               mel_digits_people(decision->false_alarms.value).text);
     if (isfinite(o->cost.value))
-        mel_write(&page->out, "<td class=\"n\">%s</td>",
-                  decision->weighs != NULL ? decision->weighs : "not known");
+        mel_write(&page->out, "<td>%s</td>", decision->weighs != NULL ? decision->weighs : "not known");
     mel_buffer_puts(&page->out, "</tr>\n");
 }
 
@@ -28,7 +27,7 @@ static void write_comparison(mel_page *page)
               "<th scope=\"col\" class=\"n\">%s</th><th scope=\"col\" class=\"n\">%s</th>",
               o->people, o->missed_plural, o->false_alarms);
     if (isfinite(o->cost.value))
-        mel_buffer_puts(&page->out, "<th scope=\"col\" class=\"n\">both weigh</th>");
+        mel_buffer_puts(&page->out, "<th scope=\"col\">both weigh</th>");
     mel_buffer_puts(&page->out, "</tr></thead>\n<tbody>\n");
     write_row(page, "this metric", &o->decisions[0]);
     write_row(page, "accuracy", &o->decisions[1]);

@@ -190,7 +190,7 @@ def test_a_report_of_one_bound_names_no_best_guess(server):
     low, high = result["ratio_interval"]
     assert high is None and low > 20
     report = client.request("GET", "/api/result/report")[1].decode()
-    cells = [float(text.replace(",", "")) for text in re.findall(r"<td class=\"n\">more than ([\d,.]+) false alarms</td>", report)]
+    cells = [float(text.replace(",", "")) for text in re.findall(r"<td>more than ([\d,.]+) false alarms</td>", report)]
     usual = result["settings"]["usual"]
     assert usual["weighs"] == f"more than {cells[-1]:,.0f} false alarms"
     assert cells[-1] <= low * usual["missed"]["value"] + usual["false_alarms"]["value"] < 1.1 * cells[-1]

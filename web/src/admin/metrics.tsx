@@ -42,7 +42,7 @@ export function Metrics({ view }: { view: StudyView }): JSX.Element | null {
   return (
     <section class="card">
       <h2>{name(what)}</h2>
-      <p class="note">Dot: best guess. Line: 19 times out of 20. Arrow: no upper end.</p>
+      <p class="note">Dot: best guess. Line: 19 times out of 20. Arrow: no end on that side.</p>
       {choices.length > 1 && (
         <div class="field">
           <label for="measure">Shown</label>
