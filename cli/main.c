@@ -143,6 +143,7 @@ static int unknown_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    cli_row_memory_start(argc, argv);
     cli_address_space_check();
     cli_catch_signals();
     cli_elicit_fill();

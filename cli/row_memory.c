@@ -229,6 +229,17 @@ void cli_address_space_check(void)
         refuse_below(needed, threads, &limit, "-d");
 }
 
+void cli_row_memory_start(int argc, char **argv)
+{
+    static const char option[] = "--memory", threads[] = "OPENBLAS_NUM_THREADS";
+    const char *had = getenv(threads);
+    bool limited = false;
+    for (int i = 1; i < argc; i++)
+        limited = limited || strncmp(argv[i], option, sizeof option - 1) == 0;
+    if (limited && (had == NULL || strcmp(had, "1") != 0) && setenv(threads, "1", 1) == 0)
+        (void)execv("/proc/self/exe", argv); /* where that fails, this process goes on */
+}
+
 mel_status cli_row_memory_limit(const char *size, int threads, mel_error *err)
 {
     size_t bytes = 0;

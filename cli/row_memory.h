@@ -8,6 +8,11 @@
  * takes for its threads, which would wait for it for ever. */
 void cli_address_space_check(void);
 
+/* With --memory the program begins anew, with OpenBLAS told to start no threads of its own. Each of these
+ * takes address space when it first runs, which on a busy machine may be after the limit is set, and would
+ * then wait for ever, also at the end of the program. */
+void cli_row_memory_start(int argc, char **argv);
+
 /* `size` is "512M", "2G", ..; NULL: nothing changes. From now on blocks of a hundredth of it and more are in
  * files without a name in $TMPDIR or /var/tmp, and the kernel gives the process no more than this for all
  * else. */

@@ -38,6 +38,19 @@ def test_more_rows_than_memory(rows):
     rows(*COMMAND, "--memory", "64M", env={"TMPDIR": "/nowhere"}).refused(1, "not enough memory")
 
 
+def test_many_at_once_on_a_busy_machine(melicit):
+    """Threads of OpenBLAS that first ran after the limit was set waited for ever; most of so many processes never ended."""
+    command = [PROGRAM, "space", "--population", "logistic:a=5,b=0", "--threads", "1", "--memory", "64M"]
+    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=melicit.folder, env=environment()) for _ in range(24)]
+    try:
+        for process in running:
+            assert process.wait(timeout=60) == 0, process.stderr.read()
+    finally:
+        for process in running:
+            process.kill()
+            process.stderr.close()
+
+
 def test_sizes(melicit):
     for size in ("12", "5M", "M", "3X", "-1G", "1GB"):
         melicit("version", "--memory", size).refused(2, f"--memory {size}", "512M")
