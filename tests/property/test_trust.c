@@ -428,7 +428,7 @@ static double value_with_costs(double *flagged, const mel_classifier *c)
     const mel_undecided rows = { .n = PEOPLE, .probability = all->probability, .row_cost = all->cost };
     assert_ok(mel_classifier_chances_of(all->chance, c, &rows, &err), &err);
     *flagged = 0.0;
-    for (size_t i = 0; i < 2 * PEOPLE; i++) {
+    for (size_t i = 0; i < 2 * rows.n; i++) {
         const double mass = people[i / 2 / AMOUNTS * EVERY].mass[i % 2];
         right += mass * all->cost[i] * all->chance[i];
         sum += mass * all->cost[i];
