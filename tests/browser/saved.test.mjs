@@ -13,6 +13,7 @@ import {
   goOn,
   launch,
   login,
+  researcherOf,
   settle,
   startExample,
   startOwn,
@@ -250,16 +251,7 @@ test('narrow, zoomed, dark, touch', async () => {
 
 /** A study that fourteen people have been through; its id. */
 async function peopled() {
-  const headers = { 'Content-Type': 'application/json', 'X-Melicit-CSRF': 'first' };
-  const send = async (path, body) => {
-    const answer = await fetch(`${server.url}/api/admin/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    const told = await answer.json();
-    assert.equal(answer.status, 200, JSON.stringify(told));
-    headers.Cookie ??= answer.headers.get('set-cookie').split(';')[0];
-    headers['X-Melicit-CSRF'] = told.csrf ?? headers['X-Melicit-CSRF'];
-    return told;
-  };
-  await send('login', { token: server.token });
+  const send = await researcherOf(server);
   const { id } = await send('studies', {
     format: 'melicit-study',
     version: 1,

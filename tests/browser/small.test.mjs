@@ -2,7 +2,7 @@
 // a study. At the width of a desk and of a phone.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { arrive, fits, inTurn, launch, settle, startServer, view, visitor } from './support.mjs';
+import { arrive, fits, inTurn, launch, researcherOf, settle, startServer, view, visitor } from './support.mjs';
 
 let server;
 let browser;
@@ -10,27 +10,12 @@ let researcher;
 before(async () => {
   server = await startServer();
   browser = await launch();
-  researcher = await loggedIn();
+  researcher = await researcherOf(server);
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-/** Sends what researchers send; the answer as JSON. */
-async function loggedIn() {
-  const headers = { 'Content-Type': 'application/json', 'X-Melicit-CSRF': 'first' };
-  const send = async (path, body) => {
-    const answer = await fetch(`${server.url}/api/admin/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    const told = await answer.json();
-    assert.equal(answer.status, 200, JSON.stringify(told));
-    headers.Cookie ??= answer.headers.get('set-cookie').split(';')[0];
-    headers['X-Melicit-CSRF'] = told.csrf ?? headers['X-Melicit-CSRF'];
-    return told;
-  };
-  await send('login', { token: server.token });
-  return send;
-}
 
 const GUESS = { kind: 'guess', title: 'Guess' };
 const QUESTIONS = { kind: 'elicitation' };

@@ -259,6 +259,21 @@ export async function login(person, token) {
   await person.page.getByRole('heading', { level: 1, name: 'Studies' }).waitFor();
 }
 
+/** A researcher without a page: sends what one sends; the answer as JSON. */
+export async function researcherOf(server) {
+  const headers = { 'Content-Type': 'application/json', 'X-Melicit-CSRF': 'first' };
+  const send = async (path, body) => {
+    const answer = await fetch(`${server.url}/api/admin/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const told = await answer.json();
+    assert.equal(answer.status, 200, JSON.stringify(told));
+    headers.Cookie ??= answer.headers.get('set-cookie').split(';')[0];
+    headers['X-Melicit-CSRF'] = told.csrf ?? headers['X-Melicit-CSRF'];
+    return told;
+  };
+  await send('login', { token: server.token });
+  return send;
+}
+
 /** Makes a study of an example by the page; its id. */
 export async function createStudy(person, title) {
   await person.page.goto(`${person.url}/admin/new`);
