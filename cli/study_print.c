@@ -3,6 +3,7 @@
 
 #include "output.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static long long count_of(const json_t *object, const char *key)
@@ -70,8 +71,9 @@ void cli_study_print_together(const json_t *pooled)
               json_string_value(json_object_get(pooled, "words")));
     for (size_t i = 0; i < json_array_size(said); i++)
         cli_wrap(stdout, text_of(json_array_get(said, i), "text"), 2, 2, cli_width(stdout));
-    cli_print("  %.0f degrees between the metrics of two of them, on average\n",
-              json_number_value(json_object_get(pooled, "mean_degrees")));
+    const double degrees = round(json_number_value(json_object_get(pooled, "mean_degrees")));
+    cli_print("  %.0f degree%s between the metrics of two of them, on average\n", degrees,
+              degrees == 1.0 ? "" : "s");
 }
 
 void cli_study_print_times(const json_t *times)

@@ -238,7 +238,7 @@ def judge_again(results, task, items, values):
         found, why = (REPRODUCED if ours > plain else DIFFERS), "the thesis' data are not available; these stand in"
     else:
         found = BETTER if ours > thesis + NEAR else REPRODUCED if ours >= thesis - NEAR else DIFFERS
-        why = "" if found != DIFFERS else "[page](repro-blackbox.md#why-macro-f-differs-from-the-thesis)"
+        why = "" if found != DIFFERS else WHY_BEHIND.get(task.key, f"the reason is not known; {thesis - ours:.4f} below, where two standard errors of the splits are {chance:.4f}")
     results.add(items, f"{task.title}: FW-EG, program's model, {SPLITS} splits", "" if thesis is None else f"{thesis:.3f}", f"{ours:.3f} +- {chance:.3f}; cross-entropy [train] {plain:.3f}", "", "", found,
                 f"reproduced: within {NEAR} of the thesis' FW-EG; better: above" if thesis is not None else "reproduced: above cross-entropy [train]", why, {"ours": ours, "chance": chance, "cross-entropy": plain})
 
