@@ -122,12 +122,15 @@ void cli_outcome_text(const cli_outcome *o)
         if (found->statements[i].topic == MEL_ABOUT_METRIC)
             cli_wrap(stdout, found->statements[i].text, 0, 0, cli_width(stdout));
     cli_print("\n");
-    print_weights(found);
+    if (!found->nothing_found)
+        print_weights(found);
     print_topic(found, MEL_ABOUT_END, "questions");
     print_topic(found, MEL_ABOUT_KNOWN, "is known");
     print_topic(found, MEL_ABOUT_OPEN, "is not");
     print_topic(found, MEL_ABOUT_ANSWERS, "answers");
-    print_best(found);
-    print_closest(found);
+    if (!found->nothing_found) {
+        print_best(found);
+        print_closest(found);
+    }
     print_files(o);
 }

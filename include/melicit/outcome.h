@@ -183,7 +183,9 @@ typedef struct {
     const char *people;                                              /* what is decided about */
     uint64_t rows;                                                   /* measured on; 0: a population */
 
-    const char *words; /* the metric in words, with these names */
+    /* No question was answered, or all with "can't say": the metric is what was assumed before. */
+    bool nothing_found;
+    const char *words; /* the metric in words, with these names; that nothing was found */
     size_t n_statements;
     const mel_statement *statements; /* by topic */
 

@@ -74,6 +74,38 @@ mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, s
 
 /* --- decisions ---------------------------------------------------------------------------------- */
 
+/* Classifiers whose numbers differ, counted up to the most. */
+static size_t count_different(const mel_pool *pool, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pool->n && n < most; i++)
+        n += mel_pool_place(pool, pool->value + i * pool->size) == i;
+    return n;
+}
+
+/* The prior alone may make an order so probable that one answer about something else seems to settle it. So
+ * answers must prefer one to another as often as there are neighbours in the order; of many classifiers, a
+ * few times. */
+bool mel_session_order_was_asked(const mel_session *session)
+{
+    enum { ENOUGH = 3 };
+    size_t preferring = 0;
+    for (size_t i = 0; i < session->n_entries; i++) {
+        const mel_answer answer = session->entries[i].answer;
+        preferring += answer == MEL_ANSWER_A || answer == MEL_ANSWER_B;
+    }
+    return preferring + 1 >= count_different(session->domain.pool, ENOUGH + 1);
+}
+
+/* Before any answer only what holds for all metrics counts: nobody has been asked yet. */
+static double least_sure(const mel_session *session)
+{
+    const bool rank = session->options.values.active.until == MEL_UNTIL_RANK && session->domain.pool != NULL;
+    if (session->n_entries == 0)
+        return 1.0;
+    return rank && !mel_session_order_was_asked(session) ? INFINITY : sure;
+}
+
 mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
 {
     const mel_session_options *opt = &session->options.values;
@@ -93,8 +125,7 @@ mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
     now.draw = draw;
     if (status == MEL_OK)
         status = mel_standing_of(&opt->active)(&probability, &now, err);
-    /* Before any answer only what holds for all metrics counts: nobody has been asked yet. */
-    *out = status == MEL_OK && probability >= (session->n_entries > 0 ? sure : 1.0);
+    *out = status == MEL_OK && probability >= least_sure(session);
     mel_metric_free(metric);
     free(draw);
     return status;

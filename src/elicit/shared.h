@@ -60,6 +60,9 @@ mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_s
  * interval of the draws' ratios, which knows how the two weights move together. */
 mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, size_t i, size_t j,
                                     mel_error *err);
+/* Sessions about given classifiers: whether enough answers prefer one to another for an order to be called
+ * settled. */
+bool mel_session_order_was_asked(const mel_session *session);
 
 /* Two or more active sessions about the same statistics, family and degree; MEL_EINVAL with the one that
  * differs. Angles are between the vectors in which the utility is linear (linear-fractional: the pivots). */

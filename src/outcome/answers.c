@@ -152,12 +152,22 @@ void mel_outcome_state_errors(mel_outcome_work *w)
                         mel_digits_significant(100.0 * rate, 2).text);
 }
 
+void mel_outcome_admit_nothing(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    w->out.nothing_found = s->skipped == s->questions;
+    if (w->status == MEL_OK && w->out.nothing_found)
+        w->out.words = mel_outcome_format(w, "Nothing was found about what counts: %s.",
+                                          s->questions == 0 ? "no question was answered"
+                                                            : "no answer said anything about it");
+}
+
 void mel_outcome_state_answers(mel_outcome_work *w)
 {
     const mel_summary *s = &w->out.summary;
     if (w->status != MEL_OK || s->questions == 0)
         return;
-    if (s->skipped == s->questions) {
+    if (w->out.nothing_found) {
         mel_outcome_say(w, MEL_ABOUT_ANSWERS, "unanswered",
                         "All questions were answered \"can't say\": what is said here is what was assumed "
                         "before, and nothing of it was found.");

@@ -2,6 +2,7 @@
  * settled, and what is said about answers that point elsewhere. */
 #include "outcome/outcome.h"
 
+#include "elicit/shared.h"
 #include "metric/shared.h"
 #include "rank/shared.h"
 
@@ -127,12 +128,60 @@ static void state_first(mel_outcome_work *w)
         w->out.n_order, o[0].name, mel_digits_percent(o[0].first).text, others);
 }
 
+/* Whether the first one is at least as good in every number, by a metric that weighs each. */
+static bool first_is_better_in_all(const mel_outcome_work *w, size_t place)
+{
+    const mel_pool *pool = w->out.domain->pool;
+    const double *weight = mel_metric_tensor(w->metric, 1);
+    const double sign = mel_metric_orientation(w->metric) == MEL_COST ? -1.0 : 1.0;
+    const double *first = pool->value + w->order[0].place * pool->size;
+    const double *other = pool->value + w->order[place].place * pool->size;
+    if (!mel_family_about(mel_metric_family(w->metric))->sum || weight == NULL)
+        return false;
+    for (size_t i = 0; i < pool->size; i++)
+        if (sign * weight[i] * (first[i] - other[i]) < 0.0)
+            return false;
+    return true;
+}
+
+static bool has_preference(const mel_session *session)
+{
+    for (uint32_t i = 0; i < mel_session_answers(session); i++)
+        if (mel_session_record(session, i).answer == MEL_ANSWER_A ||
+            mel_session_record(session, i).answer == MEL_ANSWER_B)
+            return true;
+    return false;
+}
+
+/* Nor is one the best by its numbers alone, whoever is asked. */
+static bool none_is_preferred(const mel_outcome_work *w)
+{
+    bool best = true;
+    for (size_t i = 1; i < w->out.n_order && best; i++)
+        best = first_is_better_in_all(w, i);
+    return !best && !has_preference(w->session);
+}
+
+static void state_none_preferred(mel_outcome_work *w)
+{
+    const mel_placed *first = &w->out.order[0];
+    mel_outcome_say(
+        w, MEL_ABOUT_METRIC, "none-preferred",
+        "The answers prefer none of these %zu classifiers to another. An order of them rests on what "
+        "weights are usual: by these, %s comes first with a probability of %s%%.",
+        w->out.n_order, first->name, mel_digits_percent(first->first).text);
+}
+
 void mel_outcome_state_preferred(mel_outcome_work *w)
 {
     const mel_placed *o = w->out.order;
     size_t likeliest = 0;
     if (w->status != MEL_OK || w->out.n_order < 2)
         return;
+    if (none_is_preferred(w)) {
+        state_none_preferred(w);
+        return;
+    }
     if (w->out.chosen != NULL && strcmp(w->out.chosen, o[0].name) != 0)
         mel_outcome_say(
             w, MEL_ABOUT_METRIC, "preferred",
@@ -167,22 +216,6 @@ static long preferred_to_first(const mel_outcome_work *w, size_t place)
             times += (r.answer == MEL_ANSWER_A ? a : b) == two ? 1 : -1;
     }
     return times;
-}
-
-/* Whether the first one is at least as good in every number, by a metric that weighs each. */
-static bool first_is_better_in_all(const mel_outcome_work *w, size_t place)
-{
-    const mel_pool *pool = w->out.domain->pool;
-    const double *weight = mel_metric_tensor(w->metric, 1);
-    const double sign = mel_metric_orientation(w->metric) == MEL_COST ? -1.0 : 1.0;
-    const double *first = pool->value + w->order[0].place * pool->size;
-    const double *other = pool->value + w->order[place].place * pool->size;
-    if (!mel_family_about(mel_metric_family(w->metric))->sum || weight == NULL)
-        return false;
-    for (size_t i = 0; i < pool->size; i++)
-        if (sign * weight[i] * (first[i] - other[i]) < 0.0)
-            return false;
-    return true;
 }
 
 /* Nobody is told of a classifier that they refused without a reason. */
@@ -221,7 +254,7 @@ void mel_outcome_state_despite(mel_outcome_work *w)
 void mel_outcome_state_truly_best(mel_outcome_work *w)
 {
     const mel_placed *o = w->out.order;
-    if (w->status != MEL_OK || w->out.n_order < 2)
+    if (w->status != MEL_OK || w->out.n_order < 2 || none_is_preferred(w))
         return;
     if (!isfinite(o[0].truly_first)) {
         mel_outcome_say(w, MEL_ABOUT_KNOWN, "rows",
@@ -257,7 +290,12 @@ void mel_outcome_state_order(mel_outcome_work *w)
     if (open > MOST_NAMED)
         mel_buffer_printf(&list, " and %zu more", open - MOST_NAMED);
     const char *pairs = mel_outcome_keep(w, &list);
-    if (open == 0)
+    if (open == 0 && w->out.summary.end != MEL_END_DECIDED && !mel_session_order_was_asked(w->session))
+        mel_outcome_say(
+            w, MEL_ABOUT_OPEN, "order",
+            "Too few answers prefer one classifier to another to call their order settled: it rests "
+            "on their numbers and on what weights are usual.");
+    else if (open == 0)
         mel_outcome_say(w, MEL_ABOUT_KNOWN, "order", "The order of the classifiers is settled.");
     else
         mel_outcome_say(w, MEL_ABOUT_OPEN, "order", "In the order of the classifiers it is open whether %s.",

@@ -181,6 +181,7 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
         mel_outcome_find_ratios(w);
         mel_outcome_sharpen_two(w);
         mel_outcome_sharpen_words(w);
+        mel_outcome_admit_nothing(w);
         mel_outcome_find_decisions(w);
         mel_outcome_find_treatments(w);
         mel_outcome_find_settings(w);

@@ -39,6 +39,7 @@ void mel_outcome_find_weights(mel_outcome_work *w); /* shares, lambda, cost, thr
 void mel_outcome_find_ratios(mel_outcome_work *w);
 void mel_outcome_sharpen_two(mel_outcome_work *w); /* words, shares, costs: with the interval of the ratio */
 void mel_outcome_sharpen_words(mel_outcome_work *w);   /* with the intervals of these ratios */
+void mel_outcome_admit_nothing(mel_outcome_work *w);   /* where no answer said anything */
 void mel_outcome_find_decisions(mel_outcome_work *w);  /* best rules, closest metrics */
 void mel_outcome_find_treatments(mel_outcome_work *w); /* what is done with each class in each group */
 void mel_outcome_find_settings(mel_outcome_work *w);   /* two classes: what the test can be set to */

@@ -228,17 +228,10 @@ static void state_further(mel_outcome_work *w)
                     mel_digits_significant(w->out.options->tolerance, 2).text);
 }
 
-void mel_outcome_state(mel_outcome_work *w)
+/* How precise the metric is, and what the answers leave open of it. */
+static void state_found(mel_outcome_work *w)
 {
     const mel_outcome *o = &w->out;
-    if (w->status != MEL_OK)
-        return;
-    mel_outcome_say(w, MEL_ABOUT_METRIC, "words", "%s", o->words);
-    if (o->summary.finding != MEL_FINDING_NONE)
-        mel_outcome_say(w, MEL_ABOUT_METRIC, "finding", "%s", mel_finding_text(o->summary.finding));
-    mel_outcome_state_preferred(w);
-    mel_outcome_state_despite(w);
-    state_end(w);
     state_precision(w);
     state_range(w);
     state_edge(w);
@@ -255,6 +248,23 @@ void mel_outcome_state(mel_outcome_work *w)
         mel_outcome_state_ratio_open(w);
     else if (!enough)
         state_further(w);
+}
+
+void mel_outcome_state(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    if (w->status != MEL_OK)
+        return;
+    mel_outcome_say(w, MEL_ABOUT_METRIC, "words", "%s", o->words);
+    if (o->summary.finding != MEL_FINDING_NONE)
+        mel_outcome_say(w, MEL_ABOUT_METRIC, "finding", "%s", mel_finding_text(o->summary.finding));
+    mel_outcome_state_preferred(w);
+    mel_outcome_state_despite(w);
+    state_end(w);
+    if (!o->nothing_found)
+        state_found(w);
+    if (mel_outcome_is_search(o))
+        return;
     mel_outcome_state_truly_best(w);
     mel_outcome_state_order(w);
 }

@@ -239,7 +239,7 @@ static void write_head(mel_page *page)
 static void tile_cost(mel_page *page)
 {
     const mel_outcome *o = page->data->outcome;
-    if (!isfinite(o->cost.value))
+    if (!isfinite(o->cost.value) || o->nothing_found)
         return;
     mel_bound bound;
     if (mel_outcome_bound(&bound, o, o->cost.low, o->cost.high)) {
@@ -274,7 +274,7 @@ mel_page_cut mel_page_ideal_cut(const mel_estimate *t)
 static void tile_threshold(mel_page *page)
 {
     const mel_estimate *t = &page->data->outcome->threshold;
-    if (!(t->value >= 0.0 && t->value <= 1.0))
+    if (!(t->value >= 0.0 && t->value <= 1.0) || page->data->outcome->nothing_found)
         return;
     const mel_page_cut ideal = mel_page_ideal_cut(t);
     const char *than = ideal.side == 0  ? ""

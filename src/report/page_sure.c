@@ -104,7 +104,8 @@ void mel_page_sureness(mel_page *page)
             write_convergence(page);
         mel_buffer_puts(&page->out, beside ? "<div>\n" : "</div>\n");
     }
-    write_numbers(page);
+    if (!d->outcome->nothing_found)
+        write_numbers(page);
     mel_buffer_puts(&page->out, beside ? "</div>\n</div>\n</section>\n" : "</section>\n");
 }
 

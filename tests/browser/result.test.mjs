@@ -231,6 +231,28 @@ test('answers that say nothing are not given a ratio; one answer is one', async 
   await person.context.close();
 });
 
+test('where all classifiers are called about the same, none is called the best', async () => {
+  const person = await visitor(browser, server, 390);
+  const { page } = person;
+  await page.goto(server.url);
+  const told = await page.request.post(`${server.url}/api/upload`, {
+    headers: { 'Content-Type': 'text/csv', 'X-Melicit-CSRF': 'first' },
+    data: 'name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n',
+  });
+  const { upload } = await told.json();
+  await start(person, { space: { candidates: `upload:${upload}` }, family: 'linear', options: { max_questions: 2 } });
+  await page.goto(`${server.url}/session`);
+  for (let now = await arrive(person, 'question'); now.kind === 'question'; now = await arrive(person, null, now.seq)) {
+    await settle(person);
+    await page.keyboard.press('=');
+  }
+  assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'None of these 3 classifiers is preferred to another.');
+  await page.getByText('The answers prefer none of these 3 classifiers to another.').first().waitFor();
+  assert.doesNotMatch(await page.locator('main').innerText(), /To you,/);
+  person.check();
+  await person.context.close();
+});
+
 test('where one bound leaves the setting open, the page says which others fit', async () => {
   const person = await visitor(browser, server, 390);
   const first = await start(person, { space: { population: 'logistic:a=5,b=7.97', classes: ['fine', 'fraud'] }, words: CANCER.words, family: 'linear', options: { max_questions: 20 } });

@@ -166,9 +166,41 @@ static void test_any_order(void **state)
     }
 }
 
+static size_t preferring(const study *s)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < mel_session_answers(s->session); i++) {
+        const mel_answer answer = mel_session_record(s->session, i).answer;
+        n += answer == MEL_ANSWER_A || answer == MEL_ANSWER_B;
+    }
+    return n;
+}
+
+/* No order is called settled by what weights are usual alone, be it probable. */
+static void test_settled_by_answers(void **state)
+{
+    (void)state;
+    const size_t sessions = test_repeats(400, 40, 6);
+    size_t settled = 0, questions = 0;
+    for (size_t i = 0; i < sessions; i++) {
+        study s;
+        study_run(&s, 3 + i % 3, false, 300 + i);
+        const size_t least = s.n - 1 < 3 ? s.n - 1 : 3;
+        const bool called = says(s.outcome, "order", "is settled") || says(s.outcome, "end", "is settled");
+        assert_true(!called || preferring(&s) >= least);
+        settled += called;
+        questions += preferring(&s);
+        study_clear(&s);
+    }
+    print_message("3 to 5 classifiers: the order settled in %zu of %zu, %.2f questions each\n", settled,
+                  sessions, (double)questions / (double)sessions);
+    assert_true(settled > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_favourite_first),
-                                        cmocka_unit_test(test_any_order) };
+                                        cmocka_unit_test(test_any_order),
+                                        cmocka_unit_test(test_settled_by_answers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

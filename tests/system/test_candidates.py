@@ -280,22 +280,50 @@ def test_what_was_chosen_is_not_contradicted_in_silence(melicit):
 
 def test_one_interval_of_the_ratio(pool):
     """The words and what is said to be open are about the same interval."""
-    for answer in ("=", "s"):
-        ask = ("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "ask")
-        text = " ".join(pool(*ask, stdin=f"{answer}\n" * 30).done().out.split())
-        shown = re.search(r"One (missed cancer case|false alarm) counts as much as [^;]*; 95% between (\S+) and (\S+)\.", text)
-        said = re.search(r"known only roughly: one (missed cancer case|false alarm) counts as much as (\S+) to (\S+) ", text)
-        assert shown and said, text
-        words, statement = ([float(m[2]), float(m[3])] for m in (shown, said))
-        if shown[1] != said[1]:
-            words = [1 / words[1], 1 / words[0]]
-        assert words == pytest.approx(statement, rel=0.03), text
+    ask = ("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "ask")
+    text = " ".join(pool(*ask, stdin="=\n" * 70).done().out.split())
+    shown = re.search(r"One (missed cancer case|false alarm) counts as much as [^;]*; 95% between (\S+) and (\S+)\.", text)
+    said = re.search(r"known only roughly: one (missed cancer case|false alarm) counts as much as (\S+) to (\S+) ", text)
+    assert shown and said, text
+    words, statement = ([float(m[2]), float(m[3])] for m in (shown, said))
+    if shown[1] != said[1]:
+        words = [1 / words[1], 1 / words[0]]
+    assert words == pytest.approx(statement, rel=0.03), text
+
+
+THREE = "name,tp,fp,fn,tn\nold,80,30,20,870\nnew,90,85,10,815\ncautious,95,160,5,740\n"
+
+
+@pytest.mark.parametrize("answers", ["=", "s", ""])
+def test_none_is_preferred(melicit, answers):
+    """Where no answer prefers one to another, none is named as preferred, nor is their order settled."""
+    melicit.write("three.csv", THREE)
+    got = melicit("elicit", "--candidates", "three.csv", "--oracle", "ask", stdin=f"{answers}\n" * 30 if answers else "")
+    text = " ".join(got.out.split())
+    assert "The answers prefer none of these 3 classifiers to another." in text, text
+    assert "is preferred" not in text and "best in truth" not in text and "classifiers is settled" not in text, text
+    assert ("Nothing was found about what counts" in text) == (answers != "="), text
+    assert ("counts as much as" in text) == (answers == "="), text
+
+
+@pytest.mark.parametrize("answers", ["s\n" * 40, ""])
+def test_nothing_found_is_given_no_ratio(melicit, answers):
+    """The first sentence, the table of weights and the report have no ratio where no answer said anything."""
+    got = melicit("elicit", "--data", "german_credit", "--oracle", "ask", "--session", "s.jsonl", stdin=answers)
+    text = " ".join(got.out.split("Result")[-1].split())
+    assert "Nothing was found about what counts" in text, text
+    for claim in ("counts as much as", "known to a factor", "95% interval", "known only roughly", "predict "):
+        assert claim not in text, text
+    melicit("report", "--session", "s.jsonl", "--out", "r.html").done()
+    page = (melicit.folder / "r.html").read_text()
+    assert "Nothing was found about what counts" in page
+    assert "counts as much as" not in page and "Cost ratio</dt>" not in page and "The metric in numbers" not in page
 
 
 @pytest.mark.parametrize("space", [("--candidates", "pool.csv"), ("--ball", "3", "--radius", "0.2", "--max-questions", "9")])
 def test_always_the_same_answer(pool, space):
     """Whoever always answers alike is told so, whatever was asked about."""
     for answer, words in (("=", r"All (\d+) pairs were called about the same"), ("a", r"All (\d+) answers were A, whatever was shown")):
-        text = " ".join(pool("elicit", *space, "--oracle", "ask", stdin=f"{answer}\n" * 40).done().out.split())
+        text = " ".join(pool("elicit", *space, "--oracle", "ask", stdin=f"{answer}\n" * 70).done().out.split())
         said, asked = re.search(words, text), re.search(r"The session ended after (\d+) questions", text)
         assert said and asked and said[1] == asked[1], text

@@ -35,13 +35,9 @@ typedef struct {
     char text[8192];
 } result;
 
-/* All that is said at the end of a session, the words of the metric first. */
-static result ask(const mel_face *on, const mel_session_options *opt, test_trader_kind kind, double ratio,
-                  uint64_t seed)
+/* All that is said about a session, the words of the metric first. */
+static result read_result(mel_session *session)
 {
-    mel_session_options use = *opt;
-    use.seed = seed;
-    mel_session *session = test_answer_as(on, &use, &(test_trader){ kind, log(ratio), seed });
     result r = { .summary = test_summary_of(session), .answers = mel_session_answers(session) };
     mel_outcome_options about;
     mel_outcome_options_init(&about);
@@ -57,6 +53,16 @@ static result ask(const mel_face *on, const mel_session_options *opt, test_trade
     }
     assert_true(used < sizeof r.text);
     mel_outcome_free(found);
+    return r;
+}
+
+static result ask(const mel_face *on, const mel_session_options *opt, test_trader_kind kind, double ratio,
+                  uint64_t seed)
+{
+    mel_session_options use = *opt;
+    use.seed = seed;
+    mel_session *session = test_answer_as(on, &use, &(test_trader){ kind, log(ratio), seed });
+    const result r = read_result(session);
     mel_session_free(session);
     return r;
 }
@@ -171,6 +177,15 @@ static void test_one_answer_only(void **state)
         }
 }
 
+/* What was assumed before is not told as if it were known. */
+static void check_finds_nothing(const result *r)
+{
+    check_says(r, "Nothing was found about what counts");
+    check_silent(r, "counts as much as");
+    check_silent(r, "known to a factor");
+    check_silent(r, "known only roughly");
+}
+
 /* Nothing was found, and that is said gravely. */
 static void test_cannot_say(void **state)
 {
@@ -185,6 +200,23 @@ static void test_cannot_say(void **state)
         check_silent(&r, "would settle it");
         check_silent(&r, "consistent");
         check_silent(&r, "The metric agrees with");
+        check_finds_nothing(&r);
+    }
+}
+
+/* Whoever stops before the first answer. */
+static void test_no_answers(void **state)
+{
+    (void)state;
+    const mel_session_options opt = test_options_for_people();
+    for (size_t i = 0; i < FACES; i++) {
+        mel_session *session = NULL;
+        mel_error err;
+        assert_ok(mel_session_new(&session, &(mel_domain){ .face = face[i] }, &opt, &err), &err);
+        const result r = read_result(session);
+        mel_session_free(session);
+        check_says(&r, "no question was answered");
+        check_finds_nothing(&r);
     }
 }
 
@@ -226,7 +258,7 @@ int main(void)
         cmocka_unit_test(test_lexicographic),     cmocka_unit_test(test_ratio_of_300),
         cmocka_unit_test(test_beyond_by_weights), cmocka_unit_test(test_one_answer_only),
         cmocka_unit_test(test_cannot_say),        cmocka_unit_test(test_coins),
-        cmocka_unit_test(test_imagined),
+        cmocka_unit_test(test_no_answers),        cmocka_unit_test(test_imagined),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -140,6 +140,7 @@ export const nothingFound = (result: Result): boolean => result.statements.some(
 
 export function Headline({ result, words }: { result: Result; words?: Words }): JSX.Element {
   const first = result.statements.find((s) => s.key === 'words')?.text ?? '';
+  const none = result.statements.find((s) => s.key === 'none-preferred');
   // Of several sentences the one that compares two mistakes says most; lists of numbers come below.
   const all = first.split(/(?<=[.!?]) (?=[A-Z])/);
   const main = all.find((s) => /^(Predicting|Getting) /.test(s)) ?? curved(all) ?? all[0] ?? '';
@@ -158,8 +159,12 @@ export function Headline({ result, words }: { result: Result; words?: Words }): 
         <Heading say>Nothing about what counts to you.</Heading>
       ) : result.order && result.order.length > 1 ? (
         <>
-          <Preferred order={result.order} chosen={result.chosen} />
-          <p class="say-range">{result.statements.find((s) => s.key === 'preferred')?.text}</p>
+          {none ? (
+            <Heading say>None of these {result.order.length} classifiers is preferred to another.</Heading>
+          ) : (
+            <Preferred order={result.order} chosen={result.chosen} />
+          )}
+          <p class="say-range">{(none ?? result.statements.find((s) => s.key === 'preferred'))?.text}</p>
           <p class="say-range">{first}</p>
         </>
       ) : sides ? (
