@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/internal.h"
+#include "base/number_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,8 +104,11 @@ static mel_status decide(uint32_t *decision, const rows *r, const mel_outcome *f
 static void write_row(mel_buffer *out, const rows *r, size_t i, uint32_t decision, const mel_problem *problem)
 {
     mel_ids_write(out, &r->ids, r->row != NULL ? r->row[i] : i + 1);
-    for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++)
-        mel_buffer_printf(out, "%.17g,", r->probability[i * r->k + c]);
+    for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++) {
+        char number[MEL_NUMBER_TEXT];
+        mel_number_print(number, r->probability[i * r->k + c]);
+        mel_buffer_printf(out, "%s,", number);
+    }
     if (r->label != NULL)
         mel_csv_cell(out, problem->class_name[r->label[i]], false);
     mel_csv_cell(out, problem->class_name[decision], true);

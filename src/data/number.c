@@ -1,10 +1,9 @@
-/* Decimal text to the nearest double and back, whatever the locale. */
+/* Decimal text to the nearest double, whatever the locale. */
 #include "data/number.h"
 
 #include "data/powers_of_five.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -70,31 +69,11 @@ bool mel_number_round(uint64_t w, int64_t exponent, double *value)
     return true;
 }
 
-/* The calling thread's locale becomes "C" until leave_c_locale. (A newlocale that fails gives 0, and
- * uselocale(0) changes nothing; for "C" it needs no memory.) */
-typedef struct {
-    locale_t c, before;
-} locale_pair;
-
-static locale_pair enter_c_locale(void)
-{
-    locale_pair pair = { .c = newlocale(LC_ALL_MASK, "C", (locale_t)0) };
-    pair.before = uselocale(pair.c);
-    return pair;
-}
-
-static void leave_c_locale(locale_pair pair)
-{
-    uselocale(pair.before);
-    if (pair.c != (locale_t)0)
-        freelocale(pair.c);
-}
-
 static double convert_slowly(const char *text)
 {
-    const locale_pair pair = enter_c_locale();
+    const mel_locale_pair pair = mel_enter_c_locale();
     const double value = strtod(text, NULL);
-    leave_c_locale(pair);
+    mel_leave_c_locale(pair);
     return value;
 }
 
@@ -223,15 +202,4 @@ mel_number_kind mel_number_parse(const char *text, size_t n, double *value)
     memcpy(copy, text, n);
     copy[n] = '\0';
     return mel_number_parse_bounded(copy, n, value);
-}
-
-void mel_number_print(char out[MEL_NUMBER_TEXT], double value)
-{
-    const locale_pair pair = enter_c_locale();
-    bool same = false;
-    for (int precision = DBL_DIG; precision <= DBL_DECIMAL_DIG && !same; precision++) {
-        (void)snprintf(out, MEL_NUMBER_TEXT, "%.*g", precision, value == 0.0 ? fabs(value) : value);
-        same = strtod(out, NULL) == value;
-    }
-    leave_c_locale(pair);
 }

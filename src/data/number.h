@@ -3,6 +3,8 @@
 #ifndef MEL_DATA_NUMBER_H
 #define MEL_DATA_NUMBER_H
 
+#include "base/number_text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,10 +24,6 @@ typedef enum {
 mel_number_kind mel_number_parse(const char *text, size_t n, double *value);
 /* The same for text that is followed by a readable byte that cannot continue a number. */
 mel_number_kind mel_number_parse_bounded(const char *text, size_t n, double *value);
-
-enum { MEL_NUMBER_TEXT = 32 };
-/* The shortest of 15, 16 or 17 significant digits that reads back to the same bits; "0" for -0. */
-void mel_number_print(char out[MEL_NUMBER_TEXT], double value);
 
 /* The size of w * 10^exponent, or false when it takes more than 128 bits to round it. */
 bool mel_number_round(uint64_t w, int64_t exponent, double *value);

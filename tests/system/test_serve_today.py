@@ -246,5 +246,7 @@ def test_ids_are_written_as_the_file_has_them(server):
     assert [row["customer_id"] for row in rows] == large
     rows = decisions(client, page, upload=upload, columns=["p"], id="zip")
     assert [row["zip"] for row in rows] == [f"{i // 2:05d}" for i in range(20)]
+    # Probabilities are no longer than it takes to read them back.
+    assert [row["probability of ill"] for row in rows] == [str(i / 100) if i else "0" for i in range(20)]
     upload = client.json("POST", "/api/upload", "p,id\n0.1,-7\n0.9,+8\n", {"Content-Type": "text/csv"})[1]["upload"]
     assert [row["id"] for row in decisions(client, page, upload=upload, columns=["p"])] == ["-7", "+8"]
