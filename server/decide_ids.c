@@ -7,6 +7,7 @@
 #include "base/internal.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -42,18 +43,36 @@ static size_t find_ids(const mel_table *table)
     return SIZE_MAX;
 }
 
-/* Numbers do not keep leading zeros, nor more than 15 digits: what may be ids is read as texts. */
+/* Numbers do not keep leading zeros, nor more than 15 digits. */
+mel_status mel_ids_as_texts(mel_columns_as *out, const mel_table *table, const char *name, mel_error *err)
+{
+    const size_t n = mel_table_columns(table);
+    *out = (mel_columns_as){ .column = mel_alloc(n, sizeof *out->column) };
+    if (out->column == NULL)
+        return mel_fail_memory(err, "ids of rows");
+    for (size_t c = 0; c < n; c++) {
+        const char *own = mel_table_column_name(table, c);
+        if (mel_table_numbers(table, c) != NULL &&
+            (name != NULL ? strcmp(own, name) == 0 : is_called_id(own)))
+            out->column[out->n++] = (mel_column_override){ own, MEL_COLUMN_TEXT };
+    }
+    return MEL_OK;
+}
+
+const char *mel_ids_name(const mel_table *table, const mel_table *texts)
+{
+    const size_t column = find_ids(texts), n = mel_table_rows(table);
+    const double *number = column != SIZE_MAX ? mel_table_numbers(table, column) : NULL;
+    size_t whole = 0;
+    while (number != NULL && whole < n && number[whole] == floor(number[whole]))
+        whole++;
+    return column != SIZE_MAX && (number == NULL || whole == n) ? mel_table_column_name(table, column) : NULL;
+}
+
 static mel_status read_ids(mel_ids *ids, mel_call *call, const mel_named_rows *named, const char *id)
 {
-    const size_t n = mel_table_columns(named->table);
-    mel_columns_as as = { .column = mel_alloc(n, sizeof *as.column) };
-    mel_status status = as.column != NULL ? MEL_OK : mel_fail_memory(&call->err, "ids of rows");
-    for (size_t c = 0; c < n && status == MEL_OK; c++) {
-        const char *name = mel_table_column_name(named->table, c);
-        if (mel_table_numbers(named->table, c) != NULL &&
-            (id != NULL ? strcmp(name, id) == 0 : is_called_id(name)))
-            as.column[as.n++] = (mel_column_override){ name, MEL_COLUMN_TEXT };
-    }
+    mel_columns_as as;
+    mel_status status = mel_ids_as_texts(&as, named->table, id, &call->err);
     if (status == MEL_OK && as.n > 0)
         status = mel_upload_read(&ids->again, call, named->upload, &as);
     free(as.column);

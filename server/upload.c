@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "budget.h"
+#include "decide_ids.h"
 #include "json_helpers.h"
 
 #include "base/buffer.h"
@@ -197,6 +198,38 @@ mel_sender mel_upload_sender(const mel_request *request, void *user)
                                                                                : MEL_SENDER_STRANGER;
 }
 
+/* The table with what may be ids as the file has them; *out stays NULL where it has them already. */
+static mel_status read_texts(mel_table **out, mel_call *call, const mel_table *table, const char *bytes,
+                             size_t n)
+{
+    mel_columns_as as;
+    mel_status status = mel_ids_as_texts(&as, table, NULL, &call->err);
+    if (status == MEL_OK && as.n > 0)
+        status = mel_cache_more_work(call->app->cache, true, mel_cache_table_bytes(n), &call->err);
+    if (status == MEL_OK && as.n > 0)
+        status = read_table(out, bytes, n, &as, &call->err);
+    free(as.column);
+    return status;
+}
+
+/* What the page is told of a table; NULL with the call's err. */
+static json_t *describe_upload(mel_call *call, const char *id, const mel_table *table, const char *bytes,
+                               size_t n)
+{
+    mel_table *again = NULL;
+    if (read_texts(&again, call, table, bytes, n) != MEL_OK)
+        return NULL;
+    const mel_table *texts = again != NULL ? again : table;
+    json_t *found = json_pack("{s:s, s:I, s:o, s:o, s:s?, s:s, s:o}", "upload", id, "rows",
+                              (json_int_t)mel_table_rows(table), "columns", describe(table), "head",
+                              first_rows(texts), "ids", mel_ids_name(table, texts), "how",
+                              mel_table_how(table), "warnings", list_warnings(table));
+    mel_table_free(again);
+    if (found == NULL)
+        (void)mel_fail_memory(&call->err, "a table");
+    return found;
+}
+
 /* Keeps the bytes of a table under a new id and says what is in it. */
 static void keep_table(mel_call *call, const mel_table *table, const char *bytes, size_t n)
 {
@@ -206,11 +239,8 @@ static void keep_table(mel_call *call, const mel_table *table, const char *bytes
     name_upload(id, call, mel_call_find_login(call) == MEL_OK);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
     find_rooms(&all, call, id);
-    json_t *found =
-        json_pack("{s:s, s:I, s:o, s:o, s:s, s:o}", "upload", id, "rows", (json_int_t)mel_table_rows(table),
-                  "columns", describe(table), "head", first_rows(table), "how", mel_table_how(table),
-                  "warnings", list_warnings(table));
-    mel_status status = found != NULL ? MEL_OK : mel_fail_memory(&call->err, "a table");
+    json_t *found = describe_upload(call, id, table, bytes, n);
+    mel_status status = found != NULL ? MEL_OK : call->err.code;
     if (status == MEL_OK)
         status =
             mel_store_put_within(&full, call->app->store, name, bytes, n,

@@ -221,6 +221,39 @@ test('from the start page to decisions about customers in at most 25 clicks and 
   await person.context.close();
 });
 
+test('what identifies rows is shown as the file has it, and no model predicts from it unless somebody wants that', async () => {
+  const person = await visitor(browser, server, 390);
+  const { page } = person;
+  const [head, ...rows] = churn().toString('latin1').trim().split('\r\n');
+  const first = 90071992547409911n; // as numbers, neighbours are equal
+  const lines = [`customer_id;${head}`, ...rows.map((row, i) => `0${first + BigInt(i)};${row}`)];
+  await startOwn(person, /A file with cases, but no model/);
+  await page.locator('#file').setInputFiles(server.fileOf('named.csv', Buffer.from(lines.join('\r\n'), 'latin1')));
+  await page.getByText('400 rows, 5 columns').waitFor();
+  await goOn(page, 'columns');
+  await page.getByText('customer_id identifies rows and is not used to predict.').waitFor();
+  await page.locator('.preview th', { hasText: 'identifies rows' }).waitFor();
+  await page.locator('.preview').getByText(`0${first + 1n}`, { exact: true }).waitFor();
+  await fits(page, 'what identifies rows');
+  const skipped = async () => {
+    const asked = page.waitForRequest((request) => request.url().endsWith('/api/check'));
+    await goOn(page, 'words');
+    await goOn(page, 'ask');
+    return (await asked).postDataJSON().space.skip;
+  };
+  assert.deepEqual(await skipped(), ['customer_id']);
+  for (const step of ['words', 'columns']) {
+    await page.getByRole('link', { name: 'Back' }).click();
+    await page.locator(`form[data-step="${step}"]`).waitFor();
+  }
+  await page.locator('summary', { hasText: 'Leave columns out (1)' }).click();
+  await page.getByLabel('customer_id').uncheck();
+  assert.equal(await page.getByText('is not used to predict').count(), 0);
+  assert.equal(await skipped(), undefined);
+  person.check();
+  await person.context.close();
+});
+
 test('inverted probabilities and few rows are noticed, and a group without rows of a class is refused at its field', async () => {
   const person = await visitor(browser, server, 390);
   const { page } = person;

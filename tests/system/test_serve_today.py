@@ -250,3 +250,16 @@ def test_ids_are_written_as_the_file_has_them(server):
     assert [row["probability of ill"] for row in rows] == [str(i / 100) if i else "0" for i in range(20)]
     upload = client.json("POST", "/api/upload", "p,id\n0.1,-7\n0.9,+8\n", {"Content-Type": "text/csv"})[1]["upload"]
     assert [row["id"] for row in decisions(client, page, upload=upload, columns=["p"])] == ["-7", "+8"]
+
+
+@pytest.mark.parametrize("table,ids", [
+    ("customer_id,x,y\n0090071992547409911,0.5,a\n0090071992547409912,0.7,b\n", "customer_id"),  # as doubles they are equal
+    ("x,name,y\n0.5,Ada,1\n0.7,Bob,1\n", "name"),
+    ("income,id,y\n0.5,1,a\n0.7,1,a\n", None),  # numbers that all differ are no ids, and ids differ
+    ("x,volt_id,y\n1,0.5,a\n2,0.7,a\n", None)])
+def test_uploads_say_which_column_identifies_rows(server, table, ids):
+    """For the page, which leaves it out of a model; it is shown as the file has it."""
+    status, told = server.client().json("POST", "/api/upload", table, {"Content-Type": "text/csv"})
+    assert status == 200 and told["ids"] == ids, told
+    at = [column["name"] for column in told["columns"]].index(ids or "y")
+    assert [row[at] for row in told["head"]] == [line.split(",")[at] for line in table.split()[1:]]

@@ -112,6 +112,7 @@ const SCORES: Upload = {
     [1, 0.2, 'no', 'f'],
     [2, 0.7, 'yes', 'm'],
   ],
+  ids: 'id',
   how: '',
   warnings: [],
 };

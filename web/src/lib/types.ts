@@ -367,6 +367,8 @@ export interface Upload {
   rows: number;
   /** The first rows. */
   head: Cell[][];
+  /** The column that identifies rows: of no use to a model. */
+  ids: string | null;
   /** How the file was read: "UTF-8, separator ';', decimal comma, ..." */
   how: string;
   warnings: string[];

@@ -8,8 +8,10 @@ import { Choice, type StepProps } from './fields';
 
 const SHOWN_COLUMNS = 12;
 
+/** Of numbers 15 digits arrive; what is longer is seen to be rounded. */
+const numberText = (n: number): string => (Math.abs(n) < 1e15 ? String(n) : n.toPrecision(6));
 const cellText = (cell: Cell | undefined): string =>
-  cell === null || cell === undefined ? '' : typeof cell === 'number' ? String(Number(cell.toPrecision(6))) : cell.slice(0, 60);
+  cell === null || cell === undefined ? '' : typeof cell === 'number' ? numberText(cell) : cell.slice(0, 60);
 
 /** What each column is, over the first rows. */
 function Preview({ upload, role }: { upload: Upload; role: (column: string) => string }): JSX.Element {
@@ -106,13 +108,19 @@ export function ColumnsStep(props: StepProps): JSX.Element | null {
     if (column === file.group) return 'group';
     const classes = draft.original.filter((c) => model && file.probability[c] === column);
     if (classes.length > 0) return `probability of ${classes.join(', ')}`;
-    return !model && file.skip?.includes(column) ? 'left out' : '';
+    if (model || !file.skip?.includes(column)) return '';
+    return column === file.upload.ids ? 'identifies rows' : 'left out';
   };
+  const ids = file.upload.columns.find((c) => role(c.name) === 'identifies rows')?.name;
   const total = draft.counts.reduce((a, b) => a + b, 0);
   return (
     <>
       <Preview upload={file.upload} role={role} />
-      {!model && <p class="note">All other columns are what the model predicts from.</p>}
+      {!model && (
+        <p class="note">
+          {ids !== undefined && `${ids} identifies rows and is not used to predict. `}All other columns are what the model predicts from.
+        </p>
+      )}
       {file.upload.warnings.map((text) => (
         <p key={text} class="caution">
           {text}

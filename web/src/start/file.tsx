@@ -32,7 +32,7 @@ function refusal(source: Source, upload: Upload): string {
 }
 
 function withFile(draft: Draft, name: string, upload: Upload): Draft {
-  const file: FileDraft = { name, upload, label: '', group: '', probability: {} };
+  const file: FileDraft = { name, upload, label: '', group: '', probability: {}, skip: upload.ids ? [upload.ids] : [] };
   // The classes of a table of classifiers are in its header: the server reads them.
   return draft.source === 'candidates' ? { ...draft, file } : withLabel(draft, file, likelyLabel(upload.columns));
 }
