@@ -234,8 +234,10 @@ void cli_row_memory_start(int argc, char **argv)
     static const char option[] = "--memory", threads[] = "OPENBLAS_NUM_THREADS";
     const char *had = getenv(threads);
     bool limited = false;
-    for (int i = 1; i < argc; i++)
-        limited = limited || strncmp(argv[i], option, sizeof option - 1) == 0;
+    for (int i = 1; i < argc; i++) {
+        const size_t n = strcspn(argv[i], "="); /* options may be cut short; --me may be another, no harm */
+        limited = limited || (n >= 4 && strncmp(argv[i], option, n) == 0);
+    }
     if (limited && (had == NULL || strcmp(had, "1") != 0) && setenv(threads, "1", 1) == 0)
         (void)execv("/proc/self/exe", argv); /* where that fails, this process goes on */
 }

@@ -38,9 +38,10 @@ def test_more_rows_than_memory(rows):
     rows(*COMMAND, "--memory", "64M", env={"TMPDIR": "/nowhere"}).refused(1, "not enough memory")
 
 
-def test_many_at_once_on_a_busy_machine(melicit):
+@pytest.mark.parametrize("option", [("--memory", "64M"), ("--memo=64M",)])
+def test_many_at_once_on_a_busy_machine(melicit, option):
     """Threads of OpenBLAS that first ran after the limit was set waited for ever; most of so many processes never ended."""
-    command = [PROGRAM, "space", "--population", "logistic:a=5,b=0", "--threads", "1", "--memory", "64M"]
+    command = [PROGRAM, "space", "--population", "logistic:a=5,b=0", "--threads", "1", *option]
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=melicit.folder, env=environment()) for _ in range(24)]
     try:
         for process in running:
