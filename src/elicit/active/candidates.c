@@ -196,7 +196,7 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
     return MEL_OK;
 }
 
-/* Where the order is wanted, weights that are known well do not end a session that leaves it open. */
+/* In a session for the order, well-known weights alone are no end while the order is open. */
 static bool precise(const mel_active *base)
 {
     const engine *e = (const engine *)base;
