@@ -505,24 +505,6 @@ static void test_refusals(void **state)
 
 /* --- linear-fractional ---------------------------------------------------------------------------- */
 
-typedef struct {
-    double agreement, alpha, sigma;
-    uint32_t questions;
-} likeness;
-
-static likeness compare(mel_engine *engine, const mel_metric *truth, const double *points)
-{
-    likeness out;
-    mel_summary summary;
-    mel_metric *found = test_search_exact(&summary, engine, truth);
-    const size_t size = mel_layout_size(mel_metric_layout(truth));
-    out.agreement = test_order_agreement(POINTS, size, points, found, truth);
-    test_value_ratio(&out.alpha, &out.sigma, POINTS, size, points, found, truth);
-    out.questions = summary.questions;
-    mel_metric_free(found);
-    return out;
-}
-
 /* a <= 0, |a|_1 = 1 and assumption 4.4, at random; with `flip` some coordinates are counted the other way. */
 static void random_fractional(mel_rng *rng, size_t n, double *a, double *b, double *b0, bool flip)
 {
@@ -551,7 +533,8 @@ static void test_table_of_fractional_metrics(void **state)
         const test_fraction_row *row = &test_lfpm_table[i];
         mel_metric *truth = test_fractional_metric(MEL_FAMILY_LINEAR_FRACTIONAL, mel_ball_layout(ball),
                                                    row->a, row->b, row->b0);
-        const likeness c = compare(closed, truth, points), g = compare(grid, truth, points);
+        const test_likeness c = test_compare_search(closed, truth, POINTS, points),
+                            g = test_compare_search(grid, truth, POINTS, points);
         print_message(
             "  row %zu: closed %.3f (alpha %.2f, sigma %.3f); grid %.3f (%.2f, %.3f); thesis (%.2f, "
             "%.2f)\n",
@@ -587,7 +570,7 @@ static void test_random_fractional_metrics(void **state)
                 random_fractional(&rng, n, a, b, &b0, mixed);
                 mel_metric *truth =
                     test_fractional_metric(MEL_FAMILY_LINEAR_FRACTIONAL, mel_ball_layout(ball), a, b, b0);
-                agreement[t] = compare(engine, truth, points).agreement;
+                agreement[t] = test_compare_search(engine, truth, POINTS, points).agreement;
                 mel_metric_free(truth);
             }
             qsort(agreement, COUNT(agreement), sizeof *agreement, ascending);

@@ -1,6 +1,7 @@
 /* The searches of chapter 4 for linear-fractional and monotone metrics on two-class faces. */
 #include "support/multiclass.h"
 
+#include "base/stat.h"
 #include "elicit/search/pencil.h"
 #include "metric/shared.h"
 #include "space/shared.h"
@@ -15,12 +16,6 @@ static const mel_noise exact = { .kind = MEL_NOISE_NONE };
 static mel_space *diagonal_space(size_t n_classes)
 {
     return test_softmax_space(n_classes, MEL_CONFUSION, MEL_DIAGONAL);
-}
-
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
 }
 
 /* a >= 0, |a|_1 = 1 and assumption 4.3, at random. */
@@ -149,24 +144,6 @@ static void test_degenerate_lines_are_refused(void **state)
                      MEL_ENUMERIC);
 }
 
-typedef struct {
-    double agreement, alpha, sigma;
-    uint32_t questions;
-} likeness;
-
-static likeness compare(mel_engine *engine, const mel_metric *truth, const double *points)
-{
-    likeness out;
-    mel_summary summary;
-    mel_metric *found = test_search_exact(&summary, engine, truth);
-    const size_t size = mel_layout_size(mel_metric_layout(truth));
-    out.agreement = test_order_agreement(POINTS, size, points, found, truth);
-    test_value_ratio(&out.alpha, &out.sigma, POINTS, size, points, found, truth);
-    out.questions = summary.questions;
-    mel_metric_free(found);
-    return out;
-}
-
 /* Order agreement on random achievable pairs, by the closed form and by the thesis' grid. */
 static void test_table_of_fractional_metrics(void **state)
 {
@@ -187,7 +164,8 @@ static void test_table_of_fractional_metrics(void **state)
                 continue;
             mel_metric *truth = test_fractional_metric(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL,
                                                        mel_space_layout(space), row->a, row->b, row->b0);
-            const likeness c = compare(closed, truth, points), g = compare(grid, truth, points);
+            const test_likeness c = test_compare_search(closed, truth, POINTS, points),
+                                g = test_compare_search(grid, truth, POINTS, points);
             print_message(
                 "  row %zu: closed %.3f (alpha %.2f, sigma %.3f); grid %.3f (%.2f, %.3f); thesis (%.2f, "
                 "%.2f)\n",
@@ -223,10 +201,10 @@ static void test_random_fractional_metrics(void **state)
             random_fractional(&rng, k, mel_space_class_share(space), a, b, &b0);
             mel_metric *truth = test_fractional_metric(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL,
                                                        mel_space_layout(space), a, b, b0);
-            agreement[t] = compare(engine, truth, points).agreement;
+            agreement[t] = test_compare_search(engine, truth, POINTS, points).agreement;
             mel_metric_free(truth);
         }
-        qsort(agreement, COUNT(agreement), sizeof *agreement, ascending);
+        mel_sort(COUNT(agreement), agreement);
         print_message("  k = %zu: agreement at least %.3f, p5 %.3f, p50 %.3f\n", k, agreement[0],
                       agreement[5], agreement[50]);
         /* A metric in a few hundred bends so much that the tolerance shows. */
@@ -252,7 +230,8 @@ static void test_decreasing_fractional(void **state)
     for (int lfpm = MEL_LFPM_CLOSED; lfpm <= MEL_LFPM_GRID; lfpm++) {
         opt.search.lfpm = (mel_lfpm)lfpm;
         mel_engine *engine = test_search_engine(&domain, &opt);
-        assert_true(compare(engine, truth, points).agreement >= (lfpm == MEL_LFPM_CLOSED ? 0.99 : 0.9));
+        assert_true(test_compare_search(engine, truth, POINTS, points).agreement >=
+                    (lfpm == MEL_LFPM_CLOSED ? 0.99 : 0.9));
         engine->ops->free(engine);
     }
     mel_metric_free(truth);

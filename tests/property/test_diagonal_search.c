@@ -3,6 +3,7 @@
 #include "support/binary.h"
 #include "support/multiclass.h"
 
+#include "base/stat.h"
 #include "metric/shared.h"
 #include "space/shared.h"
 
@@ -16,12 +17,6 @@ static const mel_noise exact = { .kind = MEL_NOISE_NONE };
 static mel_space *diagonal_space(size_t n_classes)
 {
     return test_softmax_space(n_classes, MEL_CONFUSION, MEL_DIAGONAL);
-}
-
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
 }
 
 /* --- linear -------------------------------------------------------------------------------------- */
@@ -140,7 +135,7 @@ static errors random_metrics(const mel_domain *domain, const mel_session_options
         mel_metric_free(found);
         mel_metric_free(truth);
     }
-    qsort(error, n_metrics, sizeof *error, ascending);
+    mel_sort(n_metrics, error);
     out.p50 = error[n_metrics / 2];
     out.p95 = error[n_metrics * 95 / 100];
     out.most = error[n_metrics - 1];

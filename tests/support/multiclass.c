@@ -269,6 +269,19 @@ void test_value_ratio(double *mean, double *deviation, size_t n, size_t size, co
     *deviation = sqrt(fmax(squares / (double)n - *mean * *mean, 0.0));
 }
 
+test_likeness test_compare_search(mel_engine *engine, const mel_metric *truth, size_t n, const double *points)
+{
+    test_likeness out;
+    mel_summary summary;
+    mel_metric *found = test_search_exact(&summary, engine, truth);
+    const size_t size = mel_layout_size(mel_metric_layout(truth));
+    out.agreement = test_order_agreement(n, size, points, found, truth);
+    test_value_ratio(&out.alpha, &out.sigma, n, size, points, found, truth);
+    out.questions = summary.questions;
+    mel_metric_free(found);
+    return out;
+}
+
 double test_max_error(size_t n, const double *x, const double *y)
 {
     double most = 0.0;

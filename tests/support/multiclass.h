@@ -51,6 +51,13 @@ double test_order_agreement(size_t n, size_t size, const double *points, const m
 /* Mean and standard deviation of found / truth over the points. */
 void test_value_ratio(double *mean, double *deviation, size_t n, size_t size, const double *points,
                       const mel_metric *found, const mel_metric *truth);
+/* How a search that never errs does on a metric: by the n points, and its questions. */
+typedef struct {
+    double agreement, alpha, sigma;
+    uint32_t questions;
+} test_likeness;
+test_likeness test_compare_search(mel_engine *engine, const mel_metric *truth, size_t n,
+                                  const double *points);
 double test_max_error(size_t n, const double *x, const double *y);
 double test_l2_error(size_t n, const double *x, const double *y);
 
