@@ -96,7 +96,8 @@ typedef struct {
     uint64_t label_quantiles; /* 0: the labels are classes already */
     double test_share;
     mel_reading reading;
-    bool divided; /* of several ranks each keeps the features of its own files; labels are whole */
+    /* Of several ranks each keeps the features, or probabilities, of its own files; labels are whole. */
+    bool divided;
 } mel_dataset_options;
 
 /* --- problems ----------------------------------------------------------------------------------- */
@@ -174,6 +175,9 @@ typedef struct {
     double *group_share;           /* candidates: n_groups x n_classes, P(group | class); else NULL */
     size_t n_rows;                 /* rows that it was measured on; 0 for a population or a ball */
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
+    /* The files of a pattern; n 0: one file. With `here` (three classes and more, `divided` asked for)
+     * `probability` and `row` are of the rows that this rank has read, all else of all n_rows. */
+    mel_shards shards;
     bool joint; /* probabilities are n_rows x (n_groups x n_classes): in the group and of the class */
     uint32_t *label, *group;
     size_t *row;     /* of a table: where each row is in its file, counted from 1; NULL: in its order */

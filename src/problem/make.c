@@ -45,6 +45,7 @@ void mel_problem_free(mel_problem *problem)
     free(problem->class_share);
     free(problem->group_share);
     free(problem->probability);
+    mel_shards_clear(&problem->shards);
     free(problem->label);
     free(problem->group);
     free(problem->weight);

@@ -25,6 +25,31 @@ static mel_status check_groups(const mel_problem *problem, size_t n_groups, cons
                           option);
 }
 
+/* --- rows of several ranks ---------------------------------------------------------------------- */
+
+/* Costs of rows, and probabilities of groups and classes together, are looked at as a whole. */
+static bool may_divide(const mel_problem *problem, const mel_problem_options *opt)
+{
+    return opt->dataset.divided && opt->numbers.n == 0 && !problem->joint;
+}
+
+/* Thresholds of two classes are found among the scores of all rows: everybody gets them. */
+static mel_status join_two_classes(mel_problem *problem, mel_error *err)
+{
+    mel_shards *shards = &problem->shards;
+    if (shards->here == NULL || problem->n_classes > 2)
+        return MEL_OK;
+    double *all = mel_alloc(problem->n_rows, 2 * sizeof *all);
+    if (all == NULL)
+        return mel_fail_memory(err, "the probabilities");
+    mel_shards_gather(all, problem->probability, shards, 2 * sizeof *all);
+    free(problem->probability);
+    problem->probability = all;
+    free(shards->here);
+    shards->here = NULL;
+    return MEL_OK;
+}
+
 /* --- a table ------------------------------------------------------------------------------------ */
 
 static mel_status fit_and_predict(mel_problem *problem, mel_dataset_part *train, const mel_dataset_part *test,
@@ -43,7 +68,7 @@ static mel_status fit_and_predict(mel_problem *problem, mel_dataset_part *train,
     mel_status status = mel_model_fit(&model, NULL, &train->x.view, train->y, k, train->weight, &fit, err);
     if (status != MEL_OK)
         return status;
-    problem->probability = mel_alloc_zero(test->n, k * sizeof *problem->probability);
+    problem->probability = mel_alloc_zero(test->x.view.n_rows, k * sizeof *problem->probability);
     status = problem->probability != NULL
                  ? mel_model_predict(problem->probability, model, &test->x.view, opt->resources.threads, err)
                  : mel_fail_memory(err, "the probabilities");
@@ -136,9 +161,11 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
     problem->label = test->y;
     problem->group = test->group;
     problem->weight = test->weight;
+    problem->shards = test->shards;
     test->y = test->group = NULL;
     test->weight = NULL;
-    return status;
+    test->shards = (mel_shards){ 0 };
+    return status == MEL_OK ? join_two_classes(problem, err) : status;
 }
 
 static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
@@ -166,7 +193,9 @@ mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *
 {
     mel_input input;
     mel_dataset dataset;
-    mel_status status = mel_dataset_read_with(&dataset, &input, &opt->dataset, &opt->resources, err);
+    mel_dataset_options how = opt->dataset;
+    how.divided = may_divide(problem, opt);
+    mel_status status = mel_dataset_read_with(&dataset, &input, &how, &opt->resources, err);
     if (status == MEL_OK)
         status = mel_name_groups(problem, dataset.groups.n_classes, dataset.groups.name, err);
     if (status == MEL_OK)
@@ -250,6 +279,7 @@ static mel_status read_codes(mel_labels *codes, mel_problem *problem, bool group
 static mel_status read_files(given_files *g, mel_problem *problem, const mel_problem_options *opt,
                              const mel_read_options *read, mel_error *err)
 {
+    mel_read_options probs = *read;
     mel_status status = read_codes(&g->labels, problem, false, &g->file[LABELS], opt, read, err);
     if (status == MEL_OK)
         status = mel_classes_settle(&g->classes, &g->labels, &opt->dataset.naming, g->file[LABELS].path, err);
@@ -260,14 +290,16 @@ static mel_status read_files(given_files *g, mel_problem *problem, const mel_pro
     if (status == MEL_OK && problem->joint)
         status = mel_classes_join(&g->joined, &g->classes, g->groups.n_classes,
                                   (const char *const *)g->groups.name, err);
+    probs.divided = may_divide(problem, opt) && g->classes.n > 2;
     if (status == MEL_OK)
-        status = mel_proba_from_input(&g->proba, &g->file[PROBS], columns_are(g), read, err);
+        status = mel_proba_from_input(&g->proba, &g->file[PROBS], columns_are(g), &probs, err);
     return status;
 }
 
-static mel_status check_shapes(const given_files *g, mel_error *err)
+static mel_status check_shapes(const given_files *g, const mel_shards *shards, mel_error *err)
 {
-    const size_t rows = g->proba.n_rows, k = g->proba.n_classes, m = g->groups.n_classes;
+    const size_t rows = shards->here != NULL ? shards->start[shards->n] : g->proba.n_rows;
+    const size_t k = g->proba.n_classes, m = g->groups.n_classes;
     const char *probs = g->file[PROBS].path, *labels = g->file[LABELS].path, *groups = g->file[GROUPS].path;
     if (g->labels.n_rows != rows)
         return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one label per row", probs,
@@ -324,10 +356,10 @@ static void say_whose(const given_files *g, const mel_problem_options *opt)
 }
 
 /* The arrays of the files become the problem's. */
-static mel_status take_rows(mel_problem *problem, given_files *g, const mel_problem_options *opt,
-                            mel_error *err)
+static mel_status take_rows(mel_problem *problem, given_files *g, mel_shards *shards,
+                            const mel_problem_options *opt, mel_error *err)
 {
-    mel_status status = check_shapes(g, err);
+    mel_status status = check_shapes(g, shards, err);
     if (status == MEL_OK)
         status = mel_check_classes(&opt->resources, g->classes.n, g->groups.n_classes, err);
     if (status == MEL_OK)
@@ -340,7 +372,9 @@ static mel_status take_rows(mel_problem *problem, given_files *g, const mel_prob
         return status;
     say_whose(g, opt);
     mel_take_classes(problem, &g->classes);
-    problem->n_rows = g->proba.n_rows;
+    problem->n_rows = g->labels.n_rows;
+    problem->shards = *shards;
+    *shards = (mel_shards){ 0 };
     problem->probability = g->proba.value;
     problem->label = g->labels.code;
     problem->group = g->groups.code;
@@ -363,7 +397,7 @@ mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_o
     if (status == MEL_OK)
         status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
     if (status == MEL_OK)
-        status = take_rows(problem, &g, opt, err);
+        status = take_rows(problem, &g, &reader.shards, opt, err);
     given_files_clear(&g);
     mel_reader_clear(&reader);
     return status;
