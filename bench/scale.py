@@ -6,7 +6,7 @@ files are repeated where there are fewer than that (--files). One pass is what a
 Ours is melicit.moments, file by file, added up; NumPy's is the fastest of two ways (one product for each pair of classes, or one of all products of features with all pairs), in
 blocks of rows that fit the cache; Dask runs the same function as delayed tasks in one thread. Results must agree to 1e-9.
 
-Times are of the processor, on one thread, each way in a process of its own, the fastest of three. Targets: at least 4 times the rows per second of both, time per row within 1.3 from the fewest to the most rows, memory that does not
+Times are of the processor, on one thread, each way in a process of its own. Targets: at least 4 times the rows per second of both, time per row within 1.3 from the fewest to the most rows, memory that does not
 grow with them.
 
 Then ranks: `mpirun -n 1` and `-n 2` of `melicit optimise` on probabilities of 7 classes in files of a million rows, as many rows as --rows has at most (those beyond 30 million are the same files again), with 1 and with 101 iterations, so that
@@ -123,10 +123,9 @@ def store_coefficients(folder):
 
 
 def measure(folder, way, n_files, files):
-    """The fastest of three runs: other work on the machine takes caches and memory, never gives them."""
     names = [f"{i % files:03}" for i in range(n_files)]
-    command = [sys.executable, __file__, "--one", way, str(folder), ",".join(names)]
-    return min((json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(3)), key=lambda r: r["seconds"])
+    done = subprocess.run([sys.executable, __file__, "--one", way, str(folder), ",".join(names)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 def measure_sums(folder, args):

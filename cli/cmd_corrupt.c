@@ -206,7 +206,6 @@ static mel_status write_labels(const work *w, const corrupt_args *args, mel_erro
 {
     const prediction_shape shape = { .csv = true,
                                      .decisions = true,
-                                     .rows = w->labels.n_rows,
                                      .column = w->column_name,
                                      .classes = w->classes.n,
                                      .names = (const char *const *)w->classes.label,

@@ -1,4 +1,4 @@
-/* The result of melicit predict, written row by row: NPY (the number of rows is known beforehand) or CSV. */
+/* The result of melicit predict, written row by row: NPY or CSV. */
 #ifndef MEL_CLI_PREDICTION_FILE_H
 #define MEL_CLI_PREDICTION_FILE_H
 
@@ -7,7 +7,7 @@
 typedef struct {
     bool csv;       /* else NPY, little-endian */
     bool decisions; /* one class per row, else its probabilities */
-    size_t rows, classes;
+    size_t classes;
     const char *column;        /* of decisions in CSV; NULL: "decision" */
     const char *const *names;  /* of the classes, for CSV */
     const char *const *labels; /* what files call them: NPY goes by their sorted order */
@@ -16,8 +16,9 @@ typedef struct {
 
 typedef struct {
     cli_out out;
-    bool csv;
-    size_t classes;
+    FILE *waiting; /* NPY to a pipe: rows, which their number comes before; NULL: they go straight to `out` */
+    bool csv, decisions;
+    size_t classes, rows;
     size_t *order; /* the class of each column */
     double *value; /* what stands for each class as a decision in NPY ... */
     bool whole;    /* ... where all are whole numbers */

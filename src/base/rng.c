@@ -102,6 +102,21 @@ void mel_rng_seed_stream(mel_rng *rng, uint64_t seed, uint64_t stream)
     seed_from_entropy(rng, entropy);
 }
 
+/* Of x -> a x + c, done n times: a and c are squared for each binary digit of n (F. Brown, 1994). */
+void mel_rng_skip(mel_rng *rng, uint64_t n)
+{
+    uint128 a = join(MULTIPLIER_HI, MULTIPLIER_LO), c = join(rng->inc_hi, rng->inc_lo);
+    uint128 state = join(rng->state_hi, rng->state_lo);
+    for (; n > 0; n >>= 1) {
+        if ((n & 1) != 0)
+            state = state * a + c;
+        c *= a + 1;
+        a *= a;
+    }
+    rng->state_hi = (uint64_t)(state >> 64);
+    rng->state_lo = (uint64_t)state;
+}
+
 uint64_t mel_rng_next(mel_rng *rng)
 {
     step(rng);

@@ -17,6 +17,8 @@ void mel_rng_seed(mel_rng *rng, uint64_t seed);
  * Stream 0 is the stream of mel_rng_seed. */
 void mel_rng_seed_stream(mel_rng *rng, uint64_t seed, uint64_t stream);
 uint64_t mel_rng_next(mel_rng *rng);
+/* As if mel_rng_next had been called n times. */
+void mel_rng_skip(mel_rng *rng, uint64_t n);
 /* Uniform on [0, 1) with 53 random bits, as numpy.random.Generator.random(). */
 double mel_rng_uniform(mel_rng *rng);
 /* Uniform on {0, ..., bound-1} without bias (Lemire's multiplication with rejection); bound >= 1. */

@@ -417,6 +417,7 @@ static void draw_rules(uint32_t *rule, const mel_classifier *c, const mel_undeci
     const size_t columns = mel_classifier_columns(c);
     mel_rng rng;
     mel_rng_seed(&rng, rows->seed);
+    mel_rng_skip(&rng, rows->before);
     for (size_t i = 0; i < rows->n; i++) {
         const double *p = rows->probability + i * columns;
         const double uniform =

@@ -205,7 +205,9 @@ static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_r
 {
     mel_rule_rows plain = *rows;
     mel_rule_evidence e = { 0 };
-    const mel_undecided all = { rows->n_rows, rows->probability, rows->group, rows->row_cost, NULL, 0 };
+    const mel_undecided all = {
+        .n = rows->n_rows, .probability = rows->probability, .group = rows->group, .row_cost = rows->row_cost
+    };
     double *chance = mel_alloc(rows->n_rows * c->n_decisions, sizeof *chance);
     plain.row_cost = NULL;
     mel_status status = chance != NULL ? mel_rule_evidence_make(&e, &plain, opt, err)

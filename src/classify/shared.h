@@ -34,6 +34,7 @@ typedef struct {
     const double *row_cost;      /* n x n_classes, for classifiers with cost columns; else NULL */
     const char *const *row_name; /* by which mixtures are drawn; NULL: by the row's place */
     uint64_t seed;
+    size_t before; /* rows that come before these: their coins are tossed first */
 } mel_undecided;
 /* What every rule of a mixture says: rules x n. */
 mel_status mel_classifier_said(uint32_t *said, const mel_classifier *classifier, const mel_undecided *rows,

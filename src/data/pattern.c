@@ -83,6 +83,34 @@ mel_status mel_pattern_find(mel_matches *out, const char *pattern, mel_error *er
     return status;
 }
 
+static mel_status check_together(const mel_matches *a, const mel_matches *b, mel_error *err)
+{
+    size_t i = 0;
+    while (i < a->n && i < b->n && strcmp(a->file[i].key, b->file[i].key) == 0)
+        i++;
+    if (i == a->n && i == b->n)
+        return MEL_OK;
+    const bool first = i == b->n || (i < a->n && strcmp(a->file[i].key, b->file[i].key) < 0);
+    return mel_fail(err, MEL_EDATA,
+                    "files that belong together have the same text in place of the *; %s has no other one",
+                    mel_quote_file((first ? a : b)->file[i].name).text);
+}
+
+mel_status mel_patterns_find(mel_matches *out, size_t n, const char *const *pattern, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t p = 0; p < n && status == MEL_OK; p++)
+        if (pattern[p] != NULL)
+            status = mel_pattern_find(&out[p], pattern[p], err);
+    for (size_t p = 1; p < n && status == MEL_OK; p++)
+        if (pattern[p] != NULL) {
+            status = check_together(&out[0], &out[p], err);
+            status =
+                status == MEL_OK ? status : mel_fail_in(err, status, "%s and %s", pattern[0], pattern[p]);
+        }
+    return status;
+}
+
 bool mel_pattern_is_files(const char *pattern)
 {
     mel_matches files;

@@ -26,6 +26,9 @@ typedef struct {
 /* The files of a pattern; MEL_EDATA when no file matches. */
 mel_status mel_pattern_find(mel_matches *out, const char *pattern, mel_error *err);
 void mel_matches_clear(mel_matches *matches);
+/* The files of n patterns (NULL: none, and out[i] stays empty) that belong together, those of out[0] by those
+ * of the others: the same text is in place of each *. out is cleared by the caller, also after a refusal. */
+mel_status mel_patterns_find(mel_matches *out, size_t n, const char *const *pattern, mel_error *err);
 /* Is each of them a regular file, and there is one? */
 bool mel_pattern_is_files(const char *pattern);
 /* The digest of a file, or one of the digests of all files of a pattern, in their order. */

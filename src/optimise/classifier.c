@@ -148,9 +148,9 @@ mel_status mel_weighted_apply(double *chance, const mel_weighted *w, size_t n, c
     return status;
 }
 
-mel_status mel_weighted_decide(uint32_t *prediction, const mel_weighted *w, size_t n,
-                               const double *probability, const mel_feature_rows *features, uint64_t seed,
-                               mel_error *err)
+mel_status mel_weighted_decide_from(uint32_t *prediction, const mel_weighted *w, size_t before, size_t n,
+                                    const double *probability, const mel_feature_rows *features,
+                                    uint64_t seed, mel_error *err)
 {
     const size_t k = w->mixture.n_classes;
     double *chance = mel_alloc(n, k * sizeof *chance);
@@ -159,6 +159,7 @@ mel_status mel_weighted_decide(uint32_t *prediction, const mel_weighted *w, size
     const mel_status status = mel_weighted_apply(chance, w, n, probability, features, err);
     mel_rng rng;
     mel_rng_seed(&rng, seed);
+    mel_rng_skip(&rng, before);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         double left = mel_rng_uniform(&rng);
         uint32_t j = 0;
@@ -168,4 +169,11 @@ mel_status mel_weighted_decide(uint32_t *prediction, const mel_weighted *w, size
     }
     free(chance);
     return status;
+}
+
+mel_status mel_weighted_decide(uint32_t *prediction, const mel_weighted *w, size_t n,
+                               const double *probability, const mel_feature_rows *features, uint64_t seed,
+                               mel_error *err)
+{
+    return mel_weighted_decide_from(prediction, w, 0, n, probability, features, seed, err);
 }

@@ -108,6 +108,10 @@ mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t s
 /* Whether a file says that it has the format of mel_weighted_save; false also for files that cannot be read
  * and for "-". */
 bool mel_weighted_recognise(const char *path);
+/* mel_weighted_decide of rows that so many others come before. */
+mel_status mel_weighted_decide_from(uint32_t *prediction, const mel_weighted *weighted, size_t before,
+                                    size_t n, const double *probability, const mel_feature_rows *features,
+                                    uint64_t seed, mel_error *err);
 
 /* Shorter for two classes, where the next question is about the same gain again. */
 double mel_compare_first_step(size_t n_classes);

@@ -208,21 +208,6 @@ static mel_status add_counts(mel_score_counts **all, mel_score_counts *more, mel
 
 enum { PROBS, LABELS, GROUPS, FILES };
 
-static mel_status find_files(mel_matches *files, const mel_problem_options *opt, mel_error *err)
-{
-    const char *const given[FILES] = { opt->probs, opt->labels, opt->groups };
-    mel_status status = MEL_OK;
-    for (size_t f = 0; f < FILES && status == MEL_OK; f++)
-        if (given[f] != NULL)
-            status = mel_pattern_find(&files[f], given[f], err);
-    for (size_t f = 1; f < FILES && status == MEL_OK; f++)
-        for (size_t i = 0; given[f] != NULL && i < files[PROBS].n && status == MEL_OK; i++)
-            if (files[f].n != files[PROBS].n || strcmp(files[f].file[i].key, files[PROBS].file[i].key) != 0)
-                status =
-                    mel_fail(err, MEL_EDATA, "%s and %s are not of the same files", given[PROBS], given[f]);
-    return status;
-}
-
 /* One file of probabilities with its labels and groups. */
 static mel_status count_file(mel_score_counts **all, const mel_problem_options *opt, mel_error *err)
 {
@@ -284,7 +269,8 @@ mel_status mel_score_counts_of_files(mel_score_counts **out, const mel_problem_o
     mel_status status = MEL_OK;
     if (!mel_is_pattern(opt->probs))
         return count_file(out, opt, err);
-    status = find_files(files, opt, err);
+    const char *const given[FILES] = { opt->probs, opt->labels, opt->groups };
+    status = mel_patterns_find(files, FILES, given, err);
     for (size_t i = mel_team_get()->rank; i < files[PROBS].n && status == MEL_OK; i += mel_team_get()->size) {
         mel_problem_options one = *opt;
         one.probs = files[PROBS].file[i].name;

@@ -1,5 +1,8 @@
 """Several ranks under mpirun: the bits of one process, for each verb that reads rows; what happens when one of them fails."""
 import gzip
+import json
+import os
+import re
 import shutil
 import subprocess
 
@@ -137,6 +140,120 @@ def test_predict(rows):
         assert (rows.folder / f"one.{out}").read_bytes() == (rows.folder / f"several.{out}").read_bytes()
         assert one.json | {"out": "", "seconds": 0} == several.json | {"out": "", "seconds": 0}
         assert one.json["unseen"] == 1 and one.json["imputed"] == 2 and one.json["rows"] == ROWS + 2
+
+
+def halves(*gains, **more):
+    """A classifier that tosses a coin between rules that say the opposite."""
+    return json.dumps({"format": "melicit-classifier", "version": 1, "classes": ["0", "1"], "labels": ["0", "1"], "groups": [], **more,
+                       "rules": [{"gain": gain, "share": 0.5} for gain in gains]})
+
+
+KEEP, TURN = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+TWO = ("--probs", "s*.npy")
+DECIDERS = {  # classifier, files, ranks
+    "coins": (halves(KEEP, TURN), TWO, 2),
+    "groups": (halves([KEEP, TURN], [TURN, KEEP], groups=["0", "1"]), (*TWO, "--groups", "g*.npy"), 3),
+    "hash": (halves(KEEP, TURN, salts=[5]), TWO, 2),
+    "costs": (halves(KEEP, TURN, row_cost=["", "amount"]), (*TWO, "--costs", "c*.csv"), 7),
+    "ids": (halves(KEEP, TURN), (*TWO, "--ids", "i*.csv"), 2),
+    "ids_of_all_kinds": (halves(KEEP, TURN), (*TWO, "--ids", "j*.csv"), 2),
+    "chances": (halves(KEEP, TURN), (*TWO, "--chances"), 4),
+    "model": (None, ("--data", "d*.csv.gz", "--model", "m.json"), 3),
+    "one_file_of_groups": (halves([KEEP, TURN], [TURN, KEEP], groups=["0", "1"]), (*TWO, "--groups", "gall.npy"), 2),
+}
+
+
+def companions(rows):
+    """Costs, ids that are numbers, and ids that are numbers in some of the files only."""
+    sizes = {i: len(rows.load(f"s{i}.npy")) for i in ("all", "-0", "-1", "-2", "-3", "-4")}
+    first = {"all": 0, **dict(zip(list(sizes)[1:], numpy.cumsum([0, *list(sizes.values())[1:]]).tolist()))}
+    for i, n in sizes.items():
+        at = range(first[i], first[i] + n)
+        rows.write(f"c{i}.csv", "amount\n" + "".join(f"{(a * 7919) % 13 + 0.5}\n" for a in at))
+        rows.write(f"i{i}.csv", "id\n" + "".join(f"{a}\n" for a in at))
+        rows.write(f"j{i}.csv", "id\n" + "".join(f"{a}\n" if a > 2500 else f"0{a}.0\n" if a > 0 else "first\n" for a in at))
+
+
+@pytest.mark.parametrize("kind", DECIDERS)
+def test_decisions_file_by_file(rows, kind):
+    """A classifier sees some files in each rank, or one after the other: coins fall as they do for all rows at once."""
+    classifier, files, ranks = DECIDERS[kind]
+    companions(rows)
+    if kind == "model":
+        rows("train", "--data", "dall.csv.gz", "--out", "m.json").done()
+        classifier = json.dumps({**json.loads(halves()), "classes": list("abc"), "labels": list("abc"),
+                                 "rules": [{"gain": numpy.roll(numpy.eye(3), r, 1).tolist(), "share": 1 / 3} for r in range(3)]})
+    rows.write("half.json", classifier)
+    command = ("predict", "--classifier", "half.json", "--seed", "5", "--json", "--out")
+
+    def named(sign):
+        return [f.replace("*", sign) for f in files]
+
+    whole = rows(*command, "whole.npy", *named("all")).done().json
+    parts = rows(*command, "parts.npy", *named("-*")).done().json
+    several = mpirun(rows, ranks, PROGRAM, *command, "several.npy", *named("-*")).done().json
+    alike = {"out": "", "seconds": 0, "probs": "", "model": "", "warnings": []}
+    assert whole | alike == parts | alike and several | {"out": "", "seconds": 0} == parts | {"out": "", "seconds": 0}
+    bytes_of = {name: (rows.folder / f"{name}.npy").read_bytes() for name in ("whole", "parts", "several")}
+    assert bytes_of["parts"] == bytes_of["several"] and whole["rows"] == ROWS
+    if kind == "ids_of_all_kinds":  # "03.0" is a text where other files have texts
+        assert "numbers in some files" in parts["warnings"][0]
+    assert bytes_of["whole"] == bytes_of["parts"]
+
+
+def test_basis_functions_file_by_file(rows):
+    """The same for a classifier that reads features."""
+    rows("optimise", "--metric", "g-mean", "--iterations", "4", "--probs", "pall.npy", "--labels", "yall.npy", "--validation-probs", "pall.npy",
+         "--validation-labels", "yall.npy", "--validation-features", "dall.csv.gz", "--features", "dall.csv.gz", "--basis", "default+columns:c=u,c=v",
+         "--out", "basis.json").done()
+    command = ("predict", "--classifier", "basis.json", "--out")
+    rows(*command, "whole.npy", "--probs", "pall.npy", "--features", "dall.csv.gz").done()
+    rows(*command, "parts.npy", "--probs", "p-*.npy", "--features", "d-*.csv.gz").done()
+    mpirun(rows, 3, PROGRAM, *command, "several.npy", "--probs", "p-*.npy", "--features", "d-*.csv.gz").done()
+    whole, parts, several = (rows.load(f"{name}.npy") for name in ("whole", "parts", "several"))
+    assert (whole == parts).all() and (parts == several).all() and len(set(whole.tolist())) == 3
+
+
+def megabytes(melicit, *command):
+    """The most memory that one process had."""
+    process = subprocess.Popen([PROGRAM, *command], cwd=melicit.folder, env=environment(), stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return used.ru_maxrss / 1024
+
+
+def test_memory_is_that_of_a_file(rows):
+    """Four times the files take no more memory, as one process and as two."""
+    rows.write("three.json", json.dumps({**json.loads(halves()), "classes": list("012"), "labels": list("012"),
+                                         "rules": [{"gain": numpy.eye(3).tolist(), "share": 1}]}))
+    values = numpy.random.default_rng(1).dirichlet([1, 1, 1], 100000)
+    for i in range(16):
+        numpy.save(rows.folder / f"{'few' if i < 4 else 'many'}-{i:02}.npy", values)
+        (rows.folder / f"many-{i:02}.npy").exists() or (rows.folder / f"many-{i:02}.npy").symlink_to(f"few-{i:02}.npy")
+
+    def used(pattern):
+        command = ("predict", "--classifier", "three.json", "--probs", pattern, "--out", "out.npy")
+        told = mpirun(rows, 2, PROGRAM, *command, "--json", "--verbose").done().json
+        return megabytes(rows, *command), float(re.search(r"([0-9]+) MB in rank 0", " ".join(told["notes"])).group(1))
+
+    few, many = used("few-??.npy"), used("many-??.npy")  # 10 MB and 38 MB of numbers
+    assert many[0] < few[0] + 4 and many[1] < few[1] + 4
+
+
+def test_files_that_are_not_alike(rows):
+    """Columns without names are in sorted order, those with names in theirs; warnings are of all ranks."""
+    rows.write("half.json", halves(KEEP, TURN))
+    rows.write("q-0.csv", "1,0\n0.3,0.7\n0.3,0.699\n")
+    rows.write("q-1.csv", "1,0\n0.2,0.801\n")
+    command = ("predict", "--classifier", "half.json", "--probs", "q-*.csv", "--out", "out.csv", "--json")
+    one, several = rows(*command).done().json, mpirun(rows, 3, PROGRAM, *command).done().json
+    assert one["warnings"] == several["warnings"] and len(one["warnings"]) == 2 and "q-1.csv" in one["warnings"][1]
+    for text, words in (("0.2,0.8\n", "has not a header, and q-0.csv has"), ("p\n0.2\n", "has 1 column, and q-0.csv has 2"),
+                        ("1,0\n0.2,0.9\n", "q-1.csv: row 2: 2 probabilities sum to 1.1, not 1")):
+        rows.write("q-1.csv", text)
+        alone, together = rows(*command[:-1]).refused(3, words), mpirun(rows, 2, PROGRAM, *command[:-1])
+        assert together.code == 3 and [line for line in together.err.splitlines() if line.startswith("melicit")] == alone.err.splitlines()
 
 
 def test_other_files(rows):

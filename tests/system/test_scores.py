@@ -93,7 +93,7 @@ def test_refused(scored):
     scored("apply", "--named", "f1", "--at-most", "equalised-odds=0.1", "--scores", "0").refused(2, "not by group")
     scored("apply", "--named", "f1", "--scores", "t").refused(3, "t: these are no counts of scores")
     (scored.folder / "s-3.npy").unlink()
-    scored("apply", "--named", "f1", *FROM, "--count-scores").refused(3, "are not of the same files")
+    scored("apply", "--named", "f1", *FROM, "--count-scores").refused(3, "have the same text in place of the *")
 
 
 @pytest.mark.parametrize("change", [("cell", [3, 3]), ("first", [-1, 2]), ("group", [1, 1]), ("cell", [1 << 20, 1]), ("classes", ["a", "a"]),

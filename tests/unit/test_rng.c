@@ -471,6 +471,31 @@ static void test_sphere(void **state)
     mel_rng_sphere(&rng, 0, x);
 }
 
+/* Skipping is drawing and dropping, also in several goes. */
+static void test_skip(void **state)
+{
+    (void)state;
+    static const uint64_t far[] = { 0, 1, 2, 3, 64, 1000, 4097, 100001 };
+    for (size_t i = 0; i < COUNT(far); i++) {
+        mel_rng drawn, skipped;
+        mel_rng_seed_stream(&drawn, 5, i);
+        skipped = drawn;
+        for (uint64_t j = 0; j < far[i]; j++)
+            (void)mel_rng_next(&drawn);
+        mel_rng_skip(&skipped, far[i] / 3);
+        mel_rng_skip(&skipped, far[i] - far[i] / 3);
+        assert_memory_equal(&drawn, &skipped, sizeof drawn);
+    }
+    mel_rng rng, once;
+    mel_rng_seed(&rng, 1);
+    once = rng;
+    mel_rng_skip(&rng, UINT64_MAX);
+    mel_rng_skip(&rng, 2);
+    mel_rng_skip(&once, UINT64_C(1) << 63);
+    mel_rng_skip(&once, (UINT64_C(1) << 63) + 1);
+    assert_memory_equal(&rng, &once, sizeof rng);
+}
+
 /* All 24 orders of four things come up equally often. */
 static void test_shuffle(void **state)
 {
@@ -525,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_dirichlet_tiny),
         cmocka_unit_test(test_dirichlet_edges),
         cmocka_unit_test(test_sphere),
+        cmocka_unit_test(test_skip),
         cmocka_unit_test(test_shuffle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

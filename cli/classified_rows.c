@@ -1,0 +1,275 @@
+/* Rows that a stored classifier decides about: their probabilities, of a file or of a model, with their
+ * groups, features, ids and costs. */
+#include "classified_rows.h"
+
+#include "files.h"
+#include "optimise/shared.h"
+#include "output.h"
+#include "row_costs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the classifier ------------------------------------------------------------------------------ */
+
+void cli_decider_clear(cli_decider *d)
+{
+    mel_classifier_free(d->classifier);
+    mel_weighted_free(d->weighted);
+    mel_classes_clear(&d->classes);
+    mel_classes_clear(&d->joined);
+    mel_model_free(d->model);
+    *d = (cli_decider){ 0 };
+}
+
+/* Either kind of classifier. */
+static mel_status load_file(cli_decider *d, const char *path, mel_error *err)
+{
+    if (!mel_weighted_recognise(path)) {
+        const mel_status status = mel_classifier_load(&d->classifier, path, err);
+        if (status == MEL_OK)
+            d->of = mel_classifier_get(d->classifier);
+        return status;
+    }
+    const mel_status status = mel_weighted_load(&d->weighted, path, err);
+    if (status == MEL_OK) {
+        const mel_weighted_parts parts = mel_weighted_get(d->weighted);
+        d->of = (mel_classifier_parts){ .n_classes = parts.mixture->n_classes,
+                                        .n_decisions = parts.mixture->n_classes,
+                                        .class_name = parts.class_name,
+                                        .label = parts.label,
+                                        .number_texts = parts.number_texts };
+    }
+    return status;
+}
+
+mel_status cli_decider_load(cli_decider *d, const cli_classifier_job *job, mel_error *err)
+{
+    mel_status status = load_file(d, job->classifier, err);
+    if (status == MEL_OK)
+        status = mel_classes_of_names(&d->classes, d->of.n_classes, d->of.class_name,
+                                      d->of.label != NULL ? d->of.label : d->of.class_name,
+                                      d->of.number_texts, err);
+    if (status == MEL_OK && d->of.joint)
+        status = mel_classes_join(&d->joined, &d->classes, d->of.n_groups, d->of.group_name, err);
+    if (status == MEL_OK && job->model != NULL)
+        status = mel_model_load(&d->model, job->model, err);
+    if (status == MEL_OK && d->model != NULL && mel_model_encoder(d->model) == NULL)
+        status =
+            cli_fail(err, MEL_EDATA, "%s: the model does not say how a table becomes features", job->model);
+    return status;
+}
+
+/* --- what belongs to rows ------------------------------------------------------------------------ */
+
+void cli_classified_clear(cli_classified_rows *rows)
+{
+    mel_proba_clear(&rows->proba);
+    mel_table_free(rows->table);
+    free(rows->row_cost);
+    mel_labels_clear(&rows->groups);
+    cli_features_clear(&rows->features);
+    mel_labels_clear(&rows->ids);
+    free(rows->row_name);
+    *rows = (cli_classified_rows){ 0 };
+}
+
+static mel_status read_groups(cli_classified_rows *rows, const cli_decider *d, const cli_classifier_job *job,
+                              const mel_read_options *read, mel_error *err)
+{
+    const mel_classifier_parts *c = &d->of;
+    const bool given = job->groups != NULL || job->group != NULL, needed = c->n_groups > 1 && !c->joint;
+    if (given != needed)
+        return needed
+                   ? cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE%s", job->classifier,
+                              job->data != NULL ? ", or --group COLUMN of the data" : "")
+                   : cli_fail(err, MEL_EINVAL, "--group%s: %s does not %s groups",
+                              job->groups != NULL ? "s" : "", job->classifier, c->joint ? "look at" : "know");
+    if (job->group != NULL) {
+        const mel_status found = mel_need_column(rows->table, job->group, "--group", err);
+        return found == MEL_OK
+                   ? mel_take_groups(&rows->groups, rows->table, job->group, c->n_groups, c->group_name, err)
+                   : found;
+    }
+    if (job->groups == NULL)
+        return MEL_OK;
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status = mel_table_read(&table, job->groups, read, err);
+    if (status == MEL_OK)
+        status = mel_only_column(&column, table, "group", "the name \"group\"", err);
+    if (status == MEL_OK)
+        status = mel_take_groups(&rows->groups, table, column, c->n_groups, c->group_name, err);
+    mel_table_free(table);
+    if (status == MEL_OK && rows->groups.n_rows != rows->proba.n_rows)
+        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row",
+                          job->probs != NULL ? job->probs : job->data, rows->proba.n_rows, job->groups,
+                          rows->groups.n_rows);
+    return status;
+}
+
+/* The ids of the rows, texts or numbers. */
+static mel_status read_ids(cli_classified_rows *rows, const cli_decider *d, const cli_classifier_job *job,
+                           const mel_read_options *read, mel_error *err)
+{
+    if (job->ids == NULL)
+        return MEL_OK;
+    if (d->classifier == NULL)
+        return cli_fail(err, MEL_EINVAL, "--ids: %s has basis functions, whose mixtures are drawn by --seed",
+                        job->classifier);
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status = mel_table_read(&table, job->ids, read, err);
+    if (status == MEL_OK)
+        status = mel_only_column(&column, table, "id", "the name \"id\"", err);
+    if (status == MEL_OK)
+        status = mel_table_groups(&rows->ids, table, column, err);
+    mel_table_free(table);
+    if (status == MEL_OK && rows->ids.n_rows != rows->proba.n_rows)
+        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one id per row",
+                          job->probs != NULL ? job->probs : job->data, rows->proba.n_rows, job->ids,
+                          rows->ids.n_rows);
+    if (status != MEL_OK)
+        return status;
+    rows->row_name = cli_alloc_zero(rows->ids.n_rows, sizeof *rows->row_name);
+    for (size_t i = 0; i < rows->ids.n_rows; i++)
+        rows->row_name[i] = rows->ids.name[rows->ids.code[i]];
+    return MEL_OK;
+}
+
+static mel_status read_features(cli_classified_rows *rows, const cli_decider *d,
+                                const cli_classifier_job *job, const mel_read_options *read, mel_error *err)
+{
+    const mel_weight_basis *basis = d->weighted != NULL ? mel_weighted_get(d->weighted).basis : NULL;
+    const bool reads = basis != NULL && mel_weight_basis_reads_features(basis);
+    if (reads != (job->features != NULL))
+        return reads ? cli_fail(err, MEL_EINVAL, "%s decides by features: give --features FILE",
+                                job->classifier)
+                     : cli_fail(err, MEL_EINVAL, "--features: %s does not read features", job->classifier);
+    return reads ? cli_features_of_basis(&rows->features, job->features, basis, rows->proba.n_rows,
+                                         job->probs, read, err)
+                 : MEL_OK;
+}
+
+/* Columns of the table, or of a file of their own. */
+static mel_status read_costs(cli_classified_rows *rows, const cli_decider *d, const cli_classifier_job *job,
+                             const mel_read_options *read, mel_error *err)
+{
+    const char *const *column = d->of.cost_column;
+    const size_t k = d->of.n_classes, n = rows->proba.n_rows;
+    if (column == NULL)
+        return job->costs == NULL
+                   ? MEL_OK
+                   : cli_fail(err, MEL_EINVAL, "--costs: %s does not know costs of rows", job->classifier);
+    const char *file = job->costs != NULL ? job->costs : job->data;
+    mel_text_list names = { .item = cli_alloc_zero(k, sizeof *names.item) };
+    for (size_t c = 0; c < k; c++)
+        if (column[c][0] != '\0' && mel_name_place(column[c], names.n, names.item) == names.n)
+            names.item[names.n++] = column[c];
+    mel_table *table = NULL;
+    double *numbers = NULL;
+    char *path = NULL;
+    mel_status status = file != NULL ? cli_find_data(&path, file, err)
+                                     : cli_fail(err, MEL_EINVAL,
+                                                "%s weighs rows by their costs: give --costs FILE with %s %s",
+                                                job->classifier, names.n == 1 ? "the column" : "the columns",
+                                                mel_name_list(names.n, names.item).text);
+    if (status == MEL_OK)
+        status = mel_table_read(&table, path, read, err);
+    if (status == MEL_OK && mel_table_rows(table) != n)
+        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected the costs of each row", path,
+                          mel_table_rows(table), job->probs != NULL ? job->probs : job->data, n);
+    if (status == MEL_OK)
+        status = mel_row_costs_read(&numbers, table, &names, job->costs != NULL ? "--costs" : "--data", err);
+    if (status == MEL_OK)
+        cli_row_costs(&rows->row_cost, n, k, column, &names, numbers);
+    mel_table_free(table);
+    free(numbers);
+    free(names.item);
+    free(path);
+    return status;
+}
+
+/* --- probabilities ------------------------------------------------------------------------------- */
+
+static mel_status predict_table(cli_classified_rows *rows, const mel_model *model, const cli_run *run,
+                                mel_error *err)
+{
+    const size_t k = mel_model_classes(model);
+    mel_encoded x = { 0 };
+    mel_status status = mel_encode(&x, mel_model_encoder(model), rows->table, err);
+    if (status != MEL_OK)
+        return status;
+    rows->proba = (mel_proba){ .n_rows = x.view.n_rows, .n_classes = k, .n_columns = k };
+    rows->proba.value = cli_alloc_zero(x.view.n_rows, k * sizeof *rows->proba.value);
+    rows->proba.name = cli_alloc_zero(k, sizeof *rows->proba.name);
+    for (size_t c = 0; c < k; c++)
+        rows->proba.name[c] = cli_format("%s", mel_model_class_name(model, c));
+    rows->unseen = x.unseen;
+    status = mel_model_predict(rows->proba.value, model, &x.view, run->threads, err);
+    mel_encoded_clear(&x);
+    return status;
+}
+
+/* A file without "labels" may have renamed its classes: what their sorted order was is then not known. */
+static mel_status check_order(const cli_classified_rows *rows, const cli_decider *d,
+                              const cli_classifier_job *job, mel_error *err)
+{
+    bool sorted = true;
+    for (size_t i = 0; i < d->classes.n; i++)
+        sorted = sorted && d->classes.place[i] == i;
+    if (sorted || d->of.label != NULL)
+        return MEL_OK;
+    if (rows->proba.name == NULL && rows->proba.n_columns > 1 && job->columns == NULL)
+        return cli_fail(err, MEL_EINVAL,
+                        "%s does not say what the labels of its classes were (no \"labels\"), nor %s which "
+                        "column is whose: --columns says it",
+                        job->classifier, job->probs);
+    return job->csv
+               ? MEL_OK
+               : cli_fail(err, MEL_EINVAL,
+                          "%s does not say what the labels of its classes were (no \"labels\"), by which "
+                          "NPY files are sorted: write CSV, or apply the metric again",
+                          job->classifier);
+}
+
+/* What the columns of probabilities are. */
+static const mel_classes *columns_are(const cli_decider *d)
+{
+    return d->of.joint ? &d->joined : &d->classes;
+}
+
+static mel_status read_probabilities(cli_classified_rows *rows, const cli_decider *d, const cli_run *run,
+                                     const cli_classifier_job *job, const mel_read_options *read,
+                                     mel_error *err)
+{
+    if (d->model == NULL)
+        return mel_proba_read_classes(&rows->proba, job->probs, columns_are(d), read, err);
+    const mel_status status = mel_table_read(&rows->table, job->data, read, err);
+    return status == MEL_OK ? predict_table(rows, d->model, run, err) : status;
+}
+
+mel_status cli_classified_read(cli_classified_rows *rows, const cli_decider *d, const cli_run *run,
+                               const cli_classifier_job *job, const mel_read_options *read, mel_error *err)
+{
+    const mel_classes *columns = columns_are(d);
+    const char *from = job->probs != NULL ? job->probs : job->model;
+    mel_status status = read_probabilities(rows, d, run, job, read, err);
+    if (status == MEL_OK && rows->proba.n_classes != columns->n)
+        status =
+            cli_fail(err, MEL_EDATA,
+                     d->of.joint ? "%s has probabilities of %zu classes, %s looks at %zu, GROUP:CLASS each"
+                                 : "%s has probabilities of %zu classes, %s decides between %zu",
+                     from, rows->proba.n_classes, job->classifier, columns->n);
+    if (status == MEL_OK)
+        status = check_order(rows, d, job, err);
+    if (status == MEL_OK)
+        status = mel_proba_order(&rows->proba, from, job->columns, columns, err);
+    if (status == MEL_OK)
+        status = read_groups(rows, d, job, read, err);
+    if (status == MEL_OK)
+        status = read_features(rows, d, job, read, err);
+    if (status == MEL_OK)
+        status = read_ids(rows, d, job, read, err);
+    return status == MEL_OK ? read_costs(rows, d, job, read, err) : status;
+}
