@@ -2,6 +2,7 @@
 #include "classify/certainty_parts.h"
 #include "classify/evidence.h"
 #include "data/quote.h"
+#include "data/row_sums.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -30,10 +31,10 @@ static mel_status shared_weights(double **out, const mel_rule_rows *rows, const 
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "what rows count");
     plain.row_cost = NULL;
-    mel_rule_label_weights(*out, &plain, class_share, growth);
-    for (size_t r = 0; r < rows->n_rows && cost != NULL; r++)
+    const mel_status status = mel_rule_label_weights(*out, &plain, class_share, growth, err);
+    for (size_t r = 0; r < rows->n_rows && cost != NULL && status == MEL_OK; r++)
         (*out)[r] *= cost[rows->label[r]];
-    return MEL_OK;
+    return status;
 }
 
 /* What a mistake about each of two classes costs where the classes have these shares and so much of both is
@@ -68,12 +69,13 @@ static mel_status fixed_costs(bool *are, double cost[2], const mel_rule_rows *ro
     return status;
 }
 
+/* Rows that all of them stand for; those of several ranks stand for themselves. */
 static double number_of(const mel_rule_rows *rows)
 {
     double n = 0.0;
-    for (size_t r = 0; r < rows->n_rows; r++)
-        n += rows->count != NULL ? rows->count[r] : 1.0;
-    return n;
+    for (size_t r = 0; rows->count != NULL && r < rows->n_rows; r++)
+        n += rows->count[r];
+    return rows->count != NULL ? n : (double)mel_rows_of_all(rows->shards, rows->n_rows);
 }
 
 /* Where mistakes about the classes count that much; what is found is then taken back to what is met. */
@@ -90,15 +92,30 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint
         status = mel_adjustment_copy(&start, opt->adjustment, err);
     if (status == MEL_OK && cost != NULL && opt->adjustment != NULL)
         mel_adjustment_shift(&start, 2, same, cost);
+    const mel_adjustment_rows of = { .stand_for = number_of(rows),
+                                     .n = rows->n_rows,
+                                     .n_classes = mel_rule_columns(rows),
+                                     .probability = rows->probability,
+                                     .label = label,
+                                     .weight = weight != NULL ? weight : rows->weight,
+                                     .shards = rows->shards };
     if (status == MEL_OK)
-        status = mel_adjustment_fit_counted(out, number_of(rows), rows->n_rows, mel_rule_columns(rows),
-                                            rows->probability, label, weight != NULL ? weight : rows->weight,
-                                            opt->adjustment != NULL ? &start : NULL, &opt->progress, err);
+        status =
+            mel_adjustment_fit_rows(out, &of, opt->adjustment != NULL ? &start : NULL, &opt->progress, err);
     if (status == MEL_OK && cost != NULL)
         mel_adjustment_shift(out, 2, cost, same);
     mel_adjustment_clear(&start);
     free(weight);
     return status;
+}
+
+/* By group, where probabilities are of groups and classes. */
+static void add_classes(double *weight, size_t from, size_t to, const void *user)
+{
+    const mel_rule_rows *rows = user;
+    for (size_t r = from; r < to; r++)
+        weight[(rows->joint ? rows->group[r] * rows->n_classes : 0) + rows->label[r]] +=
+            rows->weight != NULL ? rows->weight[r] : 1.0;
 }
 
 /* Probabilities of a class that no row is of cannot be set right. */
@@ -109,15 +126,13 @@ static mel_status check_classes(const mel_rule_rows *rows, mel_error *err)
     double *weight = mel_alloc_zero(n, sizeof *weight);
     if (weight == NULL)
         return mel_fail_memory(err, "what classes count");
-    for (size_t r = 0; r < rows->n_rows; r++)
-        weight[(rows->joint ? rows->group[r] * rows->n_classes : 0) + rows->label[r]] +=
-            rows->weight != NULL ? rows->weight[r] : 1.0;
+    const mel_status status = mel_rule_rows_sum(weight, n, rows, add_classes, rows, err);
     size_t c = 0;
     while (c < n && weight[c] > 0.0)
         c++;
     free(weight);
-    return c == n
-               ? MEL_OK
+    return c == n || status != MEL_OK
+               ? status
                : mel_fail_in(err, mel_fail_no_rows(err, &called, m, c / rows->n_classes, c % rows->n_classes),
                              "calibration");
 }

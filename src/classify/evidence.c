@@ -2,6 +2,7 @@
 #include "classify/evidence.h"
 
 #include "classify/shared.h"
+#include "data/row_sums.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -45,25 +46,46 @@ double mel_weigh_costs(double *probability, const double *cost, size_t k)
     return sum;
 }
 
-/* By how much the share of each class is to grow. */
-static void share_growth(double *growth, const mel_rule_rows *rows, const double *share)
+mel_status mel_rule_rows_sum(double *sum, size_t size, const mel_rule_rows *rows,
+                             void (*add)(double *sum, size_t from, size_t to, const void *user),
+                             const void *user, mel_error *err)
 {
-    mel_rule_class_shares(growth, rows);
-    for (size_t i = 0; i < rows->n_classes; i++)
-        growth[i] = growth[i] > 0.0 ? share[i] / growth[i] : 1.0;
+    const mel_row_sums of = {
+        .n_rows = rows->n_rows, .shards = rows->shards, .size = size, .add = add, .user = user
+    };
+    return mel_rows_sum(sum, &of, err);
 }
 
-void mel_rule_class_shares(double *share, const mel_rule_rows *rows)
+/* What each class weighs, then what all rows do. */
+static void add_weights(double *sum, size_t from, size_t to, const void *user)
 {
-    double total = 0.0;
-    memset(share, 0, rows->n_classes * sizeof *share);
-    for (size_t r = 0; r < rows->n_rows; r++) {
+    const mel_rule_rows *rows = user;
+    for (size_t r = from; r < to; r++) {
         const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
-        share[rows->label[r]] += weight;
-        total += weight;
+        sum[rows->label[r]] += weight;
+        sum[rows->n_classes] += weight;
     }
-    for (size_t i = 0; i < rows->n_classes; i++)
-        share[i] /= total;
+}
+
+mel_status mel_rule_class_shares(double *share, const mel_rule_rows *rows, mel_error *err)
+{
+    const size_t k = rows->n_classes;
+    double *sum = mel_alloc_zero(k + 1, sizeof *sum);
+    const mel_status status = sum != NULL ? mel_rule_rows_sum(sum, k + 1, rows, add_weights, rows, err)
+                                          : mel_fail_memory(err, "shares of classes");
+    for (size_t i = 0; i < k && status == MEL_OK; i++)
+        share[i] = sum[i] / sum[k];
+    free(sum);
+    return status;
+}
+
+/* By how much the share of each class is to grow. */
+static mel_status share_growth(double *growth, const mel_rule_rows *rows, const double *share, mel_error *err)
+{
+    const mel_status status = mel_rule_class_shares(growth, rows, err);
+    for (size_t i = 0; i < rows->n_classes && status == MEL_OK; i++)
+        growth[i] = growth[i] > 0.0 ? share[i] / growth[i] : 1.0;
+    return status;
 }
 
 /* Classes that are to have other shares. What is likely of a class is then met that many times as often: a
@@ -79,17 +101,17 @@ static void put_shares(mel_rule_evidence *e, const mel_rule_rows *rows, const do
     }
 }
 
-void mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const double *class_share,
-                            double *growth)
+mel_status mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const double *class_share,
+                                  double *growth, mel_error *err)
 {
     const size_t k = rows->n_classes;
-    if (class_share != NULL)
-        share_growth(growth, rows, class_share);
-    for (size_t r = 0; r < rows->n_rows; r++) {
+    const mel_status status = class_share != NULL ? share_growth(growth, rows, class_share, err) : MEL_OK;
+    for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r++) {
         weight[r] = rows->weight != NULL ? rows->weight[r] : 1.0;
         weight[r] *= class_share != NULL ? growth[rows->label[r]] : 1.0;
         weight[r] *= rows->row_cost != NULL ? rows->row_cost[r * k + rows->label[r]] : 1.0;
     }
+    return status;
 }
 
 bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *opt)
@@ -98,14 +120,17 @@ bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *op
 }
 
 /* By the model: what each row counts. */
-static void weigh_by_model(mel_rule_evidence *e, const mel_rule_rows *rows, const mel_rule_options *opt)
+static mel_status weigh_by_model(mel_rule_evidence *e, const mel_rule_rows *rows, const mel_rule_options *opt,
+                                 mel_error *err)
 {
     for (size_t r = 0; r < rows->n_rows; r++)
         e->weight[r] = rows->weight != NULL ? rows->weight[r] : 1.0;
     if (opt->class_share == NULL || opt->adjustment == NULL)
-        return;
-    share_growth(e->growth, rows, opt->class_share);
-    put_shares(e, rows, e->growth);
+        return MEL_OK;
+    const mel_status status = share_growth(e->growth, rows, opt->class_share, err);
+    if (status == MEL_OK)
+        put_shares(e, rows, e->growth);
+    return status;
 }
 
 mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *rows,
@@ -126,10 +151,12 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
     mel_rule_rows counted = *rows; /* limits are about rows, whatever they cost: steps are split then */
     const bool split = rows->row_cost != NULL && opt->n_limits > 0;
     counted.row_cost = split ? NULL : rows->row_cost;
-    mel_rule_label_weights(e->label_weight, &counted, opt->class_share, e->growth);
-    if (by_model)
-        weigh_by_model(e, rows, opt);
-    else
+    mel_status status = mel_rule_label_weights(e->label_weight, &counted, opt->class_share, e->growth, err);
+    if (status == MEL_OK && by_model)
+        status = weigh_by_model(e, rows, opt, err);
+    if (status != MEL_OK)
+        return status;
+    if (!by_model)
         memcpy(e->weight, e->label_weight, n * sizeof *e->weight);
     if (split)
         mel_evidence_split(e->probability, k, n, rows->row_cost);
@@ -137,6 +164,7 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
         put_costs(e, rows, by_model);
     const bool plain = rows->weight == NULL && rows->row_cost == NULL && opt->class_share == NULL;
     e->rows = (mel_step_rows){ .n_rows = n,
+                               .shards = rows->shards,
                                .n_classes = k,
                                .n_groups = rows->n_groups,
                                .probability = e->probability,
@@ -161,26 +189,30 @@ static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
     for (size_t c = 0; c < columns; c++) {
         const double p = rows->probability[r * columns + c];
         if (!(p >= -1e-6 && p <= 1.0 + 1e-6))
-            return mel_fail(err, MEL_EDATA, "row %zu: the probability of class %s is %g", r + 1,
+            return mel_fail(err, MEL_EDATA, "the probability of class %s is %g",
                             mel_quote_name(rows->class_name, c % k).text, p);
         sum += p;
     }
     for (size_t i = 0; i < k && rows->row_cost != NULL; i++)
         if (!(rows->row_cost[r * k + i] >= 0.0 && isfinite(rows->row_cost[r * k + i])))
-            return mel_fail(err, MEL_EDATA, "row %zu: a cost of %g", r + 1, rows->row_cost[r * k + i]);
+            return mel_fail(err, MEL_EDATA, "a cost of %g", rows->row_cost[r * k + i]);
     if (!(fabs(sum - 1.0) <= 1e-6))
-        return mel_fail(err, MEL_EDATA, "row %zu: the probabilities add up to %g, not 1", r + 1, sum);
+        return mel_fail(err, MEL_EDATA, "the probabilities add up to %g, not 1", sum);
     if (rows->label[r] >= k || (rows->n_groups > 1 && rows->group[r] >= rows->n_groups))
-        return mel_fail(err, MEL_EDATA, "row %zu: its class or group is out of range", r + 1);
+        return mel_fail(err, MEL_EDATA, "its class or group is out of range");
     if (rows->weight != NULL && !(rows->weight[r] >= 0.0 && isfinite(rows->weight[r])))
-        return mel_fail(err, MEL_EDATA, "row %zu: a weight of %g", r + 1, rows->weight[r]);
+        return mel_fail(err, MEL_EDATA, "a weight of %g", rows->weight[r]);
     return MEL_OK;
 }
 
 mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err)
 {
-    if (rows->n_rows == 0 || rows->n_classes < 2)
+    if (mel_rows_of_all(rows->shards, rows->n_rows) == 0 || rows->n_classes < 2)
         return mel_fail(err, MEL_EDATA, "a rule needs rows of two or more classes");
+    if (mel_rows_divided(rows->shards) && rows->n_classes == 2)
+        return mel_fail(err, MEL_EINVAL, "rows of two classes are not divided among ranks");
+    if (rows->shards != NULL && rows->shards->n > 0 && rows->count != NULL)
+        return mel_fail(err, MEL_EINVAL, "rows that stand for several are not of several files");
     if (rows->n_groups > 1 && rows->group == NULL)
         return mel_fail(err, MEL_EINVAL, "%zu groups, but no groups of the rows", rows->n_groups);
     if (rows->joint && (rows->n_groups < 2 || rows->row_cost != NULL))
@@ -188,7 +220,10 @@ mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err)
             err, MEL_EINVAL,
             "probabilities of groups and classes need two groups or more, and know no costs of rows");
     mel_status status = MEL_OK;
-    for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r++)
+    for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r++) {
         status = check_row(rows, r, err);
+        if (status != MEL_OK)
+            status = mel_fail_in(err, status, "row %zu", mel_row_place(rows->shards, r) + 1);
+    }
     return status;
 }

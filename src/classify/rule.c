@@ -182,20 +182,29 @@ static bool rewards_mistakes(const mel_goal *goal)
     return false;
 }
 
+/* Rows and the chances of decisions about them. */
+typedef struct {
+    const mel_rule_rows *rows;
+    const mel_rule_evidence *evidence;
+    size_t d;
+    const double *chance;
+    double total[2]; /* mel_step_totals */
+} decided;
+
 /* Shares of rows, whatever they cost, that are decided each way with these chances. */
-static void add_rows(double *x, const mel_rule_rows *rows, const mel_rule_evidence *e, size_t d,
-                     const double *chance)
+static void add_rows(double *x, size_t from, size_t to, const void *user)
 {
-    const size_t k = rows->n_classes;
-    double total[2];
-    mel_step_totals(total, &e->rows);
-    for (size_t cell = 0; cell < rows->n_rows * k * d; cell++) {
+    const decided *of = user;
+    const mel_rule_rows *rows = of->rows;
+    const mel_rule_evidence *e = of->evidence;
+    const size_t k = rows->n_classes, d = of->d;
+    for (size_t cell = from * k * d; cell < to * k * d; cell++) {
         const size_t r = cell / (k * d), i = cell / d % k, j = cell % d;
         const double label = rows->label[r] == i ? 1.0 : 0.0;
         const double is = e->rows.evidence == MEL_BY_LABELS ? label : e->probability[r * k + i];
         const double weight = e->rows.weight != NULL ? e->rows.weight[r] : 1.0;
         x[((rows->n_groups > 1 ? rows->group[r] : 0) * k + i) * d + j] +=
-            weight * is * chance[r * d + j] / total[0];
+            weight * is * of->chance[r * d + j] / of->total[0];
     }
 }
 
@@ -214,8 +223,12 @@ static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_r
                                        : mel_fail_memory(err, "the report on a rule");
     if (status == MEL_OK)
         status = mel_classifier_chances_of(chance, c, &all, err);
-    if (status == MEL_OK && e.probability != NULL)
-        add_rows(x, rows, &e, c->n_decisions, chance);
+    decided of = { .rows = rows, .evidence = &e, .d = c->n_decisions, .chance = chance };
+    if (status == MEL_OK)
+        status = mel_step_totals(of.total, &e.rows, err);
+    if (status == MEL_OK)
+        status = mel_rule_rows_sum(x, (rows->n_groups > 1 ? rows->n_groups : 1) * c->n_classes * of.d, rows,
+                                   add_rows, &of, err);
     mel_rule_evidence_clear(&e);
     free(chance);
     return status;

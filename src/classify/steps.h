@@ -8,6 +8,7 @@
 #define MEL_CLASSIFY_STEPS_H
 
 #include "data/quote.h"
+#include "melicit/data.h"
 #include "space/shared.h"
 
 typedef struct mel_steps mel_steps;
@@ -40,6 +41,7 @@ struct mel_steps {
 /* Rows, lent. Rules see `probability`; what they achieve is weighed by `weight`. */
 typedef struct {
     size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
+    const mel_shards *shards;           /* as mel_rule_rows has them */
     const double *probability;          /* n_rows x n_classes, or as `joint` says */
     const uint32_t *label, *group;
     const double *weight; /* NULL: every row counts 1 */
@@ -56,7 +58,7 @@ typedef struct {
 } mel_step_rows;
 
 /* What shares are of: all costs (where there are none, all weights), and all weights. */
-void mel_step_totals(double total[2], const mel_step_rows *rows);
+mel_status mel_step_totals(double total[2], const mel_step_rows *rows, mel_error *err);
 /* Two classes and two decisions: rows are sorted once, a step is a search among thresholds. */
 mel_status mel_steps_sorted(mel_steps **out, const mel_step_rows *rows, mel_error *err);
 /* Any rows, by a pass over them. */

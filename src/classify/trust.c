@@ -38,10 +38,11 @@ static mel_status adjust_to(mel_adjustment *out, const mel_trust_work *w, const 
     double *from = mel_alloc(w->k, sizeof *from);
     if (from == NULL)
         return mel_fail_memory(err, "shares of classes");
-    mel_rule_class_shares(from, rows);
-    mel_adjustment_shift(out, w->k, from, w->rule.class_share);
+    const mel_status shared = mel_rule_class_shares(from, rows, err);
+    if (shared == MEL_OK)
+        mel_adjustment_shift(out, w->k, from, w->rule.class_share);
     free(from);
-    return MEL_OK;
+    return shared;
 }
 
 mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const mel_rule_rows *rows,
@@ -377,14 +378,15 @@ static mel_status judge_found(mel_trust *out, mel_trust_work *w, mel_error *err)
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "how sure a rule is");
     mel_status status = mel_trust_chances(chance, w->found, w->rows, err);
-    if (status == MEL_OK) {
-        mel_rule_label_weights(weight, &plain, w->rule.class_share, growth);
-        mel_trust_count(of_rows, row_squares, w, w->rows, weight, chance);
-        mel_trust_count_alike(of_rows, row_squares, w);
-        mel_rule_label_weights(weight, w->rows, w->rule.class_share, growth);
-        mel_trust_count(counts, squares, w, w->rows, weight, chance);
+    mel_trust_decided of = { &plain, chance, weight, growth };
+    if (status == MEL_OK)
+        status = mel_trust_count(of_rows, row_squares, w, &of, err);
+    mel_trust_count_alike(of_rows, row_squares, w);
+    of.rows = w->rows;
+    if (status == MEL_OK)
+        status = mel_trust_count(counts, squares, w, &of, err);
+    if (status == MEL_OK)
         status = mel_trust_settle_size(counts, squares, w, seen, err);
-    }
     if (status == MEL_OK)
         status = sure_limits(out, w, of_rows, err);
     if (status == MEL_OK)

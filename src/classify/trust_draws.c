@@ -3,6 +3,8 @@
 #include "classify/certainty_parts.h"
 #include "classify/evidence.h"
 #include "classify/trust_parts.h"
+#include "data/row_sums.h"
+#include "data/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@ static const double most_agree = 0.8;
 typedef struct {
     mel_rule_rows rows; /* weight is `drawn` */
     double *own;        /* memory of probability and weights; NULL: lent */
+    double *gathered;   /* of probabilities, costs and weights of all ranks; NULL: lent */
     uint32_t *codes;    /* of label and group; NULL: lent */
     double *weight;     /* of all rows of a cell */
     double *count;      /* rows in a cell */
@@ -50,6 +53,7 @@ static void drawing_clear(drawing *d)
 {
     mel_metric_free(d->metric);
     free(d->at.own);
+    free(d->at.gathered);
     free(d->at.codes);
     free(d->chance);
 }
@@ -147,15 +151,54 @@ static mel_status take_rows(cells *c, const mel_rule_rows *rows, mel_error *err)
     return MEL_OK;
 }
 
+/* Rows of other ranks come here: they are few. */
+static mel_status join_ranks(cells *c, mel_error *err)
+{
+    mel_rule_rows *rows = &c->rows;
+    const mel_shards *shards = rows->shards;
+    const size_t n = shards->start[shards->n], columns = mel_rule_columns(rows), k = rows->n_classes;
+    double *probability = NULL, *cost = NULL, *weight = NULL;
+    const mel_part parts[] = { { n * columns, { &probability } },
+                               { rows->row_cost != NULL ? n * k : 0, { &cost } },
+                               { n, { &weight } } };
+    c->codes = mel_alloc_zero(2 * n, sizeof *c->codes);
+    const bool enough = mel_parts_new(MEL_PARTS(parts));
+    c->gathered = probability;
+    if (c->codes == NULL || !enough)
+        return mel_fail_memory(err, "rows to draw from");
+    mel_shards_gather(probability, rows->probability, shards, columns * sizeof *probability);
+    mel_shards_gather(c->codes, rows->label, shards, sizeof *c->codes);
+    if (rows->group != NULL)
+        mel_shards_gather(c->codes + n, rows->group, shards, sizeof *c->codes);
+    if (rows->row_cost != NULL)
+        mel_shards_gather(cost, rows->row_cost, shards, k * sizeof *cost);
+    if (rows->weight != NULL)
+        mel_shards_gather(weight, rows->weight, shards, sizeof *weight);
+    rows->n_rows = n;
+    rows->probability = probability;
+    rows->label = c->codes;
+    rows->group = rows->group != NULL ? c->codes + n : NULL;
+    rows->row_cost = rows->row_cost != NULL ? cost : NULL;
+    rows->weight = rows->weight != NULL ? weight : NULL;
+    return MEL_OK;
+}
+
+static bool by_cells(const mel_rule_rows *rows)
+{
+    return rows->n_classes == 2 && !rows->joint && rows->row_cost == NULL && rows->n_rows > CELLS;
+}
+
+/* Every rank draws from all of them. */
 static mel_status gather(drawing *d, mel_error *err)
 {
-    const mel_rule_rows *rows = d->of->rows;
-    d->at.rows = *rows;
-    const bool together =
-        rows->n_classes == 2 && !rows->joint && rows->row_cost == NULL && rows->n_rows > CELLS;
-    const mel_status status = together ? make_cells(&d->at, rows, err) : take_rows(&d->at, rows, err);
+    d->at.rows = *d->of->rows;
+    mel_status status = mel_rows_divided(d->at.rows.shards) ? join_ranks(&d->at, err) : MEL_OK;
+    d->at.rows.shards = NULL;
+    const mel_rule_rows rows = d->at.rows;
+    if (status == MEL_OK)
+        status = by_cells(&rows) ? make_cells(&d->at, &rows, err) : take_rows(&d->at, &rows, err);
     d->at.rows.weight = d->at.drawn;
-    d->at.rows.count = rows->count != NULL ? d->at.count : NULL;
+    d->at.rows.count = rows.count != NULL ? d->at.count : NULL;
     return status;
 }
 
@@ -201,27 +244,31 @@ static void keep_thresholds(drawing *d, const mel_classifier *c, size_t kind)
 }
 
 /* The value of a rule by the labels of the cells with these weights. */
-static double value_with(drawing *d, const double *chance, const double *weight)
+static mel_status value_with(double *value, drawing *d, const double *chance, const double *weight,
+                             mel_error *err)
 {
     const mel_trust_work *w = d->of;
     mel_rule_rows rows = d->at.rows;
     rows.weight = weight;
     memset(d->counts, 0, w->m * w->k * w->d * sizeof *d->counts);
-    mel_rule_label_weights(d->label_weight, &rows, w->rule.class_share, d->growth);
-    mel_trust_count(d->counts, NULL, w, &rows, d->label_weight, chance);
-    return mel_trust_value(w, d->counts, d->seen);
+    const mel_trust_decided of = { &rows, chance, d->label_weight, d->growth };
+    const mel_status status = mel_trust_count(d->counts, NULL, w, &of, err);
+    *value = mel_trust_value(w, d->counts, d->seen);
+    return status;
 }
 
 static mel_status keep_value(drawing *d, const mel_classifier *c, mel_error *err)
 {
-    const mel_status status = mel_trust_chances(d->chance, c, &d->at.rows, err);
+    mel_status status = mel_trust_chances(d->chance, c, &d->at.rows, err);
+    double of[2][2]; /* the rule of the draw, then the usual one: on the rows at hand, then on the draw */
+    for (size_t i = 0; i < 4 && status == MEL_OK; i++)
+        status = value_with(&of[i / 2][i % 2], d, i < 2 ? d->chance : d->usual,
+                            i % 2 == 0 ? d->at.weight : d->at.drawn, err);
     if (status != MEL_OK)
         return status;
-    const double here = value_with(d, d->chance, d->at.weight);
-    const double gain = value_with(d, d->chance, d->at.drawn) - here;
-    const double any = value_with(d, d->usual, d->at.drawn) - value_with(d, d->usual, d->at.weight);
+    const double gain = of[0][1] - of[0][0], any = of[1][1] - of[1][0];
     if (isfinite(gain)) {
-        d->chosen[d->n_chosen] = here;
+        d->chosen[d->n_chosen] = of[0][0];
         d->more[d->n_chosen] = isfinite(any) ? gain - any : gain;
         d->gain[d->n_chosen++] = gain;
     }
@@ -330,6 +377,13 @@ static void put_thresholds(mel_trust *out, drawing *d, const double *own)
     out->n_thresholds = d->n_blocks;
 }
 
+/* Rows that would be drawn one by one. */
+static bool too_many(const mel_trust_work *w)
+{
+    const mel_rule_rows *rows = w->rows;
+    return w->opt.draws == 0 && !by_cells(rows) && mel_rows_of_all(rows->shards, rows->n_rows) > MOST_ROWS;
+}
+
 /* As many as take a moment. */
 static size_t draws_of(const drawing *d)
 {
@@ -364,6 +418,8 @@ static mel_status draw(mel_trust *out, drawing *d, mel_error *err)
     double own[MOST_BLOCKS] = { 0 };
     const size_t blocks = mel_classifier_blocks(w->found);
     d->n_blocks = blocks <= MOST_BLOCKS && thresholds_of(own, w->found, blocks) ? blocks : 0;
+    if (too_many(w))
+        return MEL_OK;
     mel_status status = gather(d, err);
     d->draws = status == MEL_OK ? draws_of(d) : 0;
     if (d->draws == 0)

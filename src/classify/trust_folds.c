@@ -2,6 +2,8 @@
 #include "base/rng.h"
 #include "classify/evidence.h"
 #include "classify/trust_parts.h"
+#include "data/row_sums.h"
+#include "data/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +15,8 @@ typedef struct {
     mel_trust_work *of;
     uint32_t *fold; /* of each row; of one that stands for several, where the first of them goes */
     uint32_t *codes;
+    size_t *in;        /* folds x files: how many rows each file, whoever has it, has in each fold */
+    mel_shards shards; /* of a part of the rows */
     double *probability, *weight, *count, *cost; /* of a part of the rows */
     double *chance, *counts, *squares, *here, *seen, *growth;
 } folding;
@@ -21,6 +25,8 @@ static void folding_clear(folding *f)
 {
     free(f->fold);
     free(f->codes);
+    free(f->in);
+    mel_shards_clear(&f->shards);
     free(f->probability);
 }
 
@@ -36,19 +42,27 @@ static size_t count_in(const folding *f, size_t r, uint32_t fold)
     return n / folds + ((fold + folds - f->fold[r]) % folds < n % folds);
 }
 
+/* The rows of all ranks, which folds are drawn over. */
+typedef struct {
+    size_t n_rows, folds;
+    const uint32_t *label, *group; /* group NULL: one */
+    const double *count;           /* NULL: each stands for itself */
+    uint32_t *fold;
+    size_t *row; /* room for a number of each */
+} dealing;
+
 /* Puts the rows of a class in a group into folds, beginning with fold `first`; how many they are. */
-static size_t deal(folding *f, size_t *row, size_t group, size_t class_code, size_t first, mel_rng *rng)
+static size_t deal(dealing *d, size_t group, size_t class_code, size_t first, mel_rng *rng)
 {
-    const mel_trust_work *w = f->of;
     size_t found = 0;
-    for (size_t r = 0; r < w->rows->n_rows; r++)
-        if (w->rows->label[r] == class_code && (w->m == 1 || w->rows->group[r] == group))
-            row[found++] = r;
-    mel_rng_shuffle(rng, found, row);
+    for (size_t r = 0; r < d->n_rows; r++)
+        if (d->label[r] == class_code && (d->group == NULL || d->group[r] == group))
+            d->row[found++] = r;
+    mel_rng_shuffle(rng, found, d->row);
     size_t dealt = 0;
     for (size_t i = 0; i < found; i++) {
-        f->fold[row[i]] = (uint32_t)((first + dealt) % w->opt.folds);
-        dealt += count_of(w->rows, row[i]);
+        d->fold[d->row[i]] = (uint32_t)((first + dealt) % d->folds);
+        dealt += d->count != NULL ? (size_t)d->count[d->row[i]] : 1;
     }
     return dealt;
 }
@@ -67,32 +81,89 @@ static mel_status check_found(const mel_trust_work *w, size_t found, size_t clas
 
 /* Each class of each group on its own, so that folds have the same shares. Where groups do not count, one may
  * have fewer rows of a class than there are folds. */
-static mel_status make_folds(folding *f, mel_error *err)
+static mel_status deal_all(dealing *d, const mel_trust_work *w, mel_error *err)
 {
-    const mel_trust_work *w = f->of;
     const bool apart = w->m > 1 && (mel_measure_groups(w->measure) > 1 || w->rule.n_limits > 0);
-    size_t *row = mel_alloc(w->rows->n_rows, sizeof *row);
     mel_status status = MEL_OK;
     mel_rng rng;
-    if (row == NULL)
-        return mel_fail_memory(err, "folds");
     mel_rng_seed_stream(&rng, w->opt.seed, 1);
     for (size_t i = 0; i < w->k && status == MEL_OK; i++) {
         size_t found = 0;
         for (size_t g = 0; g < w->m && status == MEL_OK; g++) {
-            found = deal(f, row, g, i, apart ? 0 : found, &rng) + (apart ? 0 : found);
+            found = deal(d, g, i, apart ? 0 : found, &rng) + (apart ? 0 : found);
             if (apart)
                 status = check_found(w, found, i, mel_quote_name(w->rows->group_name, g).text, err);
         }
         if (!apart)
             status = check_found(w, found, i, NULL, err);
     }
-    free(row);
     return status;
 }
 
+/* Labels, groups and folds of all ranks' rows: room for three numbers of each. */
+static void join_ranks(dealing *d, uint32_t *room, const mel_rule_rows *rows)
+{
+    mel_shards_gather(room, rows->label, rows->shards, sizeof *room);
+    d->label = room;
+    if (d->group != NULL)
+        mel_shards_gather(room + d->n_rows, rows->group, rows->shards, sizeof *room);
+    d->group = d->group != NULL ? room + d->n_rows : NULL;
+    d->fold = room + 2 * d->n_rows;
+}
+
+/* Rows of each file in each fold, and the folds of the rows that are here. */
+static void take_folds(folding *f, const dealing *d)
+{
+    const mel_rule_rows *rows = f->of->rows;
+    const size_t files = mel_row_files(rows->shards);
+    for (size_t s = 0; s < files && rows->shards != NULL && rows->shards->n > 0; s++)
+        for (size_t r = rows->shards->start[s]; r < rows->shards->start[s + 1]; r++)
+            f->in[d->fold[r] * files + s]++;
+    if (d->fold != f->fold)
+        mel_shards_take(f->fold, d->fold, rows->shards, sizeof *f->fold);
+}
+
+static mel_status make_folds(folding *f, mel_error *err)
+{
+    const mel_trust_work *w = f->of;
+    const mel_rule_rows *rows = w->rows;
+    const bool divided = mel_rows_divided(rows->shards);
+    dealing d = { .n_rows = mel_rows_of_all(rows->shards, rows->n_rows),
+                  .folds = w->opt.folds,
+                  .label = rows->label,
+                  .group = w->m > 1 ? rows->group : NULL,
+                  .count = rows->count,
+                  .fold = f->fold };
+    uint32_t *room = divided ? mel_alloc(3 * d.n_rows, sizeof *room) : NULL;
+    d.row = mel_alloc(d.n_rows, sizeof *d.row);
+    mel_status status = d.row != NULL && (!divided || room != NULL) ? MEL_OK : mel_fail_memory(err, "folds");
+    if (status == MEL_OK && divided)
+        join_ranks(&d, room, rows);
+    if (status == MEL_OK)
+        status = deal_all(&d, w, err);
+    if (status == MEL_OK)
+        take_folds(f, &d);
+    free(d.row);
+    free(room);
+    return status;
+}
+
+/* The files of a part: rows of all ranks, and those of this one. */
+static void count_files(folding *f, const mel_rule_rows *all, uint32_t fold, bool inside)
+{
+    const mel_shards *shards = all->shards;
+    mel_shards *of = &f->shards;
+    for (size_t s = 0; s < of->n; s++) {
+        const size_t rows = shards->start[s + 1] - shards->start[s], in = f->in[fold * of->n + s],
+                     taken = inside ? in : rows - in;
+        of->start[s + 1] = of->start[s] + taken;
+        if (of->here != NULL)
+            of->here[s + 1] = of->here[s] + (shards->here[s + 1] > shards->here[s] ? taken : 0);
+    }
+}
+
 /* The rows of a fold, or all others. */
-static mel_rule_rows part_of(const folding *f, uint32_t fold, bool inside)
+static mel_rule_rows part_of(folding *f, uint32_t fold, bool inside)
 {
     const mel_rule_rows *all = f->of->rows;
     const size_t k = f->of->k, columns = mel_rule_columns(all);
@@ -112,6 +183,8 @@ static mel_rule_rows part_of(const folding *f, uint32_t fold, bool inside)
         f->count[n] = (double)taken;
         f->weight[n++] = (all->weight != NULL ? all->weight[r] : 1.0) * (double)taken / (double)of;
     }
+    count_files(f, all, fold, inside);
+    part.shards = f->shards.n > 0 ? &f->shards : NULL;
     part.n_rows = n;
     part.probability = f->probability;
     part.label = label;
@@ -133,12 +206,23 @@ static mel_status one_fold(folding *f, uint32_t fold, mel_error *err)
     if (status == MEL_OK)
         status = mel_trust_chances(f->chance, c, &rows, err);
     mel_classifier_free(c);
-    if (status != MEL_OK)
-        return mel_fail_in(err, status, "fold %u", (unsigned)fold + 1);
-    double *weight = f->here;
-    mel_rule_label_weights(weight, &rows, w->rule.class_share, f->growth);
-    mel_trust_count(f->counts, f->squares, w, &rows, weight, f->chance);
-    return MEL_OK;
+    const mel_trust_decided of = { &rows, f->chance, f->here, f->growth };
+    if (status == MEL_OK)
+        status = mel_trust_count(f->counts, f->squares, w, &of, err);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "fold %u", (unsigned)fold + 1);
+}
+
+/* Room for files of a part. */
+static bool make_files(folding *f, const mel_shards *shards)
+{
+    const size_t files = mel_row_files(shards);
+    f->in = mel_alloc_zero(files, f->of->opt.folds * sizeof *f->in);
+    if (shards == NULL || shards->n == 0)
+        return f->in != NULL;
+    f->shards.start = mel_alloc_zero(files + 1, sizeof *f->shards.start);
+    f->shards.here = shards->here != NULL ? mel_alloc_zero(files + 1, sizeof *f->shards.here) : NULL;
+    f->shards.n = files;
+    return f->in != NULL && f->shards.start != NULL && (shards->here == NULL || f->shards.here != NULL);
 }
 
 static mel_status make_room(folding *f, mel_error *err)
@@ -147,6 +231,8 @@ static mel_status make_room(folding *f, mel_error *err)
     const size_t n = w->rows->n_rows, cells = w->m * w->k * w->d;
     f->fold = mel_alloc(n, sizeof *f->fold);
     f->codes = mel_alloc(2 * n, sizeof *f->codes);
+    if (!make_files(f, w->rows->shards))
+        return mel_fail_memory(err, "folds");
     const mel_part parts[] = { { n * mel_rule_columns(w->rows), { &f->probability } },
                                { n * w->k, { &f->cost } },
                                { n * w->d, { &f->chance } },

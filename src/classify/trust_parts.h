@@ -21,10 +21,17 @@ typedef struct {
 /* The best rule for these rows, with a calibration of their own; metric NULL: the one of the work. */
 mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const mel_rule_rows *rows,
                           const mel_metric *metric, mel_error *err);
-/* Adds weight times what the chances of decisions (rows x d) come to: m x k x d numbers. squares: the same of
- * squared weights, of each of the rows that a row stands for; NULL: nobody asks. */
-void mel_trust_count(double *counts, double *squares, const mel_trust_work *w, const mel_rule_rows *rows,
-                     const double *weight, const double *chance);
+/* Rows and chances of decisions about them (rows x d); weight, growth: room for a number of each row and of
+ * each class. */
+typedef struct {
+    const mel_rule_rows *rows;
+    const double *chance;
+    double *weight, *growth;
+} mel_trust_decided;
+/* Adds what each row counts, when its label is believed, times its chances: m x k x d numbers. squares: the
+ * same of squared weights, of each of the rows that a row stands for; NULL: nobody asks. */
+mel_status mel_trust_count(double *counts, double *squares, const mel_trust_work *w,
+                           const mel_trust_decided *of, mel_error *err);
 /* The value of counts; NaN where it is not defined. room: as many numbers as the measure looks at. */
 double mel_trust_value(const mel_trust_work *w, const double *counts, double *room);
 /* What the measure looks at. */

@@ -33,6 +33,13 @@ void mel_shards_gather(void *all, const void *here, const mel_shards *shards, si
     }
 }
 
+void mel_shards_take(void *here, const void *all, const mel_shards *shards, size_t row_bytes)
+{
+    for (size_t i = 0; i < shards->n; i++)
+        memcpy((char *)here + shards->here[i] * row_bytes, (const char *)all + shards->start[i] * row_bytes,
+               (shards->here[i + 1] - shards->here[i]) * row_bytes);
+}
+
 /* What joining needs: the table so far, and the columns that are texts in some of the files only. */
 typedef struct {
     const mel_matches *files;

@@ -52,6 +52,8 @@ bool mel_table_sparse(mel_features *out, const mel_table *table);
 
 /* `row_bytes` bytes of each row that is here become those of all rows of all ranks, in the order of files. */
 void mel_shards_gather(void *all, const void *here, const mel_shards *shards, size_t row_bytes);
+/* Those of the rows that are here, out of all. */
+void mel_shards_take(void *here, const void *all, const mel_shards *shards, size_t row_bytes);
 /* Whether rows of other ranks are not in the table. */
 bool mel_table_is_divided(const mel_table *table);
 /* The files that a table has some rows of, taken out of `shards`: lent. */

@@ -1,6 +1,7 @@
 /* Probabilities made right on labelled rows: sharpness and an offset for each class; and shares of classes
  * among unlabelled rows. */
 #include "base/la.h"
+#include "data/row_sums.h"
 #include "model/model.h"
 #include "model/shared.h"
 
@@ -91,16 +92,23 @@ double mel_adjustment_undo(const mel_adjustment *a, double adjusted)
 /* --- fitting ------------------------------------------------------------------------------------ */
 
 typedef struct {
+    const mel_adjustment_rows *rows;
     size_t n, k;
     size_t n_sharp; /* 1, or of two classes 2 */
     const double *weight;
-    double rows; /* that the n stand for */
     const uint32_t *label;
     double total, penalty;
     double *logs;                 /* n x k: of the probabilities */
     double *row;                  /* one row's */
     const mel_progress *progress; /* NULL: none */
 } fit;
+
+/* What a pass over rows is about: offsets, then sharpness; and what it sums up, the loss, its gradient and
+ * its Hessian (below the diagonal), one behind the other. */
+typedef struct {
+    const fit *of;
+    const double *theta;
+} pass;
 
 /* What a row with probabilities f->row adds to gradient and Hessian (below the diagonal), the sharpness being
  * last. */
@@ -124,30 +132,32 @@ static void add_slopes(const fit *f, size_t r, double w, double *gradient, doubl
 }
 
 /* Two classes, with a sharpness each: the loss is one of the difference of their scores, x'theta. */
-static double evaluate_two(const fit *f, const double *theta, double *gradient, double *hessian)
+static void evaluate_two(double *sum, size_t from, size_t to, const void *user)
 {
-    double loss = 0.0;
-    for (size_t r = 0; r < f->n; r++) {
+    const fit *f = ((const pass *)user)->of;
+    const double *theta = ((const pass *)user)->theta;
+    double *gradient = sum + 1, *hessian = gradient + 4;
+    for (size_t r = from; r < to; r++) {
         const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total;
         const double x[4] = { -1.0, 1.0, -f->logs[2 * r], f->logs[2 * r + 1] };
         const double score = theta[1] - theta[0] + theta[2] * x[2] + theta[3] * x[3];
         const double small = exp(-fabs(score)), less = small / (1.0 + small);
         const double own = score > 0.0 ? 1.0 - less : less, miss = w * (own - (double)f->label[r]);
-        loss += w * (fmax(score, 0.0) + log(1.0 + small) - (double)f->label[r] * score);
+        sum[0] += w * (fmax(score, 0.0) + log(1.0 + small) - (double)f->label[r] * score);
         for (size_t i = 0; i < 4; i++) {
             gradient[i] += miss * x[i];
             for (size_t j = 0; j <= i; j++)
                 hessian[i * 4 + j] += w * less * (1.0 - less) * x[i] * x[j];
         }
     }
-    return loss;
 }
 
-static double evaluate_any(fit *f, const double *theta, double *gradient, double *hessian)
+static void evaluate_any(double *sums, size_t from, size_t to, const void *user)
 {
+    const fit *f = ((const pass *)user)->of;
+    const double *theta = ((const pass *)user)->theta;
     const size_t k = f->k;
-    double loss = 0.0;
-    for (size_t r = 0; r < f->n; r++) {
+    for (size_t r = from; r < to; r++) {
         const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total, *logs = f->logs + r * k;
         double top = -INFINITY, sum = 0.0;
         for (size_t i = 0; i < k; i++) {
@@ -157,29 +167,39 @@ static double evaluate_any(fit *f, const double *theta, double *gradient, double
         const double own = f->row[f->label[r]];
         for (size_t i = 0; i < k; i++)
             sum += f->row[i] = exp(f->row[i] - top);
-        loss += w * (top + log(sum) - own);
+        sums[0] += w * (top + log(sum) - own);
         for (size_t i = 0; i < k; i++)
             f->row[i] /= sum;
-        add_slopes(f, r, w, gradient, hessian);
+        add_slopes(f, r, w, sums + 1, sums + 1 + k + 1);
     }
-    return loss;
+}
+
+/* Sums over the rows of all ranks. */
+static mel_status sum_up(double *sums, size_t size, const fit *f,
+                         void (*add)(double *sum, size_t from, size_t to, const void *user), const void *user,
+                         mel_error *err)
+{
+    const mel_row_sums rows = {
+        .n_rows = f->n, .shards = f->rows->shards, .size = size, .add = add, .user = user
+    };
+    memset(sums, 0, size * sizeof *sums);
+    return mel_rows_sum(sums, &rows, err);
 }
 
 /* Loss at theta (offsets, then sharpness) with gradient and Hessian (below the diagonal). */
-static double evaluate(fit *f, const double *theta, double *gradient, double *hessian)
+static mel_status evaluate(double *sums, const fit *f, const double *theta, mel_error *err)
 {
     const size_t k = f->k, m = k + f->n_sharp;
-    memset(gradient, 0, m * sizeof *gradient);
-    memset(hessian, 0, m * m * sizeof *hessian);
-    double loss = f->n_sharp > 1 ? evaluate_two(f, theta, gradient, hessian)
-                                 : evaluate_any(f, theta, gradient, hessian);
+    double *gradient = sums + 1, *hessian = gradient + m;
+    const mel_status status = sum_up(sums, 1 + m + m * m, f, f->n_sharp > 1 ? evaluate_two : evaluate_any,
+                                     &(pass){ f, theta }, err);
     for (size_t i = 0; i < m; i++) {
         const double away = theta[i] - (i >= k ? 1.0 : 0.0);
-        loss += 0.5 * f->penalty * away * away;
+        sums[0] += 0.5 * f->penalty * away * away;
         gradient[i] += f->penalty * away;
         hessian[i * m + i] += f->penalty;
     }
-    return loss;
+    return status;
 }
 
 static void move(double *to, const fit *f, const double *from, const double *step, double size)
@@ -191,16 +211,19 @@ static void move(double *to, const fit *f, const double *from, const double *ste
 }
 
 /* Damped Newton steps on a convex function; where a step gains less than rounding loses it is the last.
- * room: 3 m + m^2 numbers. */
-static mel_status minimise(fit *f, double *theta, double *room, mel_error *err)
+ * room: 1 + 3 m + m^2 numbers. */
+static mel_status minimise(const fit *f, double *theta, double *room, mel_error *err)
 {
     const size_t m = f->k + f->n_sharp;
-    double *step = room, *next = room + m, *gradient = room + 2 * m, *hessian = room + 3 * m;
-    double loss = evaluate(f, theta, gradient, hessian);
-    for (size_t turn = 0; turn < MOST_STEPS && mel_norm_inf(m, gradient) >= 1e-12; turn++) {
+    double *step = room, *next = room + m, *sums = room + 2 * m, *gradient = sums + 1,
+           *hessian = gradient + m;
+    mel_status status = evaluate(sums, f, theta, err);
+    double loss = sums[0];
+    for (size_t turn = 0; turn < MOST_STEPS && status == MEL_OK && mel_norm_inf(m, gradient) >= 1e-12;
+         turn++) {
         double after = INFINITY, size = 1.0;
         memcpy(step, gradient, m * sizeof *step);
-        mel_status status = mel_cholesky(m, hessian, m, err);
+        status = mel_cholesky(m, hessian, m, err);
         if (status == MEL_OK && f->progress != NULL)
             status = mel_report_progress(f->progress, "calibrating", (double)turn / MOST_STEPS, err);
         if (status != MEL_OK)
@@ -210,28 +233,42 @@ static mel_status minimise(fit *f, double *theta, double *room, mel_error *err)
             move(theta, f, theta, step, 1.0);
             break;
         }
-        for (size_t halving = 0; halving < MOST_HALVINGS && !(after < loss); halving++, size /= 2.0) {
+        for (size_t halving = 0; halving < MOST_HALVINGS && status == MEL_OK && !(after < loss);
+             halving++, size /= 2.0) {
             move(next, f, theta, step, size);
-            after = evaluate(f, next, gradient, hessian);
+            status = evaluate(sums, f, next, err);
+            after = sums[0];
         }
         if (!(after < loss))
             break;
         loss = after;
         memcpy(theta, next, m * sizeof *theta);
     }
-    return MEL_OK;
+    return status;
 }
 
-static mel_status check(const fit *f, mel_error *err)
+/* What all rows weigh, then how many of each class weigh something. */
+static void add_weights(double *sums, size_t from, size_t to, const void *user)
 {
-    for (size_t i = 0; i < f->k; i++) {
-        bool any = false;
-        for (size_t r = 0; r < f->n && !any; r++)
-            any = f->label[r] == i && (f->weight == NULL || f->weight[r] > 0.0);
-        if (!any)
-            return mel_fail(err, MEL_EDATA, "calibration: there are no rows of class %zu", i + 1);
+    const fit *f = user;
+    for (size_t r = from; r < to; r++) {
+        const double weight = f->weight != NULL ? f->weight[r] : 1.0;
+        sums[0] += weight;
+        sums[1 + f->label[r]] += weight > 0.0 ? 1.0 : 0.0;
     }
-    return MEL_OK;
+}
+
+static mel_status weigh(fit *f, mel_error *err)
+{
+    double *sums = mel_alloc(1 + f->k, sizeof *sums);
+    mel_status status =
+        sums != NULL ? sum_up(sums, 1 + f->k, f, add_weights, f, err) : mel_fail_memory(err, "an adjustment");
+    for (size_t i = 0; i < f->k && status == MEL_OK; i++)
+        if (!(sums[1 + i] > 0.0))
+            status = mel_fail(err, MEL_EDATA, "calibration: there are no rows of class %zu", i + 1);
+    f->total = status == MEL_OK ? sums[0] : 0.0;
+    free(sums);
+    return status;
 }
 
 /* Where the search begins. */
@@ -243,22 +280,19 @@ static void put_start(double *theta, const fit *f, const mel_adjustment *start)
         theta[f->k + i] = start != NULL ? start->sharpness[i] : 1.0;
 }
 
-static mel_status fit_rows(mel_adjustment *out, fit *f, const double *probability,
-                           const mel_adjustment *start, mel_error *err)
+static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *start, mel_error *err)
 {
     const size_t n = f->n, k = f->k, m = k + f->n_sharp;
     double *theta = NULL, *room = NULL;
     const mel_part parts[] = { { m, { &theta, &f->row } },
-                               { 3 * m + m * m, { &room } },
+                               { 1 + 3 * m + m * m, { &room } },
                                { n * k, { &f->logs } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "an adjustment");
-    for (size_t r = 0; r < n; r++)
-        f->total += f->weight != NULL ? f->weight[r] : 1.0;
     for (size_t i = 0; i < n * k; i++)
-        f->logs[i] = log(fmax(probability[i], least_probability));
-    f->penalty =
-        f->n_sharp > 1 ? fmin(fmax(prior_rows / f->rows, least_penalty), most_penalty) : most_penalty;
+        f->logs[i] = log(fmax(f->rows->probability[i], least_probability));
+    f->penalty = f->n_sharp > 1 ? fmin(fmax(prior_rows / f->rows->stand_for, least_penalty), most_penalty)
+                                : most_penalty;
     put_start(theta, f, start);
     const mel_status status = minimise(f, theta, room, err);
     memcpy(out->offset, theta, k * sizeof *theta);
@@ -272,27 +306,30 @@ mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, c
                               const uint32_t *label, const double *weight, const mel_adjustment *start,
                               const mel_progress *progress, mel_error *err)
 {
-    return mel_adjustment_fit_counted(out, (double)n, n, n_classes, probability, label, weight, start,
-                                      progress, err);
+    const mel_adjustment_rows rows = { .stand_for = (double)n,
+                                       .n = n,
+                                       .n_classes = n_classes,
+                                       .probability = probability,
+                                       .label = label,
+                                       .weight = weight };
+    return mel_adjustment_fit_rows(out, &rows, start, progress, err);
 }
 
-mel_status mel_adjustment_fit_counted(mel_adjustment *out, double rows, size_t n, size_t n_classes,
-                                      const double *probability, const uint32_t *label, const double *weight,
-                                      const mel_adjustment *start, const mel_progress *progress,
-                                      mel_error *err)
+mel_status mel_adjustment_fit_rows(mel_adjustment *out, const mel_adjustment_rows *rows,
+                                   const mel_adjustment *start, const mel_progress *progress, mel_error *err)
 {
-    fit f = { .n = n,
-              .rows = rows,
-              .k = n_classes,
-              .n_sharp = n_classes == 2 ? 2 : 1,
-              .weight = weight,
-              .label = label,
+    fit f = { .rows = rows,
+              .n = rows->n,
+              .k = rows->n_classes,
+              .n_sharp = rows->n_classes == 2 ? 2 : 1,
+              .weight = rows->weight,
+              .label = rows->label,
               .progress = progress };
-    mel_status status = mel_adjustment_init(out, n_classes, err);
+    mel_status status = mel_adjustment_init(out, f.k, err);
     if (status == MEL_OK)
-        status = check(&f, err);
+        status = weigh(&f, err);
     if (status == MEL_OK)
-        status = fit_rows(out, &f, probability, start, err);
+        status = fit_rows(out, &f, start, err);
     if (status != MEL_OK)
         mel_adjustment_clear(out);
     return status;

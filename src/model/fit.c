@@ -215,12 +215,9 @@ static mel_status take_own(mel_objective *obj, uint32_t **y, double **weight, me
     *weight = obj->weight != NULL ? mel_alloc(obj->x->n_rows, sizeof **weight) : NULL;
     if (*y == NULL || (obj->weight != NULL && *weight == NULL))
         return mel_fail_memory(err, "the labels of some files");
-    for (size_t i = 0; i < s->n; i++) {
-        const size_t n = s->here[i + 1] - s->here[i];
-        memcpy(*y + s->here[i], obj->y + s->start[i], n * sizeof **y);
-        if (*weight != NULL)
-            memcpy(*weight + s->here[i], obj->weight + s->start[i], n * sizeof **weight);
-    }
+    mel_shards_take(*y, obj->y, s, sizeof **y);
+    if (*weight != NULL)
+        mel_shards_take(*weight, obj->weight, s, sizeof **weight);
     obj->y = *y;
     obj->weight = *weight;
     return MEL_OK;

@@ -35,11 +35,18 @@ void mel_proba_clear(mel_proba *proba);
 mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
                               const uint32_t *label, const double *weight, const mel_adjustment *start,
                               const mel_progress *progress, mel_error *err);
-/* The same where the n stand for so many rows. */
-mel_status mel_adjustment_fit_counted(mel_adjustment *out, double rows, size_t n, size_t n_classes,
-                                      const double *probability, const uint32_t *label, const double *weight,
-                                      const mel_adjustment *start, const mel_progress *progress,
-                                      mel_error *err);
+/* The same for rows of several files and ranks, of which n are here, and where all of them stand for so many
+ * rows. */
+typedef struct {
+    double stand_for;
+    size_t n, n_classes;
+    const double *probability; /* n x n_classes */
+    const uint32_t *label;     /* n */
+    const double *weight;      /* n, or NULL */
+    const mel_shards *shards;  /* NULL: one file */
+} mel_adjustment_rows;
+mel_status mel_adjustment_fit_rows(mel_adjustment *out, const mel_adjustment_rows *rows,
+                                   const mel_adjustment *start, const mel_progress *progress, mel_error *err);
 /* n rows; out may be probability itself. Probabilities of 0 stay 0. */
 void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
 /* Two classes: which probability of the second becomes `adjusted`. */
