@@ -40,7 +40,10 @@ typedef struct {
     mel_classifier *classifier;
     mel_trust trust;
     size_t folds;
-    double *row_cost;       /* n_rows x n_classes; NULL: none */
+    double *row_cost; /* n_rows x n_classes; NULL: none */
+    /* Where ranks have rows of their own (problem->shards.here): of those that are here; else NULL. */
+    uint32_t *label, *group;
+    double *weight;
     bool averaged, by_hash; /* as the options ask for */
     double refer_cost; /* of a referred case, in cheapest mistakes, by so many questions; 0: none was asked */
     mel_interval refer_range;
