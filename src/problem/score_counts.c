@@ -320,6 +320,8 @@ static mel_status make_rows(mel_problem *p, const mel_score_counts *c, mel_error
         status = mel_name_groups(p, c->n_groups, c->group_name, err);
     if (status == MEL_OK)
         mel_take_classes(p, &classes);
+    else
+        mel_classes_clear(&classes);
     return status;
 }
 

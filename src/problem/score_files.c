@@ -1,4 +1,4 @@
-/* Counted scores in files and between ranks: JSON, exact; and those of many files of rows. */
+/* Counted scores in files: JSON, exact; and those of many files of rows. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/team.h"
@@ -228,56 +228,98 @@ static mel_status count_file(mel_score_counts **all, const mel_problem_options *
                                         .group_name = p->group_name };
         status = mel_score_counts_take(&one, &rows, opt->probs, err);
     }
-    if (status == MEL_OK)
-        status = add_counts(all, one, err);
     mel_problem_free(p);
-    return status;
+    return status == MEL_OK ? add_counts(all, one, err) : status;
 }
 
-/* Everybody gets the counts of all ranks. */
+/* The counts of a rank, which are these n bytes of its, are added to those of the ranks before it. */
+static mel_status add_rank(mel_score_counts **all, size_t *sizes, const char *bytes, size_t n, mel_error *err)
+{
+    char *of_rank = mel_team_collect(sizes, bytes, n);
+    mel_score_counts *counts = NULL;
+    if (of_rank == NULL)
+        return mel_fail_memory(err, "the scores of other ranks");
+    size_t total = 0;
+    for (size_t r = 0; r < mel_team_get()->size; r++)
+        total += sizes[r];
+    mel_status status = total > 0 ? mel_score_counts_unpack(&counts, of_rank, err) : MEL_OK;
+    free(of_rank);
+    return counts != NULL ? add_counts(all, counts, err) : status;
+}
+
+/* Everybody gets the counts of all ranks, those of one after the other. */
 static mel_status exchange(mel_score_counts **all, mel_error *err)
 {
     const mel_team *team = mel_team_get();
     if (team->size == 1)
         return MEL_OK;
-    char *text = NULL, *texts = NULL;
-    size_t *sizes = mel_alloc_zero(team->size, sizeof *sizes);
-    mel_status status = *all != NULL ? mel_json_file_text(&text, counts_json(*all), "counts", err) : MEL_OK;
-    if (status == MEL_OK && sizes != NULL)
-        texts = mel_team_collect(sizes, text != NULL ? text : "", text != NULL ? strlen(text) : 0);
-    if (status == MEL_OK && texts == NULL)
-        status = mel_fail_memory(err, "the scores of other ranks");
+    char *own = NULL;
+    size_t n = 0, *sizes = mel_alloc_zero(team->size, sizeof *sizes);
+    mel_status status = sizes != NULL ? MEL_OK : mel_fail_memory(err, "the scores of other ranks");
+    if (status == MEL_OK && *all != NULL)
+        status = mel_score_counts_pack(&own, &n, *all, err);
     mel_score_counts_free(*all);
     *all = NULL;
-    for (size_t r = 0, at = 0; sizes != NULL && r < team->size && status == MEL_OK; at += sizes[r++]) {
-        mel_score_counts *one = NULL;
-        if (sizes[r] > 0)
-            status = parse_counts(&one, texts + at, sizes[r], err);
-        if (status == MEL_OK && one != NULL)
-            status = add_counts(all, one, err);
-    }
+    for (size_t r = 0; r < team->size && status == MEL_OK; r++)
+        status = add_rank(all, sizes, own, r == team->rank ? n : 0, err);
     free(sizes);
-    free(texts);
-    free(text);
+    free(own);
     return status;
+}
+
+/* Which of its files a rank could not count, and why. */
+typedef struct {
+    size_t file;
+    mel_status status;
+    mel_error why;
+} trouble;
+
+/* The first file that any rank could not count is what all of them tell of. */
+static mel_status agree(const trouble *own, mel_error *err)
+{
+    const mel_team *team = mel_team_get();
+    trouble *all = mel_alloc_zero(team->size, sizeof *all);
+    if (all == NULL)
+        return mel_fail_memory(err, "the scores of other ranks");
+    all[team->rank] = *own;
+    mel_team_gather(all, team->size, sizeof *all);
+    const trouble *first = &all[0];
+    for (size_t r = 1; r < team->size; r++)
+        if (all[r].status != MEL_OK && (first->status == MEL_OK || all[r].file < first->file))
+            first = &all[r];
+    const mel_status status =
+        first->status == MEL_OK ? MEL_OK : mel_fail(err, first->status, "%s", first->why.text);
+    free(all);
+    return status;
+}
+
+/* Of a rank's own files. */
+static mel_status count_files(mel_score_counts **out, const mel_problem_options *opt,
+                              const mel_matches *files, mel_error *err)
+{
+    const mel_team *team = mel_team_get();
+    trouble own = { .status = MEL_OK };
+    for (size_t i = team->rank; i < files[PROBS].n && own.status == MEL_OK; i += team->size) {
+        mel_problem_options one = *opt;
+        one.probs = files[PROBS].file[i].name;
+        one.labels = files[LABELS].file[i].name;
+        one.groups = opt->groups != NULL ? files[GROUPS].file[i].name : NULL;
+        own.file = i;
+        own.status = count_file(out, &one, &own.why);
+    }
+    return agree(&own, err);
 }
 
 mel_status mel_score_counts_of_files(mel_score_counts **out, const mel_problem_options *opt, mel_error *err)
 {
     *out = NULL;
     mel_matches files[FILES] = { { 0 } };
-    mel_status status = MEL_OK;
+    const char *const given[FILES] = { opt->probs, opt->labels, opt->groups };
     if (!mel_is_pattern(opt->probs))
         return count_file(out, opt, err);
-    const char *const given[FILES] = { opt->probs, opt->labels, opt->groups };
-    status = mel_patterns_find(files, FILES, given, err);
-    for (size_t i = mel_team_get()->rank; i < files[PROBS].n && status == MEL_OK; i += mel_team_get()->size) {
-        mel_problem_options one = *opt;
-        one.probs = files[PROBS].file[i].name;
-        one.labels = files[LABELS].file[i].name;
-        one.groups = opt->groups != NULL ? files[GROUPS].file[i].name : NULL;
-        status = count_file(out, &one, err);
-    }
+    mel_status status = mel_patterns_find(files, FILES, given, err);
+    if (status == MEL_OK)
+        status = count_files(out, opt, files, err);
     if (status == MEL_OK)
         status = exchange(out, err);
     for (size_t f = 0; f < FILES; f++)

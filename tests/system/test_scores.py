@@ -68,6 +68,31 @@ def test_as_rows(scored, asked):
         assert counted["value"] == pytest.approx(value, abs=1e-12)
 
 
+def write_certain(melicit, wrong):
+    """Rows of which a fifth have a score of exactly 0 or 1, and a share of these another label."""
+    rng = numpy.random.default_rng(6)
+    s = rng.beta(1.5, 3, ROWS)
+    certain = rng.random(ROWS) < 0.2
+    s[certain] = s[certain] > 0.4
+    y = rng.random(ROWS) < numpy.where(certain, wrong + (1 - 2 * wrong) * s, s ** 1.3)
+    for i in range(FILES):
+        numpy.save(melicit.folder / f"s-{i}.npy", s[i * ROWS // FILES:(i + 1) * ROWS // FILES])
+        melicit.write(f"y-{i}.csv", "y\n" + "".join("yes\n" if v else "no\n" for v in y[i * ROWS // FILES:(i + 1) * ROWS // FILES]))
+
+
+@pytest.mark.parametrize("wrong", [0, 0.1])
+def test_scores_of_0_and_1(melicit, wrong):
+    """They lie in the first and the last cell. By the labels nothing changes; calibration does not take them as certain (docs/scale.md)."""
+    write_certain(melicit, wrong)
+    for asked in (("--named", "g-mean"), ("--named", "f1", "--evidence", "labels"), ("--named", "accuracy", "--at-most", "flagged=20%", "--evidence", "labels")):
+        (exact, at), (counted, near) = found(melicit, *FROM, *asked), found(melicit, *FROM, *asked, "--count-scores")
+        if "labels" in asked:
+            assert counted["value"] == pytest.approx(exact["value"], abs=1e-12) and counted["by_labels"] == pytest.approx(exact["by_labels"], abs=1e-12)
+            assert [r["threshold"] for r in json.loads(near)["rules"]] == pytest.approx([r["threshold"] for r in json.loads(at)["rules"]], abs=1e-6)
+        else:
+            assert counted["value"] == pytest.approx(exact["value"], abs=1e-5 if wrong == 0 else 0.02)
+
+
 def test_refused(scored):
     def take(to, *args):
         return scored("moments", "--out", to, *args)
