@@ -11,27 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char format_name[] = "melicit-moments", kind[] = "training";
+static const char format_name[] = "melicit-moments";
 enum { VERSION = 1 };
 
-static json_t *part_json(const mel_moments_part *part, size_t size)
+static json_t *part_json(const mel_moments *m, const mel_moments_part *part)
 {
-    return json_pack("{s:s, s:I, s:f, s:o}", "file", part->file, "rows", (json_int_t)part->n_rows, "weight",
-                     part->weight, "sums", mel_json_numbers(size, part->sum));
+    json_t *json = json_pack("{s:s, s:I, s:f}", "file", part->file, "rows", (json_int_t)part->n_rows,
+                             "weight", part->weight);
+    bool whole = json != NULL;
+    if (whole && m->kind == MEL_MOMENTS_DECISIONS)
+        whole = mel_json_put(json, "groups",
+                             mel_json_texts(part->n_groups, (const char *const *)part->group_name));
+    whole = whole && mel_json_put(json, "sums", mel_json_numbers(mel_moments_numbers(m, part), part->sum));
+    return mel_json_if(whole, json);
 }
 
 static json_t *moments_json(const mel_moments *m)
 {
-    const size_t size = mel_moments_size(m->n_classes, m->n_features);
-    json_t *files = json_array();
+    const mel_moments_words *words = &mel_moments_kinds[m->kind];
+    json_t *files = json_array(),
+           *classes = m->class_name != NULL ? mel_json_texts(m->n_classes, (const char *const *)m->class_name)
+                                            : json_integer((json_int_t)m->n_classes);
     bool whole = files != NULL;
     for (size_t i = 0; i < m->n && whole; i++)
-        whole = mel_json_add(files, part_json(&m->part[i], size));
-    files = mel_json_if(whole, files);
-    return files == NULL ? NULL
-                         : json_pack("{s:s, s:i, s:s, s:I, s:I, s:s, s:o}", "format", format_name, "version",
-                                     VERSION, "kind", kind, "classes", (json_int_t)m->n_classes, "features",
-                                     (json_int_t)m->n_features, "at", m->at, "files", files);
+        whole = mel_json_add(files, part_json(m, &m->part[i]));
+    return json_pack("{s:s, s:i, s:s, s:o, s:I, s:s, s:o}", "format", format_name, "version", VERSION, "kind",
+                     words->name, "classes", classes, words->columns, (json_int_t)m->n_columns, "at", m->at,
+                     "files", mel_json_if(whole, files));
 }
 
 mel_status mel_moments_save(const mel_moments *m, const char *path, mel_error *err)
@@ -44,65 +50,110 @@ mel_status mel_moments_save(const mel_moments *m, const char *path, mel_error *e
     return status;
 }
 
-static mel_status read_part(mel_moments *m, const json_t *json, mel_error *err)
+/* --- reading ------------------------------------------------------------------------------------ */
+
+static mel_status read_sums(double *sum, size_t n, const json_t *sums, mel_error *err)
 {
-    static const char *const keys[] = { "file", "rows", "weight", "sums", NULL };
-    const size_t size = mel_moments_size(m->n_classes, m->n_features);
-    mel_status status = mel_json_members(json, keys, err);
-    if (status != MEL_OK)
-        return status;
-    const json_t *sums = json_object_get(json, "sums"), *rows = json_object_get(json, "rows");
-    const char *file = json_string_value(json_object_get(json, "file"));
-    const double weight = json_number_value(json_object_get(json, "weight"));
-    if (file == NULL || json_integer_value(rows) <= 0 || !(weight > 0.0 && isfinite(weight)) ||
-        json_array_size(sums) != size)
-        return mel_fail(err, MEL_EDATA, "files: expected \"file\", \"rows\", \"weight\" and %zu \"sums\"",
-                        size);
-    mel_moments_part part = { mel_strdup(file), (size_t)json_integer_value(rows), weight,
-                              mel_alloc(size, sizeof *part.sum) };
-    if (part.file == NULL || part.sum == NULL)
-        status = mel_fail_memory(err, "moments");
-    for (size_t i = 0; i < size && status == MEL_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const json_t *number = json_array_get(sums, i);
         if (!json_is_number(number))
-            status = mel_fail(err, MEL_EDATA, "sums[%zu]: not a number", i);
-        else
-            part.sum[i] = json_number_value(number);
+            return mel_fail(err, MEL_EDATA, "sums[%zu]: not a number", i);
+        sum[i] = json_number_value(number);
     }
+    return MEL_OK;
+}
+
+/* The numbers of a file: rows and their weight, and as many sums as there must be. */
+static mel_status fill_part(mel_moments *m, mel_moments_part *part, const json_t *json, mel_error *err)
+{
+    const json_t *sums = json_object_get(json, "sums");
+    const size_t n = mel_moments_numbers(m, part);
+    part->weight = json_number_value(json_object_get(json, "weight"));
+    if (part->n_rows == 0 || !(part->weight > 0.0 && isfinite(part->weight)) || json_array_size(sums) != n)
+        return mel_fail(err, MEL_EDATA, "files: expected \"rows\", \"weight\" and %zu \"sums\"", n);
+    return read_sums(part->sum, n, sums, err);
+}
+
+static mel_status read_part(mel_moments *m, const json_t *json, mel_error *err)
+{
+    static const char *const keys[] = { "groups", "file", "rows", "weight", "sums", NULL };
+    const bool grouped = m->kind == MEL_MOMENTS_DECISIONS;
+    mel_status status = mel_json_members(json, grouped ? keys : keys + 1, err);
+    if (status != MEL_OK)
+        return status;
+    const json_int_t rows = json_integer_value(json_object_get(json, "rows"));
+    const char *file = json_string_value(json_object_get(json, "file"));
+    size_t n_groups = 0;
+    const char **group = mel_json_names(&n_groups, json_object_get(json, "groups"));
+    mel_moments_part part = { 0 };
+    if (file == NULL || group == NULL)
+        status = mel_fail(err, MEL_EDATA, "files: expected the name of a \"file\" and of its \"groups\"");
+    else if (!mel_moments_part_new(&part, m, file, rows > 0 ? (size_t)rows : 0, n_groups, group))
+        status = mel_fail_memory(err, "moments");
+    free(group);
+    if (status == MEL_OK)
+        status = fill_part(m, &part, json, err);
     if (status == MEL_OK)
         return mel_moments_add(m, &part, err);
     mel_moments_part_clear(&part);
     return status;
 }
 
-static mel_status read_moments(mel_moments **out, const json_t *json, mel_error *err)
+/* Which kind a file is of; older files do not say: training. */
+static mel_status find_kind(mel_moments_kind *kind, const json_t *json, mel_error *err)
 {
-    static const char *const keys[] = { "kind",     "format", "version", "classes",
-                                        "features", "at",     "files",   NULL };
     const char *format = json_string_value(json_object_get(json, "format")),
                *is = json_string_value(json_object_get(json, "kind"));
     if (format == NULL || strcmp(format, format_name) != 0)
         return mel_fail(err, MEL_EDATA, "these are no moments; melicit moments makes them");
-    if (is != NULL && strcmp(is, kind) != 0)
-        return mel_fail(err, MEL_EDATA, "these are moments of another kind, %s, not sums for training",
-                        mel_quote_text(is).text);
-    /* Older files do not say what kind they are. */
-    mel_status status = mel_json_members(json, is != NULL ? keys : keys + 1, err);
+    *kind = MEL_MOMENTS_TRAINING;
+    while (is != NULL && *kind < MEL_MOMENTS_KINDS && strcmp(is, mel_moments_kinds[*kind].name) != 0)
+        ++*kind;
+    return *kind < MEL_MOMENTS_KINDS
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "these are moments of another kind, %s", mel_quote_text(is).text);
+}
+
+/* Without files. */
+static mel_status read_head(mel_moments **out, mel_moments_kind kind, const json_t *json, mel_error *err)
+{
+    const json_t *classes = json_object_get(json, "classes");
+    const json_int_t columns = json_integer_value(json_object_get(json, mel_moments_kinds[kind].columns));
+    const char *at = json_string_value(json_object_get(json, "at"));
+    size_t k = 0;
+    const bool named = kind != MEL_MOMENTS_TRAINING;
+    const char **name = named ? mel_json_names(&k, classes) : NULL;
+    if (!named && json_integer_value(classes) > 0)
+        k = (size_t)json_integer_value(classes);
+    mel_status status = MEL_OK;
+    if ((named && name == NULL) || columns < 0 || mel_moments_size(kind, k, (size_t)columns) == 0 ||
+        at == NULL || strlen(at) != MEL_DIGEST_HEX - 1)
+        status = mel_fail(err, MEL_EDATA, "expected classes, %s and the digest of what the sums are taken at",
+                          mel_moments_kinds[kind].columns);
+    else if ((*out = mel_moments_new(kind, k, (size_t)columns, name)) == NULL)
+        status = mel_fail_memory(err, "moments");
+    else
+        memcpy((*out)->at, at, MEL_DIGEST_HEX);
+    free(name);
+    return status;
+}
+
+static mel_status read_moments(mel_moments **out, const json_t *json, mel_error *err)
+{
+    mel_moments_kind kind;
+    mel_status status = find_kind(&kind, json, err);
     if (status != MEL_OK)
         return status;
-    const json_int_t k = json_integer_value(json_object_get(json, "classes")),
-                     d = json_integer_value(json_object_get(json, "features"));
-    const char *at = json_string_value(json_object_get(json, "at"));
+    const char *const keys[] = { "kind", "format", "version", "classes", mel_moments_kinds[kind].columns,
+                                 "at",   "files",  NULL };
     const json_t *files = json_object_get(json, "files");
-    if (json_integer_value(json_object_get(json, "version")) != VERSION)
-        return mel_fail(err, MEL_EDATA, "version: expected %d", VERSION);
-    if (k < 2 || d < 0 || mel_moments_size((size_t)k, (size_t)d) == 0 || at == NULL ||
-        strlen(at) != MEL_DIGEST_HEX - 1 || json_array_size(files) == 0)
-        return mel_fail(err, MEL_EDATA, "expected classes, features, the digest of a model and files");
-    *out = mel_moments_new((size_t)k, (size_t)d);
-    if (*out == NULL)
-        return mel_fail_memory(err, "moments");
-    memcpy((*out)->at, at, MEL_DIGEST_HEX);
+    status = mel_json_members(json, json_object_get(json, "kind") != NULL ? keys : keys + 1, err);
+    if (status == MEL_OK && json_integer_value(json_object_get(json, "version")) != VERSION)
+        status = mel_fail(err, MEL_EDATA, "version: expected %d", VERSION);
+    if (status == MEL_OK && json_array_size(files) == 0)
+        status = mel_fail(err, MEL_EDATA, "files: expected some");
+    if (status == MEL_OK)
+        status = read_head(out, kind, json, err);
     for (size_t i = 0; i < json_array_size(files) && status == MEL_OK; i++)
         status = read_part(*out, json_array_get(files, i), err);
     return status;
@@ -111,25 +162,12 @@ static mel_status read_moments(mel_moments **out, const json_t *json, mel_error 
 mel_status mel_moments_load(mel_moments **out, const char *path, mel_error *err)
 {
     static const uint64_t max_bytes = (uint64_t)1 << 31;
-    *out = NULL;
-    mel_source *source = NULL;
-    char *bytes = NULL;
-    size_t n = 0;
     json_t *json = NULL;
-    mel_status status = mel_source_open(&source, path, max_bytes, err);
-    if (status == MEL_OK) {
-        status = mel_source_all(&bytes, &n, source, 1, err);
-        mel_source_free(source);
-    }
+    mel_moments *moments = NULL;
+    mel_status status = mel_source_json(&json, path, max_bytes, err);
     if (status == MEL_OK)
-        status = mel_json_parse(&json, bytes, n, err);
-    free(bytes);
-    if (status == MEL_OK)
-        status = read_moments(out, json, err);
+        status = read_moments(&moments, json, err);
     json_decref(json);
-    if (status == MEL_OK)
-        return MEL_OK;
-    mel_moments_free(*out);
-    *out = NULL;
-    return mel_fail_in(err, status, "%s", mel_quote_file(path).text);
+    status = mel_moments_finish(out, moments, status);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
 }

@@ -1,10 +1,12 @@
 /* Whether rows, black box and options of an optimisation go together. */
-#include "optimise/optimise.h"
+#include "optimise/passes.h"
 
 #include <math.h>
 
 size_t mel_train_rows(const mel_weight_rows *train, const mel_optimise_options *opt)
 {
+    if (opt->passes != NULL)
+        return mel_passes_rows(opt->passes);
     return opt->shards != NULL && opt->shards->n > 0 ? opt->shards->start[opt->shards->n] : train->n_rows;
 }
 
@@ -62,18 +64,43 @@ static mel_status check_options(const mel_optimise_options *opt, const mel_black
     return n_basis > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "expected at least one basis function");
 }
 
+/* Sums of training rows that are taken elsewhere. */
+static mel_status check_passes(size_t k, size_t n_basis, const mel_optimise_options *opt, mel_error *err)
+{
+    if (n_basis != 1 || opt->probes != MEL_PROBE_FIXED)
+        return mel_fail(err, MEL_EINVAL,
+                        "sums that are taken elsewhere are of one basis function and fixed probes");
+    const mel_passes_parts of = mel_passes_get(opt->passes);
+    return of.n_classes == k && of.whole == (opt->shape == MEL_WEIGHT_WHOLE)
+               ? MEL_OK
+               : mel_fail(err, MEL_EINVAL, "the sums are of %s of %zu classes, not of %s of %zu",
+                          of.whole ? "whole weight matrices" : "diagonal weights", of.n_classes,
+                          of.whole ? "diagonal weights" : "whole weight matrices", k);
+}
+
+static mel_status check_train(size_t k, size_t n_basis, const mel_weight_rows *train,
+                              const mel_optimise_options *opt, mel_error *err)
+{
+    if (opt->passes != NULL)
+        return check_passes(k, n_basis, opt, err);
+    mel_status status = check_shards(train, opt, err);
+    if (status == MEL_OK && (train->n_rows > 0 || mel_train_rows(train, opt) == 0))
+        status = mel_optimise_check_rows("training", train, k, n_basis, err);
+    return status != MEL_OK || train->label != NULL
+               ? status
+               : mel_fail(err, MEL_EINVAL, "expected labels of the rows");
+}
+
 mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *train,
                               const mel_weight_rows *validation, const mel_black_box *box,
                               const mel_optimise_options *opt, mel_error *err)
 {
     mel_status status = check_options(opt, box, n_basis, err);
     if (status == MEL_OK)
-        status = check_shards(train, opt, err);
-    if (status == MEL_OK && (train->n_rows > 0 || mel_train_rows(train, opt) == 0))
-        status = mel_optimise_check_rows("training", train, k, n_basis, err);
+        status = check_train(k, n_basis, train, opt, err);
     if (status == MEL_OK)
         status = mel_optimise_check_rows("validation", validation, k, n_basis, err);
-    if (status == MEL_OK && (train->label == NULL || (validation->label == NULL && box->judge == NULL)))
+    if (status == MEL_OK && validation->label == NULL && box->judge == NULL)
         status = mel_fail(err, MEL_EINVAL, "expected labels of the rows");
     for (size_t i = 0; status == MEL_OK && box->group != NULL && i < validation->n_rows; i++)
         if (box->group[i] >= box->n_groups)

@@ -1,7 +1,7 @@
 /* PI-EW (Algorithm 7.2) and FW-EG (Algorithm 7.3): elicit weights around the current classifier, take the
  * rule that is best for them, and move towards it. */
+#include "optimise/passes.h"
 #include "optimise/run.h"
-#include "optimise/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -90,7 +90,8 @@ static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_erro
     double *u = mel_alloc(w->size.n_directions, sizeof *u);
     if (u == NULL)
         return mel_fail_memory(err, "sums");
-    mel_status status = mel_packed_totals(w->train_total, w->packed, err);
+    mel_status status = w->opt.passes != NULL ? mel_passes_all(w->train_total, w->opt.passes, r->weight, err)
+                                              : mel_packed_totals(w->train_total, w->packed, err);
     if (status == MEL_OK && r->now.validation != NULL)
         mel_validation_totals(w->validation_total, w, u);
     free(u);
@@ -102,25 +103,6 @@ static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_erro
         if (w->opt.scale == MEL_SCALE_ROWS)
             w->scale[l] = (double)mel_train_rows(train, &w->opt);
     }
-    return status;
-}
-
-static mel_status begin(mel_run *r, const mel_weight_rows *train, mel_error *err)
-{
-    mel_weighting *w = &r->w;
-    r->n_weight = w->size.n_basis * mel_weight_cells(&w->size);
-    mel_status status = choose_cells(r, err);
-    if (status == MEL_OK)
-        status = make_room(r, err);
-    if (status == MEL_OK)
-        status = mel_packed_new(&w->packed, &w->size, train, w->opt.shards, err);
-    if (status == MEL_OK)
-        status = fill_totals(r, train, err);
-    mel_rng rng;
-    mel_rng_seed(&rng, w->opt.seed);
-    for (size_t i = 0; status == MEL_OK && w->opt.labels_only && i < w->validation->n_rows * w->opt.draws;
-         i++)
-        w->uniform[i] = mel_rng_uniform(&rng);
     return status;
 }
 
@@ -138,6 +120,43 @@ double *mel_run_add_rule(mel_run *r, double step)
     }
     r->step[r->n_rules] = step;
     return r->weight + r->n_rules++ * r->n_weight;
+}
+
+/* The start: the plug-in rule of given weights. */
+static mel_status add_start(mel_run *r, mel_error *err)
+{
+    const mel_weight_size *size = &r->w.size;
+    const size_t cells = mel_weight_cells(size);
+    double *weight = mel_run_add_rule(r, 1.0);
+    if (weight == NULL)
+        return mel_fail_memory(err, "weights");
+    memset(weight, 0, r->n_weight * sizeof *weight);
+    for (size_t l = 0; l < size->n_basis; l++)
+        for (size_t j = 0; j < size->k; j++)
+            weight[l * cells + (size->whole ? j * size->k + j : j)] =
+                r->w.opt.start != NULL ? r->w.opt.start[l * size->k + j] : 1.0;
+    return MEL_OK;
+}
+
+static mel_status begin(mel_run *r, const mel_weight_rows *train, mel_error *err)
+{
+    mel_weighting *w = &r->w;
+    r->n_weight = w->size.n_basis * mel_weight_cells(&w->size);
+    mel_status status = choose_cells(r, err);
+    if (status == MEL_OK)
+        status = make_room(r, err);
+    if (status == MEL_OK)
+        status = add_start(r, err);
+    if (status == MEL_OK && w->opt.passes == NULL)
+        status = mel_packed_new(&w->packed, &w->size, train, w->opt.shards, err);
+    if (status == MEL_OK)
+        status = fill_totals(r, train, err);
+    mel_rng rng;
+    mel_rng_seed(&rng, w->opt.seed);
+    for (size_t i = 0; status == MEL_OK && w->opt.labels_only && i < w->validation->n_rows * w->opt.draws;
+         i++)
+        w->uniform[i] = mel_rng_uniform(&rng);
+    return status;
 }
 
 /* Gains of rule number i. */
@@ -168,9 +187,11 @@ static void note_sums(mel_run *r, const mel_iterate *rule)
 static mel_status measure_rule(mel_iterate *into, mel_run *r, mel_error *err)
 {
     put_gains(r->gain, r, r->n_rules - 1);
-    mel_status status = mel_validation_sums(into, &r->w, r->gain, err);
+    const double *weight = r->weight + (r->n_rules - 1) * r->n_weight;
+    mel_status status = r->w.opt.passes != NULL ? mel_passes_at(into->train, r->w.opt.passes, weight, err)
+                                                : mel_packed_sums(into->train, r->w.packed, weight, err);
     if (status == MEL_OK)
-        status = mel_packed_sums(into->train, r->w.packed, r->weight + (r->n_rules - 1) * r->n_weight, err);
+        status = mel_validation_sums(into, &r->w, r->gain, err);
     if (status == MEL_OK)
         note_sums(r, into);
     return status;
@@ -269,19 +290,8 @@ static mel_status revalue(mel_run *r, mel_error *err)
     return mel_weighting_value(&r->now.value, &r->w, r->w.confusion, r->now.chance, err);
 }
 
-/* The start: the plug-in rule of given weights. */
 static mel_status start(mel_run *r, mel_error *err)
 {
-    const mel_weight_size *size = &r->w.size;
-    const size_t cells = mel_weight_cells(size);
-    double *weight = mel_run_add_rule(r, 1.0);
-    if (weight == NULL)
-        return mel_fail_memory(err, "weights");
-    memset(weight, 0, r->n_weight * sizeof *weight);
-    for (size_t l = 0; l < size->n_basis; l++)
-        for (size_t j = 0; j < size->k; j++)
-            weight[l * cells + (size->whole ? j * size->k + j : j)] =
-                r->w.opt.start != NULL ? r->w.opt.start[l * size->k + j] : 1.0;
     mel_status status = measure_rule(&r->now, r, err);
     if (status == MEL_OK)
         status = revalue(r, err);
@@ -458,6 +468,7 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
                                   .n_groups = box->n_groups > 1 ? box->n_groups : 1,
                                   .whole = whole,
                                   .threads = r.w.opt.threads };
+    mel_passes_begin(r.w.opt.passes);
     status = begin(&r, train, err);
     if (status == MEL_OK)
         status = start(&r, err);
@@ -468,7 +479,9 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
     }
     if (status == MEL_OK)
         status = follow(out, &r, train, err != NULL ? err : &own);
-    if (status == MEL_OK)
+    if (mel_passes_end(out, r.w.opt.passes))
+        status = MEL_OK;
+    else if (status == MEL_OK)
         status = end(out, &r, err);
     run_clear(&r);
     if (status != MEL_OK)

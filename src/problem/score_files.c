@@ -62,21 +62,6 @@ mel_status mel_score_counts_save(const mel_score_counts *c, const char *path, me
 
 /* --- reading ------------------------------------------------------------------------------------ */
 
-/* n texts, lent, all different; NULL: they are not. */
-static const char **texts_of(const json_t *list, size_t *n)
-{
-    *n = json_array_size(list);
-    const char **text = mel_alloc(*n, sizeof *text);
-    for (size_t i = 0; i < *n && text != NULL; i++) {
-        text[i] = json_string_value(json_array_get(list, i));
-        if (text[i] == NULL || mel_name_place(text[i], i, text) < i) {
-            free(text);
-            return NULL;
-        }
-    }
-    return text;
-}
-
 /* A whole number from 0 up to below `end`; false: it is none. */
 static bool whole_of(uint64_t *out, const json_t *list, size_t i, double end)
 {
@@ -130,9 +115,9 @@ static mel_status read_counts(mel_score_counts **out, const json_t *json, mel_er
         json_integer_value(json_object_get(json, "cells")) != MEL_SCORE_CELLS)
         return mel_fail(err, MEL_EDATA, "expected version %d with %d cells", VERSION, MEL_SCORE_CELLS);
     size_t k = 0, m = 0, n = 0;
-    const char **name = texts_of(json_object_get(json, "classes"), &k),
-               **group = texts_of(json_object_get(json, "groups"), &m),
-               **file = texts_of(json_object_get(json, "files"), &n);
+    const char **name = mel_json_names(&k, json_object_get(json, "classes")),
+               **group = mel_json_names(&m, json_object_get(json, "groups")),
+               **file = mel_json_names(&n, json_object_get(json, "files"));
     if (name == NULL || group == NULL || file == NULL || k != 2 || n == 0)
         status = mel_fail(err, MEL_EDATA, "expected the names of two classes, of groups and of files");
     else if ((*out = mel_score_counts_new(name, m, group)) == NULL)
