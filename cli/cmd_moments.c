@@ -1,76 +1,22 @@
-/* melicit moments and melicit merge: training where no process sees all rows. */
+/* melicit moments: sums over some of the rows, where no process sees them all. */
 #include "command.h"
 #include "data/shared.h"
 #include "dataset.h"
 #include "files.h"
 #include "melicit/model.h"
 #include "model/shared.h"
+#include "moments.h"
 #include "output.h"
 #include "problem/shared.h"
 #include "progress.h"
 
-#include <float.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-static mel_status save_moments(const void *user, const char *file, mel_error *err)
-{
-    return mel_moments_save(user, file, err);
-}
-
-static mel_status save_scores(const void *user, const char *file, mel_error *err)
-{
-    return mel_score_counts_save(user, file, err);
-}
-
-/* Moves `more` into *all, which may be NULL before. */
-static mel_status add_moments(mel_moments **all, mel_moments *more, mel_error *err)
-{
-    if (*all == NULL) {
-        *all = more;
-        return MEL_OK;
-    }
-    mel_moments *both = NULL;
-    const mel_status status = mel_moments_merge(&both, *all, more, err);
-    mel_moments_free(more);
-    if (status == MEL_OK) {
-        mel_moments_free(*all);
-        *all = both;
-    }
-    return status;
-}
-
-static void report(cli_run *run, size_t n_files, size_t n_rows, const char *out)
-{
-    char files[CLI_COUNT_SIZE], rows[CLI_COUNT_SIZE];
-    if (run->json) {
-        cli_put(run->result, "files", cli_json_count(n_files));
-        cli_put(run->result, "rows", cli_json_count(n_rows));
-        cli_put(run->result, "out", cli_json_text(out));
-    } else if (strcmp(out, "-") != 0) {
-        cli_print("%s rows of %s file%s: moments in %s\n", cli_count(rows, n_rows), cli_count(files, n_files),
-                  n_files == 1 ? "" : "s", out);
-    }
-}
-
-static void report_moments(cli_run *run, const mel_moments *moments, const char *out)
-{
-    report(run, mel_moments_files(moments), mel_moments_rows(moments), out);
-}
-
-static mel_status check_out(const cli_run *run, const char *out, mel_error *err)
-{
-    if (strcmp(out, "-") == 0 && run->json)
-        return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
-    return cli_out_check(out, err);
-}
-
-/* --- moments ------------------------------------------------------------------------------------ */
-
 typedef struct {
     const char *shard, *model, *label, *weights, *out;
-    const char *probs, *labels, *groups, *columns;
+    const char *probs, *labels, *groups, *columns, *classifier, *iterate;
     mel_naming naming;
     mel_reading reading;
 } moments_args;
@@ -122,10 +68,7 @@ static mel_status take_file(mel_moments **out, const mel_model *model, const cha
         status = mel_encode(&x, mel_model_encoder(model), table, err);
     if (status == MEL_OK) {
         status = mel_moments_take(out, model, path, &x.view, labels.code, weight, run->threads, err);
-        if (status != MEL_OK) {
-            const mel_error why = *err;
-            status = cli_fail(err, status, "%s: %s", path, why.text);
-        }
+        status = status == MEL_OK ? status : cli_fail_in(err, status, path);
     }
     mel_encoded_clear(&x);
     mel_labels_clear(&labels);
@@ -145,7 +88,7 @@ static mel_status take_all(mel_moments **out, const mel_model *model, mel_reader
         mel_moments *one = NULL;
         status = take_file(&one, model, files.file[i].name, reader, args, run, err);
         if (status == MEL_OK)
-            status = add_moments(out, one, err);
+            status = cli_moments_add(out, one, err);
     }
     mel_matches_clear(&files);
     return status;
@@ -166,44 +109,19 @@ static mel_status count_scores(cli_run *run, const moments_args *args, mel_error
     rows.resources = cli_resources(run);
     mel_status status = mel_score_counts_of_files(&counts, &rows, err);
     if (status == MEL_OK)
-        status = cli_store(args->out, save_scores, counts, err);
+        status = cli_store(args->out, cli_scores_save, counts, err);
     if (status == MEL_OK)
-        report(run, mel_score_counts_files(counts), mel_score_counts_rows(counts), args->out);
+        cli_moments_report(run, mel_score_counts_files(counts), mel_score_counts_rows(counts), args->out);
     mel_score_counts_free(counts);
     return status;
 }
 
-/* Sums over a table at a model, or scores with their labels. */
-static mel_status check_kind(const cli_run *run, const moments_args *args, mel_error *err)
+/* Sums over a table at a model. */
+static mel_status sum_table(mel_moments **out, const moments_args *args, const cli_run *run, mel_error *err)
 {
-    const bool sums = args->shard != NULL || args->model != NULL || args->weights != NULL,
-               scores = args->probs != NULL || args->labels != NULL || args->groups != NULL ||
-                        args->columns != NULL || args->naming.positive != NULL ||
-                        args->naming.classes != NULL;
-    if (sums && scores)
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--shard and --model sum up for training, --probs and --labels count scores: give one "
-            "of both");
-    if (scores && (args->probs == NULL || args->labels == NULL))
-        return cli_fail(err, MEL_EINVAL, "scores are counted of --probs FILE with --labels FILE");
-    if (!scores && (args->shard == NULL || args->model == NULL))
-        return cli_fail(err, MEL_EINVAL,
-                        "give --shard FILE with --model MODEL.json, or --probs with --labels");
-    return check_out(run, args->out, err);
-}
-
-static mel_status run_moments(cli_run *run, const void *arguments, mel_error *err)
-{
-    const moments_args *args = arguments;
     mel_model *model = NULL;
-    mel_moments *moments = NULL;
     mel_reader reader = { 0 };
-    mel_status status = check_kind(run, args, err);
-    if (status == MEL_OK && args->probs != NULL)
-        return count_scores(run, args, err);
-    if (status == MEL_OK)
-        status = mel_model_load(&model, args->model, err);
+    mel_status status = mel_model_load(&model, args->model, err);
     if (status == MEL_OK && mel_model_encoder(model) == NULL)
         status =
             cli_fail(err, MEL_EDATA, "%s: the model does not say how a table becomes features", args->model);
@@ -212,16 +130,81 @@ static mel_status run_moments(cli_run *run, const void *arguments, mel_error *er
     if (status == MEL_OK)
         status = cli_reader_expect(&reader, mel_model_encoder(model), args->shard, err);
     if (status == MEL_OK)
-        status = take_all(&moments, model, &reader, args, run, err);
+        status = take_all(out, model, &reader, args, run, err);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, &args->reading, run, err);
-    if (status == MEL_OK)
-        status = cli_store(args->out, save_moments, moments, err);
-    if (status == MEL_OK)
-        report_moments(run, moments, args->out);
     mel_reader_clear(&reader);
-    mel_moments_free(moments);
     mel_model_free(model);
+    return status;
+}
+
+/* Sums over rows of probabilities at a classifier or an iterate. */
+static mel_status sum_decisions(mel_moments **out, const moments_args *args, const cli_run *run,
+                                mel_error *err)
+{
+    const cli_moments_job job = { .probs = args->probs,
+                                  .labels = args->labels,
+                                  .groups = args->groups,
+                                  .columns = args->columns,
+                                  .label = args->label,
+                                  .classifier = args->classifier,
+                                  .iterate = args->iterate,
+                                  .reading = &args->reading };
+    return cli_moments_take(out, &job, run, err);
+}
+
+/* What goes with --probs and --labels. */
+static mel_status check_probs(const moments_args *args, mel_error *err)
+{
+    if (args->probs == NULL || args->labels == NULL)
+        return cli_fail(err, MEL_EINVAL,
+                        "scores and decisions are counted of --probs FILE with --labels FILE");
+    if (args->classifier != NULL && args->iterate != NULL)
+        return cli_fail(err, MEL_EINVAL, "--classifier and --iterate exclude each other");
+    if (args->iterate != NULL && args->groups != NULL)
+        return cli_fail(err, MEL_EINVAL, "--groups: an iterate does not look at groups of training rows");
+    if ((args->classifier != NULL || args->iterate != NULL) &&
+        (args->naming.positive != NULL || args->naming.classes != NULL))
+        return cli_fail(err, MEL_EINVAL, "--%s: %s says what the classes are",
+                        args->naming.positive != NULL ? "positive" : "classes",
+                        args->classifier != NULL ? args->classifier : args->iterate);
+    return MEL_OK;
+}
+
+/* Sums over a table at a model, or over rows of probabilities. */
+static mel_status check_kind(const cli_run *run, const moments_args *args, mel_error *err)
+{
+    const bool sums = args->shard != NULL || args->model != NULL || args->weights != NULL,
+               probs = args->probs != NULL || args->labels != NULL || args->groups != NULL ||
+                       args->columns != NULL || args->naming.positive != NULL ||
+                       args->naming.classes != NULL || args->classifier != NULL || args->iterate != NULL;
+    if (sums && probs)
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--shard and --model sum up for training, --probs and --labels count scores or decisions: give "
+            "one of both");
+    if (!probs && (args->shard == NULL || args->model == NULL))
+        return cli_fail(err, MEL_EINVAL,
+                        "give --shard FILE with --model MODEL.json, or --probs with --labels");
+    const mel_status status = probs ? check_probs(args, err) : MEL_OK;
+    return status == MEL_OK ? cli_moments_check_out(run, args->out, err) : status;
+}
+
+static mel_status run_moments(cli_run *run, const void *arguments, mel_error *err)
+{
+    const moments_args *args = arguments;
+    mel_moments *moments = NULL;
+    mel_status status = check_kind(run, args, err);
+    if (status == MEL_OK && args->probs != NULL && args->classifier == NULL && args->iterate == NULL)
+        return count_scores(run, args, err);
+    if (status == MEL_OK)
+        status = args->probs != NULL ? sum_decisions(&moments, args, run, err)
+                                     : sum_table(&moments, args, run, err);
+    if (status == MEL_OK)
+        status = cli_store(args->out, cli_moments_save, moments, err);
+    if (status == MEL_OK)
+        status = cli_moments_tell(run, moments, args->out, err);
+    mel_moments_free(moments);
     return status;
 }
 
@@ -244,7 +227,13 @@ static const cli_option moments_options[] = {
             "instead of sums for training, how many rows of two classes have which score: class "
             "probabilities, as melicit apply reads them, with --labels; 'p-*.npy' is all files that match"),
     CLI_ROW(moments_args, "labels", INPUT, labels, .argument = "FILE",
-            .help = "--probs: the true classes of the rows; each file has rows of both"),
+            .help = "--probs: the true classes of the rows; to count scores, each file has rows of both"),
+    CLI_ROW(moments_args, "classifier", INPUT, classifier, .argument = "CLASSIFIER.json",
+            .help =
+                "--probs: of any number of classes, what this classifier decides about the rows, as `melicit "
+                "apply` or `melicit optimise` stored it: by true class, decision and group"),
+    CLI_ROW(moments_args, "iterate", INPUT, iterate, .argument = "FILE",
+            .help = "--probs: what `melicit optimise --iterate` wants to know of the training rows next"),
     CLI_ROW(moments_args, "groups", INPUT, groups, .argument = "FILE",
             .help = "--probs: the group of each row"),
     CLI_ROW(moments_args, "columns", TEXT, columns, .argument = "NAMES",
@@ -278,6 +267,11 @@ static const cli_example moments_examples[] = {
       "moments --probs p.csv --labels y.csv --out scores.moments && melicit apply --scores scores.moments "
       "--named "
       "g-mean --evidence labels" },
+    { "what a rule decides about the rows of a file, and the value of a metric on them",
+      "printf '{\"format\": \"melicit-classifier\", \"version\": 1, \"classes\": [\"no\", \"yes\"], "
+      "\"groups\": [], \"rules\": [{\"gain\": [[1, 0], [0, 2]], \"share\": 1}]}' > rule.json && melicit "
+      "moments --probs p.csv --labels y.csv --classifier rule.json --out decided.moments && melicit score "
+      "--moments decided.moments --named f1" },
     { 0 },
 };
 static const moments_args moments_defaults = { .label = "label" };
@@ -293,167 +287,13 @@ const cli_command cli_moments = {
         "Spark, xargs); `melicit merge` adds the sums up and makes the next model. From a model that was "
         "trained on one of the files it takes a few rounds, as many as training on all rows takes steps.\n\n"
         "With --probs and --labels it counts instead how many rows of two classes have which score, by "
-        "group and class: `melicit apply --scores` finds thresholds on the merged counts.",
+        "group and class: `melicit apply --scores` finds thresholds on the merged counts. With --classifier "
+        "it "
+        "sums up what a classifier decides, for `melicit score --moments`; with --iterate what the next "
+        "iteration of `melicit optimise` needs.",
     .groups = moments_groups,
     .examples = moments_examples,
     .args_size = sizeof(moments_args),
     .defaults = &moments_defaults,
     .run = run_moments,
-};
-
-/* --- merge -------------------------------------------------------------------------------------- */
-
-typedef struct {
-    const char *model, *out;
-    double l2, tolerance;
-} merge_args;
-
-static mel_status save_model(const void *user, const char *file, mel_error *err)
-{
-    return mel_model_save(user, file, err);
-}
-
-static void report_step(cli_run *run, const mel_moments *moments, const mel_fit_report *fit, const char *out)
-{
-    const bool converged = fit->reason == MEL_FIT_CONVERGED;
-    if (run->json) {
-        report_moments(run, moments, out);
-        cli_put(run->result, "converged", json_boolean(converged));
-        cli_put(run->result, "objective", cli_json_number(fit->objective));
-        cli_put(run->result, "log_loss", cli_json_number(fit->log_loss));
-        cli_put(run->result, "gradient_norm", cli_json_number(fit->gradient_norm));
-    } else if (strcmp(out, "-") != 0) {
-        char files[CLI_COUNT_SIZE], rows[CLI_COUNT_SIZE];
-        cli_print("%s rows of %s files: log-loss %.6g, largest gradient entry %.2g\n",
-                  cli_count(rows, mel_moments_rows(moments)), cli_count(files, mel_moments_files(moments)),
-                  fit->log_loss, fit->gradient_norm);
-        cli_print(converged ? "The model has converged; it is in %s.\n"
-                            : "The next model is in %s: take moments at it, and merge them.\n",
-                  out);
-    }
-}
-
-static mel_status step(cli_run *run, const mel_moments *moments, const merge_args *args, mel_error *err)
-{
-    mel_model *model = NULL;
-    mel_fit_report report;
-    mel_fit_options options;
-    mel_fit_options_init(&options);
-    options.l2 = args->l2;
-    options.tolerance = args->tolerance;
-    mel_status status = mel_model_load(&model, args->model, err);
-    if (status == MEL_OK) {
-        status = mel_model_step(model, &report, moments, &options, err);
-        if (status != MEL_OK) {
-            const mel_error why = *err;
-            status = cli_fail(err, status, "%s: %s", args->model, why.text);
-        }
-    }
-    if (status == MEL_OK)
-        status = cli_store(args->out, save_model, model, err);
-    if (status == MEL_OK)
-        report_step(run, moments, &report, args->out);
-    mel_model_free(model);
-    return status;
-}
-
-static mel_status fail_at(mel_error *err, mel_status status, const char *file)
-{
-    const mel_error why = *err;
-    return cli_fail(err, status, "%s: %s", file, why.text);
-}
-
-static mel_status merge_scores(cli_run *run, const merge_args *args, mel_error *err)
-{
-    mel_score_counts *all = NULL;
-    mel_status status = MEL_OK;
-    if (args->model != NULL)
-        return cli_fail(err, MEL_EINVAL,
-                        "--model: %s has counts of scores, which `melicit apply --scores` reads",
-                        run->operand[0]);
-    for (size_t i = 0; i < run->n_operands && status == MEL_OK; i++) {
-        mel_score_counts *one = NULL, *both = NULL;
-        status = mel_score_counts_load(&one, run->operand[i], err);
-        if (status == MEL_OK && all == NULL) {
-            all = one;
-        } else if (status == MEL_OK) {
-            status = mel_score_counts_merge(&both, all, one, err);
-            status = status == MEL_OK ? status : fail_at(err, status, run->operand[i]);
-            mel_score_counts_free(one);
-            mel_score_counts_free(all);
-            all = both;
-        }
-    }
-    if (status == MEL_OK)
-        status = cli_store(args->out, save_scores, all, err);
-    if (status == MEL_OK)
-        report(run, mel_score_counts_files(all), mel_score_counts_rows(all), args->out);
-    mel_score_counts_free(all);
-    return status;
-}
-
-static mel_status run_merge(cli_run *run, const void *arguments, mel_error *err)
-{
-    const merge_args *args = arguments;
-    mel_moments *all = NULL;
-    mel_status status = check_out(run, args->out, err);
-    if (status == MEL_OK && run->n_operands == 0)
-        status = cli_fail(err, MEL_EINVAL, "give the files that melicit moments made");
-    if (status == MEL_OK && mel_score_counts_is(run->operand[0]))
-        return merge_scores(run, args, err);
-    for (size_t i = 0; i < run->n_operands && status == MEL_OK; i++) {
-        mel_moments *one = NULL;
-        status = mel_moments_load(&one, run->operand[i], err);
-        if (status == MEL_OK) {
-            status = add_moments(&all, one, err);
-            status = status == MEL_OK ? status : fail_at(err, status, run->operand[i]);
-        }
-    }
-    if (status == MEL_OK && args->model != NULL)
-        status = step(run, all, args, err);
-    else if (status == MEL_OK)
-        status = cli_store(args->out, save_moments, all, err);
-    if (status == MEL_OK && args->model == NULL)
-        report_moments(run, all, args->out);
-    mel_moments_free(all);
-    return status;
-}
-
-static const cli_option merge_options[] = {
-    CLI_ROW(merge_args, "out", OUTPUT, out, .argument = "FILE", .required = true,
-            .help = "where the sums of all files go or, with --model, the next model"),
-    CLI_ROW(merge_args, "model", INPUT, model, .argument = "MODEL.json",
-            .help =
-                "the model at which the moments were taken: a Newton step on all rows makes the next one"),
-    CLI_ROW(merge_args, "l2", NUMBER, l2, .argument = "X", .high = DBL_MAX,
-            .help = "--model: penalty, as of melicit train"),
-    CLI_ROW(merge_args, "tolerance", NUMBER, tolerance, .argument = "X", .high = 1, .above_low = true,
-            .help = "--model: converged when no gradient entry, divided by the sum of weights, is larger"),
-    { 0 }
-};
-static const cli_group merge_groups[] = { { "Result", merge_options, 0 }, { 0 } };
-static const cli_example merge_examples[] = {
-    { "the sums of two files, and the model after one step on the rows of both",
-      "melicit merge 1.moments 2.moments --out all.moments && melicit merge all.moments --model first.json "
-      "--out "
-      "second.json" },
-    { 0 },
-};
-static const merge_args merge_defaults = { .l2 = 1, .tolerance = 1e-9 };
-
-const cli_command cli_merge = {
-    .name = "merge",
-    .summary = "add up what melicit moments made of files of rows",
-    .operands = "FILE.moments ...",
-    .max_operands = 100000,
-    .description = "Merges moments that were taken at one model, or counts of scores of the same classes. In "
-                   "any order, and merged in any way, they "
-                   "give the same bits: "
-                   "sums are kept file by file and added up in the order of the files' names. Rows that "
-                   "occur twice, and moments taken at another model, are refused.",
-    .groups = merge_groups,
-    .examples = merge_examples,
-    .args_size = sizeof(merge_args),
-    .defaults = &merge_defaults,
-    .run = run_merge,
 };

@@ -185,6 +185,7 @@ static const cli_option contender_options[] = {
           "recall, specificity, precision, ... (two classes), after classes (right decisions) or "
           "true>predicted, group: before them; or NPY with one row each. Counts, or a column n, say how many "
           "rows were tested" },
+    CLI_MOMENTS_OPTION,
     CLI_PREVALENCE_OPTION(cli_contender_args, prevalence),
     { 0 }
 };

@@ -12,8 +12,8 @@ typedef struct {
     const char *metric; /* a file, or NULL */
     const char *pool;   /* --statistics or --pool */
     const char *pool_option;
-    mel_text_list named;
-    double prevalence; /* NaN: not given */
+    mel_text_list named, moments; /* moments: files of decisions, one classifier each */
+    double prevalence;            /* NaN: not given */
     cli_prediction_args rows;
 } cli_contender_args;
 
@@ -31,6 +31,14 @@ typedef struct {
     mel_pool pool;
     char **own_class, **own_group;
 } cli_contenders;
+
+#define CLI_MOMENTS_OPTION                                                                                   \
+    {                                                                                                        \
+        .name = "moments", .argument = "FILE", .kind = CLI_LIST,                                             \
+        .at = offsetof(cli_contender_args, moments),                                                         \
+        .help = "instead: what a classifier decides about rows that no process sees all of, as `melicit "    \
+                "moments --classifier` and `melicit merge` add it up; once for each classifier"              \
+    }
 
 #define CLI_NAMED_OPTION(what)                                                                               \
     {                                                                                                        \

@@ -1,6 +1,7 @@
 /* The options of melicit optimise, and whether they go together. */
 #include "optimise_args.h"
 #include "files.h"
+#include "optimise_passes.h"
 #include "output.h"
 
 #include <math.h>
@@ -70,14 +71,14 @@ static mel_status check_metric(const cli_run *run, const cli_optimise_args *args
     return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
 }
 
-/* Either tables, or files of probabilities and labels. */
-static mel_status check_files(const cli_optimise_files *f, bool compare, mel_error *err)
+/* Either tables, or files of probabilities and labels; train: those of training rows as well. */
+static mel_status check_files(const cli_optimise_files *f, bool train, mel_error *err)
 {
     const struct {
         const char *name, *given;
         bool required;
-    } rows[] = { { "probs", f->probs, !compare },
-                 { "labels", f->labels, !compare },
+    } rows[] = { { "probs", f->probs, train },
+                 { "labels", f->labels, train },
                  { "validation-probs", f->validation_probs, true },
                  { "validation-labels", f->validation_labels, false },
                  { "validation-groups", f->validation_groups, false },
@@ -113,6 +114,7 @@ static mel_status check_comparing(const cli_optimise_args *args, mel_error *err)
                  { "known", args->known },
                  { "iterations", args->iterations > 0 },
                  { "checkpoint", args->checkpoint != NULL },
+                 { "iterate", args->iterate != NULL },
                  { "method", args->method != 0 },
                  { "step", args->step != 0 },
                  { "weights", args->weights != 0 },
@@ -145,7 +147,10 @@ mel_status cli_optimise_check(const cli_run *run, const cli_optimise_args *args,
     mel_status status = check_metric(run, args, err);
     if (status == MEL_OK)
         status = check_comparing(args, err);
-    return status == MEL_OK ? check_files(&args->files, args->compare.oracle != NULL, err) : status;
+    if (status == MEL_OK)
+        status = cli_optimise_check_passes(args, err);
+    const bool train = args->compare.oracle == NULL && args->iterate == NULL;
+    return status == MEL_OK ? check_files(&args->files, train, err) : status;
 }
 
 #define FILE_AT(field) offsetof(cli_optimise_files, field)
@@ -366,6 +371,17 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_optimise_args, checkpoint),
       .help = "save the state of the run here after each iteration: after a kill the same command continues "
               "from there; removed when the run has ended" },
+    { .name = "iterate",
+      .argument = "FILE",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(cli_optimise_args, iterate),
+      .help = "instead of training rows, where no process sees them all: the sums over them so far, and the "
+              "rule at which they are needed next; `melicit moments --iterate` takes them, file by file" },
+    { .name = "moments",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(cli_optimise_args, moments),
+      .help = "--iterate: the sums that it wanted, over all files, as `melicit merge` added them up" },
     { .name = "out",
       .argument = "CLASSIFIER.json",
       .kind = CLI_OUTPUT,

@@ -6,6 +6,7 @@
 #include "data/quote.h"
 #include "model/moments.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,10 @@ static mel_status check_rows(const mel_classifier *c, const mel_rule_rows *rows,
     for (size_t i = 0; i < rows->n_rows; i++)
         if (rows->label[i] >= c->n_classes || (rows->n_groups > 0 && rows->group[i] >= rows->n_groups))
             return mel_fail(err, MEL_EINVAL, "row %zu: its class or group is out of range", i + 1);
+    for (size_t i = 0; i < rows->n_rows * c->n_classes; i++)
+        if (!isfinite(rows->probability[i]))
+            return mel_fail(err, MEL_EDATA, "row %zu: the probability %g is not finite", i / c->n_classes + 1,
+                            rows->probability[i]);
     return MEL_OK;
 }
 

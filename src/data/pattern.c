@@ -101,7 +101,9 @@ mel_status mel_patterns_find(mel_matches *out, size_t n, const char *const *patt
     mel_status status = MEL_OK;
     for (size_t p = 0; p < n && status == MEL_OK; p++)
         if (pattern[p] != NULL)
-            status = mel_pattern_find(&out[p], pattern[p], err);
+            status = mel_is_pattern(pattern[p]) ? mel_pattern_find(&out[p], pattern[p], err)
+                                                : mel_fail(err, MEL_EINVAL, "%s is one file, %s are several",
+                                                           pattern[p], pattern[0]);
     for (size_t p = 1; p < n && status == MEL_OK; p++)
         if (pattern[p] != NULL) {
             status = check_together(&out[0], &out[p], err);
