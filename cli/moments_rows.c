@@ -54,7 +54,7 @@ static mel_status load_place(place *at, const cli_moments_job *job, mel_error *e
     const mel_passes_parts of = mel_passes_get(at->passes);
     return of.waits ? mel_classes_of_names(&at->classes, of.n_classes, of.class_name, of.label,
                                            of.number_texts, err)
-                    : cli_fail(err, MEL_ESTATE, "%s: the run has ended, no sums are wanted", job->iterate);
+                    : cli_fail(err, MEL_EDATA, "%s: the run has ended, no sums are wanted", job->iterate);
 }
 
 /* --- the rows of a file ------------------------------------------------------------------------- */
