@@ -59,7 +59,7 @@ def test_decisions(parts, sample):
                 assert block["by_model"][i][j] == pytest.approx(p[own, i].sum(), abs=1e-11)
             assert block["rates"][i][i] == pytest.approx((there & (decided == i) & (y == i)).sum() / (there & (y == i)).sum())
     parts("predict", "--classifier", "rule.json", "--probs", "p-*.npy", "--out", "d.npy").done()
-    rows = ("--labels", "y.npy", "--predictions", "d.npy", "--groups", "g.csv", "--classes", "a,b,c")
+    rows = ("--labels", "y.npy", "--predictions", "d.npy", "--groups", "g.csv", "--rename", "0=a,1=b,2=c")
     parts.write("g.csv", "group\n" + "".join(f"{'uv'[x]}\n" for x in g))
     parts.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 3, classes="cab"), a=[0.5, 0.3, 0.2]))
     for asked in (("--named", "macro-f1", "--named", "kappa"), ("--named", "accuracy:difference"), ("--metric", "m.json")):
