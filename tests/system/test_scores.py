@@ -111,6 +111,7 @@ def test_refused(scored):
     scored("merge", "t", "0", "--out", "x").refused(3, '0: these are moments of another kind')
     take("x", "--shard", "t.csv", "--probs", "s-0.npy").refused(2, "give one of both")
     take("x", "--probs", "s-0.npy").refused(2, "--labels")
+    take("x", "--probs", "s-*.npy", "--labels", "y-0.csv").refused(2, "y-0.csv is one file")
     take("x", "--shard", "t.csv").refused(2, "give --shard FILE with --model")
     for args in (("--scores", "0", "--probs", "s-0.npy"), ("--scores", "0", "--row-cost", "x"), ("--scores", "0", "--class-prior-from", "s-0.npy"), ("--scores", "0", "--rule", "hash"),
                  ("--count-scores", *FROM, "--use-group", "joint"), ("--scores", "0", "--count-scores")):
