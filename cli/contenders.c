@@ -214,8 +214,10 @@ static mel_status place_decisions(double *counts, const cli_contenders *c, const
         status = cli_fail(err, MEL_EDATA, "decisions about %s, expected those about %s",
                           d->n_groups > 0 ? mel_name_list(m, d->group_name).text : "rows without groups",
                           c->m > 1 ? mel_name_list(c->m, c->group_name).text : "rows without groups");
-    for (size_t x = 0; x < m * k * k && status == MEL_OK; x++)
-        counts[(group_at[x / (k * k)] * k + class_at[x / k % k]) * k + class_at[x % k]] = d->by_labels[x];
+    for (size_t g = 0; g < m && status == MEL_OK; g++)
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j < k; j++)
+                counts[(group_at[g] * k + class_at[i]) * k + class_at[j]] = d->by_labels[(g * k + i) * k + j];
     free(class_at);
     free(group_at);
     return status;
