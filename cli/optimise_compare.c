@@ -56,7 +56,8 @@ static mel_sample sample_of(const comparing *c)
                          groups ? r->groups.n_classes : 0,
                          r->validation.value,
                          r->validation_labels.code,
-                         groups ? r->groups.code : NULL };
+                         groups ? r->groups.code : NULL,
+                         NULL };
 }
 
 /* --- who answers -------------------------------------------------------------------------------- */

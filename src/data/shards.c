@@ -18,19 +18,23 @@ void mel_shards_clear(mel_shards *shards)
     *shards = (mel_shards){ 0 };
 }
 
+void mel_shards_exchange(void *all, const size_t *start, size_t n, size_t row_bytes)
+{
+    const mel_team *team = mel_team_get();
+    for (size_t first = 0; first < n && team->size > 1; first += team->size) {
+        for (size_t r = 0; r <= team->size; r++)
+            team->start[r] = (start[first + r < n ? first + r : n] - start[first]) * row_bytes;
+        team->gather(team->user, (char *)all + start[first] * row_bytes, team->start);
+    }
+}
+
 void mel_shards_gather(void *all, const void *here, const mel_shards *shards, size_t row_bytes)
 {
     const mel_team *team = mel_team_get();
     for (size_t i = team->rank; i < shards->n; i += team->size)
         memcpy((char *)all + shards->start[i] * row_bytes, (const char *)here + shards->here[i] * row_bytes,
                (shards->here[i + 1] - shards->here[i]) * row_bytes);
-    for (size_t first = 0; first < shards->n; first += team->size) {
-        for (size_t r = 0; r <= team->size; r++)
-            team->start[r] =
-                (shards->start[first + r < shards->n ? first + r : shards->n] - shards->start[first]) *
-                row_bytes;
-        team->gather(team->user, (char *)all + shards->start[first] * row_bytes, team->start);
-    }
+    mel_shards_exchange(all, shards->start, shards->n, row_bytes);
 }
 
 void mel_shards_take(void *here, const void *all, const mel_shards *shards, size_t row_bytes)

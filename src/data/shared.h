@@ -50,6 +50,8 @@ size_t mel_table_find(const mel_table *table, const char *column_name);
 /* LIBSVM tables: their features as stored (lent); false for other tables. Column "label" is ordinary. */
 bool mel_table_sparse(mel_features *out, const mel_table *table);
 
+/* Rows start[s] .. start[s + 1] of n files are there where the file is this rank's, and then all of them. */
+void mel_shards_exchange(void *all, const size_t *start, size_t n, size_t row_bytes);
 /* `row_bytes` bytes of each row that is here become those of all rows of all ranks, in the order of files. */
 void mel_shards_gather(void *all, const void *here, const mel_shards *shards, size_t row_bytes);
 /* Those of the rows that are here, out of all. */

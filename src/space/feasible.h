@@ -5,7 +5,8 @@
 #include "space/minnorm.h"
 #include "space/space.h"
 
-/* Looks for plug-in rules that do better on the labels than the rule of the linear step. */
+/* Looks for plug-in rules that do better on the labels than the rule of the linear step. Of so many rows
+ * (3e8 / k (k + 1)) that a run would end before it has looked at a single one, it looks for none. */
 typedef struct mel_rule_search mel_rule_search;
 
 /* Of a sample measured by labels. */
@@ -16,8 +17,8 @@ void mel_rule_search_free(mel_rule_search *search);
  * found. *best: the largest sum that was seen. The same call finds the same rule. */
 bool mel_rule_search_run(mel_rule_search *search, double *gain, const double *value, double base,
                          double level, double *best);
-/* Only a climb from the gains `value`, in one column (SIZE_MAX: in all): the sum that it reaches, and the
- * gains. */
+/* Only a climb from the gains `value`, in one column (SIZE_MAX: in all): the sum that it reaches (-infinity:
+ * it looks for none), and the gains. */
 double mel_rule_search_climb(mel_rule_search *search, double *gain, const double *value, size_t column);
 /* Different rules that runs have looked at, saturating. */
 uint32_t mel_rule_search_tried(const mel_rule_search *search);

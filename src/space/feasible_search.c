@@ -3,8 +3,8 @@
  * Along a line in the space of gains that changes one column, each row changes its prediction once: sorting
  * the rows by where they do gives the best rule of the whole line exactly. Lines in turn, from the given
  * gains and from perturbed ones, make a local search. */
+#include "space/crew.h"
 #include "space/feasible.h"
-#include "space/sample.h"
 #include "space/score_bits.h"
 
 #include "base/la.h"
@@ -16,20 +16,22 @@
 struct mel_rule_search {
     const mel_space *space;
     size_t n, k;
-    size_t *row;       /* n: rows of the group */
-    double *score;     /* n x k: of the current gains */
-    double *gain;      /* k x k: current */
-    double *best_gain; /* k x k: of the best rule of a run */
-    uint32_t *label;   /* n */
-    uint32_t *rival;   /* n: the best class other than the one whose column changes */
-    double *lead;      /* n: how far that one is ahead */
-    uint64_t *key;     /* n: where rows change their prediction, as sortable keys */
-    uint64_t *change;  /* n: by how much the sum changes there (bits of a double) */
+    const double *probability; /* of all rows; lent */
+    size_t *row;               /* n: rows of the group */
+    double *score;             /* n x k: of the current gains */
+    double *gain;              /* k x k: current */
+    double *best_gain;         /* k x k: of the best rule of a run */
+    uint32_t *label;           /* n */
+    uint32_t *rival;           /* n: the best class other than the one whose column changes */
+    double *lead;              /* n: how far that one is ahead */
+    uint64_t *key;             /* n: where rows change their prediction, as sortable keys */
+    uint64_t *change;          /* n: by how much the sum changes there (bits of a double) */
     uint64_t *spare[2];
     size_t n_known;   /* rules that earlier runs ended with: */
     double *known;    /* their gains, k x k each, */
     double *achieved; /* and confusion entries in the group, k x k each */
     uint64_t tried;
+    bool too_large;
     size_t column; /* the only one that may change; SIZE_MAX: all may */
     double work;   /* rows x classes that this run may still visit */
 };
@@ -77,28 +79,50 @@ static bool allocate(mel_rule_search *s)
            s->key != NULL && s->change != NULL && s->spare[0] != NULL && s->spare[1] != NULL;
 }
 
+/* Scores and one line of so many rows are all that a run may visit. */
+static bool is_too_large(size_t n, size_t k)
+{
+    return (double)n * (double)k * (double)(k + 1) >= most_work;
+}
+
 mel_status mel_rule_search_new(mel_rule_search **out, const mel_space *space, size_t group, mel_error *err)
 {
     *out = NULL;
-    const mel_class_rows *rows = space->self;
-    const mel_slice *first = &rows->slice[rows->group_slice[group]];
-    const mel_slice *last = &rows->slice[rows->group_slice[group + 1] - 1];
+    mel_class_rows *rows = space->self;
     mel_rule_search *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "a search for rules");
     s->space = space;
-    s->n = last->first + last->n - first->first;
+    s->n = mel_class_rows_of_group(rows, group);
     s->k = space->n_classes;
-    if (!allocate(s)) {
+    s->too_large = is_too_large(s->n, s->k);
+    *out = s;
+    if (s->too_large)
+        return MEL_OK;
+    if (!allocate(s) || (rows->divided && mel_crew_whole_room(rows, NULL) != MEL_OK)) {
         mel_rule_search_free(s);
+        *out = NULL;
         return mel_fail_memory(err, "a search for rules");
     }
-    for (size_t r = 0; r < s->n; r++) {
-        s->row[r] = rows->order != NULL ? rows->order[first->first + r] : first->first + r;
-        s->label[r] = rows->rows.label[s->row[r]];
-    }
-    *out = s;
+    s->probability = rows->divided ? rows->whole : rows->rows.probability;
+    for (size_t r = 0, n = 0; r < space->n_rows; r++)
+        if (space->n_groups == 1 || rows->all.group[r] == group) {
+            s->row[n] = r;
+            s->label[n++] = rows->all.label[r];
+        }
     return MEL_OK;
+}
+
+/* Probabilities that other ranks have are only fetched for a search that is run. */
+static void begin(mel_rule_search *s, const double *value, size_t column)
+{
+    mel_class_rows *rows = s->space->self;
+    if (rows->divided)
+        mel_crew_whole(rows);
+    s->work = most_work;
+    s->column = column;
+    memcpy(s->best_gain, value, s->k * s->k * sizeof *value);
+    memcpy(s->gain, value, s->k * s->k * sizeof *value);
 }
 
 uint32_t mel_rule_search_tried(const mel_rule_search *search)
@@ -108,8 +132,7 @@ uint32_t mel_rule_search_tried(const mel_rule_search *search)
 
 static const double *probabilities(const mel_rule_search *s, size_t r)
 {
-    const mel_class_rows *rows = s->space->self;
-    return rows->rows.probability + s->row[r] * s->k;
+    return s->probability + s->row[r] * s->k;
 }
 
 /* Added up in the same order as predictions are. */
@@ -342,15 +365,14 @@ bool mel_rule_search_run(mel_rule_search *s, double *gain, const double *value, 
 {
     enum { RESTARTS = 48 };
     const double hopeless = 0.4; /* of the way to the level: more of the same will not get there */
-    const size_t cells = s->k * s->k;
     const bool close_call = is_close_call(s, value, base, level);
     mel_rng rng;
     mel_rng_seed(&rng, 1);
-    s->work = most_work;
-    s->column = SIZE_MAX;
     *best = base;
-    memcpy(s->best_gain, value, cells * sizeof *value);
-    memcpy(s->gain, value, cells * sizeof *value);
+    memcpy(gain, value, s->k * s->k * sizeof *gain);
+    if (s->too_large)
+        return false;
+    begin(s, value, SIZE_MAX);
     bool passed = climb_from_here(s, value, level, best);
     if (!passed) {
         recall(s, value);
@@ -362,16 +384,17 @@ bool mel_rule_search_run(mel_rule_search *s, double *gain, const double *value, 
         perturb(s, i % 3 == 0 ? value : s->best_gain, &rng);
         passed = climb_from_here(s, value, level, best);
     }
-    memcpy(gain, s->best_gain, cells * sizeof *gain);
+    memcpy(gain, s->best_gain, s->k * s->k * sizeof *gain);
     return passed;
 }
 
 double mel_rule_search_climb(mel_rule_search *s, double *gain, const double *value, size_t column)
 {
     double best = -INFINITY;
-    s->work = most_work;
-    s->column = column;
-    memcpy(s->gain, value, s->k * s->k * sizeof *value);
+    memcpy(gain, value, s->k * s->k * sizeof *gain);
+    if (s->too_large)
+        return best;
+    begin(s, value, column);
     (void)climb_from_here(s, value, INFINITY, &best);
     memcpy(gain, s->best_gain, s->k * s->k * sizeof *gain);
     return best;

@@ -21,23 +21,37 @@ void mel_sure_clear(mel_sure *sure)
     *sure = (mel_sure){ 0 };
 }
 
-/* moment[i][j] += sum over the rows of a group of (true class i) x P(class j). */
-static void add_rows(double *moment, const mel_space *space, size_t group)
+/* sum[i][j]: over the rows of a group in a file, of (true class i) x P(class j). */
+static void add_file(double *sum, const mel_slice *slice, size_t thread, void *user)
 {
+    (void)thread;
+    const mel_space *space = user;
     const mel_class_rows *rows = space->self;
     const size_t k = space->n_classes;
-    for (size_t s = rows->group_slice[group]; s < rows->group_slice[group + 1]; s++) {
-        const mel_slice *slice = &rows->slice[s];
-        for (size_t at = slice->first; at < slice->first + slice->n; at++) {
-            const size_t r = rows->order != NULL ? rows->order[at] : at;
-            const double *p = rows->rows.probability + r * k;
-            if (space->evidence == MEL_BY_LABELS)
-                mel_axpy(k, 1.0, p, moment + rows->rows.label[r] * k);
-            for (size_t i = 0; space->evidence == MEL_BY_MODEL && i < k; i++)
-                mel_axpy(k, p[i], p, moment + i * k);
-        }
+    memset(sum, 0, k * k * sizeof *sum);
+    for (size_t at = slice->first; at < slice->first + slice->n; at++) {
+        const size_t r = rows->order != NULL ? rows->order[at] : at;
+        const double *p = rows->rows.probability + r * k;
+        if (space->evidence == MEL_BY_LABELS)
+            mel_axpy(k, 1.0, p, sum + rows->rows.label[r] * k);
+        for (size_t i = 0; space->evidence == MEL_BY_MODEL && i < k; i++)
+            mel_axpy(k, p[i], p, sum + i * k);
     }
-    mel_scale(k * k, 1.0 / (double)space->n_rows, moment);
+}
+
+static mel_status add_rows(double *moment, const mel_space *space, size_t group, mel_error *err)
+{
+    const size_t cells = space->n_classes * space->n_classes;
+    const mel_status status =
+        mel_files_sum(moment, space->self, group,
+                      &(mel_slice_sums){ .size = cells,
+                                         .threads = space->threads,
+                                         .fill = add_file,
+                                         .user = (void *)(uintptr_t)space,
+                                         .task = { .what = MEL_CREW_MOMENT, .first = group } },
+                      err);
+    mel_scale(cells, 1.0 / (double)space->n_rows, moment);
+    return status;
 }
 
 /* The same for a population: integrals of P(i|x) P(j|x)/2 by Gauss-Legendre quadrature with five points on
@@ -72,15 +86,17 @@ static void add_population(double *moment, const mel_space *space, double *p)
 }
 
 /* Rows of M are scaled where statistics are rates. p: k numbers. */
-static void fill_moment(double *moment, const mel_space *space, size_t group, double *p)
+static mel_status fill_moment(double *moment, const mel_space *space, size_t group, double *p, mel_error *err)
 {
     const size_t k = space->n_classes;
+    mel_status status = MEL_OK;
     if (space->n_rows > 0)
-        add_rows(moment, space, group);
+        status = add_rows(moment, space, group, err);
     else
         add_population(moment, space, p);
     for (size_t i = 0; space->layout.kind == MEL_RATES && i < k; i++)
         mel_scale(k, 1.0 / space->cell_share[group * k + i], moment + i * k);
+    return status;
 }
 
 /* Cauchy-Schwarz bounds the sum of the condition for a displacement of length r by r k sqrt(k - 1) times the
@@ -103,11 +119,12 @@ mel_status mel_sure_init(mel_sure *out, const mel_space *space, size_t group, me
     out->inverse = mel_alloc_zero(k * k, sizeof *out->inverse);
     mel_status status = MEL_OK;
     if (moment != NULL && out->inverse != NULL) {
-        fill_moment(moment, space, group, out->inverse);
+        status = fill_moment(moment, space, group, out->inverse, err);
         memset(out->inverse, 0, k * k * sizeof *out->inverse);
         for (size_t i = 0; i < k; i++)
             out->inverse[i * (k + 1)] = 1.0;
-        status = mel_solve(k, moment, k, k, out->inverse, k, NULL, err);
+        if (status == MEL_OK)
+            status = mel_solve(k, moment, k, k, out->inverse, k, NULL, err);
     } else {
         status = mel_fail_memory(err, "a ball");
     }

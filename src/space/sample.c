@@ -1,7 +1,5 @@
-/* A space on rows: checks, groups, slices, sums. */
-#include "space/sample.h"
-
-#include "base/reduce.h"
+/* A space on rows: checks, the step, what any classifier achieves. */
+#include "space/crew.h"
 #include "space/predict.h"
 #include "space/shared.h"
 
@@ -9,12 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_SLICES = 64,  /* of a group */
-    SLICE_ROWS = 1024, /* at least, */
-    SLICE_CELLS = 8,   /* and so many times the k x k sums of the slice */
-    CHUNK_ROWS = 1024  /* whose sums are made before they are added to those of the slice */
-};
+enum { CHUNK_ROWS = 1024 };       /* whose sums are made before they are added to those of the slice */
 static const double slack = 1e-6; /* of probabilities */
 static const char *const probability_names[] = { "probability", "probabilities" };
 static const char *const decision_names[] = { "decision", "decisions" };
@@ -22,6 +15,9 @@ static const char *const decision_names[] = { "decision", "decisions" };
 static void free_rows(void *self)
 {
     mel_class_rows *rows = self;
+    mel_crew_close(rows);
+    free(rows->own_label);
+    free(rows->whole);
     free(rows->order);
     free(rows->slice);
     free(rows->group_slice);
@@ -45,36 +41,58 @@ static bool are_probabilities(size_t n, size_t k, const double *p)
     return fine;
 }
 
-/* The first row that is wrong; one is. */
-static mel_status name_wrong_row(size_t n, size_t k, const double *p, const char *const what[2],
-                                 mel_error *err)
-{
-    size_t r = 0;
-    while (r + 1 < n && are_probabilities(1, k, p + r * k))
-        r++;
-    double sum = 0.0;
-    for (size_t i = 0; i < k; i++) {
-        const double x = p[r * k + i];
-        sum += x;
-        if (!isfinite(x) || x < -slack)
-            return mel_fail(err, MEL_EDATA, "row %zu: the %s of class %zu is %g", r + 1, what[0], i + 1, x);
-    }
-    return mel_fail(err, MEL_EDATA, "row %zu: %zu %s sum to %.9g, not 1", r + 1, k, what[1], sum);
-}
-
-/* what: names of one number and of many. */
-static mel_status check_probabilities(size_t n, size_t k, const double *p, const char *const what[2],
-                                      int threads, mel_error *err)
+/* The first row that is wrong; n: none. */
+static size_t find_wrong_row(size_t n, size_t k, const double *p, int threads)
 {
     enum { PIECE = 1 << 14 };
     const size_t pieces = n / PIECE + 1;
-    bool fine = true;
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : fine) if (pieces > 1)
+    size_t first = n;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : first) if (pieces > 1)
     for (size_t s = 0; s < pieces; s++) {
-        const size_t first = s * PIECE, count = n - first < PIECE ? n - first : PIECE;
-        fine = are_probabilities(count, k, p + first * k) && fine;
+        const size_t from = s * PIECE, count = n - from < PIECE ? n - from : PIECE;
+        if (are_probabilities(count, k, p + from * k))
+            continue;
+        size_t r = from;
+        while (are_probabilities(1, k, p + r * k))
+            r++;
+        first = r < first ? r : first;
     }
-    return fine ? MEL_OK : name_wrong_row(n, k, p, what, err);
+    return first;
+}
+
+/* A row that is wrong, by its number; what: names of one number and of many. */
+static mel_status name_wrong_row(size_t row, size_t k, const double *p, const char *const what[2],
+                                 mel_error *err)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < k; i++) {
+        sum += p[i];
+        if (!isfinite(p[i]) || p[i] < -slack)
+            return mel_fail(err, MEL_EDATA, "row %zu: the %s of class %zu is %g", row + 1, what[0], i + 1,
+                            p[i]);
+    }
+    return mel_fail(err, MEL_EDATA, "row %zu: %zu %s sum to %.9g, not 1", row + 1, k, what[1], sum);
+}
+
+/* Of rows that are here; where files are divided the first wrong one of all ranks is named by all. */
+static mel_status check_probabilities(const mel_class_rows *rows, int threads, mel_error *err)
+{
+    const size_t k = rows->all.n_classes, n = rows->rows.n_rows;
+    const double *p = rows->rows.probability;
+    size_t wrong = find_wrong_row(n, k, p, threads);
+    if (!rows->divided)
+        return wrong == n ? MEL_OK : name_wrong_row(wrong, k, p + wrong * k, probability_names, err);
+    double *row = mel_alloc(k, sizeof *row);
+    if (row == NULL)
+        return mel_fail_memory(err, "a row");
+    if (wrong < n)
+        memcpy(row, p + wrong * k, k * sizeof *row);
+    wrong = wrong < n ? mel_class_rows_number(rows, wrong) : SIZE_MAX;
+    mel_status status = mel_crew_least(&wrong, row, k, rows, err);
+    if (status == MEL_OK && wrong != SIZE_MAX)
+        status = name_wrong_row(wrong, k, row, probability_names, err);
+    free(row);
+    return status;
 }
 
 /* seen: n_groups x k flags, all false. */
@@ -105,71 +123,14 @@ static mel_status check_codes(bool *seen, const mel_sample *sample, size_t n_gro
     return MEL_OK;
 }
 
-static mel_status check_sample(const mel_sample *sample, size_t n_groups, int threads, mel_error *err)
+static mel_status check_sample(const mel_class_rows *rows, size_t n_groups, int threads, mel_error *err)
 {
-    const size_t k = sample->n_classes;
-    bool *seen = mel_alloc_zero(n_groups * k, sizeof *seen);
+    bool *seen = mel_alloc_zero(n_groups * rows->all.n_classes, sizeof *seen);
     if (seen == NULL)
         return mel_fail_memory(err, "the classes of a space");
-    mel_status status = check_codes(seen, sample, n_groups, err);
+    const mel_status status = check_codes(seen, &rows->all, n_groups, err);
     free(seen);
-    if (status == MEL_OK)
-        status = check_probabilities(sample->n_rows, k, sample->probability, probability_names, threads, err);
-    return status;
-}
-
-/* --- rows in slices ----------------------------------------------------------------------------- */
-
-static size_t count_slices(size_t n, size_t k)
-{
-    const size_t each = SLICE_ROWS > SLICE_CELLS * k ? SLICE_ROWS : SLICE_CELLS * k;
-    const size_t slices = n / each;
-    return slices < 1 ? 1 : slices < MOST_SLICES ? slices : MOST_SLICES;
-}
-
-/* start: n_groups + 1 positions of the groups' rows. */
-static mel_status cut_slices(mel_class_rows *rows, size_t n_groups, const size_t *start, mel_error *err)
-{
-    const size_t k = rows->rows.n_classes;
-    size_t total = 0;
-    for (size_t g = 0; g < n_groups; g++) {
-        rows->group_slice[g] = total;
-        total += count_slices(start[g + 1] - start[g], k);
-    }
-    rows->group_slice[n_groups] = total;
-    rows->slice = mel_alloc(total, sizeof *rows->slice);
-    if (rows->slice == NULL)
-        return mel_fail_memory(err, "the rows of a space");
-    for (size_t g = 0; g < n_groups; g++) {
-        const size_t from = rows->group_slice[g], count = rows->group_slice[g + 1] - from;
-        const size_t n = start[g + 1] - start[g], each = n / count, more = n % count;
-        for (size_t s = 0; s < count; s++) {
-            const size_t before = each * s + (s < more ? s : more);
-            rows->slice[from + s] = (mel_slice){ g, start[g] + before, each + (s < more) };
-        }
-    }
-    return MEL_OK;
-}
-
-static mel_status arrange(mel_class_rows *rows, size_t n_groups, mel_error *err)
-{
-    const size_t n = rows->rows.n_rows;
-    rows->group_slice = mel_alloc(n_groups + 1, sizeof *rows->group_slice);
-    rows->order = n_groups > 1 ? mel_alloc(n, sizeof *rows->order) : NULL;
-    size_t *start = mel_alloc(n_groups + 1, sizeof *start);
-    if (rows->group_slice == NULL || (n_groups > 1 && rows->order == NULL) || start == NULL) {
-        free(start);
-        return mel_fail_memory(err, "the rows of a space");
-    }
-    mel_status status = MEL_OK;
-    start[0] = 0;
-    start[1] = n;
-    if (n_groups > 1)
-        status = mel_order_by_group(rows->order, start, n, n_groups, rows->rows.group, err);
-    if (status == MEL_OK)
-        status = cut_slices(rows, n_groups, start, err);
-    free(start);
-    return status;
+    return status == MEL_OK ? check_probabilities(rows, threads, err) : status;
 }
 
 /* --- the step ----------------------------------------------------------------------------------- */
@@ -179,7 +140,7 @@ typedef struct {
     size_t per_thread; /* doubles */
     double *thread;
     uint32_t *prediction; /* per thread mel_block_rows */
-    double *sum;          /* n_slices x k x k; by labels: counts, below 2^53 and so exact */
+    mel_sum_room room;    /* k x k sums of slices; by labels: counts, below 2^53 and so exact */
 } scratch;
 
 static mel_status new_scratch(void **own, const mel_space *space, mel_error *err)
@@ -188,15 +149,15 @@ static mel_status new_scratch(void **own, const mel_space *space, mel_error *err
     const size_t k = space->n_classes, line = 64 / sizeof(double), threads = (size_t)space->threads;
     const size_t block = mel_block_rows(k), n_slices = rows->group_slice[space->n_groups];
     const size_t per_thread = (mel_block_scratch(k) + k * k + 2 * line) / line * line;
-    const size_t doubles = threads * per_thread + n_slices * k * k;
-    const size_t header = sizeof(scratch), bytes = header + doubles * sizeof(double);
+    const size_t sums = mel_sum_room_bytes(rows, n_slices, k * k);
+    const size_t bytes = sizeof(scratch) + threads * per_thread * sizeof(double) + sums;
     scratch *s = mel_alloc(1, bytes + threads * block * sizeof(uint32_t));
     if (s == NULL)
         return mel_fail_memory(err, "the steps of a space");
     s->per_thread = per_thread;
     s->thread = (double *)(s + 1);
-    s->sum = s->thread + threads * per_thread;
-    s->prediction = (uint32_t *)(s->sum + n_slices * k * k);
+    mel_sum_room_place(&s->room, s->thread + threads * per_thread, n_slices, k * k);
+    s->prediction = (uint32_t *)((char *)s + bytes);
     *own = s;
     return MEL_OK;
 }
@@ -253,31 +214,31 @@ static void add_slice(double *sum, const mel_space *space, const mel_slice *slic
     }
 }
 
-/* Whether the rows of n slices, one after the other, take longer than it takes to wake another thread. */
+/* Whether the rows of slices take longer than it takes to wake another thread. */
 static bool worth_sharing(const mel_space *space, const mel_slice *slice, size_t n)
 {
     const double least = 1e5; /* multiplications, some 30 microseconds */
     const double k = (double)space->n_classes;
-    const size_t rows = slice[n - 1].first + slice[n - 1].n - slice[0].first;
+    size_t rows = 0;
+    for (size_t s = 0; s < n; s++)
+        rows += slice[s].n;
     return n > 1 && space->threads > 1 &&
            (double)rows * k * (k + 4.0) > least; /* 4: reading, turning, counting */
 }
 
-/* A step on slices from, from + 1, .. */
 typedef struct {
     const mel_space *space;
     const scratch *own;
-    const mel_slice *slice;
     const double *gain; /* of group `first` and those behind it */
     size_t first;
 } slice_step;
 
-static void fill_slice(double *sum, size_t at, size_t thread, void *user)
+static void fill_slice(double *sum, const mel_slice *slice, size_t thread, void *user)
 {
     const slice_step *step = user;
     const scratch *s = step->own;
     const size_t k = step->space->n_classes;
-    add_slice(sum, step->space, &step->slice[at], step->gain + (step->slice[at].group - step->first) * k * k,
+    add_slice(sum, step->space, slice, step->gain + (slice->group - step->first) * k * k,
               s->thread + thread * s->per_thread, s->prediction + thread * mel_block_rows(k));
 }
 
@@ -286,23 +247,23 @@ static void sample_confusion(double *confusion, const mel_space *space, size_t f
 {
     const mel_class_rows *rows = space->self;
     const scratch *s = own;
-    const size_t cells = space->n_classes * space->n_classes;
-    const size_t from = rows->group_slice[first], to = rows->group_slice[first + n];
-    slice_step step = { space, s, rows->slice + from, gain, first };
-    const mel_slices slices = { .n_slices = to - from,
-                                .rows = space->n_rows,
-                                .size = cells,
-                                .stride = cells,
-                                .sum = s->sum + from * cells,
-                                .threads =
-                                    worth_sharing(space, rows->slice + from, to - from) ? space->threads : 1,
-                                .fill = fill_slice,
-                                .user = &step };
-    mel_slices_fill(&slices);
+    const size_t cells = space->n_classes * space->n_classes, from = rows->group_slice[first];
+    const mel_slice *slice = rows->slice + from;
+    const size_t n_slices = rows->group_slice[first + n] - from;
     memset(confusion, 0, n * cells * sizeof *confusion);
-    for (size_t at = from; at < to; at++)
-        for (size_t c = 0; c < cells; c++)
-            confusion[(rows->slice[at].group - first) * cells + c] += s->sum[at * cells + c];
+    mel_slices_sum(confusion, first, rows,
+                   &(mel_slice_sums){ .slice = slice,
+                                      .n = n_slices,
+                                      .size = cells,
+                                      .threads = worth_sharing(space, slice, n_slices) ? space->threads : 1,
+                                      .fill = fill_slice,
+                                      .user = &(slice_step){ space, s, gain, first },
+                                      .task = { .what = MEL_CREW_STEP,
+                                                .first = first,
+                                                .n = n,
+                                                .number = gain,
+                                                .n_numbers = n * cells } },
+                   &s->room);
     for (size_t c = 0; c < n * cells; c++)
         confusion[c] /= (double)space->n_rows;
 }
@@ -332,19 +293,42 @@ static mel_status measure_cells(mel_space *space, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status fill(mel_space *space, const mel_sample *sample, mel_error *err)
+/* The rows that are here; few of them are soon with every rank. */
+static mel_status take_rows(mel_class_rows *rows, const mel_sample *sample, mel_error *err)
 {
-    mel_status status = check_sample(sample, space->n_groups, space->threads, err);
+    rows->all = rows->rows = *sample;
+    rows->team = mel_team_get();
+    rows->all.shards = sample->shards != NULL && sample->shards->n > 0 ? sample->shards : NULL;
+    rows->divided = rows->all.shards != NULL && rows->all.shards->here != NULL;
+    if (!rows->divided)
+        return MEL_OK;
+    rows->rows.n_rows = rows->all.shards->here[rows->all.shards->n];
+    mel_status status = mel_crew_open(rows, err);
+    if (status != MEL_OK || sample->n_rows >= rows->team->few_rows)
+        return status;
+    status = mel_crew_whole_room(rows, err);
     if (status != MEL_OK)
         return status;
+    mel_crew_whole(rows);
+    rows->divided = false;
+    rows->rows.n_rows = sample->n_rows;
+    rows->rows.probability = rows->all.probability = rows->whole;
+    return MEL_OK;
+}
+
+static mel_status fill(mel_space *space, const mel_sample *sample, mel_error *err)
+{
     mel_class_rows *rows = mel_alloc_zero(1, sizeof *rows);
     if (rows == NULL)
         return mel_fail_memory(err, "a space");
-    rows->rows = *sample;
     space->ops = &mel_sample_ops;
     space->self = rows;
     space->n_rows = sample->n_rows;
-    status = arrange(rows, space->n_groups, err);
+    mel_status status = take_rows(rows, sample, err);
+    if (status == MEL_OK)
+        status = check_sample(rows, space->n_groups, space->threads, err);
+    if (status == MEL_OK)
+        status = mel_class_rows_arrange(rows, space->n_groups, err);
     if (status == MEL_OK)
         status = measure_cells(space, err);
     if (status == MEL_OK)
@@ -381,18 +365,19 @@ typedef struct {
     const double *decision;
 } decided;
 
-static void add_decisions(double *sum, size_t at, size_t thread, void *user)
+static void add_decisions(double *sum, const mel_slice *slice, size_t thread, void *user)
 {
     (void)thread;
     const mel_space *space = ((const decided *)user)->space;
-    const double *decision = ((const decided *)user)->decision;
     const mel_class_rows *rows = space->self;
-    const mel_slice *slice = &rows->slice[at];
     const size_t k = space->n_classes;
+    /* Decisions are those of all rows. */
+    const double *decision = ((const decided *)user)->decision + mel_class_rows_start(rows, slice->file) * k;
     memset(sum, 0, k * k * sizeof *sum);
     for (size_t i = slice->first; i < slice->first + slice->n; i++) {
         const size_t r = rows->order != NULL ? rows->order[i] : i;
-        const double *p = rows->rows.probability + r * k, *d = decision + r * k;
+        const double *p = rows->rows.probability + r * k;
+        const double *d = decision + (r - mel_class_rows_here(rows, slice->file)) * k;
         const size_t label = rows->rows.label[r];
         for (size_t c = 0; c < k; c++) {
             const double weight = space->evidence == MEL_BY_MODEL ? p[c] : c == label;
@@ -409,32 +394,32 @@ mel_status mel_space_decisions(double *statistics, const mel_space *space, const
         return mel_fail(err, MEL_EINVAL, "a population has no rows to decide");
     const mel_class_rows *rows = space->self;
     const size_t k = space->n_classes, cells = k * k, n_slices = rows->group_slice[space->n_groups];
-    const mel_status status =
-        check_probabilities(space->n_rows, k, decision, decision_names, space->threads, err);
-    if (status != MEL_OK)
-        return status;
-    double *sum = mel_alloc(n_slices * cells, sizeof *sum);
+    if (rows->leads)
+        return mel_fail(err, MEL_ESTATE, "other ranks, which have rows, do not know the decisions");
+    const size_t wrong = find_wrong_row(space->n_rows, k, decision, space->threads);
+    if (wrong < space->n_rows)
+        return name_wrong_row(wrong, k, decision + wrong * k, decision_names, err);
+    void *memory = mel_alloc(1, mel_sum_room_bytes(rows, n_slices, cells));
     double *confusion = mel_alloc_zero(space->n_groups * cells, sizeof *confusion);
-    if (sum == NULL || confusion == NULL) {
-        free(sum);
+    if (memory == NULL || confusion == NULL) {
+        free(memory);
         free(confusion);
         return mel_fail_memory(err, "the statistics of decisions");
     }
-    mel_slices_fill(&(mel_slices){ .n_slices = n_slices,
-                                   .rows = space->n_rows,
-                                   .size = cells,
-                                   .stride = cells,
-                                   .sum = sum,
-                                   .threads = space->threads,
-                                   .fill = add_decisions,
-                                   .user = &(decided){ space, decision } });
-    for (size_t s = 0; s < n_slices; s++)
-        for (size_t c = 0; c < cells; c++)
-            confusion[rows->slice[s].group * cells + c] += sum[s * cells + c];
+    mel_sum_room room;
+    mel_sum_room_place(&room, memory, n_slices, cells);
+    mel_slices_sum(confusion, 0, rows,
+                   &(mel_slice_sums){ .slice = rows->slice,
+                                      .n = n_slices,
+                                      .size = cells,
+                                      .threads = space->threads,
+                                      .fill = add_decisions,
+                                      .user = &(decided){ space, decision } },
+                   &room);
     for (size_t c = 0; c < space->n_groups * cells; c++)
         confusion[c] /= (double)space->n_rows;
     mel_space_read(statistics, space, 0, space->n_groups, confusion);
-    free(sum);
+    free(memory);
     free(confusion);
     return MEL_OK;
 }

@@ -1,16 +1,18 @@
 /* What a rule achieves on rows when only the boundary between two of its classes moves. */
+#include "space/crew.h"
 #include "space/predict.h"
-#include "space/sample.h"
 #include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     const mel_space *space;
     const double *gain; /* of the group, k x k */
     size_t class[2];
     double factor;
+    const double *before; /* confusion entries of the rule itself, which its first file starts with */
     double *scratch;
     uint32_t *prediction;
 } swap;
@@ -39,11 +41,17 @@ static void move(double *confusion, const swap *s, size_t r, size_t from, size_t
     }
 }
 
-static void move_slice(double *confusion, const swap *s, const mel_slice *slice)
+static void move_file(double *confusion, const mel_slice *slice, size_t thread, void *user)
 {
+    (void)thread;
+    const swap *s = user;
     const mel_class_rows *rows = s->space->self;
     const size_t k = s->space->n_classes, block = mel_block_rows(k), end = slice->first + slice->n;
     const bool diagonal = mel_gain_diagonal(k, s->gain);
+    const bool first_file = slice->file == rows->slice[rows->group_slice[slice->group]].file;
+    memset(confusion, 0, k * k * sizeof *confusion);
+    if (first_file)
+        memcpy(confusion, s->before, k * k * sizeof *confusion);
     for (size_t first = slice->first; first < end; first += block) {
         const size_t n = end - first < block ? end - first : block;
         const uint32_t *order = rows->order != NULL ? rows->order + first : NULL;
@@ -61,33 +69,65 @@ static void move_slice(double *confusion, const swap *s, const mel_slice *slice)
     }
 }
 
+/* confusion: k x k of the group. task->number: its gains, then what they achieve. */
+static mel_status swap_rows(double *confusion, const mel_space *space, const mel_crew_task *task,
+                            mel_error *err)
+{
+    const size_t k = space->n_classes;
+    swap s = { .space = space,
+               .gain = task->number,
+               .class = { task->one, task->two },
+               .factor = task->factor,
+               .before = task->number + k * k,
+               .scratch = mel_alloc(mel_block_scratch(k), sizeof *s.scratch),
+               .prediction = mel_alloc(mel_block_rows(k), sizeof *s.prediction) };
+    const mel_status status =
+        s.scratch != NULL && s.prediction != NULL
+            ? mel_files_sum(confusion, space->self, task->first,
+                            &(mel_slice_sums){
+                                .size = k * k, .threads = 1, .fill = move_file, .user = &s, .task = *task },
+                            err)
+            : mel_fail_memory(err, "a moved boundary");
+    free(s.scratch);
+    free(s.prediction);
+    return status;
+}
+
+mel_status mel_space_swap_give(const mel_space *space, const mel_crew_task *task, mel_error *err)
+{
+    double *confusion = mel_alloc(space->n_classes * space->n_classes, sizeof *confusion);
+    const mel_status status =
+        confusion != NULL ? swap_rows(confusion, space, task, err) : mel_fail_memory(err, "a moved boundary");
+    free(confusion);
+    return status;
+}
+
 mel_status mel_space_swap(double *statistics, const mel_space *space, const double *gain, size_t group,
                           size_t first, size_t second, double factor, mel_error *err)
 {
-    const size_t k = space->n_classes;
+    const size_t cells = space->n_classes * space->n_classes;
     if (space->n_rows == 0)
         return mel_fail(err, MEL_EINVAL, "a population has no rows to decide");
     mel_workspace *ws = NULL;
-    mel_status status = mel_workspace_new(&ws, space, err);
-    if (status != MEL_OK)
-        return status;
-    const swap s = { .space = space,
-                     .gain = gain + group * k * k,
-                     .class = { first, second },
-                     .factor = factor,
-                     .scratch = mel_alloc(mel_block_scratch(k), sizeof *s.scratch),
-                     .prediction = mel_alloc(mel_block_rows(k), sizeof *s.prediction) };
-    if (s.scratch != NULL && s.prediction != NULL) {
-        const mel_class_rows *rows = space->self;
+    double *numbers = mel_alloc(2 * cells, sizeof *numbers);
+    mel_status status =
+        numbers != NULL ? mel_workspace_new(&ws, space, err) : mel_fail_memory(err, "a moved boundary");
+    if (status == MEL_OK) {
+        double *confusion = ws->confusion + group * cells;
         mel_space_step_rule(statistics, space, MEL_ALL_GROUPS, gain, ws);
-        for (size_t at = rows->group_slice[group]; at < rows->group_slice[group + 1]; at++)
-            move_slice(ws->confusion + group * k * k, &s, &rows->slice[at]);
+        memcpy(numbers, gain + group * cells, cells * sizeof *numbers);
+        memcpy(numbers + cells, confusion, cells * sizeof *numbers);
+        const mel_crew_task task = { .what = MEL_CREW_SWAP,
+                                     .first = group,
+                                     .one = first,
+                                     .two = second,
+                                     .factor = factor,
+                                     .number = numbers,
+                                     .n_numbers = 2 * cells };
+        status = swap_rows(confusion, space, &task, err);
         mel_space_read(statistics, space, 0, space->n_groups, ws->confusion);
-    } else {
-        status = mel_fail_memory(err, "a moved boundary");
     }
-    free(s.scratch);
-    free(s.prediction);
     mel_workspace_free(ws);
+    free(numbers);
     return status;
 }

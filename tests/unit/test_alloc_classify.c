@@ -307,7 +307,7 @@ static void test_allocations(void **state)
 {
     (void)state;
     static const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
-    const mel_sample sample = { N, K, 0, probability, label, NULL };
+    const mel_sample sample = { N, K, 0, probability, label, NULL, NULL };
     mel_space_options opt;
     mel_space_options_init(&opt);
     mel_error err = { 0 };

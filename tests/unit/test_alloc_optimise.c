@@ -172,7 +172,7 @@ static mel_status choose(void *context)
 static mel_status compare(void *context)
 {
     const mel_compare_method *method = context;
-    const mel_sample rows = { N, K, 2, probability, label, group };
+    const mel_sample rows = { N, K, 2, probability, label, group, NULL };
     mel_comparisons *search = NULL;
     mel_error err = { 0 };
     char *text = NULL;

@@ -72,7 +72,7 @@ static void run_groups(void)
         label[r] = probability[2 * r + 1] > 0.3 + 0.1 * (double)(r % 5);
         group[r] = (uint32_t)(r / 2 % 2);
     }
-    const mel_sample sample = { ROWS, 2, 2, probability, label, group };
+    const mel_sample sample = { ROWS, 2, 2, probability, label, group, NULL };
     mel_space_options_init(&so);
     so.kind = MEL_RATES;
     so.threads = 1;
