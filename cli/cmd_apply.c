@@ -59,6 +59,7 @@ static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run 
                                       ? mel_want_of_layout(mel_metric_layout(a->metric), "such")
                                       : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
     mel_problem_options space = args->space;
+    space.dataset.divided = true;
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
     status = cli_space_make(&a->space, &space, &want, run, err);

@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 #include "base/internal.h"
+#include "base/team.h"
 #include "data/quote.h"
 
 #include <errno.h>
@@ -133,10 +134,14 @@ mel_status mel_digest_path(char digest[MEL_DIGEST_HEX], const char *path, mel_er
     char(*each)[MEL_DIGEST_HEX] = status == MEL_OK ? mel_alloc(files.n, sizeof *each) : NULL;
     if (status == MEL_OK && each == NULL)
         status = mel_fail_memory(err, "the digests of files");
-    for (size_t i = 0; i < files.n && status == MEL_OK; i++)
+    const size_t rank = mel_team_get()->rank;
+    for (size_t i = mel_team_first(files.n, rank); i < mel_team_first(files.n, rank + 1) && status == MEL_OK;
+         i++)
         status = mel_digest_file(each[i], files.file[i].name, err);
-    if (status == MEL_OK)
+    if (status == MEL_OK) {
+        mel_team_gather(each, files.n, sizeof *each);
         mel_digest(each, files.n * sizeof *each, digest);
+    }
     free(each);
     mel_matches_clear(&files);
     return status;

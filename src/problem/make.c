@@ -240,6 +240,7 @@ static mel_status make_space(mel_problem *problem, const mel_problem_options *op
         .probability = problem->probability,
         .label = problem->label,
         .group = want->grouped && problem->n_groups > 0 ? problem->group : NULL,
+        .shards = &problem->shards,
     };
     status = check_cells(problem, &sample, err);
     if (status == MEL_OK)
