@@ -116,10 +116,12 @@ static mel_status check_codes(bool *seen, const mel_sample *sample, size_t n_gro
         if (!somewhere)
             return mel_fail(err, MEL_EDATA, "class %zu of %zu has no rows", i + 1, k);
     }
-    for (size_t c = 0; c < n_groups * k; c++)
-        if (!seen[c])
-            return mel_fail(err, MEL_EDATA, "group %zu of %zu has no rows of class %zu: its rates are 0/0",
-                            c / k + 1, n_groups, c % k + 1);
+    for (size_t g = 0; g < n_groups; g++)
+        for (size_t i = 0; i < k; i++)
+            if (!seen[g * k + i])
+                return mel_fail(err, MEL_EDATA,
+                                "group %zu of %zu has no rows of class %zu: its rates are 0/0", g + 1,
+                                n_groups, i + 1);
     return MEL_OK;
 }
 
