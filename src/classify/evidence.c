@@ -137,16 +137,21 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
                                   const mel_rule_options *opt, mel_error *err)
 {
     const size_t n = rows->n_rows, k = rows->n_classes, columns = mel_rule_columns(rows);
-    const bool by_model = opt->evidence == MEL_BY_MODEL;
-    const mel_part parts[] = { { n * columns * (rows->row_cost != NULL ? 2 : 1), { &e->probability } },
-                               { n, { &e->weight, &e->score, &e->label_weight } },
-                               { k, { &e->growth } } };
+    const bool by_model = opt->evidence == MEL_BY_MODEL, by_score = mel_rule_keeps_scores(rows, opt),
+               own = opt->adjustment != NULL || rows->row_cost != NULL;
+    const mel_part parts[] = {
+        { own ? n * columns * (rows->row_cost != NULL ? 2 : 1) : 0, { &e->probability } },
+        { n, { &e->weight, &e->label_weight } },
+        { by_score ? n : 0, { &e->score } },
+        { k, { &e->growth } }
+    };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the rows of a rule");
-    memcpy(e->probability, rows->probability, n * columns * sizeof *e->probability);
     if (opt->adjustment != NULL)
         mel_adjust(e->probability, opt->adjustment, n, rows->probability);
-    for (size_t r = 0; r < n; r++)
+    else if (own)
+        memcpy(e->probability, rows->probability, n * columns * sizeof *e->probability);
+    for (size_t r = 0; by_score && r < n; r++)
         e->score[r] = rows->probability[r * columns + columns - 1];
     mel_rule_rows counted = *rows; /* limits are about rows, whatever they cost: steps are split then */
     const bool split = rows->row_cost != NULL && opt->n_limits > 0;
@@ -167,12 +172,12 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
                                .shards = rows->shards,
                                .n_classes = k,
                                .n_groups = rows->n_groups,
-                               .probability = e->probability,
+                               .probability = own ? e->probability : rows->probability,
                                .label = rows->label,
                                .group = rows->group,
                                .weight = plain ? NULL : e->weight,
                                .cost = split ? rows->row_cost : NULL,
-                               .score = mel_rule_keeps_scores(rows, opt) ? e->score : NULL,
+                               .score = by_score ? e->score : NULL,
                                .evidence = opt->evidence,
                                .one_block =
                                    (rows->joint || opt->group_use == MEL_GROUP_UNSEEN) && rows->n_groups > 1,

@@ -201,7 +201,7 @@ static void add_rows(double *x, size_t from, size_t to, const void *user)
     for (size_t cell = from * k * d; cell < to * k * d; cell++) {
         const size_t r = cell / (k * d), i = cell / d % k, j = cell % d;
         const double label = rows->label[r] == i ? 1.0 : 0.0;
-        const double is = e->rows.evidence == MEL_BY_LABELS ? label : e->probability[r * k + i];
+        const double is = e->rows.evidence == MEL_BY_LABELS ? label : e->rows.probability[r * k + i];
         const double weight = e->rows.weight != NULL ? e->rows.weight[r] : 1.0;
         x[((rows->n_groups > 1 ? rows->group[r] : 0) * k + i) * d + j] +=
             weight * is * of->chance[r * d + j] / of->total[0];

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT_DRAWS = 2000, USUAL_FOLDS = 5 };
+enum { LIMIT_DRAWS = 2000, USUAL_FOLDS = 5, ROWS_AT_ONCE = 1 << 16 };
 
 void mel_trust_options_init(mel_trust_options *opt)
 {
@@ -66,10 +66,17 @@ mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const m
 mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_rule_rows *rows,
                              mel_error *err)
 {
-    const mel_undecided all = {
-        .n = rows->n_rows, .probability = rows->probability, .group = rows->group, .row_cost = rows->row_cost
-    };
-    return mel_classifier_chances_of(chance, c, &all, err);
+    const size_t columns = mel_rule_columns(rows), k = rows->n_classes;
+    mel_status status = MEL_OK;
+    for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r += ROWS_AT_ONCE) {
+        const size_t left = rows->n_rows - r;
+        const mel_undecided some = { .n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE,
+                                     .probability = rows->probability + r * columns,
+                                     .group = rows->group != NULL ? rows->group + r : NULL,
+                                     .row_cost = rows->row_cost != NULL ? rows->row_cost + r * k : NULL };
+        status = mel_classifier_chances_of(chance + r * c->n_decisions, c, &some, err);
+    }
+    return status;
 }
 
 static double referred_share(const mel_trust_work *w, const double *counts)

@@ -36,7 +36,7 @@ mel_status mel_trust_count(double *counts, double *squares, const mel_trust_work
 double mel_trust_value(const mel_trust_work *w, const double *counts, double *room);
 /* What the measure looks at. */
 void mel_trust_seen(double *out, const mel_trust_work *w, const double *counts);
-/* Chances of decisions, into room for them. */
+/* Chances of decisions, into room for them; adjusted probabilities are made of some rows at a time. */
 mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_rule_rows *rows,
                              mel_error *err);
 /* The value of counts (numbers of rows) and how sure it is; NaN where it is not defined. room: as many

@@ -1,9 +1,11 @@
 /* Every allocation of the classify room fails once. */
+#include "base/team.h"
 #include "classify/shared.h"
 #include "model/shared.h"
 #include "space/shared.h"
 #include "support/test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,18 @@ static const double probability[N * K] = { 0.6, 0.3, 0.1, 0.2, 0.7, 0.1, 0.1, 0.
                                            0.5, 0.2, 0.3, 0.3, 0.6, 0.1, 0.2, 0.5, 0.3, 0.4, 0.1, 0.5 };
 static const uint32_t label[N] = { 0, 1, 2, 0, 1, 2, 0, 1 };
 static const char *const names[] = { "a", "b", "c" };
+
+/* Rows of several files, with ranks of which this is the only one. */
+static void nobody_else(void *user, void *all, const size_t *start)
+{
+    (void)user;
+    (void)all;
+    (void)start;
+}
+static size_t room[2];
+static const mel_team team = { .size = 1, .start = room, .gather = nobody_else };
+static size_t file_start[] = { 0, 3, N };
+static const mel_shards divided = { .n = 2, .start = file_start, .here = file_start };
 
 typedef struct {
     mel_domain domain;
@@ -111,6 +125,7 @@ typedef struct {
     size_t k, groups;
     bool joint;  /* probabilities of two groups and two classes, calibrated */
     bool shared; /* calibrated for other shares, from an adjustment on */
+    bool files;
     mel_rule_options opt;
 } rule_work;
 
@@ -133,7 +148,8 @@ static mel_status find_rule(void *context)
                                                             : probability,
                                  .joint = w->joint,
                                  .label = w->k == 2 ? two : label,
-                                 .group = group };
+                                 .group = group,
+                                 .shards = w->files ? &divided : NULL };
     mel_classifier *c = NULL;
     mel_rule_report report = { 0 };
     mel_error err = { 0 };
@@ -209,6 +225,13 @@ static void test_rules(void **state)
     w.name = "accuracy";
     w.opt.refer_cost = 0.2;
     test_each_allocation("a rule that refers cases", find_rule, &w);
+    w = (rule_work){ .name = "g-mean", .k = K, .groups = 2, .files = true, .opt = w.opt };
+    w.opt.refer_cost = NAN;
+    w.opt.limit = limits;
+    w.opt.n_limits = 1;
+    mel_team_set(&team);
+    test_each_allocation("a rule on rows of several files, without coins", find_rule, &w);
+    mel_team_set(NULL);
 }
 
 /* How sure a rule of two classes is. */
@@ -255,10 +278,51 @@ static mel_status trust(void *context)
     return status;
 }
 
+/* The same of three classes, on rows of several files. */
+static mel_status trust_files(void *context)
+{
+    static const uint32_t group[N] = { 0, 0, 0, 1, 1, 1, 1, 0 };
+    static const double weight[N] = { 1, 2, 1, 1, 3, 1, 1, 1 }, share[K] = { 0.2, 0.3, 0.5 };
+    const mel_rule_rows rows = { .n_rows = N,
+                                 .n_classes = K,
+                                 .n_groups = 2,
+                                 .probability = probability,
+                                 .label = label,
+                                 .group = group,
+                                 .weight = weight,
+                                 .shards = context };
+    mel_rule_options opt;
+    mel_trust_options how;
+    mel_adjustment adjustment = { 0 };
+    mel_classifier *c = NULL;
+    mel_trust got = { 0 };
+    mel_error err = { 0 };
+    mel_rule_options_init(&opt);
+    mel_trust_options_init(&how);
+    how.calibrated = true;
+    how.folds = 2;
+    how.draws = 2;
+    opt.class_share = share;
+    mel_status status = mel_rule_calibrate(&adjustment, &rows, NULL, "accuracy", &opt, &err);
+    opt.adjustment = &adjustment;
+    if (status == MEL_OK)
+        status = mel_rule_find(&c, NULL, &rows, NULL, "accuracy", &opt, &err);
+    if (status == MEL_OK)
+        status = mel_rule_trust(&got, c, &rows, NULL, "accuracy", &opt, &how, &err);
+    mel_trust_clear(&got);
+    mel_classifier_free(c);
+    mel_adjustment_clear(&adjustment);
+    return status;
+}
+
 static void test_trust(void **state)
 {
     (void)state;
     test_each_allocation("how sure a rule is", trust, NULL);
+    mel_shards files = divided;
+    mel_team_set(&team);
+    test_each_allocation("how sure a rule of several files is", trust_files, &files);
+    mel_team_set(NULL);
 }
 
 static mel_status adjust(void *context)
