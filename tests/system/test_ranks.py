@@ -60,6 +60,22 @@ def folder(tmp_path_factory):
     return at
 
 
+@pytest.fixture(scope="module")
+def classes(folder):
+    """So many rows of three classes that rules are not found again on draws of them; one of the files has one class and one group."""
+    rng = numpy.random.default_rng(5)
+    cuts = [0, 9000, 9100, 15000, 21000]
+    s = rng.normal(size=(cuts[-1], 3))
+    y = (1.3 * s + rng.gumbel(size=s.shape)).argmax(axis=1)
+    g = (s[:, 0] + rng.normal(size=len(s)) > 0.3).astype(int)
+    y[9000:9100] = g[9000:9100] = 1
+    p = numpy.exp(s)
+    p /= p.sum(axis=1, keepdims=True)
+    for i, (low, high) in enumerate(zip(cuts, cuts[1:])):
+        for name, of in (("p", p), ("y", y), ("g", g)):
+            numpy.save(folder / f"three-{name}-{i}.npy", of[low:high])
+
+
 @pytest.fixture
 def rows(melicit, folder):
     for file in folder.iterdir():
@@ -104,6 +120,34 @@ def test_bits(rows, verb):
         assert results(rows, several) == one, ranks
 
 
+THREE = ("--probs", "three-p-*.npy", "--labels", "three-y-*.npy")
+THREE_GROUPS = (*THREE, "--groups", "three-g-*.npy", "--at-most", "demographic-parity=0.1")
+RULES = {  # more ranks than files, too
+    "curved": (("--named", "g-mean", *THREE), ((2, 1), (3, 2), (4, 1), (6, 1))),
+    "linear": (("--metric", "w.json", "--evidence", "model", *THREE), ((3, 1),)),
+    "groups": (("--named", "q-mean", *THREE_GROUPS), ((4, 2),)),
+    "groups_unseen": (("--named", "accuracy", "--use-group", "no", *THREE_GROUPS), ((2, 1),)),
+    "folds": (("--named", "q-mean", "--evidence", "labels", "--folds", "3", *THREE), ((3, 1),)),
+    "folds_of_groups": (("--named", "accuracy", "--folds", "2", "--class-prior", "0=0.2,1=0.5,2=0.3", *THREE_GROUPS), ((2, 2),)),
+    "reject": (("--metric", "w.json", "--reject", "0.4", "--at-most", "referred=20%", *THREE), ((4, 1),)),
+    "hash": (("--named", "accuracy", "--rule", "hash", *THREE_GROUPS), ((3, 1),)),
+    "mixture": (("--named", "g-mean", "--rule", "mixture", "--at-most", "share[1]=0.2", "--class-prior", "0=0.2,1=0.5,2=0.3", *THREE),
+                ((2, 1),)),
+    "prior_from": (("--named", "g-mean", "--class-prior-from", "pall.npy", *THREE), ((2, 1),)),
+    "table": (("--named", "accuracy", "--data", "d-*.csv.gz", "--test-share", "0.2"), ((3, 1),)),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rules(classes, rows, rule):
+    """Of three classes each rank holds the rows of its own files; sums, folds and salts are of all."""
+    options, as_ranks = RULES[rule]
+    command = ("apply", *options, "--out", "out.json", "--json")
+    one = results(rows, rows(*command, "--threads", "2"))
+    for ranks, threads in as_ranks:
+        assert results(rows, mpirun(rows, ranks, PROGRAM, *command, "--threads", threads)) == one, ranks
+
+
 def test_rows_are_divided(rows):
     """A rank keeps its own files: classes that only one file has, ranks without a file, and several slices of a file are the same to all."""
     for name, code in (("k-0", [2, 0]), ("k-1", [1, 1]), ("k-2", [0, 0])):
@@ -116,15 +160,16 @@ def test_rows_are_divided(rows):
     assert results(rows, mpirun(rows, 4, PROGRAM, *command)) == one
 
 
-@pytest.mark.parametrize("at", [0, 3])
-def test_a_row_that_is_wrong(rows, at):
+@pytest.mark.parametrize("verb, at", [("optimise", 0), ("optimise", 3), ("apply_curved", 3)])
+def test_a_row_that_is_wrong(rows, verb, at):
     """Whoever has it, its number is that of a single process."""
     values = rows.load(f"p-{at}.npy")
     values[-1] *= 0.9
     (rows.folder / f"p-{at}.npy").unlink()
     numpy.save(rows.folder / f"p-{at}.npy", values)
-    alone = rows(*VERBS["optimise"])
-    several = mpirun(rows, 3, PROGRAM, *VERBS["optimise"])
+    command = VERBS[verb] if verb in VERBS else ("apply", "--named", "g-mean", *PROBS)
+    alone = rows(*command)
+    several = mpirun(rows, 3, PROGRAM, *command)
     assert alone.code == 3 and several.code == 3 and "sum to" in alone.err
     assert [line for line in several.err.splitlines() if line.startswith("melicit")] == alone.err.splitlines()
 
