@@ -139,12 +139,11 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
     const size_t n = rows->n_rows, k = rows->n_classes, columns = mel_rule_columns(rows);
     const bool by_model = opt->evidence == MEL_BY_MODEL, by_score = mel_rule_keeps_scores(rows, opt),
                own = opt->adjustment != NULL || rows->row_cost != NULL;
-    const mel_part parts[] = {
-        { own ? n * columns * (rows->row_cost != NULL ? 2 : 1) : 0, { &e->probability } },
-        { n, { &e->weight, &e->label_weight } },
-        { by_score ? n : 0, { &e->score } },
-        { k, { &e->growth } }
-    };
+    const mel_part parts[] = { { own ? n * columns * (rows->row_cost != NULL ? 2 : 1) : 0,
+                                 { &e->probability } },
+                               { n, { &e->weight, &e->label_weight } },
+                               { by_score ? n : 0, { &e->score } },
+                               { k, { &e->growth } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the rows of a rule");
     if (opt->adjustment != NULL)

@@ -5,8 +5,8 @@
 #include "classify/steps.h"
 #include "melicit/classify.h"
 
-/* Rows as the steps see them, with the memory behind, which is that of probability; where neither an adjustment
- * nor costs change those of the rows, they are lent. */
+/* Rows as the steps see them, with the memory behind, which is that of probability; where neither an
+ * adjustment nor costs change those of the rows, they are lent. */
 typedef struct {
     mel_step_rows rows;
     double *probability, *weight, *score, *growth;
