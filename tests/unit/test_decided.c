@@ -126,7 +126,7 @@ static void test_counts(void **state)
             assert_ok(mel_decided_of(&d, read, &err), &err);
             assert_int_equal(d.n_groups, rows[w].grouped ? 3 : 0);
             assert_int_equal(mel_moments_rows(read), N);
-            const size_t n = (rows[w].grouped ? 3 : 1) * CLASSES * CLASSES;
+            const size_t n = (size_t)(rows[w].grouped ? 3 : 1) * CLASSES * CLASSES;
             for (size_t i = 0; i < n; i++) {
                 assert_true(d.by_labels[i] == labels[i]);
                 assert_close(d.by_model[i], model[i], 1e-11);

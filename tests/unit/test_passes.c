@@ -5,18 +5,17 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The first file has more rows than fit one slice of a pass. */
-enum { CLASSES = 3, FILES = 4, VALIDATION_ROWS = 300, ITERATIONS = 5 };
-static const size_t cut[FILES + 1] = { 0, 140000, 140001, 140400, 141000 };
+enum { CLASSES = 3, FILES = 4, TRAIN_ROWS = 141000, VALIDATION_ROWS = 300, ITERATIONS = 5 };
+static const size_t cut[FILES + 1] = { 0, 140000, 140001, 140400, TRAIN_ROWS };
 static const char *const file[FILES] = { "a", "b", "c", "d" };
 static const char *const class_name[] = { "x", "y", "z" };
 
 typedef struct {
-    double *probability;
-    uint32_t *label;
+    double probability[TRAIN_ROWS * CLASSES];
+    uint32_t label[TRAIN_ROWS];
     mel_measure *measure;
     double validation_probability[VALIDATION_ROWS * CLASSES];
     uint32_t validation_label[VALIDATION_ROWS];
@@ -40,19 +39,9 @@ static void make(problem *p)
     mel_rng rng;
     mel_error err = { 0 };
     mel_rng_seed(&rng, 5);
-    p->probability = malloc(cut[FILES] * CLASSES * sizeof *p->probability);
-    p->label = malloc(cut[FILES] * sizeof *p->label);
-    assert_true(p->probability != NULL && p->label != NULL);
-    fill(&rng, cut[FILES], p->probability, p->label);
+    fill(&rng, TRAIN_ROWS, p->probability, p->label);
     fill(&rng, VALIDATION_ROWS, p->validation_probability, p->validation_label);
     assert_ok(mel_measure_named(&p->measure, "g-mean", CLASSES, 0, &err), &err);
-}
-
-static void discard(problem *p)
-{
-    free(p->probability);
-    free(p->label);
-    mel_measure_free(p->measure);
 }
 
 static mel_optimise_result run(const problem *p, mel_weight_shape shape, mel_passes *passes,
@@ -133,7 +122,7 @@ static void assert_same(const mel_optimise_result *a, const mel_optimise_result 
 static void test_same_bits(void **state)
 {
     (void)state;
-    problem p;
+    static problem p;
     make(&p);
     for (int way = 0; way < 3; way++) {
         const mel_weight_shape shape = way == 1 ? MEL_WEIGHT_WHOLE : MEL_WEIGHT_DIAGONAL;
@@ -159,13 +148,13 @@ static void test_same_bits(void **state)
         mel_optimise_clear(&whole);
         mel_passes_free(passes);
     }
-    discard(&p);
+    mel_measure_free(p.measure);
 }
 
 static void test_refuses(void **state)
 {
     (void)state;
-    problem p;
+    static problem p;
     make(&p);
     mel_passes *passes = NULL;
     mel_moments *none = NULL;
@@ -213,7 +202,7 @@ static void test_refuses(void **state)
     mel_moments_free(small);
     mel_moments_free(rest);
     mel_passes_free(passes);
-    discard(&p);
+    mel_measure_free(p.measure);
 }
 
 int main(void)
