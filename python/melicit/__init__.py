@@ -9,8 +9,9 @@ from .errors import MelicitError
 from .metric import Metric
 from .problem import Problem
 from .rule import Rule
+from .search import Iterate, Search
 from .session import Question, Session
-from .training import Model, Moments, Scores, moments, scores
+from .training import Decided, Model, Moments, Scores, moments, scores
 
 if TYPE_CHECKING:
     from . import plots
@@ -29,7 +30,9 @@ _LATER = {
     "plots": "",
 }
 __all__ = [
+    "Decided",
     "FrankWolfeClassifier",
+    "Iterate",
     "MelicitError",
     "Metric",
     "MetricClassifier",
@@ -40,6 +43,7 @@ __all__ = [
     "Question",
     "Rule",
     "Scores",
+    "Search",
     "Session",
     "ask",
     "errors",

@@ -1,10 +1,8 @@
 """Classifiers for scikit-learn that are best for a metric: by a rule on probabilities, or for a black box."""
 from __future__ import annotations
 
-import os
-import tempfile
 import warnings
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +21,10 @@ from sklearn.utils.validation import (
 )
 
 from . import _rows
-from ._core import Codes, Floats, Texts, _stopped, call, fail, ffi, lib, made, pointer, seed_of, text
+from ._box import Box, measure_of, stored_rule
+from ._core import Codes, Floats, call, fail, ffi, lib, pointer, seed_of
 from .metric import Metric
-from .rule import Rule, find_rule, set_names
+from .rule import Rule, find_rule
 
 Labels = NDArray[Any]
 
@@ -333,44 +332,6 @@ class MetricClassifier(_RuleClassifier):
         return self._value(X, y, self.predict(X, groups), sample_weight, groups)
 
 
-@ffi.def_extern(error=lib.MEL_ESTOPPED, onerror=_stopped)  # type: ignore[misc]
-def melicit_box_judge(out: Any, user: Any, chance: Any, err: Any) -> int:
-    return int(ffi.from_handle(user).judge(out, chance))
-
-
-@ffi.def_extern(error=lib.MEL_ESTOPPED, onerror=_stopped)  # type: ignore[misc]
-def melicit_box_value(out: Any, user: Any, confusion: Any, err: Any) -> int:
-    return int(ffi.from_handle(user).value(out, confusion))
-
-
-class _Box:
-    """A callable for the library; what it raises is kept and raised again when the library has returned."""
-
-    def __init__(self, function: Callable[..., float], target: Labels, order: Labels, k: int) -> None:
-        self.function, self.target, self.order, self.k = function, target, order, k
-        self.raised: Optional[BaseException] = None
-
-    def _put(self, out: Any, *args: Any) -> int:
-        try:
-            value = float(self.function(*args))
-        except BaseException as error:  # Ctrl-C as well
-            self.raised = error
-            return int(lib.MEL_ESTOPPED)
-        if not np.isfinite(value):
-            self.raised = fail("EDATA", f"the metric gave {value}: a finite number is needed")
-            return int(lib.MEL_EDATA)
-        out[0] = value
-        return int(lib.MEL_OK)
-
-    def judge(self, out: Any, chance: Any) -> int:
-        n = len(self.target)
-        table = np.frombuffer(ffi.buffer(chance, 8 * n * self.k)).reshape(n, self.k)
-        return self._put(out, self.target, self.order[table.argmax(axis=1)])
-
-    def value(self, out: Any, confusion: Any) -> int:
-        return self._put(out, np.frombuffer(ffi.buffer(confusion, 8 * self.k * self.k)).reshape(self.k, self.k).copy())
-
-
 class _BlackBoxClassifier(_RuleClassifier):
     _plug_in = False
     iterations: int
@@ -415,7 +376,7 @@ class _BlackBoxClassifier(_RuleClassifier):
             warnings.warn(f"the metric is {result.value:.6g} for the estimator as it is and for every small change of it: the rule is the "
                           "estimator's own; a larger epsilon may tell more", ConvergenceWarning, stacklevel=2)
         self.value_, self.queries_, self.n_iter_ = float(result.value), int(result.queries), max(1, int(result.iterations))
-        self.rule_ = _stored(result, [_rows.name_of(label) for label in self.order_], self.order_)
+        self.rule_ = stored_rule(result, [_rows.name_of(label) for label in self.order_], self.order_)
         return self
 
     def _steps(self) -> int:
@@ -423,17 +384,17 @@ class _BlackBoxClassifier(_RuleClassifier):
             raise fail("EINVAL", f"iterations: a whole number from 1 on, not {self.iterations!r}")
         return int(self.iterations)
 
-    def _box(self, target: Labels, opt: Any) -> Tuple[Any, Optional[_Box], Any]:
+    def _box(self, target: Labels, opt: Any) -> Tuple[Any, Optional[Box], Any]:
         k = len(self.order_)
         box = ffi.new("mel_black_box *")
         if isinstance(self.metric, (Metric, str)):
-            measure = _measure_of(Metric(self.metric), self.order_)
+            measure = measure_of(Metric(self.metric), self.order_)
             box[0] = lib.mel_measure_box(measure, ffi.NULL)
             return box, None, measure
         if not callable(self.metric):
             raise fail("EINVAL", f"metric: a callable, a Metric or the name of a measure, not {self.metric!r}")
         order = np.asarray(self.order_, dtype=self.classes_.dtype)
-        mine = _Box(self.metric, target, order, k)
+        mine = Box(self.metric, target, order, k)
         handle = ffi.new_handle(mine)
         box.user = handle
         if self.on == "confusion":
@@ -476,31 +437,6 @@ def _repeats(weight: Floats) -> Codes:
                    "0, the smallest weight or a few times that; MetricClassifier takes any weights")
     repeats: Codes = whole.astype(np.uint32)
     return repeats
-
-
-def _measure_of(metric: Metric, order: Sequence[Any]) -> Any:
-    from .rule import _in_order
-
-    if metric.name is not None:
-        return metric._measure(len(order), 0)
-    ordered = _in_order(metric, [_rows.name_of(label) for label in order], [])
-    return made("mel_measure", lib.mel_measure_free, lib.mel_measure_metric, ordered, len(order), 0)
-
-
-def _stored(result: Any, names: List[str], labels: Sequence[Any]) -> Rule:
-    """A mixture without basis functions is an ordinary classifier file."""
-    weighted = made(
-        "mel_weighted", lib.mel_weighted_free, lib.mel_weighted_new, ffi.addressof(result, "mixture"), ffi.NULL, False
-    )
-    called = Texts(names, "classes")
-    call(lib.mel_weighted_set_source, weighted, called.pointer, called.pointer, result.value)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "classifier.json")
-        call(lib.mel_weighted_save, weighted, text(path, "path"))
-        rule = Rule.load(path)
-    set_names(rule._handle, names, [], _rows.number_texts(labels))
-    rule.labels = list(labels)
-    return rule
 
 
 class FrankWolfeClassifier(_BlackBoxClassifier):

@@ -1,15 +1,15 @@
-"""Where no process sees all rows: sums over parts of the rows at a model, added up, and a Newton step on them; numbers of
-rows by score, added up, and the best rule on them."""
+"""Where no process sees all rows: sums over parts of the rows at a model, a rule or an iterate, added up, and what is made of
+them; numbers of rows by score, added up, and the best rule on them."""
 from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _rows
-from ._core import Floats, Texts, call, fail, ffi, floats, lib, made, pointer, text
+from ._core import Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, texts_at
 from .metric import Metric
 from .rule import Rule, find_rule
 
@@ -78,6 +78,20 @@ class Model:
         call(lib.mel_model_set_classes, handle, names.pointer)
         return cls(handle, classes)
 
+    def moments(self, X: ArrayLike, y: ArrayLike, part: str, weight: Optional[ArrayLike] = None) -> Moments:
+        """As melicit.moments."""
+        view, kept = _features(X)
+        codes = _rows.codes(_rows.column(y, "y"), self.classes_, "y")
+        if codes.size != len(kept):
+            raise fail("EINVAL", f"y: {codes.size} labels for {len(kept)} rows")
+        weights = _weights(weight, len(kept))
+        return Moments(
+            made(
+                "mel_moments", lib.mel_moments_free, lib.mel_moments_take, self._handle, text(part, "part"), view,
+                pointer(codes, "uint32_t"), pointer(weights), 1,
+            )
+        )
+
     def predict_proba(self, X: ArrayLike) -> Floats:
         view, kept = _features(X)
         out = np.empty((len(kept), len(self.classes_)))
@@ -110,6 +124,16 @@ def _load_model(stored: bytes, classes: List[Any]) -> Model:
     return Model(_read("mel_model", lib.mel_model_free, lib.mel_model_load, stored), classes)
 
 
+class Decided(NamedTuple):
+    """What a rule decides: groups (one without a name where there are none) x classes x decisions, of which a last one refers
+    the case. by_labels: rows of each true class; by_model: how many of them the probabilities expect."""
+
+    classes: List[str]
+    groups: List[str]
+    by_labels: Floats
+    by_model: Floats
+
+
 class Moments:
     """Sums over the rows of some parts: `a + b` has the parts of both, whose sums are added in the order of their names,
     so that any order of additions gives the same bits. Goes to other processes by pickle."""
@@ -124,6 +148,19 @@ class Moments:
     @property
     def rows(self) -> int:
         return int(lib.mel_moments_rows(self._handle))
+
+    def decided(self) -> Decided:
+        """Of moments at a rule: its decisions about all rows."""
+        found = ffi.gc(ffi.new("mel_decided *"), lib.mel_decided_clear)
+        call(lib.mel_decided_of, found, self._handle)
+        k, groups = int(found.n_classes), texts_at(found.group_name, found.n_groups)
+        shape = (max(1, len(groups)), k, int(found.n_decisions))
+        sums = [copied(at, int(np.prod(shape))).reshape(shape) for at in (found.by_labels, found.by_model)]
+        return Decided(texts_at(found.class_name, k), groups, *sums)
+
+    def save(self, path: str) -> None:
+        """For `melicit merge` and what reads its results."""
+        call(lib.mel_moments_save, self._handle, os.fsencode(path))
 
     def __add__(self, other: Union[Moments, int]) -> Moments:
         if isinstance(other, int) and other == 0:  # what sum() starts with
@@ -144,19 +181,14 @@ def _load_moments(stored: bytes) -> Moments:
     return Moments(_read("mel_moments", lib.mel_moments_free, lib.mel_moments_load, stored))
 
 
-def moments(model: Model, X: ArrayLike, y: ArrayLike, part: str, weight: Optional[ArrayLike] = None) -> Moments:
-    """What a Newton step from the model needs of these rows; `part` is what they are called, each part once."""
-    view, kept = _features(X)
-    codes = _rows.codes(_rows.column(y, "y"), model.classes_, "y")
-    if codes.size != len(kept):
-        raise fail("EINVAL", f"y: {codes.size} labels for {len(kept)} rows")
-    weights = _weights(weight, len(kept))
-    return Moments(
-        made(
-            "mel_moments", lib.mel_moments_free, lib.mel_moments_take, model._handle, text(part, "part"), view,
-            pointer(codes, "uint32_t"), pointer(weights), 1,
-        )
-    )
+def moments(at: Any, X: ArrayLike, y: ArrayLike, part: str, **more: Any) -> Moments:
+    """Sums over the rows of one part, which is called `part`, each part once. at a Model: what a Newton step from it needs of
+    features X (weight=: how much each row counts). At a Rule: what it decides given probabilities X (groups=: of the rows).
+    At the iterate of a Search: what its next step needs of training rows with probabilities X."""
+    if not callable(getattr(at, "moments", None)):
+        raise TypeError(f"moments are taken at a Model, a Rule or an Iterate, not at a {type(at).__name__}")
+    found: Moments = at.moments(X, y, part, **more)
+    return found
 
 
 class Scores:

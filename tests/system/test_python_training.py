@@ -2,10 +2,11 @@
 import itertools
 import multiprocessing
 import pickle
+import subprocess
 
 import numpy as np
 import pytest
-from python_package import SOURCE, run
+from python_package import BUILD, SOURCE, rows, run
 
 import melicit
 
@@ -91,7 +92,89 @@ def test_scores():
         a + "part"
 
 
+def exact_rows(n, seed=0):
+    """Of three classes, whose probabilities add up to 1 to the last bit: files of them are not rescaled."""
+    y, p = rows(n, 3, seed)
+    p = np.floor(p * 4096) / 4096
+    p[:, 2] = 1 - p[:, 0] - p[:, 1]
+    return y, p
+
+
+def decided_parts():
+    """Probabilities, labels and groups of three classes in four parts; one has a single row, and groups of its own."""
+    y, p = exact_rows(900)
+    g = np.random.default_rng(1).choice(["u", "v"], 900)
+    g[400] = "w"
+    cuts = (0, 400, 401, 700, 900)
+    return [(f"part-{i}", p[a:b], np.array(list("abc"))[y[a:b]], g[a:b]) for i, (a, b) in enumerate(zip(cuts, cuts[1:]))]
+
+
+def test_decisions():
+    """What a rule decides, as it is counted on all rows; the same in any order and through a pickle."""
+    parts = decided_parts()
+    p, y, g = (np.concatenate([part[i] for part in parts]) for i in (1, 2, 3))
+    rule = melicit.Problem.from_proba(y, p).best(melicit.Metric("macro-f1"))
+    each = [melicit.moments(rule, q, t, part=name, groups=of) for name, q, t, of in parts]
+    total = sum(each)
+    found = total.decided()
+    want = np.zeros((3, 3, 3))
+    np.add.at(want, (np.searchsorted(["u", "v", "w"], g), np.searchsorted(["a", "b", "c"], y), rule.decide_codes(p)), 1)
+    assert found.groups == ["u", "v", "w"] and found.classes == ["a", "b", "c"] and (total.parts, total.rows) == (4, 900)
+    assert (found.by_labels == want).all() and found.by_model.sum() == pytest.approx(900)
+    again = pickle.loads(pickle.dumps((each[3] + each[1]) + (each[2] + each[0]))).decided()
+    assert (again.by_model == found.by_model).all()
+    assert melicit.Metric("accuracy").of_confusion(found.by_labels.sum(axis=0)) == pytest.approx((rule.decide(p) == y).mean())
+    with pytest.raises(melicit.MelicitError, match="are there twice"):
+        each[0] + each[0]
+    with pytest.raises(melicit.MelicitError, match="another kind"):
+        melicit.Model.fit(p, y).step(total)
+    with pytest.raises(melicit.MelicitError, match="y: 1 values for 400 rows"):
+        melicit.moments(rule, parts[0][1], ["a"], part="x")
+    with pytest.raises(TypeError, match="a Model, a Rule or an Iterate"):
+        melicit.moments(1, p, y, part="x")
+
+
+@pytest.mark.parametrize("shape", ["diagonal", "whole"])
+def test_search(shape, tmp_path):
+    """To the bits of the program on all rows; a callable gives the same as the measure that it is."""
+    parts, (y, p) = decided_parts(), exact_rows(500, seed=5)
+    y = np.array(list("abc"))[y]
+    for name, q, t, _ in parts:
+        np.save(tmp_path / f"p-{name}.npy", q), np.save(tmp_path / f"y-{name}.npy", t)
+    np.save(tmp_path / "v.npy", p), np.save(tmp_path / "w.npy", y)
+    subprocess.run([BUILD / "melicit", "optimise", "--probs", "p-*.npy", "--labels", "y-*.npy", "--validation-probs", "v.npy", "--validation-labels",
+                    "w.npy", "--metric", "balanced-accuracy", "--weights", shape, "--iterations", "5", "--out", "c.json"], cwd=tmp_path, check=True, capture_output=True)
+    whole = melicit.Rule.load(tmp_path / "c.json")
+
+    def recalls(matrix):
+        return (np.diag(matrix) / matrix.sum(axis=1)).mean()
+
+    for metric in ("balanced-accuracy", recalls):
+        search, rounds = melicit.Search(metric, p, y, iterations=5, shape=shape), 0
+        while search.iterate is not None:
+            assert search.rule is None
+            at = pickle.loads(pickle.dumps(search.iterate))
+            each = [melicit.moments(at, q, t, part=name) for name, q, t, _ in parts]
+            before = search.iterate
+            search.step(each[2] + (each[0] + each[3]) + each[1])
+            rounds += 1
+        assert rounds == 6 and search.iterations == 5
+        near = 0 if isinstance(metric, str) else 1e-6
+        assert search.rule.gains == pytest.approx(whole.gains, abs=near) and search.rule.shares == pytest.approx(whole.shares, abs=near)
+        assert search.value == pytest.approx(whole.value, abs=1e-12)
+    with pytest.raises(melicit.MelicitError, match="no sums are wanted"):
+        search.step(sum(each))
+    with pytest.raises(melicit.MelicitError, match="another iterate"):
+        melicit.Search("accuracy", p, y, shape=shape).step(sum(each))
+    assert before.moments(parts[0][1], parts[0][2], "x").rows == 400  # an older one stays what it was
+    with pytest.raises(ZeroDivisionError):
+        search = melicit.Search(lambda matrix: 1 / 0, p, y, shape=shape)
+        search.step(sum(melicit.moments(search.iterate, q, t, part=name) for name, q, t, _ in parts))
+    with pytest.raises(melicit.MelicitError, match="shape 'round'"):
+        melicit.Search("accuracy", p, y, shape="round")
+
+
 def test_dask():
     """On a cluster of two workers; the example checks itself."""
     done = run("-W", "default", SOURCE / "python" / "examples" / "dask_training.py")
-    assert done.returncode == 0 and "12000 rows" in done.stdout and "best threshold" in done.stdout, done.stderr
+    assert done.returncode == 0 and "12000 rows" in done.stdout and "best threshold" in done.stdout and "after 10 iterations" in done.stdout, done.stderr
