@@ -250,7 +250,7 @@ def share_gmean(shares):
 @pytest.mark.parametrize("method, metric, on", [("judge", gmean, "predictions"), ("value", share_gmean, "confusion")])
 def test_ctrl_c_around_a_black_box_comes_through(data, monkeypatch, method, metric, on):
     """It may come before or after the callable itself, where nothing but the library's callback hears it."""
-    usual, left = getattr(estimators._Box, method), [30]
+    usual, left = getattr(estimators.Box, method), [30]
 
     def interrupted(self, *args):
         left[0] -= 1
@@ -258,7 +258,7 @@ def test_ctrl_c_around_a_black_box_comes_through(data, monkeypatch, method, metr
             raise KeyboardInterrupt
         return usual(self, *args)
 
-    monkeypatch.setattr(estimators._Box, method, interrupted)
+    monkeypatch.setattr(estimators.Box, method, interrupted)
     model = FrankWolfeClassifier(metric=metric, on=on)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*data)
