@@ -114,7 +114,7 @@ mel_status mel_space_swap(double *statistics, const mel_space *space, const doub
         numbers != NULL ? mel_workspace_new(&ws, space, err) : mel_fail_memory(err, "a moved boundary");
     if (status == MEL_OK) {
         double *confusion = ws->confusion + group * cells;
-        mel_space_step_rule(statistics, space, MEL_ALL_GROUPS, gain, ws);
+        space->ops->confusion(ws->confusion, space, 0, space->n_groups, gain, ws->own);
         memcpy(numbers, gain + group * cells, cells * sizeof *numbers);
         memcpy(numbers + cells, confusion, cells * sizeof *numbers);
         const mel_crew_task task = { .what = MEL_CREW_SWAP,
@@ -125,8 +125,9 @@ mel_status mel_space_swap(double *statistics, const mel_space *space, const doub
                                      .number = numbers,
                                      .n_numbers = 2 * cells };
         status = swap_rows(confusion, space, &task, err);
-        mel_space_read(statistics, space, 0, space->n_groups, ws->confusion);
     }
+    if (status == MEL_OK)
+        mel_space_read(statistics, space, 0, space->n_groups, ws->confusion);
     mel_workspace_free(ws);
     free(numbers);
     return status;

@@ -13,6 +13,11 @@ typedef struct {
     size_t sample_rows;
 } context;
 
+typedef struct {
+    const test_classes *classes;
+    mel_space_options opt;
+} fetching;
+
 static mel_status achieve(void *user)
 {
     const context *c = user;
@@ -24,6 +29,18 @@ static mel_status achieve(void *user)
     if (status != MEL_OK)
         assert_int_equal(err.code, MEL_ENOMEM);
     mel_feasibility_clear(&found);
+    return status;
+}
+
+/* Rows of several ranks are fetched by the first search. */
+static mel_status fetch(void *user)
+{
+    const fetching *f = user;
+    context c = { .delta = 1e-3, .point = { 0.9 } };
+    mel_status status = mel_space_from_sample(&c.space, &f->classes->sample, &f->opt, NULL);
+    if (status == MEL_OK)
+        status = achieve(&c);
+    mel_space_free(c.space);
     return status;
 }
 
@@ -68,20 +85,27 @@ static mel_status abstract_ball(void *user)
     return status;
 }
 
+/* Without groups in two files that are divided among ranks, of which here there is one. */
 static void test_spaces(void **state)
 {
     (void)state;
+    size_t start[] = { 0, 15, ROWS };
+    const mel_shards divided = { .n = 2, .start = start, .here = start };
     for (int evidence = 0; evidence < 2; evidence++)
         for (size_t m = 0; m <= 2; m += 2) {
             test_classes classes;
             mel_rng rng;
             mel_rng_seed(&rng, 2);
             test_classes_make(&classes, &rng, ROWS, CLASSES, m, 2, 0);
+            classes.sample.shards = m == 0 ? &divided : NULL;
             const mel_space_options opt =
                 test_space_options(MEL_RATES, MEL_OFFDIAGONAL, (mel_evidence)evidence, 1);
             context c = { .space = test_classes_space(&classes, &opt), .delta = 1e-3 };
             mel_space_centre(c.point, c.space);
+            assert_ok(achieve(&c), NULL); /* rows that are fetched once stay */
             test_each_allocation("mel_space_achieve, feasible", achieve, &c);
+            if (m == 0)
+                test_each_allocation("mel_space_achieve, first", fetch, &(fetching){ &classes, opt });
             c.point[0] = 0.9;
             test_each_allocation("mel_space_achieve, not feasible", achieve, &c);
             test_each_allocation("mel_space_segment", segment, &c);

@@ -55,6 +55,9 @@ static mel_status all_steps(void *user)
     if (status == MEL_OK && (status = mel_space_blend(at, c->space, &blend, NULL)) == MEL_OK)
         at[0] = 7;
     if (status == MEL_OK && mel_space_rows(c->space) > 0 &&
+        (status = mel_space_swap(at, c->space, gain, 0, 0, 1, 1.1, NULL)) == MEL_OK)
+        at[0] = 7;
+    if (status == MEL_OK && mel_space_rows(c->space) > 0 &&
         (status = mel_space_decisions(at, c->space, c->classes.probability, NULL)) == MEL_OK)
         at[0] = 7;
     assert_true(at[0] == 7);
@@ -84,19 +87,34 @@ static mel_status face(void *user)
     return status;
 }
 
+static mel_status some_rows(void *user)
+{
+    const context *c = user;
+    mel_some_rows some;
+    const mel_status status = mel_some_rows_take(&some, c->space, 50, 1, NULL);
+    assert_int_equal(status == MEL_OK, some.space != NULL);
+    mel_some_rows_clear(&some);
+    return status;
+}
+
+/* Rows of one file, and of two that are divided among ranks, of which here there is one. */
 static void test_samples(void **state)
 {
     (void)state;
+    size_t start[] = { 0, 150, ROWS };
+    const mel_shards divided = { .n = 2, .start = start, .here = start };
     for (size_t m = 0; m <= 2; m += 2)
-        for (int evidence = 0; evidence < 2; evidence++) {
-            context c = { .evidence = (mel_evidence)evidence };
+        for (int kind = 0; kind < 4; kind++) {
+            context c = { .evidence = (mel_evidence)(kind % 2) };
             const mel_space_options opt = test_space_options(MEL_RATES, MEL_OFFDIAGONAL, c.evidence, 1);
             mel_rng rng;
             mel_rng_seed(&rng, 2);
             test_classes_make(&c.classes, &rng, ROWS, CLASSES, m, 1.0, 0);
+            c.classes.sample.shards = kind / 2 == 1 ? &divided : NULL;
             test_each_allocation("mel_space_from_sample", from_sample, &c);
             c.space = test_classes_space(&c.classes, &opt);
             test_each_allocation("steps of a sample", all_steps, &c);
+            test_each_allocation("mel_some_rows_take", some_rows, &c);
             test_each_allocation("mel_rule_predict", predict, &c);
             if (m == 0)
                 test_each_allocation("mel_space_face of a sample", face, &c);
