@@ -148,6 +148,58 @@ def test_rules(classes, rows, rule):
         assert results(rows, mpirun(rows, ranks, PROGRAM, *command, "--threads", threads)) == one, ranks
 
 
+ANSWER = "cmd:while read question; do echo a; done"
+SPACES = {  # of three classes; ANSWER: rank 0 asks, the others measure what it needs
+    "groups": (("space", "--kind", "rates", *THREE, "--groups", "three-g-*.npy"), ((3, 2),)),
+    "model": (("space", "--evidence", "model", "--coordinates", "diagonal", *THREE, "--plot", "out.json"), ((2, 1), (6, 1))),
+    "point": (("space", "--point", "0.5,0.2,0.2", "--coordinates", "diagonal", *THREE), ((4, 2),)),  # that is searched for by labels
+    "direction": (("space", "--direction", "1,0,1", "--coordinates", "diagonal", "--kind", "rates", "--data", "d-*.csv.gz"), ((3, 1),)),
+    "radius": (("space", "--radius-method", "thesis", *THREE), ((2, 2),)),
+    "many_rows": (("space", "--probs", "many-p-*.npy", "--labels", "many-y-*.npy"), ((3, 1),)),  # of which a sample is searched
+    "elicit_fair": (("elicit", "--family", "fair-linear", "--evidence", "model", "--oracle", ANSWER, "--max-questions", "3", *THREE, "--groups", "three-g-*.npy",
+                     "--out", "out.json"), ((3, 1),)),
+    "elicit_near": (("elicit", "--family", "linear", "--questions", "realistic", "--oracle", ANSWER, "--max-questions", "3",
+                     "--probs", "few-p-*.npy", "--labels", "few-y-*.npy", "--report", "out.json"), ((2, 1), (4, 2))),
+    "elicit_search": (("elicit", "--family", "diagonal-linear", "--strategy", "search", "--oracle", "sim:w.json", *THREE, "--out", "out.json"),
+                      ((2, 1),)),
+}
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_spaces(classes, rows, space):
+    """Each rank holds the rows of its own files; one of them has rows of one class and group only."""
+    command, as_ranks = SPACES[space]
+    if space == "many_rows":
+        for i in range(2):
+            for name in ("p", "y"):
+                numpy.save(rows.folder / f"many-{name}-{i}.npy", numpy.concatenate([rows.load(f"three-{name}-{j}.npy") for j in range(4)]))
+    one = results(rows, rows(*command, "--threads", "2", "--json"))
+    for ranks, threads in as_ranks:
+        several = mpirun(rows, ranks, PROGRAM, *command, "--threads", threads, "--json", few=100)
+        assert results(rows, several) == one, ranks
+
+
+def test_memory_of_ranks(rows):
+    """What a rank takes falls with the number of ranks."""
+    rng = numpy.random.default_rng(7)
+    for i in range(6):
+        numpy.save(rows.folder / f"large-p-{i}.npy", rng.dirichlet(numpy.full(9, 0.5), 60000))
+        numpy.save(rows.folder / f"large-y-{i}.npy", rng.integers(0, 9, 60000))
+    taken = [int(re.search(r"([0-9]+) MB in rank 0", mpirun(rows, ranks, PROGRAM, "space", "--probs", "large-p-*.npy", "--labels", "large-y-*.npy",
+                                                            "--coordinates", "diagonal", "--direction", "1,0,0,0,0,0,0,0,0", "--evidence", "model",
+                                                            "--verbose", few=1000).done().err)[1]) for ranks in (2, 6)]
+    assert taken[0] - taken[1] > 360000 * 9 * 8 / 3 / 1e6  # a sixth of the rows instead of a half
+
+
+def test_the_others_leave_when_rank_0_fails(rows):
+    """A program that answers nonsense ends all of them, with its sentence."""
+    command = ("elicit", "--family", "linear", "--oracle", "cmd:read question; echo nonsense", *PROBS)
+    alone = rows(*command)
+    several = mpirun(rows, 3, PROGRAM, *command, few=100)
+    assert alone.code != 0 and several.code == alone.code
+    assert [line for line in several.err.splitlines() if line.startswith("melicit")] == alone.err.splitlines()
+
+
 def test_rows_are_divided(rows):
     """A rank keeps its own files: classes that only one file has, ranks without a file, and several slices of a file are the same to all."""
     for name, code in (("k-0", [2, 0]), ("k-1", [1, 1]), ("k-2", [0, 0])):
@@ -160,7 +212,7 @@ def test_rows_are_divided(rows):
     assert results(rows, mpirun(rows, 4, PROGRAM, *command)) == one
 
 
-@pytest.mark.parametrize("verb, at", [("optimise", 0), ("optimise", 3), ("apply_curved", 3)])
+@pytest.mark.parametrize("verb, at", [("optimise", 0), ("optimise", 3), ("apply_curved", 3), ("space", 3)])
 def test_a_row_that_is_wrong(rows, verb, at):
     """Whoever has it, its number is that of a single process."""
     values = rows.load(f"p-{at}.npy")
