@@ -2,6 +2,7 @@
  * there is room for; all else has a limit. The program is linked so that its allocations come by here. */
 #include "row_memory.h"
 
+#include "base/disk.h"
 #include "base/la.h"
 #include "output.h"
 
@@ -258,8 +259,9 @@ mel_status cli_row_memory_limit(const char *size, int threads, mel_error *err)
         mmap(NULL, SLOTS * slot_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (slots == MAP_FAILED || getrlimit(RLIMIT_DATA, &limit) != 0)
         return cli_fail(err, MEL_ENOMEM, "--memory %s: no address space for mapped files (ulimit -v?)", size);
-    const char *folder = getenv("TMPDIR");
-    rows.pattern = cli_format("%s/melicit-XXXXXX", folder != NULL && *folder != '\0' ? folder : "/var/tmp");
+    const char *given = getenv("TMPDIR"), *folder = given != NULL && *given != '\0' ? given : "/var/tmp";
+    rows.pattern = cli_format("%s/melicit-XXXXXX", folder);
+    mel_disk_set(folder);
     rows.large = bytes / SHARE;
     rows.slots = slots;
     limit.rlim_cur = held() + bytes < limit.rlim_max ? held() + bytes : limit.rlim_max;

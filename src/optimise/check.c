@@ -30,7 +30,7 @@ mel_status mel_optimise_check_rows(const char *what, const mel_weight_rows *rows
     if (rows->n_rows == 0)
         return mel_fail(err, MEL_EDATA, "there are no %s rows", what);
     for (size_t i = 0; i < rows->n_rows; i++) {
-        for (size_t j = 0; j < k; j++)
+        for (size_t j = 0; j < k && rows->probability != NULL; j++) /* else checked when they were read */
             if (!isfinite(rows->probability[i * k + j]))
                 return mel_fail(err, MEL_EDATA, "%s row %zu: the probability %g is not finite", what, i + 1,
                                 rows->probability[i * k + j]);
@@ -84,6 +84,10 @@ static mel_status check_train(size_t k, size_t n_basis, const mel_weight_rows *t
     if (opt->passes != NULL)
         return check_passes(k, n_basis, opt, err);
     mel_status status = check_shards(train, opt, err);
+    if (status == MEL_OK && train->n_rows > 0 && (train->probability == NULL) != (opt->stored != NULL))
+        status = mel_fail(err, MEL_EINVAL, "expected probabilities of the rows, in memory or in a file");
+    if (status == MEL_OK && opt->stored != NULL && opt->probes != MEL_PROBE_FIXED)
+        status = mel_fail(err, MEL_EINVAL, "probes of the constraint problem need all rows in memory");
     if (status == MEL_OK && (train->n_rows > 0 || mel_train_rows(train, opt) == 0))
         status = mel_optimise_check_rows("training", train, k, n_basis, err);
     return status != MEL_OK || train->label != NULL
@@ -98,6 +102,8 @@ mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *t
     mel_status status = check_options(opt, box, n_basis, err);
     if (status == MEL_OK)
         status = check_train(k, n_basis, train, opt, err);
+    if (status == MEL_OK && validation->n_rows > 0 && validation->probability == NULL)
+        status = mel_fail(err, MEL_EINVAL, "expected probabilities of the validation rows");
     if (status == MEL_OK)
         status = mel_optimise_check_rows("validation", validation, k, n_basis, err);
     if (status == MEL_OK && validation->label == NULL && box->judge == NULL)

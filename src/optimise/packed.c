@@ -2,6 +2,7 @@
  * one pass per rule. */
 #include "optimise/packed.h"
 
+#include "base/disk.h"
 #include "base/reduce.h"
 #include "base/team.h"
 #include "melicit/data.h"
@@ -18,6 +19,8 @@ enum {
     MOST_PATTERNS = 64
 };
 static const size_t sum_budget = (size_t)64 << 20; /* bytes of sums, all slices together */
+static const size_t few_values = (size_t)1 << 20;  /* not worth a file */
+static const size_t piece_bytes = (size_t)1 << 20; /* read from disk at a time */
 
 struct mel_packed {
     mel_weight_size size;
@@ -25,7 +28,9 @@ struct mel_packed {
     bool divided;              /* file s is at rank s % ranks */
     size_t *slices;            /* n_shards + 1: how many come before those of each file */
     mel_packed_slice *slice;   /* those of other ranks are empty */
-    double *phi, *value;       /* of all slices */
+    double *phi, *value;       /* of all slices; value NULL: on disk */
+    mel_disk *disk;
+    mel_disk_buffer *piece; /* of each thread */
     uint32_t *class_of, *n_rows;
     /* Of the files that are summed up at a time: which slice is where in the sums, where each slice is, and
      * where those of each rank begin. */
@@ -40,6 +45,10 @@ void mel_packed_free(mel_packed *p)
     free(p->slice);
     free(p->phi);
     free(p->value);
+    mel_disk_free(p->disk);
+    for (int t = 0; p->piece != NULL && t < mel_thread_count(p->size.threads); t++)
+        mel_disk_buffer_clear(&p->piece[t]);
+    free(p->piece);
     free(p->class_of);
     free(p->n_rows);
     free(p->at);
@@ -67,10 +76,14 @@ void mel_directions(double *u, const mel_weight_size *size, const double *probab
 typedef struct {
     const mel_weight_rows *rows;
     size_t first, end;
+    const double *probability;                         /* of row `first` */
     size_t n_patterns;                                 /* different rows of basis functions; 0: too many */
     double *pattern;                                   /* MOST_PATTERNS x n_basis */
     uint8_t *of;                                       /* of each row */
     size_t count[MOST_PATTERNS], block[MOST_PATTERNS]; /* of one class at a time: rows, first block */
+    const mel_disk *stored;                            /* where probabilities are instead */
+    mel_disk_buffer in, out;                           /* a slice as it was read, and packed for `to` */
+    mel_disk *to;                                      /* NULL: slices are in memory */
 } sorting;
 
 static void find_patterns(sorting *s, const mel_weight_size *size)
@@ -115,13 +128,15 @@ static size_t plan_class(sorting *s, uint32_t c, size_t block)
     return block;
 }
 
-static void pack_row(mel_packed_slice *p, size_t block, size_t place, const mel_weight_rows *rows, size_t r)
+static void pack_row(mel_packed_slice *p, size_t block, size_t place, const sorting *s, size_t r)
 {
+    const mel_weight_rows *rows = s->rows;
     const size_t k = p->size->k, n_basis = p->size->n_basis;
-    const double *phi = mel_weight_basis_row(rows->basis, n_basis, r);
+    const double *phi = mel_weight_basis_row(rows->basis, n_basis, r),
+                 *probability = s->probability + (r - s->first) * k;
     double *to = p->value + block * mel_packed_block(p) + place;
     for (size_t j = 0; j < k; j++)
-        to[j * BLOCK] = rows->probability[r * k + j];
+        to[j * BLOCK] = probability[j];
     for (size_t l = 0; l < n_basis; l++)
         if (p->constant)
             p->phi[block * n_basis + l] = phi[l];
@@ -140,7 +155,7 @@ static void pack_slice(mel_packed_slice *p, sorting *s)
             if (s->rows->label[r] != c)
                 continue;
             const size_t i = pattern_of(s, r), at = s->count[i]++;
-            pack_row(p, s->block[i] + at / BLOCK, at % BLOCK, s->rows, r);
+            pack_row(p, s->block[i] + at / BLOCK, at % BLOCK, s, r);
         }
     }
 }
@@ -173,48 +188,70 @@ static bool is_here(const mel_packed *p, size_t shard)
 }
 
 /* Calls `take` for each slice that is here. */
-static void each_slice(mel_packed *p, sorting *s, const mel_shards *shards,
-                       void (*take)(mel_packed_slice *slice, sorting *s))
+static mel_status each_slice(mel_packed *p, sorting *s, const mel_shards *shards,
+                             mel_status (*take)(mel_packed_slice *slice, sorting *s, mel_error *err),
+                             mel_error *err)
 {
+    mel_status status = MEL_OK;
     for (size_t shard = 0; shard < p->n_shards; shard++) {
         const size_t begin = shard_start(s->rows, shards, shard),
                      n = shard_start(s->rows, shards, shard + 1) - begin, of = p->slices[shard],
                      m = p->slices[shard + 1] - of;
-        for (size_t j = 0; j < m && is_here(p, shard); j++) {
+        for (size_t j = 0; j < m && is_here(p, shard) && status == MEL_OK; j++) {
             s->first = begin + j * n / m;
             s->end = begin + (j + 1) * n / m;
-            take(&p->slice[of + j], s);
+            status = take(&p->slice[of + j], s, err);
         }
     }
+    return status;
+}
+
+static size_t slice_values(const mel_packed_slice *slice)
+{
+    return slice->n_blocks * mel_packed_block(slice);
+}
+
+/* Where values go: to disk when the program wants that of rows, unless they are few. */
+static mel_status place_values(mel_packed *p, size_t values, mel_error *err)
+{
+    if (mel_disk_wanted() && values >= few_values) {
+        p->piece = mel_alloc_zero((size_t)mel_thread_count(p->size.threads), sizeof *p->piece);
+        return p->piece != NULL ? mel_disk_new(&p->disk, err) : mel_fail_memory(err, "training rows");
+    }
+    p->value = mel_alloc_zero(values, sizeof *p->value);
+    return p->value != NULL ? MEL_OK : mel_fail_memory(err, "training rows");
 }
 
 /* Blocks of all slices are parts of the same arrays. */
-static bool make_room(mel_packed *p)
+static mel_status make_room(mel_packed *p, mel_error *err)
 {
     const size_t n_slices = p->slices[p->n_shards], n_basis = p->size.n_basis;
     size_t blocks = 0, values = 0;
     for (size_t i = 0; i < n_slices; i++) {
         blocks += p->slice[i].n_blocks;
-        values += p->slice[i].n_blocks * mel_packed_block(&p->slice[i]);
+        values += slice_values(&p->slice[i]);
     }
     p->n_blocks = blocks;
     p->phi = mel_alloc_zero(blocks, n_basis * sizeof *p->phi);
     p->class_of = mel_alloc_zero(blocks, sizeof *p->class_of);
     p->n_rows = mel_alloc_zero(blocks, sizeof *p->n_rows);
-    p->value = mel_alloc_zero(values, sizeof *p->value);
-    if (p->phi == NULL || p->class_of == NULL || p->n_rows == NULL || p->value == NULL)
-        return false;
+    if (p->phi == NULL || p->class_of == NULL || p->n_rows == NULL)
+        return mel_fail_memory(err, "training rows");
+    const mel_status status = place_values(p, values, err);
+    if (status != MEL_OK)
+        return status;
     blocks = values = 0;
     for (size_t i = 0; i < n_slices; i++) {
         mel_packed_slice *s = &p->slice[i];
         s->phi = p->phi + blocks * n_basis;
         s->class_of = p->class_of + blocks;
         s->n_rows = p->n_rows + blocks;
-        s->value = p->value + values;
+        s->value = p->value != NULL ? p->value + values : NULL;
+        s->at = values * sizeof *s->value;
         blocks += s->n_blocks;
-        values += s->n_blocks * mel_packed_block(s);
+        values += slice_values(s);
     }
-    return true;
+    return MEL_OK;
 }
 
 /* Slices of each file, by its rows alone; at least one, so that all of them have sums. */
@@ -241,45 +278,92 @@ static bool cut(mel_packed *p, const mel_weight_rows *rows, const mel_shards *sh
     return p->slice != NULL && p->at != NULL && p->place != NULL;
 }
 
+static mel_status count_blocks(mel_packed_slice *slice, sorting *s, mel_error *err)
+{
+    (void)err;
+    plan_slice(slice, s);
+    return MEL_OK;
+}
+
+/* Probabilities of the rows of a slice. */
+static mel_status take_rows(sorting *s, size_t k, mel_error *err)
+{
+    if (s->stored == NULL) {
+        s->probability = s->rows->probability + s->first * k;
+        return MEL_OK;
+    }
+    const size_t row = k * sizeof *s->probability;
+    const void *bytes = NULL;
+    const mel_status status =
+        mel_disk_read(&bytes, s->stored, s->first * row, (s->end - s->first) * row, &s->in, err);
+    s->probability = bytes;
+    return status;
+}
+
 /* A slice is planned twice: to know how large all of them are, and when it is filled. */
-static void fill_slice(mel_packed_slice *slice, sorting *s)
+static mel_status fill_slice(mel_packed_slice *slice, sorting *s, mel_error *err)
 {
     plan_slice(slice, s);
+    const size_t bytes = slice_values(slice) * sizeof *slice->value;
+    mel_status status = take_rows(s, slice->size->k, err);
+    if (status != MEL_OK || s->to == NULL) {
+        if (status == MEL_OK)
+            pack_slice(slice, s);
+        return status;
+    }
+    if (!mel_disk_buffer_hold(&s->out, bytes))
+        return mel_fail_memory(err, "training rows");
+    slice->value = memset(s->out.bytes, 0, bytes);
     pack_slice(slice, s);
+    status = mel_disk_add(s->to, slice->value, bytes, err);
+    slice->value = NULL;
+    return status;
+}
+
+/* Rows of the largest slice. */
+static size_t most_rows(const mel_packed *p, const mel_weight_rows *rows, const mel_shards *shards)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < p->n_shards; i++) {
+        const size_t m = p->slices[i + 1] - p->slices[i],
+                     n = shard_start(rows, shards, i + 1) - shard_start(rows, shards, i);
+        most = n / m + 1 > most ? n / m + 1 : most;
+    }
+    return most;
+}
+
+static mel_status pack(mel_packed *p, sorting *s, const mel_shards *shards, mel_error *err)
+{
+    s->pattern = mel_alloc(MOST_PATTERNS * p->size.n_basis, sizeof *s->pattern);
+    if (s->pattern == NULL || !cut(p, s->rows, shards) ||
+        (s->of = mel_alloc(most_rows(p, s->rows, shards), sizeof *s->of)) == NULL)
+        return mel_fail_memory(err, "training rows");
+    mel_status status = each_slice(p, s, shards, count_blocks, err);
+    if (status == MEL_OK)
+        status = make_room(p, err);
+    s->to = p->disk;
+    if (status == MEL_OK)
+        status = each_slice(p, s, shards, fill_slice, err);
+    return status == MEL_OK && p->disk != NULL ? mel_disk_finish(p->disk, err) : status;
 }
 
 mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const mel_weight_rows *rows,
-                          const mel_shards *shards, mel_error *err)
+                          const mel_shards *shards, const mel_disk *stored, mel_error *err)
 {
     *out = NULL;
-    sorting s = { .rows = rows, .pattern = mel_alloc(MOST_PATTERNS * size->n_basis, sizeof *s.pattern) };
+    sorting s = { .rows = rows, .stored = stored };
     mel_packed *p = mel_alloc_zero(1, sizeof *p);
-    bool whole = p != NULL && s.pattern != NULL;
-    if (whole) {
-        p->size = *size;
-        whole = cut(p, rows, shards);
-    }
-    if (whole) {
-        size_t most = 0;
-        for (size_t i = 0; i < p->n_shards; i++) {
-            const size_t m = p->slices[i + 1] - p->slices[i],
-                         n = shard_start(rows, shards, i + 1) - shard_start(rows, shards, i);
-            most = n / m + 1 > most ? n / m + 1 : most;
-        }
-        s.of = mel_alloc(most, sizeof *s.of);
-        whole = s.of != NULL;
-    }
-    if (whole) {
-        each_slice(p, &s, shards, plan_slice);
-        whole = make_room(p);
-    }
-    if (whole)
-        each_slice(p, &s, shards, fill_slice);
+    if (p == NULL)
+        return mel_fail_memory(err, "training rows");
+    p->size = *size;
+    const mel_status status = pack(p, &s, shards, err);
     free(s.pattern);
     free(s.of);
-    if (!whole) {
+    mel_disk_buffer_clear(&s.in);
+    mel_disk_buffer_clear(&s.out);
+    if (status != MEL_OK) {
         mel_packed_free(p);
-        return mel_fail_memory(err, "training rows");
+        return status;
     }
     *out = p;
     return MEL_OK;
@@ -295,17 +379,60 @@ size_t mel_packed_moments(const mel_weight_size *size)
 typedef struct {
     const mel_packed *packed;
     const double *weight;
-    size_t n, n_all; /* sums of a slice, and with scratch behind them */
+    size_t n, n_all;   /* sums of a slice, and with scratch behind them */
+    mel_status status; /* of reading */
+    mel_error *err;
 } pass;
+
+static void sum_blocks(double *sums, const pass *own, const mel_packed_slice *s)
+{
+    for (size_t b = 0; b < s->n_blocks; b++)
+        mel_packed_add_block(sums, s, b, own->weight, sums + own->n);
+}
+
+/* A slice on disk, some of its blocks at a time. */
+static mel_status sum_pieces(double *sums, const pass *own, const mel_packed_slice *s,
+                             mel_disk_buffer *buffer, mel_error *err)
+{
+    const size_t bytes = mel_packed_block(s) * sizeof *s->value,
+                 most = piece_bytes > bytes ? piece_bytes / bytes : 1;
+    mel_status status = MEL_OK;
+    for (size_t from = 0; from < s->n_blocks && status == MEL_OK; from += most) {
+        mel_packed_slice piece = *s;
+        const void *value = NULL;
+        piece.n_blocks = s->n_blocks - from < most ? s->n_blocks - from : most;
+        status = mel_disk_read(&value, own->packed->disk, s->at + from * bytes, piece.n_blocks * bytes,
+                               buffer, err);
+        piece.phi = s->phi + from * s->size->n_basis;
+        piece.class_of = s->class_of + from;
+        piece.n_rows = s->n_rows + from;
+        piece.value = (double *)(uintptr_t)value; /* only read */
+        if (status == MEL_OK)
+            sum_blocks(sums, own, &piece);
+    }
+    return status;
+}
 
 static void sum_slice(double *sums, size_t place, size_t thread, void *user)
 {
-    (void)thread;
-    const pass *own = user;
-    const mel_packed_slice *s = &own->packed->slice[own->packed->at[place]];
+    pass *own = user;
+    const mel_packed *p = own->packed;
+    const mel_packed_slice *s = &p->slice[p->at[place]];
     memset(sums, 0, own->n_all * sizeof *sums);
-    for (size_t b = 0; b < s->n_blocks; b++)
-        mel_packed_add_block(sums, s, b, own->weight, sums + own->n);
+    if (p->disk == NULL) {
+        sum_blocks(sums, own, s);
+        return;
+    }
+    mel_error why;
+    const mel_status status = sum_pieces(sums, own, s, &p->piece[thread], &why);
+    if (status != MEL_OK) {
+#pragma omp critical(mel_packed_failure)
+        {
+            own->status = status;
+            if (own->err != NULL)
+                *own->err = why;
+        }
+    }
 }
 
 /* The slices of a file are added up, then its sums are added to those of the files before. */
@@ -332,7 +459,8 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     if (part == NULL)
         return mel_fail_memory(err, "sums over training rows");
     memset(moment, 0, n * sizeof *moment);
-    for (size_t from = 0, to; from < p->n_shards; from = to) {
+    pass own = { p, weight, n, n_all, MEL_OK, err };
+    for (size_t from = 0, to; from < p->n_shards && own.status == MEL_OK; from = to) {
         for (to = from + 1; to < p->n_shards && p->slices[to + 1] - p->slices[from] <= room;)
             to++;
         const size_t n_slices = mel_slices_deal(p->first, p->at, p->place, p->slices, p->divided, from, to);
@@ -344,12 +472,12 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
                            .sum = part,
                            .threads = p->n_blocks > FEW_BLOCKS ? mel_thread_count(size->threads) : 1,
                            .fill = sum_slice,
-                           .user = &(pass){ p, weight, n, n_all },
+                           .user = &own,
                            .first = p->divided ? p->first : NULL });
         join(moment, n, n_all, p, part, from, to);
     }
     free(part);
-    return MEL_OK;
+    return own.status;
 }
 
 mel_status mel_packed_sums(double *moment, const mel_packed *p, const double *weight, mel_error *err)

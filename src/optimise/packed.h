@@ -17,6 +17,7 @@ typedef struct {
     uint32_t *class_of; /* of each block */
     uint32_t *n_rows;   /* in each block; the rest is 0 */
     double *value; /* per block: k probabilities, then unless constant n_basis functions, a column each */
+    size_t at;     /* where that is on disk, if it is: value is NULL then */
 } mel_packed_slice;
 
 /* Numbers of a block. */

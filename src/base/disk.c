@@ -1,0 +1,220 @@
+/* Rows in a file without a name: what the kernel keeps of it in memory is used from there, the rest is read
+ * past its cache where that is possible. */
+#include "base/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096,      /* what places, sizes and memory are multiples of */
+    STAGE = 1 << 20,  /* bytes written at a time */
+    MOST_NAME = 4096, /* of a file */
+};
+
+static const char *folder; /* NULL: rows stay in memory */
+
+struct mel_disk {
+    int file;
+    int direct;     /* the same file past the page cache; -1: the file system does not do that */
+    char *map;      /* the file in memory as far as the kernel keeps it there; NULL: unknown */
+    char *stage;    /* STAGE bytes that come next */
+    size_t staged;  /* of them */
+    size_t written; /* bytes of the file, a multiple of PAGE */
+    size_t size;    /* bytes that were added */
+};
+
+void mel_disk_set(const char *of)
+{
+    folder = of;
+}
+
+bool mel_disk_wanted(void)
+{
+    return folder != NULL;
+}
+
+static size_t round_up(size_t n)
+{
+    return (n + PAGE - 1) / PAGE * PAGE;
+}
+
+/* errno of what the system refused, in words. */
+static mel_status refuse(const char *what, int number, mel_error *err)
+{
+    char text[128];
+    if (strerror_r(number, text, sizeof text) != 0)
+        text[0] = '\0';
+    return mel_fail(err, MEL_EIO, "rows on disk (%s): %s: %s; TMPDIR names another folder", folder, what,
+                    text);
+}
+
+static int open_nameless(void)
+{
+    char name[MOST_NAME];
+    if (snprintf(name, sizeof name, "%s/melicit-XXXXXX", folder) >= MOST_NAME) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int file = mkostemp(name, O_CLOEXEC);
+    if (file >= 0)
+        (void)unlink(name);
+    return file;
+}
+
+static int open_direct(int file)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    return open(name, O_RDONLY | O_DIRECT | O_CLOEXEC);
+}
+
+mel_status mel_disk_new(mel_disk **out, mel_error *err)
+{
+    *out = NULL;
+    mel_disk *disk = mel_alloc_zero(1, sizeof *disk);
+    if (disk != NULL && (disk->stage = aligned_alloc(PAGE, STAGE)) == NULL) {
+        free(disk);
+        disk = NULL;
+    }
+    if (disk == NULL)
+        return mel_fail_memory(err, "rows on disk");
+    disk->direct = -1;
+    disk->file = open_nameless();
+    if (disk->file < 0) {
+        const mel_status status = refuse("no file can be made", errno, err);
+        mel_disk_free(disk);
+        return status;
+    }
+    *out = disk;
+    return MEL_OK;
+}
+
+void mel_disk_free(mel_disk *disk)
+{
+    if (disk == NULL)
+        return;
+    if (disk->map != NULL)
+        (void)munmap(disk->map, disk->written);
+    if (disk->direct >= 0)
+        (void)close(disk->direct);
+    if (disk->file >= 0)
+        (void)close(disk->file);
+    free(disk->stage);
+    free(disk);
+}
+
+static mel_status write_stage(mel_disk *disk, mel_error *err)
+{
+    const size_t n = round_up(disk->staged);
+    memset(disk->stage + disk->staged, 0, n - disk->staged);
+    for (size_t done = 0; done < n;) {
+        const ssize_t wrote = pwrite(disk->file, disk->stage + done, n - done, (off_t)(disk->written + done));
+        if (wrote < 0 && errno != EINTR)
+            return refuse("cannot be written", errno, err);
+        if (wrote == 0)
+            return refuse("cannot be written", ENOSPC, err);
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    /* Pages that are on their way to the disk can go when others need the memory. */
+    (void)sync_file_range(disk->file, (off_t)disk->written, (off_t)n, SYNC_FILE_RANGE_WRITE);
+    disk->written += n;
+    disk->staged = 0;
+    return MEL_OK;
+}
+
+mel_status mel_disk_add(mel_disk *disk, const void *bytes, size_t n, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t done = 0, part; done < n && status == MEL_OK; done += part) {
+        part = n - done < STAGE - disk->staged ? n - done : STAGE - disk->staged;
+        memcpy(disk->stage + disk->staged, (const char *)bytes + done, part);
+        disk->staged += part;
+        disk->size += part;
+        if (disk->staged == STAGE)
+            status = write_stage(disk, err);
+    }
+    return status;
+}
+
+mel_status mel_disk_finish(mel_disk *disk, mel_error *err)
+{
+    const mel_status status = disk->staged > 0 ? write_stage(disk, err) : MEL_OK;
+    free(disk->stage);
+    disk->stage = NULL;
+    disk->direct = open_direct(disk->file);
+    void *map =
+        disk->written > 0 ? mmap(NULL, disk->written, PROT_READ, MAP_SHARED, disk->file, 0) : MAP_FAILED;
+    disk->map = map != MAP_FAILED ? map : NULL;
+    return status;
+}
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+void mel_disk_buffer_clear(mel_disk_buffer *buffer)
+{
+    free(buffer->bytes);
+    *buffer = (mel_disk_buffer){ 0 };
+}
+
+bool mel_disk_buffer_hold(mel_disk_buffer *buffer, size_t n)
+{
+    if (buffer->size >= n)
+        return true;
+    mel_disk_buffer_clear(buffer);
+    buffer->bytes = aligned_alloc(PAGE, round_up(n));
+    /* More than is allowed may come from elsewhere (the program's --memory), in whole pages. */
+    if (buffer->bytes == NULL)
+        buffer->bytes = mel_alloc(n, 1);
+    if (buffer->bytes != NULL && (uintptr_t)buffer->bytes % PAGE != 0)
+        mel_disk_buffer_clear(buffer);
+    buffer->size = buffer->bytes != NULL ? n : 0;
+    return buffer->bytes != NULL;
+}
+
+/* Whether the kernel has these pages in memory: those that it keeps are kept as long as nothing else is read
+ * through its cache. */
+static bool is_kept(const mel_disk *disk, size_t first, size_t end)
+{
+    unsigned char kept[256];
+    for (size_t at = first; at < end; at += sizeof kept * PAGE) {
+        const size_t n = end - at < sizeof kept * PAGE ? end - at : sizeof kept * PAGE;
+        if (disk->map == NULL || mincore(disk->map + at, n, kept) != 0)
+            return false;
+        for (size_t i = 0; i < n / PAGE; i++)
+            if ((kept[i] & 1U) == 0)
+                return false;
+    }
+    return true;
+}
+
+mel_status mel_disk_read(const void **out, const mel_disk *disk, size_t at, size_t n, mel_disk_buffer *buffer,
+                         mel_error *err)
+{
+    const size_t first = at / PAGE * PAGE, end = round_up(at + n);
+    if (at > disk->size || n > disk->size - at)
+        return mel_fail(err, MEL_EINVAL, "rows on disk: %zu bytes at %zu of %zu", n, at, disk->size);
+    if (is_kept(disk, first, end)) {
+        *out = disk->map + at;
+        return MEL_OK;
+    }
+    if (!mel_disk_buffer_hold(buffer, end - first))
+        return mel_fail_memory(err, "rows on disk");
+    const int file = disk->direct >= 0 ? disk->direct : disk->file;
+    for (size_t done = 0; done < end - first;) {
+        const ssize_t got = pread(file, buffer->bytes + done, end - first - done, (off_t)(first + done));
+        if (got < 0 && errno != EINTR)
+            return refuse("cannot be read", errno, err);
+        if (got == 0)
+            return mel_fail(err, MEL_EIO, "rows on disk (%s): the file ends too early", folder);
+        done += got > 0 ? (size_t)got : 0;
+    }
+    if (disk->direct < 0)
+        (void)posix_fadvise(file, (off_t)first, (off_t)(end - first), POSIX_FADV_DONTNEED);
+    *out = buffer->bytes + (at - first);
+    return MEL_OK;
+}
