@@ -84,6 +84,20 @@ static mel_status read_probabilities(mel_proba *out, const char *path, const cli
     return mel_proba_order(out, path, files->columns, &r->classes, err);
 }
 
+/* Of which sums are needed only: where memory is limited they go to disk, if their files can be read in
+ * blocks. */
+static mel_status read_sums(cli_optimise_rows *r, const cli_optimise_files *files,
+                            const mel_read_options *read, mel_error *err)
+{
+    bool stored = false;
+    const mel_status status =
+        read->divided && mel_disk_wanted()
+            ? mel_proba_store(&stored, &r->train, files->probs, files->columns, &r->classes, read, err)
+            : MEL_OK;
+    return status != MEL_OK || stored ? status
+                                      : read_probabilities(&r->train, files->probs, r, files, read, err);
+}
+
 static mel_status check_count(const char *path, size_t n, const char *of, size_t due, mel_error *err)
 {
     return n == due
@@ -120,7 +134,7 @@ mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *fil
     if (status == MEL_OK)
         status = read_first_labels(r, files, &reader.options, err);
     if (status == MEL_OK && files->probs != NULL)
-        status = read_probabilities(&r->train, files->probs, r, files, &reader.options, err);
+        status = read_sums(r, files, &reader.options, err);
     reader.options.shards = &r->validation_shards;
     reader.options.divided = false;
     if (status == MEL_OK)

@@ -13,7 +13,7 @@
 
 enum { ROW_BLOCK = 64 }; /* rows converted together, so that a stored row is read from cache */
 
-static mel_status check_shape(const mel_npy_header *h, size_t n, const mel_read_options *opt, mel_error *err)
+mel_status mel_npy_check_shape(const mel_npy_header *h, size_t n, const mel_read_options *opt, mel_error *err)
 {
     if (h->rows == 0 || h->columns == 0)
         return mel_fail(err, MEL_EDATA, "the array is empty: %zu rows, %zu columns", h->rows, h->columns);
@@ -105,7 +105,7 @@ static mel_status convert_all(mel_table *table, const mel_npy_header *h, const u
             for (size_t i = from; i < to; i++) {
                 numbers[i] = convert(h, items + (i * row_step + j * column_step) * h->width);
                 if (isinf(numbers[i]) || (h->kind == 'b' && numbers[i] > 1))
-                    return refuse(h, i, j, numbers[i], err);
+                    return refuse(h, table->first_row - 1 + i, j, numbers[i], err);
             }
         }
     }
@@ -243,13 +243,31 @@ static mel_status note_how(mel_table *table, const mel_npy_header *h, mel_error 
                          mel_count_text(h->columns).text, h->columns == 1 ? "" : "s");
 }
 
+mel_status mel_npy_block(mel_table **out, const mel_npy_header *h, const char *items, const char *name,
+                         size_t first, const mel_read_options *opt, mel_error *err)
+{
+    mel_table *table = new_table(name, h);
+    if (table == NULL)
+        return mel_fail_memory(err, "a block of rows");
+    table->first_row = first + 1;
+    mel_status status = mel_refuse_overrides(table, opt, err);
+    if (status == MEL_OK)
+        status = convert_all(table, h, (const unsigned char *)items, err);
+    if (status != MEL_OK) {
+        mel_table_free(table);
+        return status;
+    }
+    *out = table;
+    return MEL_OK;
+}
+
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err)
 {
     mel_npy_header header;
     mel_status status = mel_npy_header_parse(&header, bytes, n, opt->matrices, err);
     if (status == MEL_OK)
-        status = check_shape(&header, n, opt, err);
+        status = mel_npy_check_shape(&header, n, opt, err);
     if (status != MEL_OK)
         return status;
     mel_table *table = new_table(name, &header);

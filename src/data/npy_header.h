@@ -2,6 +2,8 @@
 #ifndef MEL_DATA_NPY_HEADER_H
 #define MEL_DATA_NPY_HEADER_H
 
+#include "melicit/data.h"
+
 #include "base/internal.h"
 
 typedef struct {
@@ -18,5 +20,11 @@ typedef struct {
 /* matrices: three dimensions will do, too. */
 mel_status mel_npy_header_parse(mel_npy_header *out, const char *bytes, size_t n, bool matrices,
                                 mel_error *err);
+/* Whether an array in a file of n bytes is one that can be read. */
+mel_status mel_npy_check_shape(const mel_npy_header *h, size_t n, const mel_read_options *opt,
+                               mel_error *err);
+/* Some rows of an array of numbers in C order: h->rows of them, from row `first` of the file on. */
+mel_status mel_npy_block(mel_table **out, const mel_npy_header *h, const char *items, const char *name,
+                         size_t first, const mel_read_options *opt, mel_error *err);
 
 #endif

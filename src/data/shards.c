@@ -266,6 +266,12 @@ static mel_status add_file(joining *j, mel_notes *notes, size_t i, mel_shard_fil
     return status;
 }
 
+mel_status mel_describe_files(mel_notes *notes, size_t files, size_t rows, size_t columns, mel_error *err)
+{
+    return mel_notes_how(notes, err, "%s file%s, %s rows, %s columns", mel_count_text(files).text,
+                         files == 1 ? "" : "s", mel_count_text(rows).text, mel_count_text(columns).text);
+}
+
 static mel_status describe(joining *j, mel_notes *notes, mel_error *err)
 {
     mel_status status = MEL_OK;
@@ -277,9 +283,7 @@ static mel_status describe(joining *j, mel_notes *notes, mel_error *err)
     if (status == MEL_OK)
         status = mel_notes_check(notes, j->opt->strict, err);
     if (status == MEL_OK)
-        status = mel_notes_how(notes, err, "%s file%s, %s rows, %s columns", mel_count_text(j->files->n).text,
-                               j->files->n == 1 ? "" : "s", mel_count_text(j->start[j->files->n]).text,
-                               mel_count_text(j->all->n_columns).text);
+        status = mel_describe_files(notes, j->files->n, j->start[j->files->n], j->all->n_columns, err);
     return status;
 }
 

@@ -20,6 +20,7 @@ void mel_proba_clear(mel_proba *proba)
 {
     mel_names_free(proba->name, proba->n_columns);
     free(proba->value);
+    mel_disk_free(proba->stored);
     *proba = (mel_proba){ 0 };
 }
 
@@ -105,22 +106,16 @@ static mel_status take_row(double *to, double *off, const mel_table *table, size
     return MEL_OK;
 }
 
-/* Rows whose probabilities were rescaled. */
-typedef struct {
-    size_t n, first; /* the number of the first one */
-    double farthest; /* from 1 */
-} rescaled;
-
 /* Those of all ranks. */
-static mel_status join_rescaled(rescaled *out, mel_error *err)
+static mel_status join_rescaled(mel_rescaled *out, mel_error *err)
 {
     const size_t size = mel_team_get()->size;
-    rescaled *all = mel_alloc(size, sizeof *all);
+    mel_rescaled *all = mel_alloc(size, sizeof *all);
     if (all == NULL)
         return mel_fail_memory(err, "the probabilities");
     all[mel_team_get()->rank] = *out;
     mel_team_gather(all, size, sizeof *all);
-    *out = (rescaled){ 0 };
+    *out = (mel_rescaled){ 0 };
     for (size_t r = 0; r < size; r++) {
         if (all[r].n > 0 && (out->n == 0 || all[r].first < out->first))
             out->first = all[r].first;
@@ -131,23 +126,23 @@ static mel_status join_rescaled(rescaled *out, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status note_rescaled(rescaled *found, const mel_table *table, mel_notes *notes, mel_error *err)
+/* rows: of all ranks, where they are divided. */
+static mel_status note_rescaled(mel_rescaled *found, size_t rows, bool divided, mel_notes *notes,
+                                mel_error *err)
 {
-    const mel_status status = table->divided != NULL ? join_rescaled(found, err) : MEL_OK;
+    const mel_status status = divided ? join_rescaled(found, err) : MEL_OK;
     return status != MEL_OK || found->n == 0
                ? status
                : mel_notes_warn(notes, err,
                                 "the probabilities of %s of %s rows do not sum to 1 (first in row %zu, by "
                                 "%.2g at most) and were rescaled",
-                                mel_count_text(found->n).text,
-                                mel_count_text(mel_table_rows_of_all(table)).text, found->first,
+                                mel_count_text(found->n).text, mel_count_text(rows).text, found->first,
                                 found->farthest);
 }
 
-static mel_status take_values(mel_proba *out, const mel_table *table, mel_notes *notes, mel_error *err)
+static mel_status take_values(mel_proba *out, mel_rescaled *found, const mel_table *table, mel_error *err)
 {
     const size_t columns = mel_table_columns(table);
-    rescaled found = { 0 };
     out->n_rows = mel_table_rows(table);
     out->n_columns = columns;
     out->n_classes = columns == 1 ? 2 : columns;
@@ -166,14 +161,12 @@ static mel_status take_values(mel_proba *out, const mel_table *table, mel_notes 
         const mel_status status = take_row(to, &off, table, i, columns, err);
         if (status != MEL_OK)
             return status;
-        found.farthest = off > found.farthest ? off : found.farthest;
-        found.n += off > rounding;
-        if (found.n == 1 && off > rounding)
-            found.first = mel_table_row_number(table, i);
+        found->farthest = off > found->farthest ? off : found->farthest;
+        found->n += off > rounding;
+        if (found->n == 1 && off > rounding)
+            found->first = mel_table_row_number(table, i);
     }
-    const mel_status status = note_rescaled(&found, table, notes, err);
-    out->n_rescaled = found.n;
-    return status;
+    return MEL_OK;
 }
 
 static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *err)
@@ -190,29 +183,45 @@ static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *
 }
 
 /* MEL_EDATA under strict reading; else the caller hears of it. */
-static mel_status report(const mel_notes *notes, const mel_table *table, const mel_read_options *opt,
-                         mel_error *err)
+static mel_status report(const mel_notes *notes, const char *name, mel_format format,
+                         const mel_read_options *opt, mel_error *err)
 {
     const mel_status status = mel_notes_check(notes, opt->strict, err);
     if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_quote_file(table->name).text);
-    mel_notes_say(notes, table->name, table->format, &opt->notice);
+        return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
+    mel_notes_say(notes, name, format, &opt->notice);
     return MEL_OK;
+}
+
+mel_status mel_proba_block(mel_proba *out, mel_rescaled *found, const mel_table *block, mel_error *err)
+{
+    const mel_status status = check_table(block, err);
+    return status == MEL_OK ? take_values(out, found, block, err) : status;
+}
+
+mel_status mel_proba_say_rescaled(mel_proba *out, mel_rescaled *found, const char *name, mel_format format,
+                                  size_t rows, bool divided, const mel_read_options *opt, mel_error *err)
+{
+    mel_notes notes = { 0 };
+    mel_status status = note_rescaled(found, rows, divided, &notes, err);
+    out->n_rescaled = found->n;
+    if (status == MEL_OK)
+        status = report(&notes, name, format, opt, err);
+    mel_notes_clear(&notes);
+    return status;
 }
 
 mel_status mel_proba_of_table(mel_proba *out, const mel_table *table, const mel_read_options *opt,
                               mel_error *err)
 {
     mel_proba proba = { 0 };
-    mel_notes notes = { 0 };
-    mel_status status = check_table(table, err);
-    if (status == MEL_OK)
-        status = take_values(&proba, table, &notes, err);
+    mel_rescaled found = { 0 };
+    mel_status status = mel_proba_block(&proba, &found, table, err);
     if (status == MEL_OK)
         status = take_names(&proba, table, err);
     if (status == MEL_OK)
-        status = report(&notes, table, opt, err);
-    mel_notes_clear(&notes);
+        status = mel_proba_say_rescaled(&proba, &found, table->name, table->format,
+                                        mel_table_rows_of_all(table), table->divided != NULL, opt, err);
     if (status != MEL_OK) {
         mel_proba_clear(&proba);
         return status;

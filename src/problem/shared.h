@@ -94,6 +94,10 @@ mel_status mel_proba_read_classes(mel_proba *out, const char *path, const mel_cl
  * has no name or a general one such as "p"; another name is refused. */
 mel_status mel_proba_order(mel_proba *proba, const char *path, const char *given, const mel_classes *classes,
                            mel_error *err);
+/* Both for a pattern of NPY files whose rows go to disk as they are read (base/disk.h); read->shards knows
+ * them. *stored: false when the files are of another kind, and are to be read as a whole. */
+mel_status mel_proba_store(bool *stored, mel_proba *out, const char *path, const char *columns,
+                           const mel_classes *classes, const mel_read_options *read, mel_error *err);
 
 /* A labelled table that was read. */
 typedef struct {
