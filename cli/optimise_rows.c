@@ -90,10 +90,11 @@ static mel_status read_sums(cli_optimise_rows *r, const cli_optimise_files *file
                             const mel_read_options *read, mel_error *err)
 {
     bool stored = false;
-    const mel_status status =
-        read->divided && mel_disk_wanted()
-            ? mel_proba_store(&stored, &r->train, files->probs, files->columns, &r->classes, read, err)
-            : MEL_OK;
+    mel_status status = MEL_OK;
+    const mel_shards *shards = read->shards; /* all ranks go the same way: by the rows of all */
+    if (read->divided && shards->n > 0 &&
+        mel_disk_wanted(shards->start[shards->n] * r->classes.n * sizeof(double)))
+        status = mel_proba_store(&stored, &r->train, files->probs, files->columns, &r->classes, read, err);
     return status != MEL_OK || stored ? status
                                       : read_probabilities(&r->train, files->probs, r, files, read, err);
 }

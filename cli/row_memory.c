@@ -261,8 +261,8 @@ mel_status cli_row_memory_limit(const char *size, int threads, mel_error *err)
         return cli_fail(err, MEL_ENOMEM, "--memory %s: no address space for mapped files (ulimit -v?)", size);
     const char *given = getenv("TMPDIR"), *folder = given != NULL && *given != '\0' ? given : "/var/tmp";
     rows.pattern = cli_format("%s/melicit-XXXXXX", folder);
-    mel_disk_set(folder);
     rows.large = bytes / SHARE;
+    mel_disk_set(folder, rows.large);
     rows.slots = slots;
     limit.rlim_cur = held() + bytes < limit.rlim_max ? held() + bytes : limit.rlim_max;
     return setrlimit(RLIMIT_DATA, &limit) == 0

@@ -2,6 +2,8 @@
  * past its cache where that is possible. */
 #include "base/disk.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,11 +14,12 @@
 
 enum {
     PAGE = 4096,      /* what places, sizes and memory are multiples of */
-    STAGE = 1 << 20,  /* bytes written at a time */
+    STAGE = 1 << 19,  /* bytes written at a time */
     MOST_NAME = 4096, /* of a file */
 };
 
 static const char *folder; /* NULL: rows stay in memory */
+static size_t least;       /* bytes that are worth a file */
 
 struct mel_disk {
     int file;
@@ -28,14 +31,15 @@ struct mel_disk {
     size_t size;    /* bytes that were added */
 };
 
-void mel_disk_set(const char *of)
+void mel_disk_set(const char *of, size_t least_bytes)
 {
     folder = of;
+    least = least_bytes;
 }
 
-bool mel_disk_wanted(void)
+bool mel_disk_wanted(size_t bytes)
 {
-    return folder != NULL;
+    return folder != NULL && bytes >= least;
 }
 
 static size_t round_up(size_t n)
@@ -43,14 +47,9 @@ static size_t round_up(size_t n)
     return (n + PAGE - 1) / PAGE * PAGE;
 }
 
-/* errno of what the system refused, in words. */
-static mel_status refuse(const char *what, int number, mel_error *err)
+static mel_status refuse(int reason, mel_error *err)
 {
-    char text[128];
-    if (strerror_r(number, text, sizeof text) != 0)
-        text[0] = '\0';
-    return mel_fail(err, MEL_EIO, "rows on disk (%s): %s: %s; TMPDIR names another folder", folder, what,
-                    text);
+    return mel_file_cannot(folder, "keep rows there (TMPDIR names another folder)", reason, err);
 }
 
 static int open_nameless(void)
@@ -77,7 +76,7 @@ mel_status mel_disk_new(mel_disk **out, mel_error *err)
 {
     *out = NULL;
     mel_disk *disk = mel_alloc_zero(1, sizeof *disk);
-    if (disk != NULL && (disk->stage = aligned_alloc(PAGE, STAGE)) == NULL) {
+    if (disk != NULL && (disk->stage = mel_alloc(STAGE, 1)) == NULL) {
         free(disk);
         disk = NULL;
     }
@@ -86,7 +85,7 @@ mel_status mel_disk_new(mel_disk **out, mel_error *err)
     disk->direct = -1;
     disk->file = open_nameless();
     if (disk->file < 0) {
-        const mel_status status = refuse("no file can be made", errno, err);
+        const mel_status status = refuse(errno, err);
         mel_disk_free(disk);
         return status;
     }
@@ -115,9 +114,9 @@ static mel_status write_stage(mel_disk *disk, mel_error *err)
     for (size_t done = 0; done < n;) {
         const ssize_t wrote = pwrite(disk->file, disk->stage + done, n - done, (off_t)(disk->written + done));
         if (wrote < 0 && errno != EINTR)
-            return refuse("cannot be written", errno, err);
+            return refuse(errno, err);
         if (wrote == 0)
-            return refuse("cannot be written", ENOSPC, err);
+            return refuse(ENOSPC, err);
         done += wrote > 0 ? (size_t)wrote : 0;
     }
     /* Pages that are on their way to the disk can go when others need the memory. */
@@ -167,11 +166,8 @@ bool mel_disk_buffer_hold(mel_disk_buffer *buffer, size_t n)
         return true;
     mel_disk_buffer_clear(buffer);
     buffer->bytes = aligned_alloc(PAGE, round_up(n));
-    /* More than is allowed may come from elsewhere (the program's --memory), in whole pages. */
-    if (buffer->bytes == NULL)
+    if (buffer->bytes == NULL) /* the program's --memory has room for more than this process may take */
         buffer->bytes = mel_alloc(n, 1);
-    if (buffer->bytes != NULL && (uintptr_t)buffer->bytes % PAGE != 0)
-        mel_disk_buffer_clear(buffer);
     buffer->size = buffer->bytes != NULL ? n : 0;
     return buffer->bytes != NULL;
 }
@@ -204,16 +200,17 @@ mel_status mel_disk_read(const void **out, const mel_disk *disk, size_t at, size
     }
     if (!mel_disk_buffer_hold(buffer, end - first))
         return mel_fail_memory(err, "rows on disk");
-    const int file = disk->direct >= 0 ? disk->direct : disk->file;
+    const bool direct = disk->direct >= 0 && (uintptr_t)buffer->bytes % PAGE == 0;
+    const int file = direct ? disk->direct : disk->file;
     for (size_t done = 0; done < end - first;) {
         const ssize_t got = pread(file, buffer->bytes + done, end - first - done, (off_t)(first + done));
         if (got < 0 && errno != EINTR)
-            return refuse("cannot be read", errno, err);
+            return refuse(errno, err);
         if (got == 0)
-            return mel_fail(err, MEL_EIO, "rows on disk (%s): the file ends too early", folder);
+            return refuse(EIO, err);
         done += got > 0 ? (size_t)got : 0;
     }
-    if (disk->direct < 0)
+    if (!direct)
         (void)posix_fadvise(file, (off_t)first, (off_t)(end - first), POSIX_FADV_DONTNEED);
     *out = buffer->bytes + (at - first);
     return MEL_OK;

@@ -6,10 +6,10 @@
 
 #include "base/internal.h"
 
-/* The folder of such files, lent; NULL, as when the program starts: rows stay in memory. Set before there are
- * threads. */
-void mel_disk_set(const char *folder);
-bool mel_disk_wanted(void);
+/* The folder of such files, lent, and how many bytes are worth one; NULL, as when the program starts: rows
+ * stay in memory. Set before there are threads. */
+void mel_disk_set(const char *folder, size_t least_bytes);
+bool mel_disk_wanted(size_t bytes);
 
 typedef struct mel_disk mel_disk;
 /* An empty file that has no name, so that nothing is left of it when the process ends, however it ends. */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static mel_status cannot(const char *path, const char *what, int reason, mel_error *err)
+mel_status mel_file_cannot(const char *path, const char *what, int reason, mel_error *err)
 {
     char text[128];
     if (strerror_r(reason, text, sizeof text) != 0)
@@ -74,11 +74,11 @@ static mel_status write_special(const char *path, const void *bytes, size_t n, m
 {
     const int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
-        return cannot(path, "open", errno, err);
+        return mel_file_cannot(path, "open", errno, err);
     int reason = write_all(file, bytes, n);
     if (close(file) != 0 && reason == 0)
         reason = errno;
-    return reason == 0 ? MEL_OK : cannot(path, "write", reason, err);
+    return reason == 0 ? MEL_OK : mel_file_cannot(path, "write", reason, err);
 }
 
 static mel_status replace(const char *path, const char *temporary, const void *bytes, size_t n,
@@ -86,13 +86,13 @@ static mel_status replace(const char *path, const char *temporary, const void *b
 {
     const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0)
-        return cannot(path, "create a file next to it", errno, err);
+        return mel_file_cannot(path, "create a file next to it", errno, err);
     int reason = fill(file, bytes, n);
     if (reason == 0 && rename(temporary, path) != 0)
         reason = errno;
     if (reason != 0) {
         (void)unlink(temporary);
-        return cannot(path, "write", reason, err);
+        return mel_file_cannot(path, "write", reason, err);
     }
     mel_file_sync_folder(path);
     return MEL_OK;
@@ -104,7 +104,7 @@ mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_e
         return MEL_OK;
     if (strcmp(path, "-") == 0) {
         if (fwrite(bytes, 1, n, stdout) != n || fflush(stdout) != 0)
-            return cannot("standard output", "write", errno, err);
+            return mel_file_cannot("standard output", "write", errno, err);
         return MEL_OK;
     }
     if (is_special(path))

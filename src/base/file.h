@@ -9,6 +9,9 @@
  * the old file is left as it was. Of several ranks the first writes. */
 mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_error *err);
 
+/* MEL_EIO: the path, what cannot be done, and why by errno. */
+mel_status mel_file_cannot(const char *path, const char *what, int reason, mel_error *err);
+
 /* Makes a name just created or renamed survive a crash, where the file system can do that. */
 void mel_file_sync_folder(const char *path);
 

@@ -113,7 +113,7 @@ static mel_status take_files(const mel_row_taker *taker, const char *pattern, co
     for (size_t i = 0; i < files->n && status == MEL_OK; i++)
         if (s->here == NULL || i % team->size == team->rank) {
             status = take_file(taker, pattern, files->file[i].name, s->start[i], opt, err);
-            if (status != MEL_OK && strstr(err->text, pattern) == NULL)
+            if (status == MEL_EDATA && strstr(err->text, pattern) == NULL)
                 status = mel_fail_in(err, status, "%s", mel_quote_file(files->file[i].name).text);
         }
     mel_notes notes = { 0 };

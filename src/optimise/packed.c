@@ -19,7 +19,6 @@ enum {
     MOST_PATTERNS = 64
 };
 static const size_t sum_budget = (size_t)64 << 20; /* bytes of sums, all slices together */
-static const size_t few_values = (size_t)1 << 20;  /* not worth a file */
 static const size_t piece_bytes = (size_t)1 << 20; /* read from disk at a time */
 
 struct mel_packed {
@@ -214,7 +213,7 @@ static size_t slice_values(const mel_packed_slice *slice)
 /* Where values go: to disk when the program wants that of rows, unless they are few. */
 static mel_status place_values(mel_packed *p, size_t values, mel_error *err)
 {
-    if (mel_disk_wanted() && values >= few_values) {
+    if (mel_disk_wanted(values * sizeof *p->value)) {
         p->piece = mel_alloc_zero((size_t)mel_thread_count(p->size.threads), sizeof *p->piece);
         return p->piece != NULL ? mel_disk_new(&p->disk, err) : mel_fail_memory(err, "training rows");
     }

@@ -14,9 +14,11 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *block, size_t size);
 void __real_free(void *block);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *block, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void __wrap_free(void *block);
 
 static bool each_place; /* fails once per place; else once per allocation */
@@ -89,6 +91,12 @@ void *__wrap_realloc(void *block, size_t size)
         return NULL;
     void *bigger = __real_realloc(block, size);
     return block == NULL ? counted(bigger) : bigger;
+}
+
+/* Never fails: where it does, other memory is asked for. */
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return counted(__real_aligned_alloc(alignment, size));
 }
 
 void __wrap_free(void *block)

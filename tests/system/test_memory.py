@@ -1,5 +1,9 @@
 """--memory: more rows than the kernel allows the process to hold, in files instead; the same results."""
+import io
+import os
+import pathlib
 import subprocess
+import time
 
 import numpy
 import pytest
@@ -34,8 +38,71 @@ def test_more_rows_than_memory(rows):
     rows(*COMMAND, "--memory", "64M").done()
     assert (rows.folder / "out.json").read_bytes() == held
     assert not list(rows.folder.glob("melicit-*"))
-    # Nowhere to put rows: they would have to fit, and the kernel sees to it that they do not.
-    rows(*COMMAND, "--memory", "64M", env={"TMPDIR": "/nowhere"}).refused(1, "not enough memory")
+    rows(*[word if word != "1" else "2" for word in COMMAND], "--memory", "64M").done()
+    assert (rows.folder / "out.json").read_bytes() == held
+    # Files that are not read in blocks are held as a whole.
+    (rows.folder / "p-1.npy").write_bytes(fortran(rows.folder / "p-1.npy"))
+    rows(*COMMAND, "--memory", "64M").done()
+    assert (rows.folder / "out.json").read_bytes() == held
+    rows(*COMMAND, "--memory", "64M", env={"TMPDIR": "/nowhere"}).refused(4, "/nowhere", "TMPDIR", "No such file")
+
+
+def fortran(path):
+    stored = io.BytesIO()
+    numpy.save(stored, numpy.asfortranarray(numpy.load(path)))
+    return stored.getvalue()
+
+
+def test_rows_that_are_wrong(rows):
+    """The same sentences as without the option, which reads files as a whole."""
+    p = numpy.load(rows.folder / "p-2.npy")
+    rescaled = p.copy()
+    rescaled[70_000:70_003] *= 1.0005
+    negative, infinite = p.copy(), p.copy()
+    negative[150_000, 3], infinite[150_000, 3] = -0.5, numpy.inf
+    for array, words in ((rescaled, ["3 of 600,000 rows", "row 470001"]), (negative, ["row 550001", "-0.5"]),
+                         (infinite, ["p-2.npy", "row 150001", "inf"]), (p[:-1], ["p-2.npy", "199999"])):
+        numpy.save(rows.folder / "p-2.npy", array)
+        said = [rows(*COMMAND, *more).err for more in ((), ("--memory", "64M"))]
+        assert said[0] == said[1]
+        assert all(word in said[1] for word in words), said[1]
+
+
+def test_a_full_disk(rows):
+    """A file system in memory: it has no way past the page cache, and it fills up."""
+    def within(size):
+        script = f"mount -t tmpfs -o size={size} tmpfs {folder} && TMPDIR={folder} exec {PROGRAM} {' '.join(COMMAND)} --memory 64M"
+        return subprocess.run(["unshare", "-rm", "sh", "-f", "-c", script], capture_output=True, text=True, timeout=60, cwd=rows.folder, env=environment())
+    folder = rows.folder / "small"
+    folder.mkdir()
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode != 0:
+        pytest.skip("no file systems of one's own here")
+    rows(*COMMAND).done()
+    held = (rows.folder / "out.json").read_bytes()
+    assert within("400m").returncode == 0
+    assert (rows.folder / "out.json").read_bytes() == held
+    full = within("20m")
+    assert full.returncode == 4 and "No space left on device" in full.stderr and "TMPDIR" in full.stderr, full.stderr
+
+
+def test_a_killed_process_leaves_no_file(rows):
+    folder = rows.folder / "scratch"
+    folder.mkdir()
+    command = [PROGRAM, *(word if word != "2" else "100000" for word in COMMAND), "--memory", "64M"]
+    running = subprocess.Popen(command, cwd=rows.folder, env={**environment(), "TMPDIR": str(folder)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while running.poll() is None and not any(str(folder) in os.readlink(at) for at in opened(running.pid)):
+            time.sleep(0.01)
+        assert running.poll() is None
+    finally:
+        running.kill()
+        running.wait()
+    assert list(folder.iterdir()) == []
+
+
+def opened(process):
+    """Files of a process, those that are still there when they are looked at."""
+    return [at for at in pathlib.Path(f"/proc/{process}/fd").iterdir() if os.path.lexists(at)]
 
 
 @pytest.mark.parametrize("option", [("--memory", "64M"), ("--memo=64M",)])

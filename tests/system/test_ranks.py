@@ -210,6 +210,7 @@ def test_rows_are_divided(rows):
                "--validation-labels", "k-*.npy", "--out", "out.json", "--json")
     one = results(rows, rows(*command, "--threads", "2"))
     assert results(rows, mpirun(rows, 4, PROGRAM, *command)) == one
+    assert results(rows, mpirun(rows, 4, PROGRAM, *command, "--memory", "64M")) == one
 
 
 @pytest.mark.parametrize("verb, at", [("optimise", 0), ("optimise", 3), ("apply_curved", 3), ("space", 3)])
