@@ -1,40 +1,13 @@
-/* Training rows in slices of blocks of one class each, and the sums over all of them that elicitation needs:
- * one pass per rule. */
+/* Training rows in slices of blocks of one class each, in memory or on disk. */
 #include "optimise/packed.h"
 
-#include "base/disk.h"
-#include "base/reduce.h"
 #include "base/team.h"
 #include "melicit/data.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Below so many blocks a pass is over before a second thread is awake. */
-enum {
-    BLOCK = MEL_PACKED_BLOCK,
-    FEW_BLOCKS = 512,
-    SLICE_ROWS = 1 << 17,
-    MOST_SLICES = 64,
-    MOST_PATTERNS = 64
-};
-static const size_t sum_budget = (size_t)64 << 20; /* bytes of sums, all slices together */
-static const size_t piece_bytes = (size_t)1 << 20; /* read from disk at a time */
-
-struct mel_packed {
-    mel_weight_size size;
-    size_t n_shards, n_blocks; /* blocks: of the slices that are here */
-    bool divided;              /* file s is at rank s % ranks */
-    size_t *slices;            /* n_shards + 1: how many come before those of each file */
-    mel_packed_slice *slice;   /* those of other ranks are empty */
-    double *phi, *value;       /* of all slices; value NULL: on disk */
-    mel_disk *disk;
-    mel_disk_buffer *piece; /* of each thread */
-    uint32_t *class_of, *n_rows;
-    /* Of the files that are summed up at a time: which slice is where in the sums, where each slice is, and
-     * where those of each rank begin. */
-    size_t *at, *place, *first;
-};
+enum { BLOCK = MEL_PACKED_BLOCK, SLICE_ROWS = 1 << 17, MOST_PATTERNS = 64 };
 
 void mel_packed_free(mel_packed *p)
 {
@@ -45,9 +18,9 @@ void mel_packed_free(mel_packed *p)
     free(p->phi);
     free(p->value);
     mel_disk_free(p->disk);
-    for (int t = 0; p->piece != NULL && t < mel_thread_count(p->size.threads); t++)
-        mel_disk_buffer_clear(&p->piece[t]);
-    free(p->piece);
+    for (size_t t = 0; p->reader != NULL && t < p->n_readers; t++)
+        mel_disk_buffer_clear(&p->reader[t].buffer);
+    free(p->reader);
     free(p->class_of);
     free(p->n_rows);
     free(p->at);
@@ -214,8 +187,9 @@ static size_t slice_values(const mel_packed_slice *slice)
 static mel_status place_values(mel_packed *p, size_t values, mel_error *err)
 {
     if (mel_disk_wanted(values * sizeof *p->value)) {
-        p->piece = mel_alloc_zero((size_t)mel_thread_count(p->size.threads), sizeof *p->piece);
-        return p->piece != NULL ? mel_disk_new(&p->disk, err) : mel_fail_memory(err, "training rows");
+        p->n_readers = (size_t)mel_thread_count(p->size.threads);
+        p->reader = mel_alloc_zero(p->n_readers, sizeof *p->reader);
+        return p->reader != NULL ? mel_disk_new(&p->disk, err) : mel_fail_memory(err, "training rows");
     }
     p->value = mel_alloc_zero(values, sizeof *p->value);
     return p->value != NULL ? MEL_OK : mel_fail_memory(err, "training rows");
@@ -266,7 +240,9 @@ static bool cut(mel_packed *p, const mel_weight_rows *rows, const mel_shards *sh
     for (size_t s = 0; s < p->n_shards; s++) {
         const size_t n = several ? shards->start[s + 1] - shards->start[s] : rows->n_rows,
                      wanted = (n + SLICE_ROWS - 1) / SLICE_ROWS;
-        p->slices[s + 1] = p->slices[s] + (wanted > MOST_SLICES ? MOST_SLICES : wanted > 0 ? wanted : 1);
+        p->slices[s + 1] = p->slices[s] + (wanted > MEL_PACKED_MOST_SLICES ? MEL_PACKED_MOST_SLICES
+                                           : wanted > 0                    ? wanted
+                                                                           : 1);
     }
     const size_t n = p->slices[p->n_shards];
     p->slice = mel_alloc_zero(n, sizeof *p->slice);
@@ -366,125 +342,4 @@ mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const m
     }
     *out = p;
     return MEL_OK;
-}
-
-/* --- sums --------------------------------------------------------------------------------------- */
-
-size_t mel_packed_moments(const mel_weight_size *size)
-{
-    return mel_weight_cells(size) * size->n_directions * size->n_basis;
-}
-
-typedef struct {
-    const mel_packed *packed;
-    const double *weight;
-    size_t n, n_all;   /* sums of a slice, and with scratch behind them */
-    mel_status status; /* of reading */
-    mel_error *err;
-} pass;
-
-static void sum_blocks(double *sums, const pass *own, const mel_packed_slice *s)
-{
-    for (size_t b = 0; b < s->n_blocks; b++)
-        mel_packed_add_block(sums, s, b, own->weight, sums + own->n);
-}
-
-/* A slice on disk, some of its blocks at a time. */
-static mel_status sum_pieces(double *sums, const pass *own, const mel_packed_slice *s,
-                             mel_disk_buffer *buffer, mel_error *err)
-{
-    const size_t bytes = mel_packed_block(s) * sizeof *s->value,
-                 most = piece_bytes > bytes ? piece_bytes / bytes : 1;
-    mel_status status = MEL_OK;
-    for (size_t from = 0; from < s->n_blocks && status == MEL_OK; from += most) {
-        mel_packed_slice piece = *s;
-        const void *value = NULL;
-        piece.n_blocks = s->n_blocks - from < most ? s->n_blocks - from : most;
-        status = mel_disk_read(&value, own->packed->disk, s->at + from * bytes, piece.n_blocks * bytes,
-                               buffer, err);
-        piece.phi = s->phi + from * s->size->n_basis;
-        piece.class_of = s->class_of + from;
-        piece.n_rows = s->n_rows + from;
-        piece.value = (double *)(uintptr_t)value; /* only read */
-        if (status == MEL_OK)
-            sum_blocks(sums, own, &piece);
-    }
-    return status;
-}
-
-static void sum_slice(double *sums, size_t place, size_t thread, void *user)
-{
-    pass *own = user;
-    const mel_packed *p = own->packed;
-    const mel_packed_slice *s = &p->slice[p->at[place]];
-    memset(sums, 0, own->n_all * sizeof *sums);
-    if (p->disk == NULL) {
-        sum_blocks(sums, own, s);
-        return;
-    }
-    mel_error why;
-    const mel_status status = sum_pieces(sums, own, s, &p->piece[thread], &why);
-    if (status != MEL_OK) {
-#pragma omp critical(mel_packed_failure)
-        {
-            own->status = status;
-            if (own->err != NULL)
-                *own->err = why;
-        }
-    }
-}
-
-/* The slices of a file are added up, then its sums are added to those of the files before. */
-static void join(double *moment, size_t n, size_t n_all, const mel_packed *p, double *part, size_t from,
-                 size_t to)
-{
-    for (size_t s = from; s < to; s++) {
-        double *file = part + p->place[p->slices[s]] * n_all;
-        for (size_t i = p->slices[s] + 1; i < p->slices[s + 1]; i++)
-            for (size_t c = 0; c < n; c++)
-                file[c] += part[p->place[i] * n_all + c];
-        for (size_t c = 0; c < n; c++)
-            moment[c] += file[c];
-    }
-}
-
-static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const double *weight, mel_error *err)
-{
-    const mel_weight_size *size = &p->size;
-    const size_t n_all = n + 2 * size->k + size->n_basis + size->n_directions,
-                 most = sum_budget / sizeof *moment / n_all, room = most > MOST_SLICES ? most : MOST_SLICES,
-                 all = p->slices[p->n_shards];
-    double *part = mel_alloc(room < all ? room : all, n_all * sizeof *part);
-    if (part == NULL)
-        return mel_fail_memory(err, "sums over training rows");
-    memset(moment, 0, n * sizeof *moment);
-    pass own = { p, weight, n, n_all, MEL_OK, err };
-    for (size_t from = 0, to; from < p->n_shards && own.status == MEL_OK; from = to) {
-        for (to = from + 1; to < p->n_shards && p->slices[to + 1] - p->slices[from] <= room;)
-            to++;
-        const size_t n_slices = mel_slices_deal(p->first, p->at, p->place, p->slices, p->divided, from, to);
-        mel_slices_fill(
-            &(mel_slices){ .n_slices = n_slices,
-                           .rows = p->n_blocks * BLOCK,
-                           .size = n,
-                           .stride = n_all,
-                           .sum = part,
-                           .threads = p->n_blocks > FEW_BLOCKS ? mel_thread_count(size->threads) : 1,
-                           .fill = sum_slice,
-                           .user = &own,
-                           .first = p->divided ? p->first : NULL });
-        join(moment, n, n_all, p, part, from, to);
-    }
-    free(part);
-    return own.status;
-}
-
-mel_status mel_packed_sums(double *moment, const mel_packed *p, const double *weight, mel_error *err)
-{
-    return sum_all(moment, mel_packed_moments(&p->size), p, weight, err);
-}
-
-mel_status mel_packed_totals(double *total, const mel_packed *p, mel_error *err)
-{
-    return sum_all(total, p->size.k * p->size.n_directions * p->size.n_basis, p, NULL, err);
 }

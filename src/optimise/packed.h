@@ -1,10 +1,14 @@
-/* Blocks of training rows: how they lie in memory, and sums over one of them. */
+/* Training rows in blocks: how they lie in memory or on disk, and sums over one of them. */
 #ifndef MEL_OPTIMISE_PACKED_H
 #define MEL_OPTIMISE_PACKED_H
 
+#include "base/disk.h"
 #include "optimise/optimise.h"
 
-enum { MEL_PACKED_BLOCK = 256 }; /* rows of a block */
+enum {
+    MEL_PACKED_BLOCK = 256,      /* rows of a block */
+    MEL_PACKED_MOST_SLICES = 64, /* of a file */
+};
 
 /* Some rows of one file, in blocks of one class each. */
 typedef struct {
@@ -25,6 +29,29 @@ static inline size_t mel_packed_block(const mel_packed_slice *slice)
 {
     return (slice->size->k + (slice->constant ? 0 : slice->size->n_basis)) * MEL_PACKED_BLOCK;
 }
+
+/* What a thread reads from disk, and how that went. */
+typedef struct {
+    mel_disk_buffer buffer;
+    mel_status status;
+    mel_error err;
+} mel_packed_reader;
+
+struct mel_packed {
+    mel_weight_size size;
+    size_t n_shards, n_blocks; /* blocks: of the slices that are here */
+    bool divided;              /* file s is at rank s % ranks */
+    size_t *slices;            /* n_shards + 1: how many come before those of each file */
+    mel_packed_slice *slice;   /* those of other ranks are empty */
+    double *phi, *value;       /* of all slices; value NULL: on disk */
+    mel_disk *disk;
+    size_t n_readers;          /* threads of a pass, then */
+    mel_packed_reader *reader; /* of each of them */
+    uint32_t *class_of, *n_rows;
+    /* Of the files that are summed up at a time: which slice is where in the sums, where each slice is, and
+     * where those of each rank begin. */
+    size_t *at, *place, *first;
+};
 
 /* Adds block b to the sums of a rule, or without one to those of all rows. scratch: 2 k + n_basis +
  * n_directions. */
