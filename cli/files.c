@@ -1,4 +1,5 @@
 /* Where files are found, and results that are stored as a whole or not at all. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "files.h"
 #include "base/team.h"
 #include "output.h"
@@ -66,35 +67,77 @@ static bool is_special(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
+/* The folder of a path, for free(). */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? cli_format(".") : cli_format("%.*s", (int)(slash - path) + 1, path);
+}
+
 mel_status cli_out_check(const char *path, mel_error *err)
 {
     if (is_folder(path))
         return cli_fail(err, MEL_EIO, "cannot write %s: it is a folder", path);
     if (is_special(path))
         return MEL_OK;
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? cli_format(".") : cli_format("%.*s", (int)(slash - path) + 1, path);
+    char *folder = folder_of(path);
     const mel_status status = access(folder, W_OK) == 0 ? MEL_OK : refuse_writing(path, err);
     free(folder);
     return status;
 }
 
-/* Opens a new file next to the path, readable as the umask says. */
-static FILE *open_temporary(char **temporary, const char *path)
+/* A file in the folder of the path that has no name as yet: whatever ends the process, nothing is left of it.
+ * -1: there are none here. */
+static int open_nameless(const char *path)
 {
-    *temporary = cli_format("%s.XXXXXX", path);
-    const int descriptor = mkstemp(*temporary);
-    if (descriptor < 0)
-        return NULL;
+    char *folder = folder_of(path);
+    const int descriptor =
+        access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    return descriptor;
+}
+
+static int open_named(char *temporary)
+{
+    const int descriptor = mkstemp(temporary);
     const mode_t mask = umask(0);
     (void)umask(mask);
-    (void)fchmod(descriptor, 0666 & ~mask);
-    FILE *stream = fdopen(descriptor, "wb");
-    if (stream == NULL) {
+    if (descriptor >= 0)
+        (void)fchmod(descriptor, 0666 & ~mask);
+    return descriptor;
+}
+
+/* Opens a new file next to the path, readable as the umask says. */
+static FILE *open_temporary(cli_out *out, const char *path)
+{
+    out->temporary = cli_format("%s.XXXXXX", path);
+    int descriptor = open_nameless(path);
+    out->nameless = descriptor >= 0;
+    if (descriptor < 0)
+        descriptor = open_named(out->temporary);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (stream == NULL && descriptor >= 0) {
         (void)close(descriptor);
-        (void)unlink(*temporary);
+        if (!out->nameless)
+            (void)unlink(out->temporary);
     }
     return stream;
+}
+
+/* The temporary name that a file without one gets at the end; true: it has one. */
+static bool give_name(cli_out *out)
+{
+    if (!out->nameless)
+        return true;
+    char *file = cli_format("/proc/self/fd/%d", fileno(out->stream));
+    const int taken = mkstemp(out->temporary);
+    if (taken >= 0)
+        (void)close(taken);
+    const bool named = taken >= 0 && unlink(out->temporary) == 0 &&
+                       linkat(AT_FDCWD, file, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW) == 0;
+    out->nameless = !named;
+    free(file);
+    return named;
 }
 
 mel_status cli_out_open(cli_out *out, const char *path, mel_error *err)
@@ -110,7 +153,7 @@ mel_status cli_out_open(cli_out *out, const char *path, mel_error *err)
         if (isatty(STDOUT_FILENO))
             cli_bar_end();
     } else {
-        out->stream = is_special(path) ? fopen(path, "wb") : open_temporary(&out->temporary, path);
+        out->stream = is_special(path) ? fopen(path, "wb") : open_temporary(out, path);
     }
     if (out->stream == NULL) {
         free(out->temporary);
@@ -142,7 +185,8 @@ static bool close_stream(cli_out *out)
     const bool written = ferror(out->stream) == 0 && fflush(out->stream) == 0;
     if (out->stream == stdout)
         return written;
-    const bool synced = out->temporary == NULL || fsync(fileno(out->stream)) == 0;
+    const bool synced =
+        out->temporary == NULL || (fsync(fileno(out->stream)) == 0 && written && give_name(out));
     const int reason = errno;
     const bool closed = fclose(out->stream) == 0;
     if (!written || !synced)
@@ -170,7 +214,7 @@ void cli_out_abandon(cli_out *out)
 {
     if (out->stream != NULL && out->stream != stdout)
         (void)fclose(out->stream);
-    if (out->temporary != NULL)
+    if (out->temporary != NULL && !out->nameless)
         (void)unlink(out->temporary);
     free(out->temporary);
     free(out->path);

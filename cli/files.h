@@ -20,6 +20,7 @@ mel_status cli_find_data(char **path, const char *given, mel_error *err);
 typedef struct {
     FILE *stream; /* NULL: nothing open */
     char *path, *temporary;
+    bool nameless; /* `temporary` is what the name will be */
 } cli_out;
 
 /* Fails now (MEL_EIO) when a later cli_out_open would: before the long work, not after it. */

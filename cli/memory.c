@@ -1,6 +1,7 @@
 /* Memory and sentences of the program's own: it ends when there is none left. */
 #include "base/internal.h"
 #include "output.h"
+#include "ranks.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,11 +15,13 @@ void cli_expect_json(bool json)
 
 _Noreturn void cli_out_of_memory(void)
 {
-    if (errors_as_json)
+    const int code = mel_status_exit_code(MEL_ENOMEM);
+    if (cli_ranks_end(MEL_ENOMEM) && errors_as_json)
         (void)puts("{\"error\": {\"code\": \"ENOMEM\", \"message\": \"out of memory\"}}");
     else
-        (void)fputs("melicit: out of memory\n", stderr);
-    exit(mel_status_exit_code(MEL_ENOMEM));
+        (void)fputs("melicit: out of memory\n", stderr); /* heard of the rank that speaks alone */
+    cli_ranks_stop(code);
+    exit(code);
 }
 
 mel_status cli_or_exit(mel_status status)

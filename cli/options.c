@@ -5,6 +5,7 @@
 #include "elicit/shared.h"
 #include "help.h"
 #include "output.h"
+#include "ranks.h"
 
 #include <ctype.h>
 #include <getopt.h>
@@ -217,6 +218,9 @@ static mel_status set_value(slot *s, const char *text, mel_error *err)
         return cli_fail(err, MEL_EINVAL, "--%s is given twice", o->name);
     if (text == NULL || *text == '\0')
         return cli_fail(err, MEL_EINVAL, "--%s: the value is empty", o->name);
+    if (o->kind == CLI_INPUT && strcmp(text, "-") == 0 && cli_ranks_many())
+        return cli_fail(err, MEL_EINVAL, "--%s -: of several ranks one has standard input; give a file",
+                        o->name);
     s->seen = true;
     if (o->kind == CLI_NUMBER || o->kind == CLI_WHOLE || o->kind == CLI_CHOICE)
         return set_scalar(s, text, err);

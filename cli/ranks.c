@@ -288,6 +288,7 @@ mel_status cli_ranks_start(mel_error *err)
     if (status != MEL_OK)
         return status;
     (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* there may be more ranks than cores */
+    (void)setenv("NO_COLOR", "1", 0); /* what looks like a terminal is mpirun's, wherever it writes to */
     int provided = 0, rank = 0, size = 1;
     (void)mpi.init(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     (void)mpi.rank(mpi.world, &rank);

@@ -1,6 +1,7 @@
 /* Patterns of file names: the files that they stand for, by the name of the part that varies. */
 #include "data/pattern.h"
 
+#include "base/buffer.h"
 #include "base/digest.h"
 #include "base/internal.h"
 #include "base/team.h"
@@ -62,7 +63,7 @@ static mel_status take_matches(mel_matches *out, const glob_t *found, const char
     return MEL_OK;
 }
 
-mel_status mel_pattern_find(mel_matches *out, const char *pattern, mel_error *err)
+static mel_status find(mel_matches *out, const char *pattern, mel_error *err)
 {
     *out = (mel_matches){ 0 };
     glob_t found;
@@ -79,6 +80,46 @@ mel_status mel_pattern_find(mel_matches *out, const char *pattern, mel_error *er
         status = take_matches(out, &found, pattern, err);
     if (code == 0)
         globfree(&found);
+    if (status != MEL_OK)
+        mel_matches_clear(out);
+    return status;
+}
+
+static void digest_names(char digest[MEL_DIGEST_HEX], const mel_matches *files)
+{
+    mel_buffer names;
+    mel_buffer_init(&names, SIZE_MAX / 2);
+    for (size_t i = 0; i < files->n; i++)
+        mel_buffer_add(&names, files->file[i].name, strlen(files->file[i].name) + 1);
+    mel_digest(names.data, names.size, digest);
+    mel_buffer_free(&names);
+}
+
+/* Files go by their number among the ranks: one that a rank does not see would be another one for it. */
+static mel_status check_seen_by_all(const mel_matches *files, const char *pattern, mel_error *err)
+{
+    const mel_team *team = mel_team_get();
+    mel_status status = MEL_OK;
+    if (team->size == 1)
+        return MEL_OK;
+    char(*all)[MEL_DIGEST_HEX] = mel_alloc_zero(team->size, sizeof *all);
+    if (all == NULL)
+        return mel_fail_memory(err, "the names of files");
+    digest_names(all[team->rank], files);
+    mel_team_gather(all, team->size, sizeof *all);
+    for (size_t r = 1; r < team->size && status == MEL_OK; r++)
+        if (memcmp(all[r], all[0], sizeof *all) != 0)
+            status = mel_fail(err, MEL_EDATA, "%s: ranks 0 and %zu do not see the same files",
+                              mel_quote_file(pattern).text, r);
+    free(all);
+    return status;
+}
+
+mel_status mel_pattern_find(mel_matches *out, const char *pattern, mel_error *err)
+{
+    mel_status status = find(out, pattern, err);
+    if (status == MEL_OK)
+        status = check_seen_by_all(out, pattern, err);
     if (status != MEL_OK)
         mel_matches_clear(out);
     return status;
@@ -117,7 +158,7 @@ mel_status mel_patterns_find(mel_matches *out, size_t n, const char *const *patt
 bool mel_pattern_is_files(const char *pattern)
 {
     mel_matches files;
-    bool all = mel_pattern_find(&files, pattern, NULL) == MEL_OK;
+    bool all = find(&files, pattern, NULL) == MEL_OK;
     struct stat info;
     for (size_t i = 0; i < files.n; i++)
         all = all && stat(files.file[i].name, &info) == 0 && S_ISREG(info.st_mode);
@@ -130,7 +171,7 @@ mel_status mel_digest_path(char digest[MEL_DIGEST_HEX], const char *path, mel_er
     if (!mel_is_pattern(path))
         return mel_digest_file(digest, path, err);
     mel_matches files;
-    mel_status status = mel_pattern_find(&files, path, err);
+    mel_status status = find(&files, path, err);
     char(*each)[MEL_DIGEST_HEX] = status == MEL_OK ? mel_alloc(files.n, sizeof *each) : NULL;
     if (status == MEL_OK && each == NULL)
         status = mel_fail_memory(err, "the digests of files");

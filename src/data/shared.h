@@ -23,7 +23,7 @@ typedef struct {
     mel_matched *file; /* by key, byte by byte */
 } mel_matches;
 
-/* The files of a pattern; MEL_EDATA when no file matches. */
+/* The files of a pattern; MEL_EDATA when no file matches, or other ones for another rank. All ranks ask. */
 mel_status mel_pattern_find(mel_matches *out, const char *pattern, mel_error *err);
 void mel_matches_clear(mel_matches *matches);
 /* The files of n patterns (NULL: none, and out[i] stays empty) that belong together, those of out[0] by those
