@@ -175,8 +175,8 @@ typedef struct {
     double *group_share;           /* candidates: n_groups x n_classes, P(group | class); else NULL */
     size_t n_rows;                 /* rows that it was measured on; 0 for a population or a ball */
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
-    /* The files of a pattern; n 0: one file. With `here` (three classes and more, `divided` asked for)
-     * `probability` and `row` are of the rows that this rank has read, all else of all n_rows. */
+    /* The files of a pattern; n 0: one file. With `here` (`divided` asked for; not for rules of two
+     * classes) `probability` and `row` are of the rows that this rank has read, all else of all n_rows. */
     mel_shards shards;
     bool joint; /* probabilities are n_rows x (n_groups x n_classes): in the group and of the class */
     uint32_t *label, *group;

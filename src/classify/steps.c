@@ -1,7 +1,7 @@
 /* What all kinds of linear steps share. */
 #include "classify/steps.h"
 
-#include "space/sample.h"
+#include "space/crew.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,12 +59,16 @@ mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error
     if (space->n_rows == 0 || space->n_classes != 2)
         return mel_steps_space(out, space, err);
     const mel_class_rows *of = space->self;
+    const double *probability = NULL;
+    const mel_status status = mel_crew_probabilities(&probability, space, err);
+    if (status != MEL_OK)
+        return status;
     const mel_step_rows rows = { .n_rows = space->n_rows,
                                  .n_classes = 2,
                                  .n_groups = space->n_groups,
-                                 .probability = of->rows.probability,
-                                 .label = of->rows.label,
-                                 .group = of->rows.group,
+                                 .probability = probability,
+                                 .label = of->all.label,
+                                 .group = of->all.group,
                                  .evidence = space->evidence,
                                  .threads = space->threads };
     return mel_steps_sorted(out, &rows, err);

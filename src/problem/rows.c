@@ -33,16 +33,15 @@ static bool may_divide(const mel_problem *problem, const mel_problem_options *op
     return opt->dataset.divided && opt->numbers.n == 0 && !problem->joint;
 }
 
-/* Thresholds of two classes are found among the scores of all rows: everybody gets them. */
-static mel_status join_two_classes(mel_problem *problem, mel_error *err)
+mel_status mel_rows_join(mel_problem *problem, size_t width, mel_error *err)
 {
     mel_shards *shards = &problem->shards;
-    if (shards->here == NULL || problem->n_classes > 2)
+    if (shards->here == NULL)
         return MEL_OK;
-    double *all = mel_alloc(problem->n_rows, 2 * sizeof *all);
+    double *all = mel_alloc(problem->n_rows, width * sizeof *all);
     if (all == NULL)
         return mel_fail_memory(err, "the probabilities");
-    mel_shards_gather(all, problem->probability, shards, 2 * sizeof *all);
+    mel_shards_gather(all, problem->probability, shards, width * sizeof *all);
     free(problem->probability);
     problem->probability = all;
     free(shards->here);
@@ -165,7 +164,7 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
     test->y = test->group = NULL;
     test->weight = NULL;
     test->shards = (mel_shards){ 0 };
-    return status == MEL_OK ? join_two_classes(problem, err) : status;
+    return status;
 }
 
 static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
@@ -290,7 +289,7 @@ static mel_status read_files(given_files *g, mel_problem *problem, const mel_pro
     if (status == MEL_OK && problem->joint)
         status = mel_classes_join(&g->joined, &g->classes, g->groups.n_classes,
                                   (const char *const *)g->groups.name, err);
-    probs.divided = may_divide(problem, opt) && g->classes.n > 2;
+    probs.divided = may_divide(problem, opt);
     if (status == MEL_OK)
         status = mel_proba_from_input(&g->proba, &g->file[PROBS], columns_are(g), &probs, err);
     return status;

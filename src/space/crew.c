@@ -109,6 +109,16 @@ void mel_crew_whole(mel_class_rows *rows)
     rows->has_whole = true;
 }
 
+mel_status mel_crew_probabilities(const double **out, const mel_space *space, mel_error *err)
+{
+    mel_class_rows *rows = space->self;
+    const mel_status status = rows->divided ? mel_crew_whole_room(rows, err) : MEL_OK;
+    if (status == MEL_OK && rows->divided)
+        mel_crew_whole(rows);
+    *out = rows->divided ? rows->whole : rows->rows.probability;
+    return status;
+}
+
 /* --- rank 0 alone, while the others wait -------------------------------------------------------- */
 
 void mel_crew_call(const mel_class_rows *rows, const mel_crew_task *task)

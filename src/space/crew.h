@@ -19,6 +19,8 @@ void mel_crew_gather(double *all, const mel_class_rows *rows, size_t width, mel_
 /* Room for the probabilities of all rows, and these: gathered when they are asked for for the first time. */
 mel_status mel_crew_whole_room(mel_class_rows *rows, mel_error *err);
 void mel_crew_whole(mel_class_rows *rows);
+/* Those of all rows of a sample, here or not; lent. */
+mel_status mel_crew_probabilities(const double **out, const mel_space *space, mel_error *err);
 
 /* --- rank 0 alone, while the others wait -------------------------------------------------------- */
 

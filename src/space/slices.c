@@ -1,5 +1,6 @@
 /* Rows of a space in slices, cut within groups and files, and sums over them. */
 #include "base/reduce.h"
+#include "data/shared.h"
 #include "space/crew.h"
 #include "space/predict.h"
 
@@ -106,9 +107,8 @@ static mel_status count_and_cut(mel_class_rows *rows, size_t n_groups, const siz
 static uint32_t *own_codes(const mel_class_rows *rows, const uint32_t *code)
 {
     uint32_t *own = mel_alloc(rows->rows.n_rows, sizeof *own);
-    for (size_t f = rows->team->rank; f < mel_class_rows_files(rows) && own != NULL; f += rows->team->size)
-        memcpy(own + mel_class_rows_here(rows, f), code + mel_class_rows_start(rows, f),
-               (mel_class_rows_start(rows, f + 1) - mel_class_rows_start(rows, f)) * sizeof *own);
+    if (own != NULL)
+        mel_shards_take(own, code, rows->all.shards, sizeof *own);
     return own;
 }
 

@@ -149,11 +149,14 @@ def test_rules(classes, rows, rule):
 
 
 ANSWER = "cmd:while read question; do echo a; done"
-SPACES = {  # of three classes; ANSWER: rank 0 asks, the others measure what it needs
+SPACES = {  # ANSWER: rank 0 asks, the others measure what it needs
     "groups": (("space", "--kind", "rates", *THREE, "--groups", "three-g-*.npy"), ((3, 2),)),
     "model": (("space", "--evidence", "model", "--coordinates", "diagonal", *THREE, "--plot", "out.json"), ((2, 1), (6, 1))),
     "point": (("space", "--point", "0.5,0.2,0.2", "--coordinates", "diagonal", *THREE), ((4, 2),)),  # that is searched for by labels
     "direction": (("space", "--direction", "1,0,1", "--coordinates", "diagonal", "--kind", "rates", "--data", "d-*.csv.gz"), ((3, 1),)),
+    "scores": (("space", "--probs", "s-*.npy", "--labels", "t-*.npy", "--plot", "out.json"), ((3, 1),)),  # one number of each row is exchanged
+    "two_classes": (("elicit", "--family", "fair-linear", "--evidence", "model", "--oracle", ANSWER, "--max-questions", "3", *GROUPED,
+                     "--report", "out.json"), ((2, 1),)),
     "radius": (("space", "--radius-method", "thesis", *THREE), ((2, 2),)),
     "many_rows": (("space", "--probs", "many-p-*.npy", "--labels", "many-y-*.npy"), ((3, 1),)),  # of which a sample is searched
     "elicit_fair": (("elicit", "--family", "fair-linear", "--evidence", "model", "--oracle", ANSWER, "--max-questions", "3", *THREE, "--groups", "three-g-*.npy",

@@ -116,7 +116,7 @@ static void test_files(void **state)
     size_t start[] = { 0, 40, 40, 41, 2200, 2400 };
     const mel_shards files = { .n = 5, .start = start }, divided = { .n = 5, .start = start, .here = start };
     for (size_t m = 0; m <= 2; m += 2)
-        for (int evidence = 0; evidence < 2; evidence++) {
+        for (size_t evidence = 0; evidence < test_repeats(2, 2, 1); evidence++) {
             const mel_space_options opt =
                 test_space_options(MEL_RATES, MEL_OFFDIAGONAL, (mel_evidence)evidence, 2);
             static measured one, parts, here, led;
