@@ -24,13 +24,8 @@ mel_status cli_moments_add(mel_moments **all, mel_moments *more, mel_error *err)
         *all = more;
         return MEL_OK;
     }
-    mel_moments *both = NULL;
-    const mel_status status = mel_moments_merge(&both, *all, more, err);
+    const mel_status status = mel_moments_move(*all, more, err);
     mel_moments_free(more);
-    if (status == MEL_OK) {
-        mel_moments_free(*all);
-        *all = both;
-    }
     return status;
 }
 

@@ -113,8 +113,8 @@ void cli_passes_report(const cli_run *run, const mel_passes *passes, const cli_o
         return;
     }
     if (n > 0)
-        cli_print("After %lu iterations the value on the validation rows is %.6g.\n",
-                  (unsigned long)so_far->iterations, so_far->value);
+        cli_print("After %lu iteration%s the value on the validation rows is %.6g.\n",
+                  (unsigned long)so_far->iterations, so_far->iterations == 1 ? "" : "s", so_far->value);
     cli_print("Sums over the training rows are needed: `melicit moments --iterate %s` takes them, file by "
               "file, `melicit merge` adds them up, and the same command with --moments goes on.\n",
               args->iterate);

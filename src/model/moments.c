@@ -105,18 +105,33 @@ size_t mel_moments_rows(const mel_moments *moments)
     return rows;
 }
 
+static bool grouped_alike(const mel_moments *m, const mel_moments_part *part)
+{
+    return m->n == 0 || (m->part[0].n_groups > 0) == (part->n_groups > 0);
+}
+
+static mel_status fail_grouped(const mel_moments *m, mel_error *err)
+{
+    return mel_fail(err, MEL_EDATA, "some of the %s are by group and some are not",
+                    mel_moments_kinds[m->kind].of);
+}
+
+static mel_status fail_twice(const mel_moments_part *part, mel_error *err)
+{
+    return mel_fail(err, MEL_EDATA, "the rows of %s are there twice", mel_quote_file(part->file).text);
+}
+
 mel_status mel_moments_add(mel_moments *m, mel_moments_part *part, mel_error *err)
 {
-    size_t at = 0;
-    while (at < m->n && strcmp(m->part[at].file, part->file) < 0)
-        at++;
+    size_t at = m->n; /* files come in order for the most part */
+    while (at > 0 && strcmp(m->part[at - 1].file, part->file) > 0)
+        at--;
     mel_status status = MEL_OK;
     void *parts = m->part;
-    if (at < m->n && strcmp(m->part[at].file, part->file) == 0)
-        status = mel_fail(err, MEL_EDATA, "the rows of %s are there twice", mel_quote_file(part->file).text);
-    else if (m->n > 0 && (m->part[0].n_groups > 0) != (part->n_groups > 0))
-        status = mel_fail(err, MEL_EDATA, "some of the %s are by group and some are not",
-                          mel_moments_kinds[m->kind].of);
+    if (at > 0 && strcmp(m->part[at - 1].file, part->file) == 0)
+        status = fail_twice(part, err);
+    else if (!grouped_alike(m, part))
+        status = fail_grouped(m, err);
     else if (!mel_grow(&parts, m->n + 1, sizeof *m->part))
         status = mel_fail_memory(err, "moments");
     m->part = parts;
@@ -148,20 +163,63 @@ mel_status mel_moments_finish(mel_moments **out, mel_moments *moments, mel_statu
 
 /* --- merging ------------------------------------------------------------------------------------ */
 
-static mel_status add_copies(mel_moments *to, const mel_moments *from, mel_error *err)
+static mel_status check_pair(const mel_moments *a, const mel_moments *b, mel_error *err)
 {
+    const mel_status status = mel_moments_expect(b, a->kind, err);
+    if (status != MEL_OK)
+        return status;
+    if (a->n_classes != b->n_classes || a->n_columns != b->n_columns || strcmp(a->at, b->at) != 0)
+        return mel_fail(err, MEL_EDATA, "moments at different %s do not add up",
+                        mel_moments_kinds[a->kind].at);
+    if (b->n > 0 && !grouped_alike(a, &b->part[0]))
+        return fail_grouped(a, err);
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+        const int order = strcmp(a->part[i].file, b->part[j].file);
+        if (order == 0)
+            return fail_twice(&a->part[i], err);
+        i += order < 0;
+        j += order > 0;
+    }
+    return MEL_OK;
+}
+
+mel_status mel_moments_move(mel_moments *to, mel_moments *from, mel_error *err)
+{
+    const mel_status status = check_pair(to, from, err);
+    if (status != MEL_OK)
+        return status;
+    void *parts = to->part;
+    if (!mel_grow(&parts, to->n + from->n, sizeof *to->part))
+        return mel_fail_memory(err, "moments");
+    to->part = parts;
+    size_t i = to->n;
+    to->n += from->n;
+    for (size_t at = to->n; from->n > 0; at--) /* the last of both comes last */
+        to->part[at - 1] = i > 0 && strcmp(to->part[i - 1].file, from->part[from->n - 1].file) > 0
+                               ? to->part[--i]
+                               : from->part[--from->n];
+    return MEL_OK;
+}
+
+static mel_status copy(mel_moments **out, const mel_moments *from, mel_error *err)
+{
+    *out =
+        mel_moments_new(from->kind, from->n_classes, from->n_columns, (const char *const *)from->class_name);
+    if (*out == NULL)
+        return mel_fail_memory(err, "moments");
+    memcpy((*out)->at, from->at, sizeof from->at);
     mel_status status = MEL_OK;
     for (size_t i = 0; i < from->n && status == MEL_OK; i++) {
         const mel_moments_part *old = &from->part[i];
         mel_moments_part part;
-        if (!mel_moments_part_new(&part, to, old->file, old->n_rows, old->n_groups,
+        if (!mel_moments_part_new(&part, from, old->file, old->n_rows, old->n_groups,
                                   (const char *const *)old->group_name)) {
             mel_moments_part_clear(&part);
             return mel_fail_memory(err, "moments");
         }
         part.weight = old->weight;
         memcpy(part.sum, old->sum, mel_moments_numbers(from, old) * sizeof *part.sum);
-        status = mel_moments_add(to, &part, err);
+        status = mel_moments_add(*out, &part, err);
     }
     return status;
 }
@@ -169,18 +227,14 @@ static mel_status add_copies(mel_moments *to, const mel_moments *from, mel_error
 mel_status mel_moments_merge(mel_moments **out, const mel_moments *a, const mel_moments *b, mel_error *err)
 {
     *out = NULL;
-    mel_status status = mel_moments_expect(b, a->kind, err);
-    if (status != MEL_OK)
-        return status;
-    if (a->n_classes != b->n_classes || a->n_columns != b->n_columns || strcmp(a->at, b->at) != 0)
-        return mel_fail(err, MEL_EDATA, "moments at different %s do not add up",
-                        mel_moments_kinds[a->kind].at);
-    mel_moments *m = mel_moments_new(a->kind, a->n_classes, a->n_columns, (const char *const *)a->class_name);
-    if (m == NULL)
-        return mel_fail_memory(err, "moments");
-    memcpy(m->at, a->at, sizeof m->at);
-    status = add_copies(m, a, err);
+    mel_moments *both = NULL, *more = NULL;
+    mel_status status = check_pair(a, b, err);
     if (status == MEL_OK)
-        status = add_copies(m, b, err);
-    return mel_moments_finish(out, m, status);
+        status = copy(&both, a, err);
+    if (status == MEL_OK)
+        status = copy(&more, b, err);
+    if (status == MEL_OK)
+        status = mel_moments_move(both, more, err);
+    mel_moments_free(more);
+    return mel_moments_finish(out, both, status);
 }

@@ -85,6 +85,9 @@ typedef enum {
     MEL_MOMENTS_KINDS
 } mel_moments_kind;
 mel_moments_kind mel_moments_are(const mel_moments *moments);
+/* mel_moments_merge into `to`, without copies: `from` has no files then. After a failure both are as before.
+ */
+mel_status mel_moments_move(mel_moments *to, mel_moments *from, mel_error *err);
 
 /* The encoding that travels with the coefficients, so that a file is enough to predict from tables: taken
  * over; lent, NULL when there is none. */
