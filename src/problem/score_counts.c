@@ -45,11 +45,16 @@ mel_score_counts *mel_score_counts_new(const char *const *class_name, size_t n_g
     return c;
 }
 
+static mel_status fail_twice(const char *file, mel_error *err)
+{
+    return mel_fail(err, MEL_EDATA, "the rows of %s are there twice", mel_quote_file(file).text);
+}
+
 mel_status mel_score_counts_add_file(mel_score_counts *c, const char *file, mel_error *err)
 {
     for (size_t i = 0; i < c->n_files; i++)
         if (strcmp(c->file[i], file) == 0)
-            return mel_fail(err, MEL_EDATA, "the rows of %s are there twice", mel_quote_file(file).text);
+            return fail_twice(file, err);
     char **longer = mel_alloc(c->n_files + 1, sizeof *longer), *name = mel_strdup(file);
     if (longer == NULL || name == NULL) {
         free(longer);
@@ -239,6 +244,24 @@ static void join(mel_score_counts *c, const mel_score_counts *a, const size_t *p
     }
 }
 
+/* The names of both, which are sorted. */
+static mel_status join_files(mel_score_counts *c, const mel_score_counts *a, const mel_score_counts *b,
+                             mel_error *err)
+{
+    c->file = mel_alloc_zero(a->n_files + b->n_files, sizeof *c->file);
+    if (c->file == NULL)
+        return mel_fail_memory(err, "names of files");
+    for (size_t i = 0, j = 0; i < a->n_files || j < b->n_files; c->n_files++) {
+        const int order = i == a->n_files ? 1 : j == b->n_files ? -1 : strcmp(a->file[i], b->file[j]);
+        if (order == 0)
+            return fail_twice(a->file[i], err);
+        c->file[c->n_files] = mel_strdup(order < 0 ? a->file[i++] : b->file[j++]);
+        if (c->file[c->n_files] == NULL)
+            return mel_fail_memory(err, "names of files");
+    }
+    return MEL_OK;
+}
+
 static mel_status merge(mel_score_counts *c, const mel_score_counts *a, const mel_score_counts *b,
                         mel_error *err)
 {
@@ -254,9 +277,7 @@ static mel_status merge(mel_score_counts *c, const mel_score_counts *a, const me
         status = mel_fail_memory(err, "scores");
     }
     free(place);
-    for (size_t i = 0; i < a->n_files + b->n_files && status == MEL_OK; i++)
-        status = mel_score_counts_add_file(c, i < a->n_files ? a->file[i] : b->file[i - a->n_files], err);
-    return status;
+    return status == MEL_OK ? join_files(c, a, b, err) : status;
 }
 
 mel_status mel_score_counts_merge(mel_score_counts **out, const mel_score_counts *a,
