@@ -119,6 +119,19 @@ def test_many_at_once_on_a_busy_machine(melicit, option):
             process.stderr.close()
 
 
+def test_training(melicit):
+    """OpenBLAS took no address space for small products before the limit was set, and waited for ever for that of larger ones."""
+    rng = numpy.random.default_rng(8)
+    x = rng.normal(size=(40_000, 10))
+    y = (x @ rng.normal(size=(10, 7)) + rng.gumbel(size=(40_000, 7))).argmax(axis=1)
+    numpy.save(melicit.folder / "x.npy", numpy.column_stack([x, y]))
+    command = ("train", "--data", "x.npy", "--label", "c11", "--threads", "2", "--out", "model.json")
+    melicit(*command).done()
+    held = (melicit.folder / "model.json").read_bytes()
+    melicit(*command, "--memory", "64M").done()
+    assert (melicit.folder / "model.json").read_bytes() == held
+
+
 def test_sizes(melicit):
     for size in ("12", "5M", "M", "3X", "-1G", "1GB"):
         melicit("version", "--memory", size).refused(2, f"--memory {size}", "512M")
