@@ -98,12 +98,41 @@ static void sparse_products_wide(size_t n, const uint32_t *restrict col, const d
         last[n_features * ld + q] += weight[q];
 }
 
+/* Few classes are most common, and loops of a known length faster. */
+MEL_VECTORISED
+static void repeat_row(size_t n, size_t ld, const double *restrict row, double *restrict to)
+{
+    const size_t few = (size_t)2 * MEL_LANES;
+    for (size_t i = 0; i < n; i++)
+        if (ld == few)
+            memcpy(to + i * few, row, few * sizeof *row);
+        else
+            memcpy(to + i * ld, row, ld * sizeof *row);
+}
+
+static inline void add_rows_of(size_t n, size_t ld, const double *restrict row, double *restrict sum)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < ld; c++)
+            sum[c] += row[i * ld + c];
+}
+
+MEL_VECTORISED
+static void add_rows(size_t n, size_t ld, const double *restrict row, double *restrict sum)
+{
+    if (ld == MEL_LANES)
+        add_rows_of(n, MEL_LANES, row, sum);
+    else if (ld == (size_t)2 * MEL_LANES)
+        add_rows_of(n, (size_t)2 * MEL_LANES, row, sum);
+    else
+        add_rows_of(n, ld, row, sum);
+}
+
 void mel_block_scores(const mel_objective *obj, size_t first, size_t n, double *score)
 {
     const mel_features *x = obj->x;
     const size_t d = obj->n_features, ld = obj->ld;
-    for (size_t i = 0; i < n; i++)
-        memcpy(score + i * ld, obj->coef + d * ld, ld * sizeof *score);
+    repeat_row(n, ld, obj->coef + d * ld, score);
     if (x->dense == NULL) {
         for (size_t i = 0; i < n; i++) {
             const uint32_t *col = NULL;
@@ -128,9 +157,7 @@ void mel_block_gradient(const mel_objective *obj, size_t first, size_t n, const 
     const mel_features *x = obj->x;
     const size_t d = obj->n_features, ld = obj->ld;
     double *intercept = gradient + d * ld;
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < ld; c++)
-            intercept[c] += residual[i * ld + c];
+    add_rows(n, ld, residual, intercept);
     if (x->dense == NULL) {
         for (size_t i = 0; i < n; i++) {
             const uint32_t *col = NULL;
@@ -179,16 +206,16 @@ static void feature_products(size_t n, size_t d, const double *restrict x, size_
 }
 
 /* Dense rows, products of features first, then one matrix product for all class pairs. */
-static void dense_pairs(const mel_objective *obj, size_t first, size_t n, const double *pair, double *product,
-                        double *sums)
+static void dense_products(const mel_objective *obj, size_t first, size_t n, const double *pair,
+                           double *product, double *sums)
 {
     const size_t width = (obj->n_features + 1) * (obj->n_features + 2) / 2;
     for (size_t from = 0; from < n; from += obj->product_rows) {
         const size_t rows = n - from < obj->product_rows ? n - from : obj->product_rows;
         feature_products(rows, obj->n_features, obj->x->dense + (first + from) * obj->x->stride,
                          obj->x->stride, product);
-        mel_gemm(true, false, width, obj->n_pairs, rows, 1.0, product, width, pair + from * obj->ld_pair,
-                 obj->ld_pair, 1.0, sums, obj->ld_pair);
+        mel_gemm(false, false, obj->n_pairs, width, rows, 1.0, pair + from, obj->block_rows, product, width,
+                 1.0, sums, width);
     }
 }
 
@@ -200,7 +227,7 @@ static void dense_squares(const mel_objective *obj, size_t first, size_t n, cons
     for (size_t q = 0; q < obj->n_pairs; q++) {
         for (size_t i = 0; i < n; i++) {
             const double *x = obj->x->dense + (first + i) * obj->x->stride;
-            const double root = sqrt(pair[i * obj->ld_pair + q]);
+            const double root = sqrt(pair[q * obj->block_rows + i]);
             double *to = scaled + i * width;
             for (size_t j = 0; j < d; j++)
                 to[j] = root * x[j];
@@ -215,20 +242,22 @@ void mel_block_curvature(const mel_objective *obj, size_t first, size_t n, const
                          double *curvature)
 {
     const mel_features *x = obj->x;
-    if (x->dense != NULL && obj->curvature == MEL_CURVATURE_PAIRS) {
-        dense_pairs(obj, first, n, scratch->pair, scratch->buffer, curvature);
-    } else if (x->dense != NULL) {
+    if (obj->curvature == MEL_CURVATURE_PRODUCTS) {
+        dense_products(obj, first, n, scratch->pair, scratch->buffer, curvature);
+    } else if (obj->curvature == MEL_CURVATURE_SQUARES) {
         dense_squares(obj, first, n, scratch->pair, scratch->buffer, curvature);
     } else {
         for (size_t i = 0; i < n; i++) {
             const uint32_t *col = NULL;
             const double *value = NULL;
             const size_t entries = sparse_row(x, first + i, &col, &value);
-            const double *pair = scratch->pair + i * obj->ld_pair;
+            double *pair = scratch->buffer; /* of the row; padding stays 0 */
+            for (size_t q = 0; q < obj->n_pairs; q++)
+                pair[q] = scratch->pair[q * obj->block_rows + i];
             if (obj->ld_pair == 1)
                 sparse_products(entries, col, value, *pair, obj->n_features, curvature);
             else
-                sparse_products_wide(entries, col, value, obj->ld_pair, pair, scratch->buffer,
+                sparse_products_wide(entries, col, value, obj->ld_pair, pair, pair + obj->ld_pair,
                                      obj->n_features, curvature);
         }
     }

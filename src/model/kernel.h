@@ -11,7 +11,8 @@ enum { MEL_PAIRS_MAX_FEATURES = 64 };
 void mel_block_scores(const mel_objective *obj, size_t first, size_t n, double *score);
 /* Turns scores into residuals weight * (p - [y = c]) in place, returns the sum of losses, and fills pair
  * (unless NULL) with weight * p_c * p_c'. Padding becomes zero. */
-double mel_block_residuals(const mel_objective *obj, size_t first, size_t n, double *score, double *pair);
+double mel_block_residuals(const mel_objective *obj, size_t first, size_t n, const mel_scratch *scratch,
+                           bool with_pairs);
 /* gradient += features' * residuals, intercepts last. */
 void mel_block_gradient(const mel_objective *obj, size_t first, size_t n, const double *residual,
                         double *gradient);

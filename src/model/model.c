@@ -144,6 +144,7 @@ static mel_status check_sparse_row(const mel_features *x, size_t row, double lim
 }
 
 /* Whether n numbers are, none of them NaN. */
+MEL_VECTORISED
 static bool within(size_t n, const double *value, double limit)
 {
     size_t outside = 0;
@@ -160,6 +161,8 @@ mel_status mel_features_check(const mel_features *x, double limit, const char *w
         if (x->stride < x->n_cols)
             return mel_fail(err, MEL_EINVAL, "%s: stride %zu is below %zu columns", what, x->stride,
                             x->n_cols);
+        if (x->stride == x->n_cols && within(x->n_rows * x->n_cols, x->dense, limit))
+            return MEL_OK;
         for (size_t i = 0; i < x->n_rows; i++)
             for (size_t j = 0; j < x->n_cols && !within(x->n_cols, x->dense + i * x->stride, limit); j++)
                 if (!(fabs(x->dense[i * x->stride + j]) <= limit))

@@ -38,6 +38,7 @@ void mel_objective_clear(mel_objective *obj)
 {
     for (int t = 0; obj->scratch != NULL && t < obj->threads; t++) {
         free(obj->scratch[t].score);
+        free(obj->scratch[t].column);
         free(obj->scratch[t].pair);
         free(obj->scratch[t].buffer);
     }
@@ -59,10 +60,12 @@ static void choose_curvature(mel_objective *obj)
     const size_t width = obj->n_features + 1, packed = width * (width + 1) / 2;
     obj->n_pairs = obj->n_classes * (obj->n_classes - 1) / 2;
     obj->ld_pair = padded(obj->n_pairs);
-    if (obj->x->dense == NULL ||
-        (obj->n_features <= MEL_PAIRS_MAX_FEATURES && obj->n_pairs >= PAIRS_MIN_CLASS_PAIRS)) {
+    if (obj->x->dense == NULL) {
         obj->curvature = MEL_CURVATURE_PAIRS;
         obj->curvature_size = packed * obj->ld_pair;
+    } else if (obj->n_features <= MEL_PAIRS_MAX_FEATURES && obj->n_pairs >= PAIRS_MIN_CLASS_PAIRS) {
+        obj->curvature = MEL_CURVATURE_PRODUCTS;
+        obj->curvature_size = packed * obj->n_pairs;
         obj->product_rows = min_size(max_size(PRODUCT_DOUBLES / packed, 32), obj->block_rows);
     } else {
         obj->curvature = MEL_CURVATURE_SQUARES;
@@ -75,7 +78,9 @@ static size_t buffer_size(const mel_objective *obj)
     const size_t width = obj->n_features + 1;
     if (obj->curvature == MEL_CURVATURE_SQUARES)
         return obj->block_rows * width;
-    return obj->x->dense != NULL ? obj->product_rows * (width * (width + 1) / 2) + MEL_LANES : obj->ld_pair;
+    return obj->curvature == MEL_CURVATURE_PRODUCTS
+               ? obj->product_rows * (width * (width + 1) / 2) + MEL_LANES
+               : 2 * obj->ld_pair;
 }
 
 static bool allocate_scratch(mel_objective *obj)
@@ -84,11 +89,12 @@ static bool allocate_scratch(mel_objective *obj)
     for (int t = 0; obj->scratch != NULL && t < obj->threads; t++) {
         mel_scratch *s = &obj->scratch[t];
         s->score = mel_alloc_zero(obj->block_rows * obj->ld, sizeof *s->score);
-        if (s->score == NULL)
+        s->column = mel_alloc_zero(obj->n_outputs, MEL_COLUMN_ROWS * sizeof *s->column);
+        if (s->score == NULL || s->column == NULL)
             return false;
         if (obj->curvature == MEL_CURVATURE_NONE)
             continue;
-        s->pair = mel_alloc_zero(obj->block_rows * obj->ld_pair + MEL_LANES, sizeof *s->pair);
+        s->pair = mel_alloc_zero(obj->n_pairs, obj->block_rows * sizeof *s->pair);
         s->buffer = mel_alloc_zero(buffer_size(obj), sizeof *s->buffer);
         if (s->pair == NULL || s->buffer == NULL)
             return false;
@@ -169,8 +175,7 @@ static void evaluate_slice(double *sum, size_t slice, size_t thread, void *user)
         const size_t first = shard->first + block * obj->block_rows;
         const size_t n = min_size(obj->block_rows, shard->end - first);
         mel_block_scores(obj, first, n, scratch->score);
-        mel_sum_add(&loss, mel_block_residuals(obj, first, n, scratch->score,
-                                               curvature != NULL ? scratch->pair : NULL));
+        mel_sum_add(&loss, mel_block_residuals(obj, first, n, scratch, curvature != NULL));
         mel_block_gradient(obj, first, n, scratch->score, gradient);
         if (curvature != NULL)
             mel_block_curvature(obj, first, n, scratch, curvature);
@@ -323,10 +328,16 @@ double mel_objective_eval(mel_objective *obj, const double *theta, double *gradi
 
 double *mel_objective_curvature(const mel_objective *obj, size_t a, size_t b, size_t pair)
 {
-    const size_t width = obj->n_features + 1;
+    const size_t width = obj->n_features + 1, packed = a * (a + 1) / 2 + b;
     double *curvature = obj->sum + 1 + obj->gradient_size;
-    return obj->curvature == MEL_CURVATURE_PAIRS ? &curvature[(a * (a + 1) / 2 + b) * obj->ld_pair + pair]
-                                                 : &curvature[(pair * width + a) * width + b];
+    switch (obj->curvature) {
+    case MEL_CURVATURE_PAIRS:
+        return &curvature[packed * obj->ld_pair + pair];
+    case MEL_CURVATURE_PRODUCTS:
+        return &curvature[pair * (width * (width + 1) / 2) + packed];
+    default:
+        return &curvature[(pair * width + a) * width + b];
+    }
 }
 
 /* The classes' block of a feature pair: -p_c p_c' off the diagonal, and on it what makes rows sum to 0. */

@@ -15,15 +15,20 @@
 /* How the sums over rows of weight * p_c * p_c' * x_a * x_b are kept. */
 typedef enum {
     MEL_CURVATURE_NONE,
-    MEL_CURVATURE_PAIRS,  /* [a >= b packed][class pairs]: sparse rows, or few features and many classes */
-    MEL_CURVATURE_SQUARES /* [class pairs][a][b], lower triangles: dense rows */
+    MEL_CURVATURE_PAIRS,    /* [a >= b packed][class pairs]: sparse rows */
+    MEL_CURVATURE_PRODUCTS, /* [class pairs][a >= b packed]: dense rows, few features and many classes */
+    MEL_CURVATURE_SQUARES   /* [class pairs][a][b], lower triangles: dense rows */
 } mel_curvature;
+
+enum { MEL_COLUMN_ROWS = 64 }; /* scores of so many rows of a few classes stay in the first-level cache */
 
 /* Work space of one thread. */
 typedef struct {
     double *score;  /* block rows x ld: scores, then residuals */
-    double *pair;   /* block rows x ld_pair: weight * p_c * p_c' */
-    double *buffer; /* products of features, or features scaled by the root of a pair weight */
+    double *column; /* n_outputs x MEL_COLUMN_ROWS: scores of some rows, class by class */
+    double *pair;   /* n_pairs x block rows: weight * p_c * p_c' */
+    double
+        *buffer; /* products of features, features scaled by the root of a pair weight, or pairs of a row */
 } mel_scratch;
 
 typedef struct {

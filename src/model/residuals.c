@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_AT_A_TIME = 64 };
+enum { ROWS_AT_A_TIME = MEL_COLUMN_ROWS };
 
 /* Loss of one row of two classes with score z; *z becomes the residual. */
 static double residual_two(double weight, uint32_t y, double *z, double *pair)
@@ -65,77 +65,84 @@ static inline double exponential(double x)
     return x < -708.0 ? 0.0 : power * (1.0 + (r + s * (even + r * odd)));
 }
 
-/* Scores become exponentials of their differences from the row's largest. Padding is far below it. Lanes have
- * maxima of their own, which are compared at the end. */
+/* Numbers of a class side by side, those of row i at place i: what follows goes by vectors of rows. */
+typedef double column[ROWS_AT_A_TIME];
+
+static void to_columns(size_t n, size_t k, const double *restrict score, size_t ld, column *restrict z)
+{
+    for (size_t c = 0; c < k; c++) {
+        for (size_t i = 0; i < n; i++)
+            z[c][i] = score[i * ld + c];
+        for (size_t i = n; i < ROWS_AT_A_TIME; i++)
+            z[c][i] = 0.0;
+    }
+}
+
+static void to_rows(size_t n, size_t k, column *restrict z, size_t ld, double *restrict residual)
+{
+    for (size_t c = 0; c < k; c++)
+        for (size_t i = 0; i < n; i++)
+            residual[i * ld + c] = z[c][i];
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = k; c < ld; c++)
+            residual[i * ld + c] = 0.0;
+}
+
+/* Scores become exponentials of their differences from the row's largest. */
 MEL_VECTORISED
-static void exponentials(size_t n, size_t ld, double *restrict z, double *restrict top)
+static void exponentials(size_t k, column *restrict z, double *restrict top)
 {
-    for (size_t i = 0; i < n; i++) {
-        double *row = z + i * ld, most[MEL_LANES];
-        for (size_t lane = 0; lane < MEL_LANES; lane++)
-            most[lane] = row[lane];
-        for (size_t c = MEL_LANES; c < ld; c += MEL_LANES)
-            for (size_t lane = 0; lane < MEL_LANES; lane++)
-                most[lane] = row[c + lane] > most[lane] ? row[c + lane] : most[lane];
-        for (size_t lane = 1; lane < MEL_LANES; lane++)
-            most[0] = most[lane] > most[0] ? most[lane] : most[0];
-        top[i] = most[0];
-        for (size_t c = 0; c < ld; c++)
-            row[c] -= most[0];
-    }
-    for (size_t i = 0; i < n * ld; i++)
-        z[i] = exponential(z[i]);
+    for (size_t i = 0; i < ROWS_AT_A_TIME; i++)
+        top[i] = z[0][i];
+    for (size_t c = 1; c < k; c++)
+        for (size_t i = 0; i < ROWS_AT_A_TIME; i++)
+            top[i] = z[c][i] > top[i] ? z[c][i] : top[i];
+    for (size_t c = 0; c < k; c++)
+        for (size_t i = 0; i < ROWS_AT_A_TIME; i++)
+            z[c][i] = exponential(z[c][i] - top[i]);
 }
 
-/* The weights of class pairs of a row. Whole vectors are written: what is too much lies where the next class
- * follows. */
-static inline void class_pairs(size_t k, double weight, const double *restrict p, double *restrict pair)
-{
-    for (size_t c = 1; c < k; c++) {
-        const double a = weight * p[c];
-        for (size_t e = 0; e < c; e += MEL_LANES)
-            for (size_t lane = 0; lane < MEL_LANES; lane++)
-                pair[e + lane] = a * p[e + lane];
-        pair += c;
-    }
-}
-
-/* Exponentials become residuals; sum: what those of a row add up to. */
-static inline void residuals_of(size_t n, size_t ld, const mel_objective *obj, const double *weight,
-                                const uint32_t *y, double *z, double *pair, double *sum)
-{
-    for (size_t i = 0; i < n; i++, z += ld) {
-        const double times = weight != NULL ? weight[i] : 1.0;
-        const uint64_t own = y[i];
-        double others[MEL_LANES] = { 0.0 }; /* 1 - p_y without cancellation */
-        for (size_t c = 0; c < ld; c += MEL_LANES)
-            for (size_t lane = 0; lane < MEL_LANES; lane++)
-                others[lane] += c + lane == own ? 0.0 : z[c + lane];
-        for (size_t lane = 1; lane < MEL_LANES; lane++)
-            others[0] += others[lane];
-        sum[i] = z[own] + others[0];
-        const double share = 1.0 / sum[i];
-        for (size_t c = 0; c < ld; c++)
-            z[c] *= share;
-        if (pair != NULL)
-            class_pairs(obj->n_classes, times, z, pair + i * obj->ld_pair);
-        for (size_t c = 0; c < ld; c++)
-            z[c] *= times;
-        z[own] = -times * (others[0] * share);
-    }
-}
-
-/* Few classes are most common, and loops of a known length faster. */
+/* What the exponentials of a row add up to, and those of the classes that are not its own: 1 - p_y without
+ * cancellation. y: class codes as numbers. */
 MEL_VECTORISED
-static void residuals(size_t n, const mel_objective *obj, const double *weight, const uint32_t *y, double *z,
-                      double *pair, double *sum)
+static void add_up(size_t k, column *restrict z, const double *restrict y, double *restrict others,
+                   double *restrict sum)
 {
-    if (obj->ld == MEL_LANES)
-        residuals_of(n, MEL_LANES, obj, weight, y, z, pair, sum);
-    else if (obj->ld == (size_t)2 * MEL_LANES)
-        residuals_of(n, (size_t)2 * MEL_LANES, obj, weight, y, z, pair, sum);
-    else
-        residuals_of(n, obj->ld, obj, weight, y, z, pair, sum);
+    column part[MEL_LANES] = { { 0 } }, own = { 0 };
+    for (size_t c = 0; c < k; c++)
+        for (size_t i = 0; i < ROWS_AT_A_TIME; i++) {
+            part[c % MEL_LANES][i] += y[i] == (double)c ? 0.0 : z[c][i];
+            own[i] = y[i] == (double)c ? z[c][i] : own[i];
+        }
+    for (size_t i = 0; i < ROWS_AT_A_TIME; i++) {
+        others[i] = part[0][i] + part[1][i] + part[2][i] + part[3][i];
+        sum[i] = own[i] + others[i];
+    }
+}
+
+/* Exponentials become residuals; pair (unless NULL): n weights of each pair of classes, ld_pair apart. */
+MEL_VECTORISED
+static void residuals(size_t n, size_t k, column *restrict z, const double *restrict y,
+                      const double *restrict times, const double *restrict others, const double *restrict sum,
+                      double *restrict pair, size_t ld_pair)
+{
+    column share, own, scaled;
+    for (size_t i = 0; i < ROWS_AT_A_TIME; i++) {
+        share[i] = 1.0 / sum[i];
+        own[i] = -times[i] * (others[i] * share[i]);
+    }
+    for (size_t c = 0; c < k; c++) {
+        for (size_t i = 0; i < ROWS_AT_A_TIME; i++) {
+            z[c][i] *= share[i];
+            scaled[i] = times[i] * z[c][i];
+        }
+        for (size_t e = 0; pair != NULL && e < c; e++, pair += ld_pair)
+            for (size_t i = 0; i < n; i++)
+                pair[i] = scaled[i] * z[e][i];
+    }
+    for (size_t c = 0; c < k; c++)
+        for (size_t i = 0; i < ROWS_AT_A_TIME; i++)
+            z[c][i] = y[i] == (double)c ? own[i] : z[c][i] * times[i];
 }
 
 /* The logarithm of a product of many sums, 1 to k each, instead of many logarithms. */
@@ -158,41 +165,42 @@ static double losses(size_t n, const double *weight, const double *below, const 
     return loss + log(product);
 }
 
-/* At most ROWS_AT_A_TIME rows. */
-static double many_classes(const mel_objective *obj, size_t first, size_t n, double *score, double *pair)
+/* At most ROWS_AT_A_TIME rows; column is scratch. */
+static double many_classes(const mel_objective *obj, size_t first, size_t n, double *score, column *z,
+                           double *pair)
 {
-    static const double far_below = -1e300;
     const size_t k = obj->n_classes, ld = obj->ld;
     const double *weight = obj->weight != NULL ? obj->weight + first : NULL;
-    const uint32_t *y = obj->y + first;
-    double below[ROWS_AT_A_TIME], top[ROWS_AT_A_TIME], sum[ROWS_AT_A_TIME];
+    column below, top, sum, others, y = { 0 }, times = { 0 };
     for (size_t i = 0; i < n; i++) {
-        double *z = score + i * ld;
-        if (weight != NULL && weight[i] == 0.0) /* even a row out of range counts nothing */
-            memset(z, 0, k * sizeof *z);
-        for (size_t c = k; c < ld; c++)
-            z[c] = far_below;
-        below[i] = -z[y[i]];
+        const uint32_t own = obj->y[first + i];
+        y[i] = own;
+        times[i] = weight != NULL ? weight[i] : 1.0;
+        if (times[i] == 0.0) /* even a row out of range counts nothing */
+            memset(score + i * ld, 0, k * sizeof *score);
+        below[i] = -score[i * ld + own];
     }
-    exponentials(n, ld, score, top);
+    to_columns(n, k, score, ld, z);
+    exponentials(k, z, top);
     for (size_t i = 0; i < n; i++)
         below[i] += top[i];
-    residuals(n, obj, weight, y, score, pair, sum);
-    for (size_t i = 0; i < n && pair != NULL; i++)
-        for (size_t q = obj->n_pairs; q < obj->ld_pair; q++)
-            pair[i * obj->ld_pair + q] = 0.0;
+    add_up(k, z, y, others, sum);
+    residuals(n, k, z, y, times, others, sum, pair, obj->block_rows);
+    to_rows(n, k, z, ld, score);
     return losses(n, weight, below, sum);
 }
 
-double mel_block_residuals(const mel_objective *obj, size_t first, size_t n, double *score, double *pair)
+double mel_block_residuals(const mel_objective *obj, size_t first, size_t n, const mel_scratch *scratch,
+                           bool with_pairs)
 {
+    double *pair = with_pairs ? scratch->pair : NULL;
     if (obj->n_classes == 2)
-        return two_classes(obj, first, n, score, pair);
+        return two_classes(obj, first, n, scratch->score, pair);
     mel_sum loss = { 0 };
     for (size_t from = 0; from < n; from += ROWS_AT_A_TIME) {
         const size_t rows = n - from < ROWS_AT_A_TIME ? n - from : ROWS_AT_A_TIME;
-        mel_sum_add(&loss, many_classes(obj, first + from, rows, score + from * obj->ld,
-                                        pair != NULL ? pair + from * obj->ld_pair : NULL));
+        mel_sum_add(&loss, many_classes(obj, first + from, rows, scratch->score + from * obj->ld,
+                                        (column *)scratch->column, pair != NULL ? pair + from : NULL));
     }
     return mel_sum_value(&loss);
 }
