@@ -6,12 +6,15 @@ files are repeated where there are fewer than that (--files). One pass is what a
 Ours is melicit.moments, file by file, added up; NumPy's is the fastest of two ways (one product for each pair of classes, or one of all products of features with all pairs), in
 blocks of rows that fit the cache; Dask runs the same function as delayed tasks in one thread. Results must agree to 1e-9.
 
-Times are of the processor, on one thread, each way in a process of its own. Targets: at least 4 times the rows per second of both, time per row within 1.3 from the fewest to the most rows, memory that does not
+Times are of the processor, on one thread, each way in a process of its own, the fastest of three. Targets: at least 4 times the rows per second of both, time per row within 1.3 from the fewest to the most rows, memory that does not
 grow with them.
 
-Then ranks: `mpirun -n 1` and `-n 2` of `melicit optimise` on probabilities of 7 classes in files of a million rows, as many rows as --rows has at most (those beyond 30 million are the same files again), with 1 and with 101 iterations, so that
+Then ranks: `mpirun -n 1` and `-n 2` of `melicit optimise` on probabilities of 7 classes in files of a million rows, as many rows as --rows has at most and the disk has room for, with 1 and with 101 iterations, so that
 reading and the first linear step are told from 100 further iterations. Targets, for an idle machine: two ranks are at least 0.85 times as much faster as two processes at once get more from memory than one (measured before, by NumPy's dot);
-at least 4 times the rows per second of NumPy and of Dask with NumPy, which find the hits of a weighted rule on the same files, in memory; time per row within 1.3 from the fewest to the most. --only sums|ranks runs one half.
+at least 4 times the rows per second of NumPy and of Dask with NumPy, which find the hits of a weighted rule on the same files, in memory; time per row within 1.3 from the fewest to the most. 
+
+Last, more rows than memory: `optimise` with 30 iterations on 10 million rows of 7 classes and `train` on 5 million of 10 features, in memory, with --memory 64M, and with it in a control group of 64 MB that counts pages of files (as root). Targets: at most
+1.5 times the time in memory, of the processor and by the clock, no more than 64 MB, the same bits. --only sums|ranks|memory runs one part.
 
 Exit status 1 when a target is missed. MELICIT_BUILD names the build folder (default: build)."""
 import argparse
@@ -123,9 +126,10 @@ def store_coefficients(folder):
 
 
 def measure(folder, way, n_files, files):
+    """The fastest of three runs: other work on the machine takes caches and memory, never gives them."""
     names = [f"{i % files:03}" for i in range(n_files)]
-    done = subprocess.run([sys.executable, __file__, "--one", way, str(folder), ",".join(names)], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    command = [sys.executable, __file__, "--one", way, str(folder), ",".join(names)]
+    return min((json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(3)), key=lambda r: r["seconds"])
 
 
 def measure_sums(folder, args):
@@ -156,11 +160,14 @@ ITERATIONS = 100
 
 
 def generate_parts(folder, rows):
-    """Files of probabilities and labels; after thirty the same ones again."""
-    for i in range(rows // PART):
-        if i >= 30:
-            for name in "py":
-                (folder / f"{name}-{i:05}.npy").symlink_to(folder / f"{name}-{i % 30:05}.npy")
+    """Files of probabilities and labels, as many as the disk has room for; how many rows they have."""
+    free = shutil.disk_usage(folder).free
+    possible = int((free - 4e9) // (PART * (8 * K + 2)))  # results, and rows that go to disk, want some of it
+    if possible < rows // PART:
+        print(f"the disk has room for {possible} files of {PART:,} rows ({free / 1e9:.0f} GB free); {rows // PART} are asked for")
+    files = min(rows // PART, possible)
+    for i in range(files):
+        if (folder / f"y-{i:05}.npy").exists():
             continue
         rng = np.random.default_rng(i)
         p = rng.random((PART, K)) ** 4
@@ -171,21 +178,32 @@ def generate_parts(folder, rows):
         if i == 0:
             np.save(folder / "v.npy", p[:100_000])
             np.save(folder / "w.npy", y[:100_000])
+    return files * PART
 
 
-def optimise(folder, rows, ranks, iterations):
-    """Seconds of all, of the search and of its exchanges, MB of rank 0, and seconds of the processor where there is one rank."""
+def some_parts(folder, rows):
+    """A folder of so many of the rows."""
     use = folder / f"use-{rows}"
     if not use.exists():
         use.mkdir()
         for i in range(rows // PART):
             for name in "py":
                 (use / f"{name}-{i:05}.npy").symlink_to(folder / f"{name}-{i:05}.npy")
+    return use
+
+
+def optimising(folder, rows, iterations, out):
+    use = some_parts(folder, rows)
+    return [str(BUILD / "melicit"), "optimise", "--metric", "g-mean", "--probs", f"{use}/p-*.npy", "--labels", f"{use}/y-*.npy", "--validation-probs",
+            str(folder / "v.npy"), "--validation-labels", str(folder / "w.npy"), "--iterations", str(iterations), "--threads", "1",
+            "--max-rows", str(max(rows, 100_000_000)), "--out", str(out)]
+
+
+def optimise(folder, rows, ranks, iterations):
+    """Seconds of all, of the search and of its exchanges, MB of rank 0, and seconds of the processor where there is one rank."""
     env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_plm="isolated", OMPI_MCA_btl="self,vader",
                OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_rmaps_base_oversubscribe="1")
-    command = [str(BUILD / "melicit"), "optimise", "--metric", "g-mean", "--probs", f"{use}/p-*.npy", "--labels", f"{use}/y-*.npy", "--validation-probs",
-               str(folder / "v.npy"), "--validation-labels", str(folder / "w.npy"), "--iterations", str(iterations), "--threads", "1", "--verbose",
-               "--max-rows", str(max(rows, 100_000_000)), "--out", str(folder / f"out-{rows}-{ranks}-{iterations}.json")]
+    command = [*optimising(folder, rows, iterations, folder / f"out-{rows}-{ranks}-{iterations}.json"), "--verbose"]
     start = time.time()
     with open(folder / "said", "w+") as said:
         # One rank is a process like any other, and says nothing of exchanges.
@@ -249,8 +267,9 @@ def measure_ranks(folder, sizes):
     if shutil.which("mpirun") is None:
         print("ranks: mpirun is not there")
         return False
-    rows = max(sizes)
-    generate_parts(folder, rows)
+    rows = generate_parts(folder, max(sizes))
+    sizes = sorted({min(n, rows) for n in sizes})
+    print(f"ranks: {rows // PART} files of {PART:,} rows, {rows * (8 * K + 1) / 1e9:.1f} GB")
     reached = bandwidth(1), bandwidth(2)
     allowed = reached[1] / reached[0] / 2
     print(f"memory: {reached[0]:.1f} GB per second for one process, {reached[1]:.1f} for two: two ranks can be {allowed:.2f} efficient")
@@ -275,23 +294,109 @@ def measure_ranks(folder, sizes):
     return good and same and efficiency >= 0.85 * allowed and max(rates) / min(rates) <= 1.3
 
 
+# --- more rows than memory ----------------------------------------------------------------------
+
+LIMIT = 64 << 20
+
+
+class Group:
+    """A control group that may hold LIMIT bytes, pages of files included."""
+
+    def __init__(self):
+        old = Path("/sys/fs/cgroup/memory")
+        self.old = old.is_dir()
+        self.path = (old if self.old else Path("/sys/fs/cgroup")) / f"melicit-scale-{os.getpid()}"
+
+    def __enter__(self):
+        self.path.mkdir()
+        for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes") if self.old else ("memory.max", "memory.swap.max"):
+            if (self.path / name).exists():
+                (self.path / name).write_text("0" if "swap.max" in name else str(LIMIT))
+        return self
+
+    def __exit__(self, *_):
+        self.path.rmdir()
+
+    def join(self):
+        (self.path / "cgroup.procs").write_text(str(os.getpid()))
+
+    def peak(self):
+        return int((self.path / ("memory.max_usage_in_bytes" if self.old else "memory.peak")).read_text())
+
+    def killed(self):
+        said = (self.path / ("memory.oom_control" if self.old else "memory.events")).read_text()
+        return int(re.search(r"^oom_kill (\d+)", said, re.M)[1])
+
+
+def timed(command, group=None):
+    """Seconds of the processor and of the clock."""
+    start = time.time()
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=group.join if group else None)
+    said = run.stderr.read().decode()
+    _, status, used = os.wait4(run.pid, 0)
+    run.returncode = os.waitstatus_to_exitcode(status)
+    if run.returncode != 0:
+        raise RuntimeError(said or f"{command[1]} ended with {run.returncode}")
+    return np.array([used.ru_utime + used.ru_stime, time.time() - start])
+
+
+def training(folder, rows, out):
+    files = rows // PART
+    coefficients = np.random.default_rng(99).normal(size=(D, K))
+    for i in range(files):
+        rng = np.random.default_rng(i)
+        X = rng.normal(size=(PART, D))
+        y = (X @ coefficients + rng.gumbel(size=(PART, K))).argmax(axis=1)
+        np.save(folder / f"t-{i:05}.npy", np.column_stack([X, y]))
+    return [str(BUILD / "melicit"), "train", "--data", f"{folder}/t-*.npy", "--label", f"c{D + 1}", "--threads", "1", "--out", str(out)]
+
+
+def measure_memory(folder, rows):
+    """In memory, with --memory, and with it in a control group: times, next to those in memory, and the same bits."""
+    rows = generate_parts(folder, rows)
+    if rows * 8 * K < 8 * LIMIT:
+        print(f"{rows:,} rows are less than eight times the memory")
+        return False
+    out, good = folder / "out.json", True
+    for verb, command in (("optimise, 30 iterations", optimising(folder, rows, 30, out)), ("train", training(folder, rows // 2, out))):
+        own = min((timed(command) for _ in range(2)), key=lambda t: t[0])
+        bits = out.read_bytes()
+        print(f"{verb}: in memory {own[0]:.1f} s of the processor, {own[1]:.1f} s by the clock", flush=True)
+        limited = [*command, "--memory", f"{LIMIT >> 20}M"]
+        for group in (None, Group()):
+            out.unlink()
+            if group is None:
+                ratio, more = timed(limited) / own, ""
+            else:
+                with group:
+                    ratio = timed(limited, group) / own
+                    more = f" in a control group; peak {group.peak() / 2**20:.1f} MB, {group.killed()} killed"
+                    good = good and group.peak() <= LIMIT and group.killed() == 0
+            same = out.read_bytes() == bits
+            good = good and same and ratio.max() <= 1.5
+            print(f"{verb}, --memory {LIMIT >> 20}M: {ratio[0]:.2f} times the time of the processor, {ratio[1]:.2f} times by the clock{more}" + ("" if same else "; other bits"), flush=True)
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_000_000, 10_000_000, 30_000_000])
     parser.add_argument("--files", type=int, default=30, help="files that are made; others repeat them")
     parser.add_argument("--peers-up-to", type=int, default=3_000_000)
-    parser.add_argument("--only", choices=["sums", "ranks"])
-    parser.add_argument("--folder", help="where files are made; a temporary one unless given")
+    parser.add_argument("--only", choices=["sums", "ranks", "memory"])
+    parser.add_argument("--folder", help="where files are made: a disk; TMPDIR or /var/tmp unless given")
     parser.add_argument("--one", nargs=3)
     args = parser.parse_args()
     if args.one:
         return one(Path(args.one[1]), args.one[0], args.one[2].split(","))
     good = True
-    with tempfile.TemporaryDirectory(dir=args.folder) as name:
-        if args.only != "ranks":
+    with tempfile.TemporaryDirectory(dir=args.folder or os.environ.get("TMPDIR") or "/var/tmp") as name:
+        if args.only in (None, "sums"):
             good = measure_sums(Path(name), args) and good
-        if args.only != "sums":
+        if args.only in (None, "ranks"):
             good = measure_ranks(Path(name), sorted(args.rows)) and good
+        if args.only in (None, "memory"):
+            good = measure_memory(Path(name), 10_000_000) and good
     print("targets met" if good else "a target is missed")
     return 0 if good else 1
 
