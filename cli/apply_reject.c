@@ -1,6 +1,7 @@
 /* melicit apply --reject: what a referred case costs, given or found by questions about rules that refer more
  * or fewer cases. */
 #include "apply_rule.h"
+#include "base/team.h"
 #include "output.h"
 
 #include <math.h>
@@ -96,13 +97,13 @@ static void show(char number, const offer *o, const asking *a)
     free(text);
 }
 
-/* '1', '2' or '='. */
+/* '1', '2' or '='; of several ranks the first is asked. */
 static mel_status read_answer(char *answer, mel_error *err)
 {
     char *line = NULL;
     size_t room = 0;
     *answer = '\0';
-    while (*answer == '\0') {
+    while (*answer == '\0' && mel_team_leads()) {
         (void)fputs("Which do you prefer, 1 or 2 (= for neither)? ", stderr);
         const ssize_t n = getline(&line, &room, stdin);
         if (n <= 0)
@@ -111,6 +112,7 @@ static mel_status read_answer(char *answer, mel_error *err)
             *answer = line[0];
     }
     free(line);
+    mel_team_share(answer, 1);
     return *answer != '\0'
                ? MEL_OK
                : cli_fail(err, MEL_EINVAL, "--reject ask: standard input ended before the answers");

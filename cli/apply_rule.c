@@ -1,5 +1,6 @@
 /* melicit apply on rows: the best rule for any measure, under limits. */
 #include "apply_rule.h"
+#include "base/team.h"
 #include "data/shared.h"
 #include "output.h"
 #include "prior_args.h"
@@ -134,13 +135,16 @@ static mel_status match_metric(cli_applied_rule *a, const cli_apply_args *args, 
 static mel_status check_costs(const cli_applied_rule *a, const char *const *column, mel_error *err)
 {
     const mel_problem *p = a->problem;
-    double *sum = cli_alloc_zero(p->n_classes, sizeof *sum);
-    for (size_t r = 0; r < p->n_rows; r++)
-        sum[p->label[r]] += a->row_cost[r * p->n_classes + p->label[r]];
-    size_t c = 0;
-    while (c < p->n_classes && sum[c] > 0.0)
+    const mel_rule_rows rows = cli_apply_rows(a);
+    size_t *cost = cli_alloc_zero(p->n_classes, sizeof *cost), c = 0; /* rows that cost something */
+    for (size_t r = 0; r < rows.n_rows; r++)
+        cost[rows.label[r]] += rows.row_cost[r * p->n_classes + rows.label[r]] > 0.0;
+    const bool counted = p->shards.here == NULL || mel_team_count(cost, p->n_classes);
+    while (c < p->n_classes && cost[c] > 0)
         c++;
-    free(sum);
+    free(cost);
+    if (!counted)
+        return cli_fail(err, MEL_ENOMEM, "out of memory");
     return c == p->n_classes
                ? MEL_OK
                : cli_fail(err, MEL_EDATA, "--row-cost: all rows of class \"%s\" cost 0 by column \"%s\"",
@@ -154,7 +158,7 @@ static mel_status read_costs(cli_applied_rule *a, const cli_apply_args *args, co
     const char **column = NULL;
     mel_status status = cli_cost_of_classes(&column, &args->row_costs, p->n_classes, p->class_name, err);
     if (status == MEL_OK) {
-        cli_row_costs(&a->row_cost, p->n_rows, p->n_classes, column, names, p->numbers);
+        cli_row_costs(&a->row_cost, cli_apply_rows(a).n_rows, p->n_classes, column, names, p->numbers);
         status = check_costs(a, column, err);
     }
     free(column);
@@ -260,11 +264,11 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     status = cli_space_make(&a->problem, &space, &want, run, err);
     if (status == MEL_OK && a->metric != NULL)
         status = match_metric(a, args, run, err);
+    if (status == MEL_OK)
+        take_own(a);
     if (status == MEL_OK && args->row_costs.n > 0)
         status = read_costs(a, args, &space.numbers, err);
     free(space.numbers.item);
-    if (status == MEL_OK)
-        take_own(a);
     return status;
 }
 

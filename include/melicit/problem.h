@@ -176,7 +176,8 @@ typedef struct {
     size_t n_rows;                 /* rows that it was measured on; 0 for a population or a ball */
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
     /* The files of a pattern; n 0: one file. With `here` (`divided` asked for; not for rules of two
-     * classes) `probability` and `row` are of the rows that this rank has read, all else of all n_rows. */
+     * classes) `probability`, `numbers` and `row` are of the rows that this rank has read, all else of all
+     * n_rows. */
     mel_shards shards;
     bool joint; /* probabilities are n_rows x (n_groups x n_classes): in the group and of the class */
     uint32_t *label, *group;

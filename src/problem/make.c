@@ -189,7 +189,7 @@ static mel_status make_face(mel_problem *problem, mel_error *err)
     const size_t n = problem->n_rows, n_here = shards->here != NULL ? shards->here[shards->n] : n;
     for (size_t i = 0; i < n_here; i++)
         problem->probability[i] = problem->probability[2 * i + 1];
-    mel_status status = mel_rows_join(problem, 1, err);
+    mel_status status = mel_rows_join(problem, 1, 0, err);
     uint8_t *role = mel_alloc(n, sizeof *role);
     if (status == MEL_OK && role == NULL)
         status = mel_fail_memory(err, "the rows of a face");
@@ -283,7 +283,8 @@ static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt
     if (status == MEL_OK)
         status = settle_groups(problem, opt, want, err);
     if (status == MEL_OK && want->rows && problem->n_classes == 2)
-        status = mel_rows_join(problem, 2, err); /* thresholds are found among the scores of all rows */
+        /* thresholds are found among the scores of all rows */
+        status = mel_rows_join(problem, 2, opt->numbers.n, err);
     if (status != MEL_OK || want->rows)
         return status;
     return mel_is_planar(opt, want, problem->n_classes) && problem->n_groups == 0

@@ -27,25 +27,56 @@ static mel_status check_groups(const mel_problem *problem, size_t n_groups, cons
 
 /* --- rows of several ranks ---------------------------------------------------------------------- */
 
-/* Costs of rows, and probabilities of groups and classes together, are looked at as a whole. */
+/* Probabilities of groups and classes together are looked at as a whole. */
 static bool may_divide(const mel_problem *problem, const mel_problem_options *opt)
 {
-    return opt->dataset.divided && opt->numbers.n == 0 && !problem->joint;
+    return opt->dataset.divided && !problem->joint;
 }
 
-mel_status mel_rows_join(mel_problem *problem, size_t width, mel_error *err)
+/* What is of the rows that are here becomes that of all rows; NULL stays. */
+static mel_status join(void **of, const mel_problem *problem, size_t row_bytes, mel_error *err)
 {
-    mel_shards *shards = &problem->shards;
-    if (shards->here == NULL)
+    if (*of == NULL)
         return MEL_OK;
-    double *all = mel_alloc(problem->n_rows, width * sizeof *all);
+    void *all = mel_alloc(problem->n_rows, row_bytes);
     if (all == NULL)
-        return mel_fail_memory(err, "the probabilities");
-    mel_shards_gather(all, problem->probability, shards, width * sizeof *all);
-    free(problem->probability);
-    problem->probability = all;
-    free(shards->here);
-    shards->here = NULL;
+        return mel_fail_memory(err, "the rows of all ranks");
+    mel_shards_gather(all, *of, &problem->shards, row_bytes);
+    free(*of);
+    *of = all;
+    return MEL_OK;
+}
+
+mel_status mel_rows_join(mel_problem *problem, size_t width, size_t n_numbers, mel_error *err)
+{
+    if (problem->shards.here == NULL)
+        return MEL_OK;
+    void *probability = problem->probability, *numbers = problem->numbers, *row = problem->row;
+    mel_status status = join(&probability, problem, width * sizeof *problem->probability, err);
+    if (status == MEL_OK)
+        status = join(&numbers, problem, n_numbers * sizeof *problem->numbers, err);
+    if (status == MEL_OK)
+        status = join(&row, problem, sizeof *problem->row, err);
+    problem->probability = probability;
+    problem->numbers = numbers;
+    problem->row = row;
+    free(problem->shards.here);
+    problem->shards.here = NULL;
+    return status;
+}
+
+/* Numbers of all rows become those of the rows that are here. */
+static mel_status take_own_numbers(mel_problem *problem, size_t n_numbers, mel_error *err)
+{
+    const mel_shards *shards = &problem->shards;
+    if (shards->here == NULL || problem->numbers == NULL)
+        return MEL_OK;
+    double *own = mel_alloc(shards->here[shards->n], n_numbers * sizeof *own);
+    if (own == NULL)
+        return mel_fail_memory(err, "columns of numbers");
+    mel_shards_take(own, problem->numbers, shards, n_numbers * sizeof *own);
+    free(problem->numbers);
+    problem->numbers = own;
     return MEL_OK;
 }
 
@@ -379,7 +410,7 @@ static mel_status take_rows(mel_problem *problem, given_files *g, mel_shards *sh
     problem->group = g->groups.code;
     g->proba.value = NULL;
     g->labels.code = g->groups.code = NULL;
-    return MEL_OK;
+    return take_own_numbers(problem, opt->numbers.n, err);
 }
 
 mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_options *opt, mel_error *err)

@@ -19,14 +19,14 @@ pytestmark = [
 ]
 
 
-def mpirun(melicit, ranks, *command, few=2200, timeout=400):
-    """Standard output and error of all ranks, and mpirun's exit code."""
+def mpirun(melicit, ranks, *command, few=2200, timeout=400, answers=""):
+    """Standard output and error of all ranks, and mpirun's exit code; rank 0 reads the answers."""
     # Without ssh, as root, with more ranks than cores: whatever the machine is, it is one machine.
     env = environment(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_plm="isolated",
                       OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none",
                       OMPI_MCA_btl="self,vader", OMPI_MCA_btl_vader_single_copy_mechanism="none", OMP_WAIT_POLICY="passive",
                       MELICIT_RANK_ROWS=str(few))  # passes over all rows are divided, those over folds are not
-    done = subprocess.run(["mpirun", "-n", str(ranks), *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True,
+    done = subprocess.run(["mpirun", "-n", str(ranks), *map(str, command)], input=answers.encode(), capture_output=True,
                           cwd=melicit.folder, env=env, timeout=timeout)
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -74,6 +74,9 @@ def classes(folder):
     for i, (low, high) in enumerate(zip(cuts, cuts[1:])):
         for name, of in (("p", p), ("y", y), ("g", g)):
             numpy.save(folder / f"three-{name}-{i}.npy", of[low:high])
+        (folder / f"three-c-{i}.csv").write_text("".join(["label,cost\n", *(f"{c},{1 + abs(a):.4f}\n" for c, a in zip(y[low:high], s[low:high, 1]))]))
+        (folder / f"two-{i}.csv").write_text("".join(["a,b,cost,label\n", *(f"{a:.4f},{b:.4f},{1 + abs(c):.4f},{'ny'[int(a + c > 0)]}\n"
+                                                                           for a, b, c in s[low:low + 90])]))
 
 
 @pytest.fixture
@@ -133,6 +136,11 @@ RULES = {  # more ranks than files, too
     "hash": (("--named", "accuracy", "--rule", "hash", *THREE_GROUPS), ((3, 1),)),
     "mixture": (("--named", "g-mean", "--rule", "mixture", "--at-most", "share[1]=0.2", "--class-prior", "0=0.2,1=0.5,2=0.3", *THREE),
                 ((2, 1),)),
+    "costs": (("--named", "accuracy", "--row-cost", "cost", "--probs", "three-p-*.npy", "--labels", "three-c-*.csv", "--at-most", "share[1]=0.2"),
+              ((3, 1),)),
+    "costs_hash": (("--metric", "w.json", "--row-cost", "cost", "--probs", "three-p-*.npy", "--labels", "three-c-*.csv", "--at-most",
+                    "share[1]=0.2", "--rule", "hash"), ((2, 1),)),
+    "costs_two_classes": (("--named", "accuracy", "--row-cost", "cost", "--data", "two-*.csv"), ((3, 1),)),
     "prior_from": (("--named", "g-mean", "--class-prior-from", "pall.npy", *THREE), ((2, 1),)),
     "table": (("--named", "accuracy", "--data", "d-*.csv.gz", "--test-share", "0.2"), ((3, 1),)),
 }
@@ -188,10 +196,10 @@ def test_memory_of_ranks(rows):
     for i in range(6):
         numpy.save(rows.folder / f"large-p-{i}.npy", rng.dirichlet(numpy.full(9, 0.5), 60000))
         numpy.save(rows.folder / f"large-y-{i}.npy", rng.integers(0, 9, 60000))
-    taken = [int(re.search(r"([0-9]+) MB in rank 0", mpirun(rows, ranks, PROGRAM, "space", "--probs", "large-p-*.npy", "--labels", "large-y-*.npy",
-                                                            "--coordinates", "diagonal", "--direction", "1,0,0,0,0,0,0,0,0", "--evidence", "model",
-                                                            "--verbose", few=1000).done().err)[1]) for ranks in (2, 6)]
-    assert taken[0] - taken[1] > 360000 * 9 * 8 / 3 / 1e6  # a sixth of the rows instead of a half
+    for command in (("space", "--coordinates", "diagonal", "--direction", "1,0,0,0,0,0,0,0,0"), ("apply", "--named", "accuracy")):
+        taken = [int(re.search(r"([0-9]+) MB in rank 0", mpirun(rows, ranks, PROGRAM, *command, "--probs", "large-p-*.npy", "--labels", "large-y-*.npy",
+                                                                "--evidence", "model", "--verbose", few=1000).done().err)[1]) for ranks in (2, 6)]
+        assert taken[0] - taken[1] > 360000 * 9 * 8 / 3 / 1e6  # a sixth of the rows instead of a half
 
 
 def test_the_others_leave_when_rank_0_fails(rows):
@@ -201,6 +209,16 @@ def test_the_others_leave_when_rank_0_fails(rows):
     several = mpirun(rows, 3, PROGRAM, *command, few=100)
     assert alone.code != 0 and several.code == alone.code
     assert [line for line in several.err.splitlines() if line.startswith("melicit")] == alone.err.splitlines()
+
+
+def test_questions_about_referred_cases(classes, rows):
+    """Rank 0 asks, all go by the answers."""
+    command = ("apply", "--metric", "w.json", "--reject", "ask", *THREE, "--out", "out.json", "--json")
+    one = results(rows, rows(*command, stdin="1\n2\n=\n"))
+    several = mpirun(rows, 2, PROGRAM, *command, answers="1\n2\n=\n")
+    assert results(rows, several) == one and several.err.count("Question 2") == 1
+    ended = mpirun(rows, 2, PROGRAM, *command, answers="1\n")
+    assert ended.code == 2 and ended.err.count("standard input ended") + ended.out.count("standard input ended") == 1
 
 
 def test_rows_are_divided(rows):

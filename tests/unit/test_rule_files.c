@@ -190,7 +190,7 @@ static void test_a_row_that_is_wrong(void **state)
     };
     mel_classifier *c = NULL;
     mel_error err = { 0 };
-    t->probability[45 * K] += 0.1;
+    t->probability[(size_t)45 * K] += 0.1;
     mel_team_set(&team);
     assert_int_equal(mel_rule_find(&c, NULL, &rows, NULL, "g-mean", NULL, &err), MEL_EDATA);
     assert_non_null(strstr(err.text, "row 206: the probabilities add up to 1.1"));
