@@ -74,17 +74,19 @@ def test_decisions(parts, sample):
 @pytest.mark.parametrize("more", [(), ("--weights", "whole"), ("--method", "pi-ew"), ("--step", "line", "--take", "best", "--checkpoint", "run.check")])
 def test_optimise(parts, more):
     """The classifier of sums that were taken file by file is that of all rows, to the byte."""
-    steps = () if "pi-ew" in more else ("--iterations", 4)
+    steps = () if "pi-ew" in more else ("--iterations", 2)
     start = ("optimise", "--metric", "g-mean", *steps, "--validation-probs", "p.npy", "--validation-labels", "y.npy", *more)
     whole = parts(*start, "--probs", "p-*.npy", "--labels", "y-*.npy", "--out", "whole.json", "--json").done().json
     said = parts(*start, "--iterate", "run", "--out", "c.json", "--json").done().json
     rounds = 0
     while said["end"] == "waits":
         assert said["passes"] == rounds and not (parts.folder / "c.json").exists()
-        merged(parts, "--iterate", "run", "--threads", 1 + rounds % 2)
+        for i in range(4):
+            take(parts, i, "--iterate", "run", "--threads", 1 + rounds % 2).done()
+        parts("merge", *(f"{(i + rounds) % 4}.moments" for i in (2, 0, 3, 1)), "--out", "all").done()
         said = parts(*start, "--iterate", "run", "--moments", "all", "--out", "c.json", "--json").done().json
         rounds += 1
-    assert rounds == (2 if "pi-ew" in more else 5)
+    assert rounds == (2 if "pi-ew" in more else 3)
     assert (parts.folder / "c.json").read_bytes() == (parts.folder / "whole.json").read_bytes()
     assert all(said[key] == whole[key] for key in ("value", "validation", "iterations", "queries", "gap", "condition"))
     take(parts, 0, "--iterate", "run").refused(3, "run: the run has ended")
@@ -117,9 +119,10 @@ def test_refused(parts):
     parts("moments", "--probs", "p-*.npy", "--labels", "y-0.npy", "--classifier", "rule.json", "--out", "x").refused(2, "y-0.npy is one file")
     parts("moments", "--probs", "p-0.npy", "--labels", "y-2.npy", "--classifier", "rule.json", "--out", "x").refused(3, "expected as many")
     take(parts, 0, "--iterate", "rule.json").refused(3, "rule.json: this is no iterate")
-    merged(parts, "--iterate", "run")
     for i in range(4):
+        take(parts, i, "--iterate", "run").done()
         (parts.folder / f"{i}.moments").rename(parts.folder / f"{i}.first")
+    parts("merge", *(f"{i}.first" for i in range(4)), "--out", "all").done()
     take(parts, 0, "--classifier", "rule.json").done()
     parts("merge", "0.first", "0.first", "--out", "x").refused(3, "the rows of p-0.npy are there twice")
     parts("merge", "0.first", "0.moments", "--out", "x").refused(3, "0.moments: these are moments of another kind")
