@@ -13,7 +13,7 @@ Then ranks: `mpirun -n 1` and `-n 2` of `melicit optimise` on probabilities of 7
 reading and the first linear step are told from 100 further iterations. Targets, for an idle machine: two ranks are at least 0.85 times as much faster as two processes at once get more from memory than one (measured before, by NumPy's dot);
 at least 4 times the rows per second of NumPy and of Dask with NumPy, which find the hits of a weighted rule on the same files, in memory; time per row within 1.3 from the fewest to the most. 
 
-Last, more rows than memory: `optimise` with 30 iterations on 10 million rows of 7 classes and `train` on 5 million of 10 features, in memory, with --memory 64M, and with it in a control group of 64 MB that counts pages of files (as root). Targets: at most
+Last, more rows than memory: `optimise` with 30 iterations on 12 million rows of 7 classes (ten times 64 MB) and `train` on 6 million of 10 features, in memory, with --memory 64M, and with it in a control group of 64 MB that counts pages of files (as root). Targets: at most
 1.5 times the time in memory, of the processor and by the clock, no more than 64 MB, the same bits. --only sums|ranks|memory runs one part.
 
 Exit status 1 when a target is missed. MELICIT_BUILD names the build folder (default: build)."""
@@ -354,8 +354,8 @@ def training(folder, rows, out):
 def measure_memory(folder, rows):
     """In memory, with --memory, and with it in a control group: times, next to those in memory, and the same bits."""
     rows = generate_parts(folder, rows)
-    if rows * 8 * K < 8 * LIMIT:
-        print(f"{rows:,} rows are less than eight times the memory")
+    if rows * 8 * K < 10 * LIMIT:
+        print(f"{rows:,} rows are less than ten times the memory")
         return False
     out, good = folder / "out.json", True
     for verb, command in (("optimise, 30 iterations", optimising(folder, rows, 30, out)), ("train", training(folder, rows // 2, out))):
@@ -396,7 +396,7 @@ def main():
         if args.only in (None, "ranks"):
             good = measure_ranks(Path(name), sorted(args.rows)) and good
         if args.only in (None, "memory"):
-            good = measure_memory(Path(name), 10_000_000) and good
+            good = measure_memory(Path(name), 12_000_000) and good
     print("targets met" if good else "a target is missed")
     return 0 if good else 1
 

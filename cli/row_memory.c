@@ -21,9 +21,8 @@ enum { SLOTS = 512, SHARE = 100 };
 static const size_t slot_bytes = (size_t)64 << 30, least_limit = (size_t)64 << 20;
 
 static struct {
-    char *slots;   /* NULL: off */
-    size_t large;  /* blocks of so many bytes and more */
-    char *pattern; /* of names of files */
+    char *slots;  /* NULL: off */
+    size_t large; /* blocks of so many bytes and more */
     pthread_mutex_t lock;
     struct {
         size_t bytes; /* 0: free */
@@ -73,16 +72,6 @@ static void unmap(size_t slot)
     (void)close(rows.at[slot].file);
 }
 
-static int open_file(void)
-{
-    char name[512];
-    (void)snprintf(name, sizeof name, "%s", rows.pattern);
-    const int file = mkostemp(name, O_CLOEXEC);
-    if (file >= 0)
-        (void)unlink(name);
-    return file;
-}
-
 /* A block of zeros; NULL: there is no slot, file or disk for it. */
 static void *take(size_t bytes)
 {
@@ -90,7 +79,7 @@ static void *take(size_t bytes)
     size_t slot = 0;
     while (slot < SLOTS && rows.at[slot].bytes != 0)
         slot++;
-    bool taken = slot < SLOTS && (rows.at[slot].file = open_file()) >= 0;
+    bool taken = slot < SLOTS && (rows.at[slot].file = mel_disk_file()) >= 0;
     if (taken && !map(slot, bytes)) {
         unmap(slot);
         taken = false;
@@ -262,7 +251,6 @@ mel_status cli_row_memory_limit(const char *size, int threads, mel_error *err)
     if (slots == MAP_FAILED || getrlimit(RLIMIT_DATA, &limit) != 0)
         return cli_fail(err, MEL_ENOMEM, "--memory %s: no address space for mapped files (ulimit -v?)", size);
     const char *given = getenv("TMPDIR"), *folder = given != NULL && *given != '\0' ? given : "/var/tmp";
-    rows.pattern = cli_format("%s/melicit-XXXXXX", folder);
     rows.large = bytes / SHARE;
     mel_disk_set(folder, rows.large);
     rows.slots = slots;

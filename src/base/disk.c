@@ -52,7 +52,7 @@ static mel_status refuse(int reason, mel_error *err)
     return mel_file_cannot(folder, "keep rows there (TMPDIR names another folder)", reason, err);
 }
 
-static int open_nameless(void)
+int mel_disk_file(void)
 {
     char name[MOST_NAME];
     if (snprintf(name, sizeof name, "%s/melicit-XXXXXX", folder) >= MOST_NAME) {
@@ -83,7 +83,7 @@ mel_status mel_disk_new(mel_disk **out, mel_error *err)
     if (disk == NULL)
         return mel_fail_memory(err, "rows on disk");
     disk->direct = -1;
-    disk->file = open_nameless();
+    disk->file = mel_disk_file();
     if (disk->file < 0) {
         const mel_status status = refuse(errno, err);
         mel_disk_free(disk);

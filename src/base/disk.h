@@ -10,9 +10,12 @@
  * stay in memory. Set before there are threads. */
 void mel_disk_set(const char *folder, size_t least_bytes);
 bool mel_disk_wanted(size_t bytes);
+/* A new file that has no name, so that nothing is left of it when the process ends, however it ends; -1 with
+ * errno. */
+int mel_disk_file(void);
 
 typedef struct mel_disk mel_disk;
-/* An empty file that has no name, so that nothing is left of it when the process ends, however it ends. */
+/* Empty, in such a file. */
 mel_status mel_disk_new(mel_disk **out, mel_error *err);
 void mel_disk_free(mel_disk *disk);
 /* n bytes behind those that are there. */
