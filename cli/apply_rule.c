@@ -32,7 +32,7 @@ bool cli_apply_asks_more(const cli_apply_args *args)
     return args->named != NULL || args->space.evidence != MEL_BY_LABELS || args->rule != MEL_RULE_BEST ||
            args->use_group > 0 || args->at_most.n > 0 || args->at_least.n > 0 || args->class_prior != NULL ||
            args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0 ||
-           args->row_costs.n > 0 || args->average || args->scores != NULL || args->count_scores;
+           args->row_costs.n > 0 || args->average || args->scores != NULL || args->space.count_scores;
 }
 
 /* --- limits ------------------------------------------------------------------------------------- */
@@ -190,8 +190,8 @@ static mel_status check_scores(const cli_apply_args *args, mel_error *err)
     } others[] = { { args->scores != NULL &&
                          (mel_problem_inputs(space) != 0 || space->labels != NULL || space->groups != NULL),
                      "--data, --probs, --labels and --groups" },
-                   { args->scores != NULL && args->count_scores, "--count-scores" },
-                   { args->count_scores && space->probs == NULL, "anything but --probs and --labels" },
+                   { args->scores != NULL && args->space.count_scores, "--count-scores" },
+                   { args->space.count_scores && space->probs == NULL, "anything but --probs and --labels" },
                    { args->row_costs.n > 0, "--row-cost" },
                    { args->class_prior_from != NULL, "--class-prior-from" },
                    { args->rule == MEL_RULE_HASH, "--rule hash" },
@@ -255,7 +255,7 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
         return status;
     if (space.smooth)
         return cli_fail(err, MEL_EINVAL, "--smooth goes with --evidence labels and metrics of (TP, TN)");
-    if (args->scores != NULL || args->count_scores)
+    if (args->scores != NULL || args->space.count_scores)
         return make_counted(a, args, want.needs_groups, run, err);
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);

@@ -25,7 +25,6 @@ typedef struct {
     mel_text_list row_costs;
     bool average;
     const char *scores; /* of melicit moments, instead of rows */
-    bool count_scores;  /* of the rows */
 } cli_apply_args;
 
 /* What was found; cleared in one place. */

@@ -169,8 +169,8 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
 {
     if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) != 1)
         return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json, --named NAME and --point A,B,..");
-    if ((args->scores != NULL || args->count_scores) && args->point != NULL)
-        return cli_fail(err, MEL_EINVAL, "--point goes with rows or a population, not with counted scores");
+    if (args->scores != NULL && args->point != NULL)
+        return cli_fail(err, MEL_EINVAL, "--point goes with rows or a population, not with --scores");
     if (args->space.radius_method != 0)
         return cli_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
@@ -333,12 +333,6 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_apply_args, scores),
       .help = "two classes: instead of rows, how many of them have which score, as `melicit moments --probs` "
               "and `melicit merge` count them" },
-    { .name = "count-scores",
-      .reads = MEL_OF_PROBS,
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_apply_args, count_scores),
-      .help = "two classes: rows are counted by score, group and class, file by file of a pattern and by "
-              "several ranks, and not held; thresholds are found to a millionth" },
     { .name = "point",
       .argument = "A,B,..",
       .kind = CLI_TEXT,

@@ -123,6 +123,8 @@ typedef struct {
     const char **held; /* memory of mel_problem_from_json; NULL: none */
     mel_text_list
         numbers; /* columns of numbers that come along with the rows: of the table, or of `labels` */
+    /* Rows of two classes are counted by score, file by file of a pattern, and not held: for planar faces. */
+    bool count_scores;
 } mel_problem_options;
 #define MEL_PROBLEM_DEFAULTS                                                                                 \
     {                                                                                                        \

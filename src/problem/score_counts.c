@@ -322,7 +322,7 @@ static void put_rows(mel_problem *p, const mel_score_counts *c)
         }
 }
 
-static mel_status make_rows(mel_problem *p, const mel_score_counts *c, mel_error *err)
+mel_status mel_score_counts_rows_of(mel_problem *p, const mel_score_counts *c, mel_error *err)
 {
     const size_t n = kinds_of_rows(c);
     const char *const *name = (const char *const *)c->class_name;
@@ -351,7 +351,7 @@ mel_status mel_problem_of_scores(mel_problem **out, const mel_score_counts *coun
     *out = mel_alloc_zero(1, sizeof **out);
     if (*out == NULL)
         return mel_fail_memory(err, "a problem");
-    const mel_status status = make_rows(*out, counts, err);
+    const mel_status status = mel_score_counts_rows_of(*out, counts, err);
     if (status != MEL_OK) {
         mel_problem_free(*out);
         *out = NULL;

@@ -33,6 +33,8 @@ mel_score_counts *mel_score_counts_new(const char *const *class_name, size_t n_g
                                        const char *const *group_name);
 /* One more name, at its place. MEL_EDATA where it is there already. */
 mel_status mel_score_counts_add_file(mel_score_counts *counts, const char *file, mel_error *err);
+/* Rows of a problem that has none yet, each with the number of rows that it stands for as its weight. */
+mel_status mel_score_counts_rows_of(mel_problem *problem, const mel_score_counts *counts, mel_error *err);
 /* As n bytes, for free(), and of such bytes again: for other ranks of the same program. */
 mel_status mel_score_counts_pack(char **bytes, size_t *n, const mel_score_counts *counts, mel_error *err);
 mel_status mel_score_counts_unpack(mel_score_counts **out, const char *bytes, mel_error *err);

@@ -199,7 +199,9 @@ static mel_status count_file(mel_score_counts **all, const mel_problem_options *
     const mel_problem_want want = { .rows = true, .grouped = opt->groups != NULL, .whom = "such" };
     mel_problem *p = NULL;
     mel_score_counts *one = NULL;
-    mel_status status = mel_problem_make(&p, opt, &want, err);
+    mel_problem_options rows_of = *opt;
+    rows_of.count_scores = rows_of.smooth = false; /* those of the face */
+    mel_status status = mel_problem_make(&p, &rows_of, &want, err);
     if (status == MEL_OK && p->n_classes != 2)
         status = mel_fail(err, MEL_EDATA, "%s has %zu classes: scores are counted of two", opt->probs,
                           p->n_classes);

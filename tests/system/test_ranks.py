@@ -163,6 +163,8 @@ SPACES = {  # ANSWER: rank 0 asks, the others measure what it needs
     "point": (("space", "--point", "0.5,0.2,0.2", "--coordinates", "diagonal", *THREE), ((4, 2),)),  # that is searched for by labels
     "direction": (("space", "--direction", "1,0,1", "--coordinates", "diagonal", "--kind", "rates", "--data", "d-*.csv.gz"), ((3, 1),)),
     "scores": (("space", "--probs", "s-*.npy", "--labels", "t-*.npy", "--plot", "out.json"), ((3, 1),)),  # one number of each row is exchanged
+    "counted": (("elicit", "--count-scores", "--oracle", ANSWER, "--max-questions", "3", "--probs", "s-*.npy", "--labels", "t-*.npy",
+                 "--out", "out.json"), ((3, 1),)),
     "two_classes": (("elicit", "--family", "fair-linear", "--evidence", "model", "--oracle", ANSWER, "--max-questions", "3", *GROUPED,
                      "--report", "out.json"), ((2, 1),)),
     "radius": (("space", "--radius-method", "thesis", *THREE), ((2, 2),)),

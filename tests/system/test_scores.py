@@ -1,4 +1,4 @@
-"""Rows of two classes counted by score: moments --probs, merge, apply --scores and --count-scores, and what they refuse."""
+"""Rows of two classes counted by score: moments --probs, merge, apply --scores, --count-scores of apply, space and elicit, and what they refuse."""
 import json
 
 import numpy
@@ -120,6 +120,36 @@ def test_refused(scored):
     scored("apply", "--named", "f1", "--scores", "t").refused(3, "t: these are no counts of scores")
     (scored.folder / "s-3.npy").unlink()
     scored("apply", "--named", "f1", *FROM, "--count-scores").refused(3, "have the same text in place of the *")
+
+
+ANSWER = "cmd:while read question; do echo a; done"
+
+
+def test_faces(scored):
+    """The face of counted scores is that of the rows, as scores in one cell are equal here; sessions go on with it."""
+    exact, counted = (scored("space", *FROM, *more, "--smooth", "--point", "0.1,0.4", "--json").done().json for more in ((), ("--count-scores",)))
+    assert counted["rows"] == exact["rows"] == ROWS
+    for key in ("positives", "area", "radius", "n_vertices", "smooth"):
+        near = 1e-3 if key == "smooth" else 1e-6  # thresholds of the fit are scores that many rows have: a millionth decides about them
+        assert counted[key] == pytest.approx(exact[key], abs=near), key
+    rules = [one["classifier"]["rules"][0]["threshold"] for one in (exact, counted)]
+    assert rules[0] == pytest.approx(rules[1], abs=2e-6)
+    ask = ("elicit", "--oracle", ANSWER, "--json", "--max-questions")
+    whole = scored(*ask, 5, *FROM, "--count-scores").done().json
+    scored(*ask, 2, *FROM, "--count-scores", "--session", "s.jsonl").done()
+    going_on = scored(*ask, 5, "--session", "s.jsonl").done().json
+    assert going_on["metric"] == whole["metric"]
+    scored("elicit", "--oracle", ANSWER, "--max-questions", 6, *FROM, "--session", "s.jsonl").refused(6, "count_scores")
+    point = [scored("apply", *FROM, *more, "--point", "0.1,0.4", "--json").done().json["classifier"]["rules"] for more in ((), ("--count-scores",))]
+    assert [rule["share"] for rule in point[0]] == pytest.approx([rule["share"] for rule in point[1]], abs=1e-9)
+
+
+@pytest.mark.parametrize("more, sentence", [
+    (("--kind", "rates"), "needs the rows themselves"), (("--evidence", "model"), "needs the rows themselves"),
+    (("--groups", "g-*.csv"), "needs the rows themselves"), (("--coordinates", "offdiagonal"), "needs the rows themselves"),
+])
+def test_spaces_that_need_rows(scored, more, sentence):
+    scored("space", *FROM, *more, "--count-scores").refused(2, sentence)
 
 
 @pytest.mark.parametrize("change", [("cell", [3, 3]), ("first", [-1, 2]), ("group", [1, 1]), ("cell", [1 << 20, 1]), ("classes", ["a", "a"]),

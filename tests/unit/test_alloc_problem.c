@@ -264,6 +264,19 @@ static mel_status count_scores(void *context)
     return status;
 }
 
+static mel_status count_for_face(void *context)
+{
+    const mel_problem_want want = { .planar = true, .coordinates = MEL_BINARY, .whom = "such" };
+    mel_problem *problem = NULL;
+    const mel_status status = mel_problem_make(&problem, context, &want, NULL);
+    if (status == MEL_OK) {
+        assert_int_equal(problem->n_rows, 8);
+        assert_close(mel_face_positives(problem->face), 5.0 / 8.0, 0.0);
+    }
+    mel_problem_free(problem);
+    return status;
+}
+
 static void test_scores(void **state)
 {
     (void)state;
@@ -288,6 +301,10 @@ static void test_scores(void **state)
     opt.resources = (mel_resources){ .threads = 1 };
     assert_int_equal(count_scores(&opt), MEL_OK);
     test_each_allocation("counted scores", count_scores, &opt);
+    opt.groups = NULL;
+    opt.count_scores = true;
+    assert_int_equal(count_for_face(&opt), MEL_OK);
+    test_each_allocation("a face of counted scores", count_for_face, &opt);
 }
 
 int main(void)
