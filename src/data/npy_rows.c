@@ -10,22 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HEADER_BYTES = 4096 };
-
-/* Whether a file is of numbers, row after row, as many as its header promises, and not packed. */
-static bool read_header(mel_npy_header *h, mel_source *source, const mel_read_options *opt)
-{
-    char bytes[MOST_HEADER_BYTES];
-    size_t got = 0;
-    const uint64_t size = mel_source_expected(source);
-    mel_error unused;
-    return size > 0 && mel_source_read(source, bytes, sizeof bytes, &got, &unused) == MEL_OK &&
-           mel_npy_header_parse(h, bytes, got, false, &unused) == MEL_OK &&
-           mel_npy_check_shape(h, (size_t)size, opt, &unused) == MEL_OK && !h->fortran && h->matrix == 0 &&
-           h->kind != 'U' && h->kind != 'S';
-}
-
-/* The same for a file by its name, with the rows and columns that are wanted. */
+/* Whether a file can be read in blocks, and has the rows and columns that are wanted. */
 static bool is_plain(const char *file, size_t rows, size_t columns, const mel_read_options *opt)
 {
     mel_source *source = NULL;
@@ -35,8 +20,8 @@ static bool is_plain(const char *file, size_t rows, size_t columns, const mel_re
         return false;
     mel_format format = MEL_FORMAT_AUTO;
     const bool plain = mel_find_format(&format, source, file, opt, &unused) == MEL_OK &&
-                       format == MEL_FORMAT_NPY && mel_source_rewind(source, &unused) == MEL_OK &&
-                       read_header(&h, source, opt) && h.rows == rows && h.columns == columns;
+                       format == MEL_FORMAT_NPY && mel_npy_plain(&h, source, opt) && h.matrix == 0 &&
+                       h.rows == rows && h.columns == columns;
     mel_source_free(source);
     return plain;
 }
@@ -84,9 +69,9 @@ static mel_status take_file(const mel_row_taker *taker, const char *pattern, con
     mel_source *source = NULL;
     mel_npy_header h = { 0 };
     size_t got = 0;
-    char skipped[MOST_HEADER_BYTES], *bytes = NULL;
+    char skipped[MEL_NPY_HEADER_BYTES], *bytes = NULL;
     mel_status status = mel_source_open(&source, file, opt->max_bytes, err);
-    if (status == MEL_OK && !read_header(&h, source, opt))
+    if (status == MEL_OK && !mel_npy_plain(&h, source, opt))
         status = mel_fail(err, MEL_EDATA, "the file changed while it was read");
     if (status == MEL_OK)
         status = mel_source_rewind(source, err);

@@ -173,10 +173,13 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
     }
     char *bytes = NULL;
     size_t n = 0;
-    if (status == MEL_OK)
+    bool read = false;
+    if (status == MEL_OK && format == MEL_FORMAT_NPY)
+        status = mel_read_npy_rows(&read, out, source, name, opt, err);
+    if (status == MEL_OK && !read)
         status = mel_source_all(&bytes, &n, source, 1, err);
     mel_source_free(source);
-    if (status == MEL_OK)
+    if (status == MEL_OK && !read)
         status = read_bytes(out, format, bytes, n, name, opt, err);
     if (status == MEL_OK)
         (*out)->format = format;
