@@ -157,7 +157,8 @@ static const cli_option options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, probs),
-      .help = "--classifier: class probabilities of the rows (CSV by names; NPY in the sorted order of the "
+      .help = "--classifier: class probabilities of the rows, in a file or in all files of 'p-*.npy' (CSV by "
+              "names; NPY in the sorted order of the "
               "labels; a single column is that of the class it is named after, or of the positive one if it "
               "has no name, or one such as p or score)" },
     { .name = "columns",
@@ -249,9 +250,8 @@ const cli_command cli_predict = {
     .summary = "give probabilities or decisions for new rows",
     .description =
         "Applies a stored model to the rows of a table, or a stored classifier (of melicit apply or melicit "
-        "optimise) to probabilities of any model. Tables in CSV files are read in blocks, so they may be "
-        "larger "
-        "than the memory.",
+        "optimise) to probabilities of any model. Tables in CSV files are read in blocks, and the files of a "
+        "pattern one after the other, so they may be larger than the memory.",
     .groups = groups,
     .examples = examples,
     .notes =
