@@ -133,6 +133,25 @@ static mel_status weigh_by_model(mel_rule_evidence *e, const mel_rule_rows *rows
     return status;
 }
 
+/* What thresholds are on. Rows that were counted in cells of one width and are next to certain ones, of 0 and
+ * 1, may have any score up to these: thresholds between the two are to lie at the edge, 2^-40 from 0 or 1. */
+static void put_scores(mel_rule_evidence *e, const mel_rule_rows *rows)
+{
+    static const double near = 0x1p-20, edge = 0x1p-40;
+    double low = 1.0, high = 0.0; /* of those that are not certain */
+    for (size_t r = 0; r < rows->n_rows; r++) {
+        const double p = e->score[r] = rows->probability[2 * r + 1];
+        low = p > 0.0 ? fmin(low, p) : low;
+        high = p < 1.0 ? fmax(high, p) : high;
+    }
+    for (size_t r = 0; r < rows->n_rows && rows->count != NULL; r++) {
+        if (e->score[r] == 0.0 && low < near)
+            e->score[r] = 2.0 * edge - low;
+        else if (e->score[r] == 1.0 && 1.0 - high < near)
+            e->score[r] = 2.0 * (1.0 - edge) - high;
+    }
+}
+
 mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *rows,
                                   const mel_rule_options *opt, mel_error *err)
 {
@@ -150,8 +169,8 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
         mel_adjust(e->probability, opt->adjustment, n, rows->probability);
     else if (own)
         memcpy(e->probability, rows->probability, n * columns * sizeof *e->probability);
-    for (size_t r = 0; by_score && r < n; r++)
-        e->score[r] = rows->probability[r * columns + columns - 1];
+    if (by_score)
+        put_scores(e, rows);
     mel_rule_rows counted = *rows; /* limits are about rows, whatever they cost: steps are split then */
     const bool split = rows->row_cost != NULL && opt->n_limits > 0;
     counted.row_cost = split ? NULL : rows->row_cost;

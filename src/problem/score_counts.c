@@ -101,10 +101,17 @@ size_t mel_score_counts_rows(const mel_score_counts *counts)
 
 /* --- taking ------------------------------------------------------------------------------------- */
 
-static uint64_t cell_of(double score)
+static uint64_t place_of_score(double score)
 {
     const double up = ceil((score - mel_score_shift) * MEL_SCORE_CELLS);
-    return up < 1.0 ? 0 : up > MEL_SCORE_CELLS ? MEL_SCORE_CELLS - 1 : (uint64_t)up - 1;
+    return score > 1.0 - mel_score_shift ? MEL_SCORE_PLACES - 1 : up < 1.0 ? 0 : (uint64_t)up;
+}
+
+static double score_of_place(uint64_t place)
+{
+    return place == 0                      ? 0.0
+           : place == MEL_SCORE_PLACES - 1 ? 1.0
+                                           : ((double)place - 0.5) / MEL_SCORE_CELLS + mel_score_shift;
 }
 
 static int by_number(const void *a, const void *b)
@@ -132,7 +139,8 @@ static mel_status sorted_keys(uint64_t *key, const mel_counted_rows *rows, const
     for (size_t r = 0; r < rows->n && status == MEL_OK; r++) {
         status = check_row(rows, r, err);
         const uint64_t group = status == MEL_OK && rows->n_groups > 0 ? place[rows->group[r]] : 0;
-        key[r] = (group * MEL_SCORE_CELLS + cell_of(rows->probability[2 * r + 1])) * 2 + (rows->label[r] & 1);
+        key[r] = (group * MEL_SCORE_PLACES + place_of_score(rows->probability[2 * r + 1])) * 2 +
+                 (rows->label[r] & 1);
     }
     if (status == MEL_OK)
         qsort(key, rows->n, sizeof *key, by_number);
@@ -223,8 +231,8 @@ static size_t all_groups(const char **name, const mel_score_counts *a, const mel
 
 static uint64_t key_in(const mel_count_cell *cell, const size_t *place)
 {
-    const uint64_t group = cell->key / MEL_SCORE_CELLS;
-    return place[group] * MEL_SCORE_CELLS + cell->key % MEL_SCORE_CELLS;
+    const uint64_t group = cell->key / MEL_SCORE_PLACES;
+    return place[group] * MEL_SCORE_PLACES + cell->key % MEL_SCORE_PLACES;
 }
 
 /* Groups keep their order among each other, so both lists are sorted under the new keys, too. */
@@ -309,14 +317,14 @@ static void put_rows(mel_problem *p, const mel_score_counts *c)
 {
     for (size_t i = 0; i < c->n; i++)
         for (uint32_t k = 0; k < 2; k++) {
-            const uint64_t cell = c->cell[i].key % MEL_SCORE_CELLS, rows = c->cell[i].rows[k];
+            const uint64_t rows = c->cell[i].rows[k];
             if (rows == 0)
                 continue;
-            const double score = ((double)cell + 0.5) / MEL_SCORE_CELLS + mel_score_shift;
+            const double score = score_of_place(c->cell[i].key % MEL_SCORE_PLACES);
             p->probability[2 * p->n_rows] = 1.0 - score;
             p->probability[2 * p->n_rows + 1] = score;
             p->label[p->n_rows] = k;
-            p->group[p->n_rows] = (uint32_t)(c->cell[i].key / MEL_SCORE_CELLS);
+            p->group[p->n_rows] = (uint32_t)(c->cell[i].key / MEL_SCORE_PLACES);
             p->weight[p->n_rows] = p->count[p->n_rows] = (double)rows;
             p->n_rows++;
         }

@@ -5,16 +5,18 @@
 #include "base/internal.h"
 #include "melicit/problem.h"
 
-/* Cell c has the scores above edge c, which is c / MEL_SCORE_CELLS + mel_score_shift, up to edge c + 1; the
- * first has those below, too. All are of one width, and a threshold half-way between the middles of two of
- * them is an edge or in an empty one: no cell is cut, so that what is said of a threshold is exact. The shift
- * keeps edges off the scores that are common, such as 0.5, which some rules take as above a threshold that
- * they equal and some as below. Edges and middles are sums of few powers of two: nothing is rounded. */
-enum { MEL_SCORE_CELLS = 1 << 20 };
+/* Cell c has the scores above edge c, which is c / MEL_SCORE_CELLS + mel_score_shift, up to edge c + 1. All
+ * are of one width, and a threshold half-way between the middles of two of them is an edge or in an empty
+ * one: no cell is cut, so that what is said of a threshold is exact. The shift keeps edges off the scores
+ * that are common, such as 0.5, which some rules take as above a threshold that they equal and some as below.
+ * Edges and middles are sums of few powers of two: nothing is rounded. Scores up to the first edge and less
+ * than the shift from 1 are certain, and have places of their own, before the first cell and behind the last.
+ */
+enum { MEL_SCORE_CELLS = 1 << 20, MEL_SCORE_PLACES = MEL_SCORE_CELLS + 2 };
 static const double mel_score_shift = 1.0 / ((double)MEL_SCORE_CELLS * MEL_SCORE_CELLS);
 
 typedef struct {
-    uint64_t key; /* group * MEL_SCORE_CELLS + cell */
+    uint64_t key; /* group * MEL_SCORE_PLACES + place */
     uint64_t rows[2];
 } mel_count_cell;
 

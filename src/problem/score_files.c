@@ -23,9 +23,8 @@ static const char *const lists[LISTS] = { "cell", "group", "first", "second" };
 
 static double number_of(const mel_count_cell *cell, size_t list)
 {
-    return (double)(list == CELL    ? cell->key % MEL_SCORE_CELLS
-                    : list == GROUP ? cell->key / MEL_SCORE_CELLS
-                                    : cell->rows[list - FIRST]);
+    return list == CELL ? (double)(cell->key % MEL_SCORE_PLACES) - 1.0 /* the first place is before cell 0 */
+                        : (double)(list == GROUP ? cell->key / MEL_SCORE_PLACES : cell->rows[list - FIRST]);
 }
 
 static json_t *list_json(const mel_score_counts *c, size_t list)
@@ -62,23 +61,25 @@ mel_status mel_score_counts_save(const mel_score_counts *c, const char *path, me
 
 /* --- reading ------------------------------------------------------------------------------------ */
 
-/* A whole number from 0 up to below `end`; false: it is none. */
-static bool whole_of(uint64_t *out, const json_t *list, size_t i, double end)
+/* How much a whole number is above `least`, which is below `end`; false: it is none. */
+static bool whole_of(uint64_t *out, const json_t *list, size_t i, json_int_t least, double end)
 {
     const json_t *value = json_array_get(list, i);
-    *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : 0;
-    return json_is_integer(value) && json_integer_value(value) >= 0 && (double)*out < end;
+    const bool fits = json_is_integer(value) && json_integer_value(value) >= least;
+    *out = fits ? (uint64_t)(json_integer_value(value) - least) : 0;
+    return fits && (double)*out < end;
 }
 
 static bool read_cell(mel_count_cell *cell, const json_t *json, size_t i, size_t n_groups)
 {
     const double most = 9007199254740992.0; /* 2^53: what a double can count to */
     uint64_t value[LISTS];
-    const double end[LISTS] = { MEL_SCORE_CELLS, n_groups > 0 ? (double)n_groups : 1.0, most, most };
+    const double end[LISTS] = { MEL_SCORE_PLACES, n_groups > 0 ? (double)n_groups : 1.0, most, most };
     for (size_t l = 0; l < LISTS; l++)
-        if (!whole_of(&value[l], json_object_get(json, lists[l]), i, end[l]))
+        if (!whole_of(&value[l], json_object_get(json, lists[l]), i, l == CELL ? -1 : 0, end[l]))
             return false;
-    *cell = (mel_count_cell){ value[GROUP] * MEL_SCORE_CELLS + value[CELL], { value[FIRST], value[SECOND] } };
+    *cell =
+        (mel_count_cell){ value[GROUP] * MEL_SCORE_PLACES + value[CELL], { value[FIRST], value[SECOND] } };
     return value[FIRST] + value[SECOND] > 0;
 }
 

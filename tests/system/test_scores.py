@@ -82,15 +82,28 @@ def write_certain(melicit, wrong):
 
 @pytest.mark.parametrize("wrong", [0, 0.1])
 def test_scores_of_0_and_1(melicit, wrong):
-    """They lie in the first and the last cell. By the labels nothing changes; calibration does not take them as certain (docs/scale.md)."""
+    """They have places of their own, next to the first and the last cell: calibration sees what it sees in the rows, also where labels contradict."""
     write_certain(melicit, wrong)
     for asked in (("--named", "g-mean"), ("--named", "f1", "--evidence", "labels"), ("--named", "accuracy", "--at-most", "flagged=20%", "--evidence", "labels")):
         (exact, at), (counted, near) = found(melicit, *FROM, *asked), found(melicit, *FROM, *asked, "--count-scores")
-        if "labels" in asked:
-            assert counted["value"] == pytest.approx(exact["value"], abs=1e-12) and counted["by_labels"] == pytest.approx(exact["by_labels"], abs=1e-12)
-            assert [r["threshold"] for r in json.loads(near)["rules"]] == pytest.approx([r["threshold"] for r in json.loads(at)["rules"]], abs=1e-6)
-        else:
-            assert counted["value"] == pytest.approx(exact["value"], abs=1e-5 if wrong == 0 else 0.02)
+        assert counted["value"] == pytest.approx(exact["value"], abs=1e-7) and counted["by_labels"] == pytest.approx(exact["by_labels"], abs=1e-12)
+        assert [r["threshold"] for r in json.loads(near)["rules"]] == pytest.approx([r["threshold"] for r in json.loads(at)["rules"]], abs=1e-6)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_thresholds_next_to_0_and_1(melicit, turned):
+    """The best rule tells 0 from all that is above it, or 1 from all that is below: no row of the cell next to it is on the wrong side."""
+    rng = numpy.random.default_rng(7)
+    s = numpy.where(numpy.arange(400) % 2 == 0, 0.0, 10.0 ** -rng.uniform(6, 11, 400))
+    y = (s > 0) == (rng.random(400) < 0.95)
+    s = 1 - s if turned else s
+    y = ~y if turned else y
+    numpy.save(melicit.folder / "s-0.npy", s)
+    melicit.write("y-0.csv", "y\n" + "".join("yes\n" if v else "no\n" for v in y))
+    said = found(melicit, *FROM, "--named", "accuracy", "--evidence", "labels", "--count-scores")[0]
+    melicit("predict", "--classifier", "c.json", "--probs", "s-*.npy", "--out", "d.csv").done()
+    right = numpy.mean(((numpy.array((melicit.folder / "d.csv").read_text().split()[1:]) == "yes") == y))
+    assert said["value"] == pytest.approx(right, abs=1e-12) and right > 0.9
 
 
 def test_refused(scored):
