@@ -293,21 +293,11 @@ static mel_status read_rows(mel_table *table, const mel_npy_header *h, mel_sourc
     return status;
 }
 
-/* Fills a table of the header's shape. */
-static mel_status make_table(mel_table **out, const mel_npy_header *h, const char *items, mel_source *source,
-                             const char *name, const mel_read_options *opt, mel_error *err)
+/* A table whose cells are there, unless `status` says that they are not. */
+static mel_status finish(mel_table **out, mel_table *table, mel_status status, const mel_npy_header *h,
+                         const mel_read_options *opt, mel_error *err)
 {
-    mel_table *table = new_table(name, h);
-    if (table == NULL)
-        return mel_fail_memory(err, "a table");
-    const unsigned char *at = (const unsigned char *)items;
-    const bool text = table->column[0].type == MEL_COLUMN_TEXT;
-    mel_status status = mel_refuse_overrides(table, opt, err);
-    if (status == MEL_OK && source != NULL)
-        status = read_rows(table, h, source, err);
-    else if (status == MEL_OK)
-        status = text ? convert_texts(table, h, at, opt, err) : convert_rows(table, h, at, 0, h->rows, err);
-    if (status == MEL_OK && text)
+    if (status == MEL_OK && table->column[0].type == MEL_COLUMN_TEXT)
         status = warn_numbers(table, err);
     if (status == MEL_OK)
         status = mel_notes_check(&table->notes, opt->strict, err);
@@ -324,11 +314,21 @@ static mel_status make_table(mel_table **out, const mel_npy_header *h, const cha
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err)
 {
-    mel_npy_header header;
-    mel_status status = mel_npy_header_parse(&header, bytes, n, opt->matrices, err);
+    mel_npy_header h;
+    mel_status status = mel_npy_header_parse(&h, bytes, n, opt->matrices, err);
     if (status == MEL_OK)
-        status = mel_npy_check_shape(&header, n, opt, err);
-    return status == MEL_OK ? make_table(out, &header, bytes + header.offset, NULL, name, opt, err) : status;
+        status = mel_npy_check_shape(&h, n, opt, err);
+    if (status != MEL_OK)
+        return status;
+    mel_table *table = new_table(name, &h);
+    if (table == NULL)
+        return mel_fail_memory(err, "a table");
+    const unsigned char *items = (const unsigned char *)bytes + h.offset;
+    status = mel_refuse_overrides(table, opt, err);
+    if (status == MEL_OK)
+        status = table->column[0].type == MEL_COLUMN_TEXT ? convert_texts(table, &h, items, opt, err)
+                                                          : convert_rows(table, &h, items, 0, h.rows, err);
+    return finish(out, table, status, &h, opt, err);
 }
 
 bool mel_npy_plain(mel_npy_header *h, mel_source *source, const mel_read_options *opt)
@@ -347,7 +347,15 @@ bool mel_npy_plain(mel_npy_header *h, mel_source *source, const mel_read_options
 mel_status mel_read_npy_rows(bool *read, mel_table **out, mel_source *source, const char *name,
                              const mel_read_options *opt, mel_error *err)
 {
-    mel_npy_header header;
-    *read = mel_npy_plain(&header, source, opt);
-    return *read ? make_table(out, &header, NULL, source, name, opt, err) : MEL_OK;
+    mel_npy_header h;
+    *read = mel_npy_plain(&h, source, opt);
+    if (!*read)
+        return MEL_OK;
+    mel_table *table = new_table(name, &h);
+    if (table == NULL)
+        return mel_fail_memory(err, "a table");
+    mel_status status = mel_refuse_overrides(table, opt, err);
+    if (status == MEL_OK)
+        status = read_rows(table, &h, source, err);
+    return finish(out, table, status, &h, opt, err);
 }
