@@ -200,17 +200,19 @@ mel_status mel_disk_read(const void **out, const mel_disk *disk, size_t at, size
     }
     if (!mel_disk_buffer_hold(buffer, end - first))
         return mel_fail_memory(err, "rows on disk");
-    const bool direct = disk->direct >= 0 && (uintptr_t)buffer->bytes % PAGE == 0;
-    const int file = direct ? disk->direct : disk->file;
+    const bool aligned = (uintptr_t)buffer->bytes % PAGE == 0;
+    int file = disk->direct >= 0 && aligned ? disk->direct : disk->file;
     for (size_t done = 0; done < end - first;) {
         const ssize_t got = pread(file, buffer->bytes + done, end - first - done, (off_t)(first + done));
-        if (got < 0 && errno != EINTR)
+        if (got < 0 && errno == EINVAL && file == disk->direct) /* larger pages, or not there after all */
+            file = disk->file;
+        else if (got < 0 && errno != EINTR)
             return refuse(errno, err);
         if (got == 0)
             return refuse(EIO, err);
         done += got > 0 ? (size_t)got : 0;
     }
-    if (!direct)
+    if (file == disk->file)
         (void)posix_fadvise(file, (off_t)first, (off_t)(end - first), POSIX_FADV_DONTNEED);
     *out = buffer->bytes + (at - first);
     return MEL_OK;
