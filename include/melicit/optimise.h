@@ -167,7 +167,7 @@ MEL_API mel_status mel_passes_load(mel_passes **out, const char *path, mel_error
 MEL_API mel_status mel_passes_take(mel_moments **out, const mel_passes *passes, const char *file,
                                    const mel_weight_rows *rows, int threads, mel_error *err);
 /* The sums over all files, for the next call of mel_optimise. MEL_EDATA unless they were taken at the rule
- * that is wanted, of the same rows as before. */
+ * that is wanted, of the same rows as before. A run that failed may be given its last sums again. */
 MEL_API mel_status mel_passes_add(mel_passes *passes, const mel_moments *moments, mel_error *err);
 
 /* --- the classifier ----------------------------------------------------------------------------- */

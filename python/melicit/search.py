@@ -103,9 +103,12 @@ class Search:
         self._run()
 
     def step(self, moments: Moments) -> None:
-        """Goes on with the sums over all training rows at `iterate`, which then is another one, or None at the end."""
+        """Goes on with the sums over all training rows at `iterate`, which then is another one, or None at the end. Where the
+        metric raises, so does this, and the same step may be tried again."""
         if not isinstance(moments, Moments):
             raise TypeError(f"moments: expected melicit.Moments, not {type(moments).__name__}")
+        if self.iterate is None:
+            raise fail("ESTATE", "no sums are wanted: the search has ended")
         call(lib.mel_passes_add, self._passes, moments._handle)
         self._run()
 

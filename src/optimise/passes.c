@@ -144,11 +144,11 @@ mel_status mel_passes_all(double *total, mel_passes *p, const double *first_weig
 
 /* --- sums of a file ----------------------------------------------------------------------------- */
 
-/* Of the rule that is wanted and of the classes that it is about. */
-static void digest_wanted(char digest[MEL_DIGEST_HEX], const mel_passes *p)
+/* Of a rule and of the classes that it is about. */
+static void digest_rule(char digest[MEL_DIGEST_HEX], const mel_passes *p, const double *weight)
 {
     char chain[2][MEL_DIGEST_HEX];
-    mel_digest(p->wanted, mel_passes_weights(p) * sizeof *p->wanted, chain[0]);
+    mel_digest(weight, mel_passes_weights(p) * sizeof *weight, chain[0]);
     for (size_t c = 0; c < p->k; c++) {
         mel_digest(p->class_name[c], strlen(p->class_name[c]), chain[1]);
         mel_digest(chain, sizeof chain, digest);
@@ -187,7 +187,7 @@ mel_status mel_passes_take(mel_moments **out, const mel_passes *p, const char *f
     if (m == NULL || !mel_moments_part_new(&part, m, file, rows->n_rows, 0, NULL))
         status = mel_fail_memory(err, "moments");
     else
-        digest_wanted(m->at, p);
+        digest_rule(m->at, p, p->wanted);
     if (status == MEL_OK)
         status = take_sums(part.sum, p, rows, threads, err);
     if (status == MEL_OK)
@@ -198,18 +198,27 @@ mel_status mel_passes_take(mel_moments **out, const mel_passes *p, const char *f
 
 /* --- sums of all files -------------------------------------------------------------------------- */
 
-static mel_status check_wanted(const mel_passes *p, const mel_moments *m, mel_error *err)
+static bool is_at(const mel_moments *m, const mel_passes *p, const double *weight)
 {
     char at[MEL_DIGEST_HEX];
-    mel_status status = mel_moments_expect(m, MEL_MOMENTS_PASSES, err);
-    if (status == MEL_OK && !p->waits)
-        status = mel_fail(err, MEL_ESTATE, "no sums are wanted: the run has ended, or not begun");
+    digest_rule(at, p, weight);
+    return m->n_classes == p->k && m->n_columns == size_of(p, 1).n_directions && strcmp(at, m->at) == 0;
+}
+
+/* *again: they are the last that were added, to a run that ended since: the same call once more. */
+static mel_status check_wanted(bool *again, const mel_passes *p, const mel_moments *m, mel_error *err)
+{
+    const mel_status status = mel_moments_expect(m, MEL_MOMENTS_PASSES, err);
+    *again = false;
     if (status != MEL_OK)
         return status;
-    digest_wanted(at, p);
-    return m->n_classes == p->k && m->n_columns == size_of(p, 1).n_directions && strcmp(at, m->at) == 0
-               ? MEL_OK
-               : mel_fail(err, MEL_EDATA, "the moments were taken at another iterate");
+    if (!p->waits) {
+        *again = p->n > 0 && is_at(m, p, p->weight + (p->n - 1) * mel_passes_weights(p));
+        return *again ? MEL_OK
+                      : mel_fail(err, MEL_ESTATE, "no sums are wanted: the run has ended, or not begun");
+    }
+    return is_at(m, p, p->wanted) ? MEL_OK
+                                  : mel_fail(err, MEL_EDATA, "the moments were taken at another iterate");
 }
 
 /* Each pass is over the same rows. */
@@ -275,7 +284,8 @@ bool mel_passes_grow(mel_passes *p)
 
 mel_status mel_passes_add(mel_passes *p, const mel_moments *m, mel_error *err)
 {
-    mel_status status = check_wanted(p, m, err);
+    bool again = false;
+    mel_status status = check_wanted(&again, p, m, err);
     if (status == MEL_OK)
         status = check_files(p, m, err);
     if (status != MEL_OK)
@@ -292,7 +302,7 @@ mel_status mel_passes_add(mel_passes *p, const mel_moments *m, mel_error *err)
     else if (memcmp(total, p->total, n_total * sizeof *total) != 0)
         status = mel_fail(err, MEL_EDATA, "the training rows are not those of the sums before");
     free(total);
-    if (status != MEL_OK)
+    if (status != MEL_OK || again)
         return status;
     memcpy(p->weight + p->n * n_weight, p->wanted, n_weight * sizeof *p->wanted);
     add_files(p->sum + p->n * n_sum, n_sum, m, n_total);

@@ -94,6 +94,23 @@ def test_optimise(parts, more):
     assert again["value"] == whole["value"]
 
 
+def test_metric_that_fails(parts):
+    """The same command once more goes on, with the same sums, and ends as if nothing had been."""
+    parts.write("metric.py", "import json, pathlib, sys\nfor line in sys.stdin:\n"
+                "    if pathlib.Path('down').exists():\n        sys.exit(3)\n"
+                "    print(1 - abs(sum(c[1] for c in json.loads(line)['chances']) / 600 - 0.4), flush=True)\n")
+    start = ("optimise", "--metric", "cmd:exec /usr/bin/python3 metric.py", "--iterations", 2, "--validation-probs", "p.npy", "--validation-labels", "y.npy")
+    parts(*start, "--probs", "p-*.npy", "--labels", "y-*.npy", "--out", "whole.json").done()
+    said = parts(*start, "--iterate", "run", "--out", "c.json", "--json").done().json
+    while said["end"] == "waits":
+        merged(parts, "--iterate", "run")
+        parts.write("down", "")
+        assert parts(*start, "--iterate", "run", "--moments", "all").code == 3
+        (parts.folder / "down").unlink()
+        said = parts(*start, "--iterate", "run", "--moments", "all", "--out", "c.json", "--json").done().json
+    assert (parts.folder / "c.json").read_bytes() == (parts.folder / "whole.json").read_bytes()
+
+
 def test_patterns(parts):
     """One command for all files has the bytes of one for each."""
     merged(parts, "--classifier", "rule.json")

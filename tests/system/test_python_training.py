@@ -170,6 +170,23 @@ def test_search(shape, tmp_path):
     with pytest.raises(ZeroDivisionError):
         search = melicit.Search(lambda matrix: 1 / 0, p, y, shape=shape)
         search.step(sum(melicit.moments(search.iterate, q, t, part=name) for name, q, t, _ in parts))
+    calls = []
+
+    def fails_once(matrix):
+        calls.append(matrix)
+        if len(calls) == 3:
+            raise OSError("not now")
+        return recalls(matrix)
+
+    search, failed = melicit.Search(fails_once, p, y, iterations=5, shape=shape), 0
+    while search.iterate is not None:
+        at = search.iterate
+        try:
+            search.step(sum(melicit.moments(at, q, t, part=name) for name, q, t, _ in parts))
+        except OSError:
+            failed += 1
+            assert search.iterate is at
+    assert failed == 1 and search.rule.gains == pytest.approx(whole.gains, abs=1e-6)
     with pytest.raises(melicit.MelicitError, match="shape 'round'"):
         melicit.Search("accuracy", p, y, shape="round")
 

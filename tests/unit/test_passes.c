@@ -172,7 +172,8 @@ static void test_refuses(void **state)
     assert_int_equal(mel_moments_merge(&none, small, small, &err), MEL_EDATA);
     assert_non_null(strstr(err.text, "are there twice"));
     assert_ok(mel_passes_add(passes, rest, &err), &err);
-    assert_int_equal(mel_passes_add(passes, rest, &err), MEL_ESTATE);
+    assert_ok(mel_passes_add(passes, rest, &err), &err); /* a run that fails is begun again with the same */
+    assert_int_equal(mel_passes_add(passes, small, &err), MEL_EDATA);
     found = run(&p, MEL_WEIGHT_DIAGONAL, passes, NULL);
     mel_optimise_clear(&found);
     assert_int_equal(mel_passes_add(passes, rest, &err), MEL_EDATA);
