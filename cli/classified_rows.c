@@ -212,25 +212,38 @@ static mel_status predict_table(cli_classified_rows *rows, const mel_model *mode
 }
 
 /* A file without "labels" may have renamed its classes: what their sorted order was is then not known. */
+static bool is_order_known(const mel_classes *classes, const mel_classifier_parts *of)
+{
+    bool sorted = true;
+    for (size_t i = 0; i < classes->n; i++)
+        sorted = sorted && classes->place[i] == i;
+    return sorted || of->label != NULL;
+}
+
+mel_status cli_check_columns(const mel_proba *proba, const mel_classes *classes,
+                             const mel_classifier_parts *of, const char *classifier, const char *probs,
+                             const char *columns, mel_error *err)
+{
+    if (is_order_known(classes, of) || proba->name != NULL || proba->n_columns == 1 || columns != NULL)
+        return MEL_OK;
+    return cli_fail(err, MEL_EINVAL,
+                    "%s does not say what the labels of its classes were (no \"labels\"), nor %s which "
+                    "column is whose: --columns says it",
+                    classifier, probs);
+}
+
+/* Of what is read, and of what is written. */
 static mel_status check_order(const cli_classified_rows *rows, const cli_decider *d,
                               const cli_classifier_job *job, mel_error *err)
 {
-    bool sorted = true;
-    for (size_t i = 0; i < d->classes.n; i++)
-        sorted = sorted && d->classes.place[i] == i;
-    if (sorted || d->of.label != NULL)
-        return MEL_OK;
-    if (rows->proba.name == NULL && rows->proba.n_columns > 1 && job->columns == NULL)
-        return cli_fail(err, MEL_EINVAL,
-                        "%s does not say what the labels of its classes were (no \"labels\"), nor %s which "
-                        "column is whose: --columns says it",
-                        job->classifier, job->probs);
-    return job->csv
-               ? MEL_OK
-               : cli_fail(err, MEL_EINVAL,
-                          "%s does not say what the labels of its classes were (no \"labels\"), by which "
-                          "NPY files are sorted: write CSV, or apply the metric again",
-                          job->classifier);
+    const mel_status status =
+        cli_check_columns(&rows->proba, &d->classes, &d->of, job->classifier, job->probs, job->columns, err);
+    if (status != MEL_OK || is_order_known(&d->classes, &d->of) || job->csv)
+        return status;
+    return cli_fail(err, MEL_EINVAL,
+                    "%s does not say what the labels of its classes were (no \"labels\"), by which "
+                    "NPY files are sorted: write CSV, or apply the metric again",
+                    job->classifier);
 }
 
 /* What the columns of probabilities are. */

@@ -32,5 +32,9 @@ typedef struct {
 mel_status cli_classified_read(cli_classified_rows *out, const cli_decider *decider, const cli_run *run,
                                const cli_classifier_job *job, const mel_read_options *read, mel_error *err);
 void cli_classified_clear(cli_classified_rows *rows);
+/* Whether it is known which column is whose: without names they go by the sorted order of the labels. */
+mel_status cli_check_columns(const mel_proba *proba, const mel_classes *classes,
+                             const mel_classifier_parts *of, const char *classifier, const char *probs,
+                             const char *columns, mel_error *err);
 
 #endif

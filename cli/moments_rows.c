@@ -1,5 +1,6 @@
 /* Moments of rows of class probabilities: what a classifier decides about them, and what an iterate of
  * melicit optimise needs of them. */
+#include "classified_rows.h"
 #include "data/shared.h"
 #include "dataset.h"
 #include "model/shared.h"
@@ -25,29 +26,46 @@ static void place_clear(place *at)
     mel_classes_clear(&at->classes);
 }
 
-static mel_status load_classifier(place *at, const char *path, mel_error *err)
+static mel_status check_classifier(const mel_classifier_parts *of, const cli_moments_job *job, mel_error *err)
 {
+    const char *path = job->classifier;
+    if (of->joint)
+        return cli_fail(err, MEL_EINVAL,
+                        "%s decides by probabilities of groups and classes together, which are not summed "
+                        "up; `melicit predict` reads them",
+                        path);
+    if (of->cost_column != NULL)
+        return cli_fail(
+            err, MEL_EINVAL,
+            "%s weighs rows by their costs, which are not summed up; `melicit predict` reads them", path);
+    return of->n_groups < 2 || job->groups != NULL
+               ? MEL_OK
+               : cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE", path);
+}
+
+static mel_status load_classifier(place *at, const cli_moments_job *job, mel_error *err)
+{
+    const char *path = job->classifier;
     if (mel_weighted_recognise(path))
         return cli_fail(err, MEL_EINVAL,
                         "%s: decisions by basis functions or by a majority are not summed up; `melicit "
                         "predict` makes them",
                         path);
-    const mel_status status = mel_classifier_load(&at->classifier, path, err);
+    mel_status status = mel_classifier_load(&at->classifier, path, err);
     if (status != MEL_OK)
         return status;
     const mel_classifier_parts of = mel_classifier_get(at->classifier);
-    if (of.cost_column != NULL)
-        return cli_fail(
-            err, MEL_EINVAL,
-            "%s weighs rows by their costs, which are not summed up; `melicit predict` reads them", path);
-    return mel_classes_of_names(&at->classes, of.n_classes, of.class_name,
-                                of.label != NULL ? of.label : of.class_name, of.number_texts, err);
+    status = check_classifier(&of, job, err);
+    return status != MEL_OK
+               ? status
+               : mel_classes_of_names(&at->classes, of.n_classes, of.class_name,
+                                      of.label != NULL ? of.label : of.class_name, of.number_texts, err);
 }
 
 static mel_status load_place(place *at, const cli_moments_job *job, mel_error *err)
 {
     if (job->classifier != NULL)
-        return load_classifier(at, job->classifier, err);
+        return load_classifier(at, job, err);
     const mel_status status = mel_passes_load(&at->passes, job->iterate, err);
     if (status != MEL_OK)
         return status;
@@ -108,6 +126,11 @@ static mel_status read_rows(rows_of_file *r, const place *at, const cli_moments_
         status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s is about %zu", job->probs,
                           r->proba.n_classes, job->classifier != NULL ? job->classifier : job->iterate,
                           at->classes.n);
+    if (status == MEL_OK && at->classifier != NULL) {
+        const mel_classifier_parts of = mel_classifier_get(at->classifier);
+        status =
+            cli_check_columns(&r->proba, &at->classes, &of, job->classifier, job->probs, job->columns, err);
+    }
     if (status == MEL_OK)
         status = mel_proba_order(&r->proba, job->probs, job->columns, &at->classes, err);
     if (status == MEL_OK)

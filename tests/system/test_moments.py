@@ -136,6 +136,13 @@ def test_refused(parts):
     parts("moments", "--probs", "p-*.npy", "--labels", "y-0.npy", "--classifier", "rule.json", "--out", "x").refused(2, "y-0.npy is one file")
     parts("moments", "--probs", "p-0.npy", "--labels", "y-2.npy", "--classifier", "rule.json", "--out", "x").refused(3, "expected as many")
     take(parts, 0, "--iterate", "rule.json").refused(3, "rule.json: this is no iterate")
+    named = dict(RULE, classes=["2", "0", "1"])
+    parts.write("named.json", json.dumps({key: named[key] for key in named if key != "labels"}))  # which column is "2"?
+    take(parts, 0, "--classifier", "named.json").refused(2, "--columns says it")
+    take(parts, 0, "--classifier", "named.json", "--columns", "0,1,2").done()
+    gain = RULE["rules"][0]["gain"]
+    parts.write("groups.json", json.dumps(dict(RULE, groups=["u", "v"], rules=[{"gain": [gain, gain], "share": 1}])))
+    take(parts, 0, "--classifier", "groups.json").refused(2, "groups.json decides by groups: give --groups FILE")
     for i in range(4):
         take(parts, i, "--iterate", "run").done()
         (parts.folder / f"{i}.moments").rename(parts.folder / f"{i}.first")
