@@ -63,6 +63,21 @@ static mel_status read_sums(double *sum, size_t n, const json_t *sums, mel_error
     return MEL_OK;
 }
 
+/* How many rows there are, as the sums tell; NaN where a number of rows is below 0. */
+static double counted_rows(const mel_moments *m, const mel_moments_part *part)
+{
+    const bool decisions = m->kind == MEL_MOMENTS_DECISIONS;
+    const size_t n = mel_moments_numbers(m, part), k = m->n_classes, d = m->n_columns;
+    double rows = 0.0;
+    for (size_t i = 0; i < (decisions ? n : k * d); i++) {
+        const bool counts = decisions ? i / (k * d) % 2 == 0 : i % d == 0; /* by labels; of each class */
+        if (part->sum[i] < 0.0)
+            return NAN;
+        rows += counts ? part->sum[i] : 0.0;
+    }
+    return rows;
+}
+
 /* The numbers of a file: rows and their weight, and as many sums as there must be. */
 static mel_status fill_part(mel_moments *m, mel_moments_part *part, const json_t *json, mel_error *err)
 {
@@ -71,7 +86,15 @@ static mel_status fill_part(mel_moments *m, mel_moments_part *part, const json_t
     part->weight = json_number_value(json_object_get(json, "weight"));
     if (part->n_rows == 0 || !(part->weight > 0.0 && isfinite(part->weight)) || json_array_size(sums) != n)
         return mel_fail(err, MEL_EDATA, "files: expected \"rows\", \"weight\" and %zu \"sums\"", n);
-    return read_sums(part->sum, n, sums, err);
+    const mel_status status = read_sums(part->sum, n, sums, err);
+    if (status != MEL_OK || m->kind == MEL_MOMENTS_TRAINING)
+        return status;
+    static const double rounding = 1e-6; /* shares of mixtures */
+    const double rows = (double)part->n_rows;
+    return part->weight == rows && fabs(counted_rows(m, part) - rows) <= rounding * rows
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "%s: the sums are not those of %zu rows",
+                          mel_quote_file(part->file).text, part->n_rows);
 }
 
 static mel_status read_part(mel_moments *m, const json_t *json, mel_error *err)

@@ -175,3 +175,20 @@ def test_moments_that_are_wrong(parts, change):
     take(parts, 0, "--classifier", "rule.json").done()
     parts.write("m", json.dumps(json.loads((parts.folder / "0.moments").read_text()) | dict([change])))
     parts("merge", "m", "--out", "x").refused(3, "m: ")
+
+
+@pytest.mark.parametrize("kind, change", [(kind, change) for kind in ("--classifier", "--iterate") for change in ({"rows": 17}, {"sums": {0: -1}}, {"sums": {0: 1e308}}, {"weight": 3})])
+def test_sums_of_other_rows(parts, kind, change):
+    """A number that somebody changed is not merged as if it were a count."""
+    parts("optimise", "--metric", "g-mean", "--validation-probs", "p.npy", "--validation-labels", "y.npy", "--iterate", "run").done()
+    take(parts, 0, kind, "rule.json" if kind == "--classifier" else "run").done()
+    stored = json.loads((parts.folder / "0.moments").read_text())
+    of = stored["files"][0]
+    for key, value in change.items():
+        if key == "sums":
+            for i, number in value.items():
+                of["sums"][i] = number
+        else:
+            of[key] = value
+    parts.write("m", json.dumps(stored))
+    parts("merge", "m", "--out", "x").refused(3, "m: p-0.npy: the sums are not those of")
