@@ -2,11 +2,11 @@
  * merged files. */
 #include "base/names.h"
 #include "classify/classify.h"
+#include "classify/evidence.h"
 #include "classify/shared.h"
 #include "data/quote.h"
 #include "model/moments.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,14 +51,7 @@ static mel_status check_rows(const mel_classifier *c, const mel_rule_rows *rows,
         return mel_fail(err, MEL_EINVAL, "decisions are counted of rows that count alike");
     if (c->n_groups > 1 && rows->n_groups == 0)
         return mel_fail(err, MEL_EINVAL, "the classifier decides by groups: expected the groups of the rows");
-    for (size_t i = 0; i < rows->n_rows; i++)
-        if (rows->label[i] >= c->n_classes || (rows->n_groups > 0 && rows->group[i] >= rows->n_groups))
-            return mel_fail(err, MEL_EINVAL, "row %zu: its class or group is out of range", i + 1);
-    for (size_t i = 0; i < rows->n_rows * c->n_classes; i++)
-        if (!isfinite(rows->probability[i]))
-            return mel_fail(err, MEL_EDATA, "row %zu: the probability %g is not finite", i / c->n_classes + 1,
-                            rows->probability[i]);
-    return MEL_OK;
+    return mel_rule_rows_check(rows, err);
 }
 
 /* Groups as the classifier numbers them, by their names; NULL in *out: it does not look at them. */

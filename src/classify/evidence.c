@@ -221,7 +221,8 @@ static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
             return mel_fail(err, MEL_EDATA, "a cost of %g", rows->row_cost[r * k + i]);
     if (!(fabs(sum - 1.0) <= 1e-6))
         return mel_fail(err, MEL_EDATA, "the probabilities add up to %g, not 1", sum);
-    if (rows->label[r] >= k || (rows->n_groups > 1 && rows->group[r] >= rows->n_groups))
+    if (rows->label[r] >= k ||
+        (rows->n_groups > 0 && rows->group != NULL && rows->group[r] >= rows->n_groups))
         return mel_fail(err, MEL_EDATA, "its class or group is out of range");
     if (rows->weight != NULL && !(rows->weight[r] >= 0.0 && isfinite(rows->weight[r])))
         return mel_fail(err, MEL_EDATA, "a weight of %g", rows->weight[r]);

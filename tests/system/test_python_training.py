@@ -130,6 +130,8 @@ def test_decisions():
         melicit.Model.fit(p, y).step(total)
     with pytest.raises(melicit.MelicitError, match="y: 1 values for 400 rows"):
         melicit.moments(rule, parts[0][1], ["a"], part="x")
+    with pytest.raises(melicit.MelicitError, match="row 1: the probabilit"):
+        melicit.moments(rule, 2 * p, y, part="x")
     with pytest.raises(TypeError, match="a Model, a Rule or an Iterate"):
         melicit.moments(1, p, y, part="x")
 

@@ -182,7 +182,12 @@ static void test_refuses(void **state)
     assert_refused(mel_classifier_moments(&none, c, &rows, "a", &err), MEL_EINVAL, &err, "rows of 2 classes");
     rows = part(&r, 0, false);
     r.probability[4] = NAN;
-    assert_refused(mel_classifier_moments(&none, c, &rows, "a", &err), MEL_EDATA, &err, "not finite");
+    assert_refused(mel_classifier_moments(&none, c, &rows, "a", &err), MEL_EDATA, &err,
+                   "row 2: the probability of class 2 is nan");
+    r.probability[4] = 0.9; /* expected numbers of rows would be too large */
+    r.probability[3] = 0.9;
+    assert_refused(mel_classifier_moments(&none, c, &rows, "a", &err), MEL_EDATA, &err,
+                   "row 2: the probabilities add");
     mel_moments_free(a);
     mel_classifier_free(c);
     mel_classifier_free(other);
