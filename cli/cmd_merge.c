@@ -2,6 +2,7 @@
 #include "command.h"
 #include "files.h"
 #include "melicit/model.h"
+#include "model/shared.h"
 #include "moments.h"
 #include "output.h"
 #include "problem/shared.h"
@@ -107,6 +108,9 @@ static mel_status run_merge(cli_run *run, const void *arguments, mel_error *err)
             status = status == MEL_OK ? status : cli_fail_in(err, status, run->operand[i]);
         }
     }
+    if (status == MEL_OK && args->model != NULL && mel_moments_are(all) != MEL_MOMENTS_TRAINING)
+        status = cli_fail(err, MEL_EDATA, "--model: %s has no sums for training; merge it without",
+                          run->operand[0]);
     if (status == MEL_OK && args->model != NULL)
         status = step(run, all, args, err);
     else if (status == MEL_OK)

@@ -65,6 +65,15 @@ static double rate(const mel_decided *d, const double *matrix, size_t i, size_t 
     return all > 0.0 ? matrix[i * d->n_decisions + j] / all : NAN;
 }
 
+/* Nothing where a class has no rows. */
+static void print_rate(cli_table *table, double share)
+{
+    if (isnan(share))
+        cli_table_cell(table, "%s", "");
+    else
+        cli_table_cell(table, "%.4f", share);
+}
+
 static json_t *matrix_json(const mel_decided *d, const double *matrix, bool rates)
 {
     json_t *all = json_array();
@@ -109,8 +118,8 @@ static void print_block(const mel_decided *d, const char *name, const double *la
         cli_table_cell(table, "%s", d->class_name[i]);
         for (size_t j = 0; j < d->n_decisions; j++)
             cli_table_cell(table, whole ? "%.0f" : "%.1f", labels[i * d->n_decisions + j]);
-        cli_table_cell(table, "%.4f", rate(d, labels, i, i));
-        cli_table_cell(table, "%.4f", rate(d, model, i, i));
+        print_rate(table, rate(d, labels, i, i));
+        print_rate(table, rate(d, model, i, i));
     }
     cli_print("\n");
     cli_table_print(table);

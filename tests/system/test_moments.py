@@ -69,6 +69,8 @@ def test_decisions(parts, sample):
     assert parts("rank", "--named", "accuracy", "--moments", "all", "--moments", "y", "--json").done().json["order"]
     text = parts("merge", "all", "--out", "again").done().out
     assert "all rows" in text and "expected" in text
+    text = parts("merge", "1.moments", "--out", "again").done().out  # a single row: two classes have none
+    assert "nan" not in text
 
 
 @pytest.mark.parametrize("more", [(), ("--weights", "whole"), ("--method", "pi-ew"), ("--step", "line", "--take", "best", "--checkpoint", "run.check")])
@@ -152,7 +154,7 @@ def test_refused(parts):
     parts("merge", "0.first", "0.moments", "--out", "x").refused(3, "0.moments: these are moments of another kind")
     parts(*start, "--iterate", "run", "--moments", "0.moments").refused(3, "0.moments: these are moments of another kind")
     parts("score", "--named", "accuracy", "--moments", "0.first").refused(3, "0.first: these are moments of another kind")
-    parts("merge", "0.first", "--model", "rule.json", "--out", "x").refused(3)
+    parts("merge", "0.first", "--model", "rule.json", "--out", "x").refused(3, "0.first has no sums for training")
     parts(*start, "--iterate", "run", "--moments", "all").done()
     parts(*start, "--iterate", "run", "--moments", "all").refused(3, "all: the moments were taken at another iterate")
     parts(*start, "--iterate", "run", "--weights", "whole").refused(6, "run was begun with --weights diagonal")
