@@ -2,6 +2,7 @@
 #include "predict_files.h"
 
 #include "base/team.h"
+#include "data/shared.h"
 #include "dataset.h"
 #include "output.h"
 #include "progress.h"
@@ -16,51 +17,14 @@ typedef struct {
     mel_error why;
 } head;
 
-/* Before the name of a file and a sentence about it, each with its end. */
-typedef struct {
-    mel_format format;
-    bool is_warning;
-    size_t name, sentence; /* bytes */
-} notice_head;
-
 typedef struct {
     const predict_files *files;
     predict_file *all;
-    predict_file first; /* the first file */
-    size_t *sizes;      /* one for each rank */
-    size_t *start;      /* rows before the file of each rank */
-    char *told;         /* heads and notices of this rank */
-    size_t n_told;
+    predict_file first;    /* the first file */
+    size_t *sizes;         /* one for each rank */
+    size_t *start;         /* rows before the file of each rank */
+    mel_kept_notices told; /* by this rank: a head, then notices */
 } turns;
-
-static void tell(turns *t, const void *bytes, size_t n)
-{
-    t->told = cli_regrow(t->told, t->n_told + n, 1);
-    memcpy(t->told + t->n_told, bytes, n);
-    t->n_told += n;
-}
-
-/* Keeps what reading has to say: it is said in the order of the files. */
-static void keep_notice(void *user, const char *file, mel_format format, const char *sentence,
-                        bool is_warning)
-{
-    const notice_head h = { format, is_warning, strlen(file) + 1, strlen(sentence) + 1 };
-    tell(user, &h, sizeof h);
-    tell(user, file, h.name);
-    tell(user, sentence, h.sentence);
-}
-
-static void say_notices(const cli_run *run, const char *at, size_t n)
-{
-    const mel_notice notice = cli_resources(run).notice;
-    for (const char *end = at + n; at < end;) {
-        notice_head h;
-        memcpy(&h, at, sizeof h);
-        at += sizeof h;
-        notice.call(notice.user, at, h.format, at + h.name, h.is_warning);
-        at += h.name + h.sentence;
-    }
-}
 
 /* Columns of probabilities without names are in another order than those with names may be. */
 static mel_status check_alike(const turns *t, const predict_file *file, size_t at, mel_error *err)
@@ -80,7 +44,8 @@ static mel_status take_head(turns *t, const char *bytes, size_t r, size_t at, me
 {
     head h;
     memcpy(&h, bytes, sizeof h);
-    say_notices(t->files->run, bytes + sizeof h, t->sizes[r] - sizeof h);
+    const mel_notice notice = cli_resources(t->files->run).notice;
+    mel_kept_notices_say(bytes + sizeof h, t->sizes[r] - sizeof h, &notice);
     if (h.status != MEL_OK)
         return cli_fail(err, h.status, "%s", h.why.text);
     if (at == 0)
@@ -98,14 +63,16 @@ static mel_status read_turn(turns *t, size_t first, mel_error *err)
     const mel_team *team = mel_team_get();
     const predict_files *files = t->files;
     const size_t own = first + team->rank;
-    t->n_told = 0;
+    t->told.n = 0;
     if (own < files->n) {
         head h = { .status = MEL_OK };
-        tell(t, &h, sizeof h);
-        h.status = files->read(&h.file, files->user, own, (mel_notice){ keep_notice, t }, &h.why);
-        memcpy(t->told, &h, sizeof h);
+        mel_kept_notices_add(&t->told, &h, sizeof h);
+        h.status = files->read(&h.file, files->user, own, mel_notice_to_keep(&t->told), &h.why);
+        if (t->told.lost)
+            cli_out_of_memory();
+        memcpy(t->told.bytes, &h, sizeof h);
     }
-    char *told = mel_team_collect(t->sizes, t->told, t->n_told);
+    char *told = mel_team_collect(t->sizes, t->told.bytes, t->told.n);
     if (told == NULL)
         cli_out_of_memory();
     mel_status status = MEL_OK;
@@ -177,6 +144,6 @@ mel_status cli_predict_files(predict_file *all, const predict_files *files, mel_
     }
     free(t.sizes);
     free(t.start);
-    free(t.told);
+    mel_kept_notices_clear(&t.told);
     return status;
 }

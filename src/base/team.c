@@ -67,7 +67,8 @@ void *mel_team_collect(size_t *sizes, const void *own, size_t n)
     char *all = mel_alloc(total, 1);
     if (all == NULL)
         return NULL;
-    memcpy(all + before, own, n);
+    if (n > 0)
+        memcpy(all + before, own, n);
     if (team->size == 1)
         return all;
     team->start[0] = 0;
@@ -75,6 +76,37 @@ void *mel_team_collect(size_t *sizes, const void *own, size_t n)
         team->start[r + 1] = team->start[r] + sizes[r];
     team->gather(team->user, all, team->start);
     return all;
+}
+
+typedef struct {
+    size_t place;
+    mel_status status;
+    mel_error why;
+} refusal;
+
+mel_status mel_team_agree(size_t *place, mel_status status, mel_error *err)
+{
+    if (team->size == 1)
+        return status;
+    refusal *all = mel_alloc_zero(team->size, sizeof *all);
+    if (all == NULL)
+        return mel_fail_memory(err, "an exchange with other ranks");
+    all[team->rank].place = *place;
+    all[team->rank].status = status;
+    if (err != NULL && status != MEL_OK)
+        all[team->rank].why = *err;
+    mel_team_gather(all, team->size, sizeof *all);
+    const refusal *first = &all[0];
+    for (size_t r = 1; r < team->size; r++)
+        if (all[r].status != MEL_OK && (first->status == MEL_OK || all[r].place < first->place))
+            first = &all[r];
+    status = first->status;
+    if (status != MEL_OK) {
+        *place = first->place;
+        status = mel_fail(err, status, "%s", first->why.text);
+    }
+    free(all);
+    return status;
 }
 
 bool mel_team_count(size_t *count, size_t n)

@@ -35,6 +35,9 @@ void mel_team_share(void *bytes, size_t n);
 /* sizes[r]: how many bytes rank r gives; afterwards everybody has those of all ranks, one after the other, in
  * the new block that is returned. NULL: no memory. */
 void *mel_team_collect(size_t *sizes, const void *own, size_t n);
+/* What a rank refuses, and where: of several refusals the one with the smallest place becomes that of all.
+ * MEL_OK: none of them refuses anything, and places stay. */
+mel_status mel_team_agree(size_t *place, mel_status status, mel_error *err);
 /* Each of n counts becomes its sum over all ranks. false: no memory. */
 bool mel_team_count(size_t *count, size_t n);
 

@@ -131,4 +131,20 @@ size_t mel_table_categories(const mel_table *table, size_t column);
 /* Groups: as mel_table_labels, but one group is fine. */
 mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column, mel_error *err);
 
+/* What reading has to say about files, kept as bytes: to be said later, or by other ranks. */
+typedef struct {
+    char *bytes;
+    size_t n;
+    unsigned formats; /* of files that were read: bits 1 << mel_format */
+    bool lost;        /* memory did not do for all of it */
+} mel_kept_notices;
+
+void mel_kept_notices_clear(mel_kept_notices *kept);
+/* Bytes of the caller's own, between notices. */
+void mel_kept_notices_add(mel_kept_notices *kept, const void *bytes, size_t n);
+/* Whoever reads with it has what it hears kept. */
+mel_notice mel_notice_to_keep(mel_kept_notices *kept);
+/* Says the notices that are these n bytes. */
+void mel_kept_notices_say(const char *bytes, size_t n, const mel_notice *notice);
+
 #endif

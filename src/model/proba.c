@@ -31,8 +31,14 @@ static mel_status refuse(const mel_table *table, size_t row, size_t column, cons
                     mel_quote_text(mel_table_column_name(table, column)).text, why);
 }
 
+/* Where cells are looked at: column by column, then the sums of rows. Rows are those of all ranks. */
+static size_t place_of(const mel_table *table, size_t column, size_t row)
+{
+    return column * (mel_table_rows_of_all(table) + 2) + mel_table_row_number(table, row);
+}
+
 /* The first cell of a text column that is not a number made it one, unless the caller did. */
-static mel_status refuse_text(const mel_table *table, size_t column, mel_error *err)
+static mel_status refuse_text(size_t *place, const mel_table *table, size_t column, mel_error *err)
 {
     const uint32_t *code = mel_table_codes(table, column);
     const char *text = "";
@@ -48,18 +54,20 @@ static mel_status refuse_text(const mel_table *table, size_t column, mel_error *
                         mel_quote_text(mel_table_column_name(table, column)).text);
     char why[128];
     (void)snprintf(why, sizeof why, "%s is not a number", mel_quote_text(text).text);
+    *place = place_of(table, column, row);
     return refuse(table, row, column, why, err);
 }
 
 /* Numbers from 0 to 1, none missing. */
-static mel_status check_column(const mel_table *table, size_t column, mel_error *err)
+static mel_status check_column(size_t *place, const mel_table *table, size_t column, mel_error *err)
 {
     const double *p = mel_table_numbers(table, column);
     if (p == NULL)
-        return refuse_text(table, column, err);
+        return refuse_text(place, table, column, err);
     for (size_t i = 0; i < mel_table_rows(table); i++) {
         if (p[i] >= 0.0 && p[i] <= 1.0)
             continue;
+        *place = place_of(table, column, i);
         if (isnan(p[i]))
             return refuse(table, i, column, "no number", err);
         char why[96];
@@ -69,7 +77,7 @@ static mel_status check_column(const mel_table *table, size_t column, mel_error 
     return MEL_OK;
 }
 
-static mel_status check_table(const mel_table *table, mel_error *err)
+static mel_status check_table(size_t *place, const mel_table *table, mel_error *err)
 {
     mel_features sparse;
     const char *file = mel_table_name(table);
@@ -79,7 +87,7 @@ static mel_status check_table(const mel_table *table, mel_error *err)
     if (mel_table_rows_of_all(table) == 0 || mel_table_columns(table) == 0)
         return mel_fail(err, MEL_EDATA, "%s: no rows of probabilities", mel_quote_file(file).text);
     for (size_t c = 0; c < mel_table_columns(table); c++) {
-        const mel_status status = check_column(table, c, err);
+        const mel_status status = check_column(place, table, c, err);
         if (status != MEL_OK)
             return status;
     }
@@ -140,7 +148,8 @@ static mel_status note_rescaled(mel_rescaled *found, size_t rows, bool divided, 
                                 found->farthest);
 }
 
-static mel_status take_values(mel_proba *out, mel_rescaled *found, const mel_table *table, mel_error *err)
+static mel_status take_values(mel_proba *out, mel_rescaled *found, size_t *place, const mel_table *table,
+                              mel_error *err)
 {
     const size_t columns = mel_table_columns(table);
     out->n_rows = mel_table_rows(table);
@@ -159,8 +168,10 @@ static mel_status take_values(mel_proba *out, mel_rescaled *found, const mel_tab
         }
         double off;
         const mel_status status = take_row(to, &off, table, i, columns, err);
-        if (status != MEL_OK)
+        if (status != MEL_OK) {
+            *place = place_of(table, columns, i);
             return status;
+        }
         found->farthest = off > found->farthest ? off : found->farthest;
         found->n += off > rounding;
         if (found->n == 1 && off > rounding)
@@ -193,10 +204,14 @@ static mel_status report(const mel_notes *notes, const char *name, mel_format fo
     return MEL_OK;
 }
 
+/* Where rows are divided, all ranks refuse what one process would have refused. */
 mel_status mel_proba_block(mel_proba *out, mel_rescaled *found, const mel_table *block, mel_error *err)
 {
-    const mel_status status = check_table(block, err);
-    return status == MEL_OK ? take_values(out, found, block, err) : status;
+    size_t place = SIZE_MAX;
+    mel_status status = check_table(&place, block, err);
+    if (status == MEL_OK)
+        status = take_values(out, found, &place, block, err);
+    return mel_table_is_divided(block) ? mel_team_agree(&place, status, err) : status;
 }
 
 mel_status mel_proba_say_rescaled(mel_proba *out, mel_rescaled *found, const char *name, mel_format format,

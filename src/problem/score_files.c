@@ -255,47 +255,69 @@ static mel_status exchange(mel_score_counts **all, mel_error *err)
     return status;
 }
 
-/* Which of its files a rank could not count, and why. */
-typedef struct {
-    size_t file;
-    mel_status status;
-    mel_error why;
-} trouble;
-
-/* The first file that any rank could not count is what all of them tell of. */
-static mel_status agree(const trouble *own, mel_error *err)
+/* Of a rank's own files. Before what reading each of them has to say is how many bytes that is; *last: the
+ * file that it ended with. */
+static mel_status count_own(mel_score_counts **out, size_t *last, mel_kept_notices *kept,
+                            const mel_problem_options *opt, const mel_matches *files, mel_error *err)
 {
     const mel_team *team = mel_team_get();
-    trouble *all = mel_alloc_zero(team->size, sizeof *all);
-    if (all == NULL)
-        return mel_fail_memory(err, "the scores of other ranks");
-    all[team->rank] = *own;
-    mel_team_gather(all, team->size, sizeof *all);
-    const trouble *first = &all[0];
-    for (size_t r = 1; r < team->size; r++)
-        if (all[r].status != MEL_OK && (first->status == MEL_OK || all[r].file < first->file))
-            first = &all[r];
-    const mel_status status =
-        first->status == MEL_OK ? MEL_OK : mel_fail(err, first->status, "%s", first->why.text);
-    free(all);
-    return status;
-}
-
-/* Of a rank's own files. */
-static mel_status count_files(mel_score_counts **out, const mel_problem_options *opt,
-                              const mel_matches *files, mel_error *err)
-{
-    const mel_team *team = mel_team_get();
-    trouble own = { .status = MEL_OK };
-    for (size_t i = team->rank; i < files[PROBS].n && own.status == MEL_OK; i += team->size) {
-        mel_problem_options one = *opt;
+    mel_problem_options one = *opt;
+    mel_status status = MEL_OK;
+    one.resources.notice = mel_notice_to_keep(kept);
+    one.resources.formats = opt->resources.formats != NULL ? &kept->formats : NULL;
+    for (size_t i = team->rank; i < files[PROBS].n && status == MEL_OK; i += team->size) {
+        const size_t begin = kept->n, none = 0;
         one.probs = files[PROBS].file[i].name;
         one.labels = files[LABELS].file[i].name;
         one.groups = opt->groups != NULL ? files[GROUPS].file[i].name : NULL;
-        own.file = i;
-        own.status = count_file(out, &one, &own.why);
+        *last = i;
+        mel_kept_notices_add(kept, &none, sizeof none);
+        status = count_file(out, &one, err);
+        if (kept->lost)
+            return mel_fail_memory(err, "warnings");
+        const size_t told = kept->n - begin - sizeof told;
+        memcpy(kept->bytes + begin, &told, sizeof told);
     }
-    return agree(&own, err);
+    return status;
+}
+
+/* What reading files up to the last has to say, whoever read them, in their order. */
+static mel_status say_in_order(size_t last, const mel_kept_notices *kept, const mel_notice *notice,
+                               mel_error *err)
+{
+    const size_t ranks = mel_team_get()->size;
+    size_t *sizes = mel_alloc_zero(2 * ranks, sizeof *sizes), *at = sizes + ranks;
+    char *told = sizes != NULL ? mel_team_collect(sizes, kept->bytes, kept->n) : NULL;
+    if (told == NULL) {
+        free(sizes);
+        return mel_fail_memory(err, "warnings");
+    }
+    for (size_t r = 1; r < ranks; r++)
+        at[r] = at[r - 1] + sizes[r - 1];
+    for (size_t i = 0; i <= last; i++) {
+        size_t n, *next = &at[i % ranks];
+        memcpy(&n, told + *next, sizeof n);
+        mel_kept_notices_say(told + *next + sizeof n, n, notice);
+        *next += sizeof n + n;
+    }
+    free(told);
+    free(sizes);
+    return MEL_OK;
+}
+
+static mel_status count_files(mel_score_counts **out, const mel_problem_options *opt,
+                              const mel_matches *files, mel_error *err)
+{
+    mel_kept_notices kept = { 0 };
+    size_t last = SIZE_MAX;
+    mel_status status = count_own(out, &last, &kept, opt, files, err);
+    status = mel_team_agree(&last, status, err);
+    if (status == MEL_OK)
+        status = say_in_order(files[PROBS].n - 1, &kept, &opt->resources.notice, err);
+    else if (status != MEL_ENOMEM) /* for which some of it may be lost */
+        (void)say_in_order(last, &kept, &opt->resources.notice, NULL);
+    mel_kept_notices_clear(&kept);
+    return status;
 }
 
 mel_status mel_score_counts_of_files(mel_score_counts **out, const mel_problem_options *opt, mel_error *err)

@@ -27,24 +27,6 @@ void mel_crew_close(mel_class_rows *rows)
     free(rows->exchange_first);
 }
 
-mel_status mel_crew_least(size_t *number, double *with, size_t n, const mel_class_rows *rows, mel_error *err)
-{
-    const size_t ranks = rows->team->size;
-    size_t *each = mel_alloc(ranks, sizeof *each), first = 0;
-    if (each == NULL)
-        return mel_fail_memory(err, "an exchange with other ranks");
-    each[rows->team->rank] = *number;
-    mel_team_gather(each, ranks, sizeof *each);
-    for (size_t r = 1; r < ranks; r++)
-        first = each[r] < each[first] ? r : first;
-    *number = each[first];
-    free(each);
-    for (size_t r = 0; r <= ranks; r++)
-        rows->exchange_first[r] = r > first;
-    mel_team_gather_runs(with, rows->exchange_first, n * sizeof *with);
-    return MEL_OK;
-}
-
 /* --- rows --------------------------------------------------------------------------------------- */
 
 /* How many rows of a file are behind the first `from`, at most `most`; 0 where there is no such file. */

@@ -9,8 +9,6 @@
 mel_status mel_crew_open(mel_class_rows *rows, mel_error *err);
 void mel_crew_close(mel_class_rows *rows);
 
-/* The smallest of the ranks' numbers, with the `n` numbers that belong to it. SIZE_MAX: none has any. */
-mel_status mel_crew_least(size_t *number, double *with, size_t n, const mel_class_rows *rows, mel_error *err);
 /* `width` numbers of each row, which `fill` makes of one that is here; all: of all rows, in their order, or
  * NULL where only others want them. */
 typedef void mel_row_numbers(double *to, const mel_class_rows *rows, size_t row, const void *user);

@@ -1,5 +1,7 @@
 /* A space on rows: checks, the step, what any classifier achieves. */
 #include "space/crew.h"
+
+#include "base/team.h"
 #include "space/predict.h"
 #include "space/shared.h"
 
@@ -79,20 +81,11 @@ static mel_status check_probabilities(const mel_class_rows *rows, int threads, m
 {
     const size_t k = rows->all.n_classes, n = rows->rows.n_rows;
     const double *p = rows->rows.probability;
-    size_t wrong = find_wrong_row(n, k, p, threads);
-    if (!rows->divided)
-        return wrong == n ? MEL_OK : name_wrong_row(wrong, k, p + wrong * k, probability_names, err);
-    double *row = mel_alloc(k, sizeof *row);
-    if (row == NULL)
-        return mel_fail_memory(err, "a row");
-    if (wrong < n)
-        memcpy(row, p + wrong * k, k * sizeof *row);
-    wrong = wrong < n ? mel_class_rows_number(rows, wrong) : SIZE_MAX;
-    mel_status status = mel_crew_least(&wrong, row, k, rows, err);
-    if (status == MEL_OK && wrong != SIZE_MAX)
-        status = name_wrong_row(wrong, k, row, probability_names, err);
-    free(row);
-    return status;
+    const size_t wrong = find_wrong_row(n, k, p, threads);
+    size_t number = wrong < n ? mel_class_rows_number(rows, wrong) : SIZE_MAX;
+    const mel_status status =
+        wrong < n ? name_wrong_row(number, k, p + wrong * k, probability_names, err) : MEL_OK;
+    return rows->divided ? mel_team_agree(&number, status, err) : status;
 }
 
 /* seen: n_groups x k flags, all false. */

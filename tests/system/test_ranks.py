@@ -250,6 +250,36 @@ def test_a_row_that_is_wrong(rows, verb, at):
     assert [line for line in several.err.splitlines() if line.startswith("melicit")] == alone.err.splitlines()
 
 
+@pytest.mark.parametrize("wrong, words", [
+    ({1: "0.2,x,0.3", 2: "0.2,0.1,y"}, 'row 3, column "1": "x" is not a number'),  # all ranks see texts, one has this one
+    ({1: "0.2,0.5,-1", 2: "0.2,-1,0.3"}, 'row 5, column "1": -1 is not within 0 and 1'),  # columns come before rows
+    ({1: "0.2,0.1,0.3", 2: "0.2,0.1,0.4"}, "row 3: 3 probabilities sum to 0.6, not 1"),
+])
+def test_the_first_of_wrong_rows(rows, wrong, words):
+    """Files 0 and 2 are the first rank's: what it would refuse is not what one process comes to first."""
+    for i in range(3):
+        rows.write(f"w-{i}.csv", f"0,1,2\n{wrong.get(i, '0.2,0.5,0.3')}\n0.1,0.1,0.8\n")
+        rows.write(f"v-{i}.csv", f"label\n{i}\n{2 - i}\n")
+    command = ("apply", "--named", "accuracy", "--probs", "w-*.csv", "--labels", "v-*.csv")
+    alone, several = rows(*command).refused(3, words), mpirun(rows, 2, PROGRAM, *command)
+    assert several.code == 3 and [line for line in several.err.splitlines() if line.startswith("melicit")] == alone.err.splitlines()
+
+
+def test_warnings_of_counted_scores(rows):
+    """Each rank counts some files; what reading them has to say is that of one process, up to one that is refused."""
+    for i in range(5):
+        rows.write(f"w-{i}.csv", "0,1\n0.3,0.7\n0.2,0.8\n" + (f"0.3,0.699{i}\n" if i > 0 else ""))
+        rows.write(f"v-{i}.csv", "label\n0\n1\n" + ("1\n" if i > 0 else ""))
+    command = ("apply", "--named", "accuracy", "--evidence", "labels", "--count-scores", "--probs", "w-*.csv", "--labels", "v-*.csv", "--json")
+    one = results(rows, rows(*command))
+    assert sum("rescaled" in warning for warning in one[0]["warnings"]) == 4
+    assert results(rows, mpirun(rows, 2, PROGRAM, *command)) == one
+    for i in (2, 3):
+        rows.write(f"w-{i}.csv", "0,1\n0.3,0.7\n0.2,0.9\n0.5,0.5\n")
+    alone, several = rows(*command[:-1]).refused(3, "w-2.csv: row 3"), mpirun(rows, 2, PROGRAM, *command[:-1])
+    assert several.code == 3 and [line for line in several.err.splitlines() if line.startswith("melicit")] == alone.err.splitlines()
+
+
 def test_predict(rows):
     """Ranks have rows of their own, more ranks than files in one of the rounds; what is written and counted is of all."""
     rows("train", "--data", "d-*.csv.gz", "--out", "m.json").done()
