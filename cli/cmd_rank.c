@@ -138,6 +138,8 @@ static mel_status read_all(cli_ranking *r, const rank_args *args, cli_run *run, 
         status = load(&metric, r, args, run, err);
     if (status == MEL_OK)
         status = cli_contenders_read(&r->who, metric, &given, &reader.options, run, err);
+    if (status == MEL_OK && given.moments.n > 0)
+        cli_contenders_compare_rows(&r->who, run);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, &args->reading, run, err);
     if (status == MEL_OK)

@@ -261,6 +261,28 @@ static mel_status read_moments(cli_contenders *c, const mel_text_list *files, me
     return status;
 }
 
+/* Rows of one class of one group; cell: its first entry. */
+static double rows_of_class(const cli_contenders *c, size_t i, size_t cell)
+{
+    double rows = 0.0;
+    for (size_t j = 0; j < c->k; j++)
+        rows += c->counts[i * c->m * c->k * c->k + cell + j];
+    return rows;
+}
+
+void cli_contenders_compare_rows(const cli_contenders *c, const cli_run *run)
+{
+    for (size_t i = 1; i < c->n; i++)
+        for (size_t cell = 0; cell < c->m * c->k * c->k; cell += c->k) {
+            const double first = rows_of_class(c, 0, cell), mine = rows_of_class(c, i, cell);
+            if (fabs(first - mine) < 0.5) /* mixtures round */
+                continue;
+            cli_warn(run, "%s and %s are not about the same rows: class \"%s\" has %.0f and %.0f", c->name[0],
+                     c->name[i], c->class_name[cell / c->k % c->k], first, mine);
+            break;
+        }
+}
+
 /* --- both --------------------------------------------------------------------------------------- */
 
 static mel_status check_args(const cli_contender_args *args, const cli_run *run, mel_error *err)

@@ -54,6 +54,8 @@ typedef struct {
 mel_status cli_contenders_read(cli_contenders *out, mel_metric *metric, const cli_contender_args *args,
                                const mel_read_options *read, cli_run *run, mel_error *err);
 void cli_contenders_clear(cli_contenders *c);
+/* Warns where counts of classifiers cannot be of the same rows: a class of a group has more for one. */
+void cli_contenders_compare_rows(const cli_contenders *c, const cli_run *run);
 /* All groups of classifier i in one matrix of k x k. */
 void cli_contender_together(double *matrix, const cli_contenders *c, size_t i);
 /* Whether every entry of these is known. */

@@ -67,6 +67,8 @@ def test_decisions(parts, sample):
         assert one["value"] == pytest.approx(other["value"], abs=1e-12) and one["rows"] == other["rows"]
         assert numbers(one) == pytest.approx(numbers(other), abs=1e-9)
     assert parts("rank", "--named", "accuracy", "--moments", "all", "--moments", "y", "--json").done().json["order"]
+    same, other = (parts("rank", "--named", "accuracy", "--moments", "all", "--moments", b).done().err for b in ("y", "0.moments"))
+    assert "same rows" not in same and "all and 0.moments are not about the same rows: class" in other
     text = parts("merge", "all", "--out", "again").done().out
     assert "all rows" in text and "expected" in text
     text = parts("merge", "1.moments", "--out", "again").done().out  # a single row: two classes have none
