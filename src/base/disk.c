@@ -65,6 +65,25 @@ int mel_disk_file(void)
     return file;
 }
 
+/* Advice is of whole pages, and as good as none where memory is no file's. */
+static void advise(const void *first, size_t n, int advice)
+{
+    const uintptr_t from = (uintptr_t)first / PAGE * PAGE;
+    (void)madvise((void *)from, (uintptr_t)first + n - from, advice);
+}
+
+void mel_disk_side_by_side(const void *array, size_t bytes, bool now)
+{
+    if (mel_disk_wanted(bytes))
+        advise(array, bytes, now ? MADV_RANDOM : MADV_NORMAL);
+}
+
+void mel_disk_need(const void *bytes, size_t n)
+{
+    if (folder != NULL)
+        advise(bytes, n, MADV_WILLNEED);
+}
+
 static int open_direct(int file)
 {
     char name[64];

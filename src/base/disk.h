@@ -14,6 +14,12 @@ bool mel_disk_wanted(size_t bytes);
  * errno. */
 int mel_disk_file(void);
 
+/* Where rows are wanted on disk: several arrays that are gone through side by side are read as far as they
+ * are needed next. The kernel by itself reads megabytes ahead in each of them, and drives out those of the
+ * others before they are used. `mel_disk_side_by_side` with false when they are done with. */
+void mel_disk_side_by_side(const void *array, size_t bytes, bool now);
+void mel_disk_need(const void *bytes, size_t n);
+
 typedef struct mel_disk mel_disk;
 /* Empty, in such a file. */
 mel_status mel_disk_new(mel_disk **out, mel_error *err);
