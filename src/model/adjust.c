@@ -14,7 +14,7 @@ enum { MOST_STEPS = 100, MOST_HALVINGS = 40, EM_STEPS = 2000 };
  * draws stand for many rows in at most about 1,500 cells, and are to have the same. More classes: the most.
  */
 static const double prior_rows = 0.3, most_penalty = 1e-3, least_penalty = 2e-4;
-static const double least_probability = 1e-12, least_gain = 1e-15;
+static const double least_probability = 1e-12, least_gain = 1e-15, hidden_gain = 1e-11;
 static const double least_sharpness = 0.01, most_sharpness = 100.0;
 
 mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err)
@@ -210,8 +210,8 @@ static void move(double *to, const fit *f, const double *from, const double *ste
         to[i] = fmin(fmax(to[i], least_sharpness), most_sharpness);
 }
 
-/* Damped Newton steps on a convex function; where a step gains less than rounding loses it is the last.
- * room: 1 + 3 m + m^2 numbers. */
+/* Damped Newton steps on a convex function; where a step gains less than rounding loses it is the last, and
+ * where rounding of the loss may hide the gain, the whole step is made. room: 1 + 3 m + m^2 numbers. */
 static mel_status minimise(const fit *f, double *theta, double *room, mel_error *err)
 {
     const size_t m = f->k + f->n_sharp;
@@ -229,17 +229,18 @@ static mel_status minimise(const fit *f, double *theta, double *room, mel_error 
         if (status != MEL_OK)
             return status;
         mel_cholesky_solve(m, hessian, m, step);
-        if (mel_dot(m, step, gradient) < least_gain) {
+        const double gain = mel_dot(m, step, gradient);
+        if (gain < least_gain) {
             move(theta, f, theta, step, 1.0);
             break;
         }
-        for (size_t halving = 0; halving < MOST_HALVINGS && status == MEL_OK && !(after < loss);
-             halving++, size /= 2.0) {
+        const size_t tries = gain < hidden_gain ? 1 : MOST_HALVINGS;
+        for (size_t t = 0; t < tries && status == MEL_OK && !(after < loss); t++, size /= 2.0) {
             move(next, f, theta, step, size);
             status = evaluate(sums, f, next, err);
             after = sums[0];
         }
-        if (!(after < loss))
+        if (!(after < (tries == 1 ? INFINITY : loss)))
             break;
         loss = after;
         memcpy(theta, next, m * sizeof *theta);
