@@ -2,6 +2,7 @@
 #include "data/table.h"
 
 #include "data/quote.h"
+#include "data/row_sums.h"
 #include "data/shared.h"
 
 #include <stdio.h>
@@ -92,11 +93,7 @@ size_t mel_table_row_number(const mel_table *table, size_t row)
 {
     if (table->origin != NULL)
         return table->origin[row];
-    const mel_shards *s = table->divided;
-    size_t file = 0;
-    while (s != NULL && row >= s->here[file + 1])
-        file++;
-    return table->first_row + row + (s != NULL ? s->start[file] - s->here[file] : 0);
+    return table->first_row + mel_row_place(table->divided, row);
 }
 
 const char *mel_table_column_name(const mel_table *table, size_t column)

@@ -2,6 +2,7 @@
 #include "space/crew.h"
 
 #include "base/team.h"
+#include "data/row_sums.h"
 #include "space/predict.h"
 #include "space/shared.h"
 
@@ -82,7 +83,7 @@ static mel_status check_probabilities(const mel_class_rows *rows, int threads, m
     const size_t k = rows->all.n_classes, n = rows->rows.n_rows;
     const double *p = rows->rows.probability;
     const size_t wrong = find_wrong_row(n, k, p, threads);
-    size_t number = wrong < n ? mel_class_rows_number(rows, wrong) : SIZE_MAX;
+    size_t number = wrong < n ? mel_row_place(rows->divided ? rows->all.shards : NULL, wrong) : SIZE_MAX;
     const mel_status status =
         wrong < n ? name_wrong_row(number, k, p + wrong * k, probability_names, err) : MEL_OK;
     return rows->divided ? mel_team_agree(&number, status, err) : status;

@@ -53,8 +53,6 @@ size_t mel_class_rows_files(const mel_class_rows *rows);
 /* Where a file begins among all rows, and among those that are here. */
 size_t mel_class_rows_start(const mel_class_rows *rows, size_t file);
 size_t mel_class_rows_here(const mel_class_rows *rows, size_t file);
-/* The number among all rows of one that is here. */
-size_t mel_class_rows_number(const mel_class_rows *rows, size_t row);
 /* Rows of a group, here or not. */
 size_t mel_class_rows_of_group(const mel_class_rows *rows, size_t group);
 

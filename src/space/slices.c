@@ -32,14 +32,6 @@ size_t mel_class_rows_here(const mel_class_rows *rows, size_t file)
     return rows->divided ? rows->all.shards->here[file] : mel_class_rows_start(rows, file);
 }
 
-size_t mel_class_rows_number(const mel_class_rows *rows, size_t row)
-{
-    size_t file = 0;
-    while (row >= mel_class_rows_here(rows, file + 1))
-        file++;
-    return row - mel_class_rows_here(rows, file) + mel_class_rows_start(rows, file);
-}
-
 size_t mel_class_rows_of_group(const mel_class_rows *rows, size_t group)
 {
     size_t n = 0;
