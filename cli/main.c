@@ -89,6 +89,7 @@ static mel_status run_verb(mel_status *outcome, const cli_command *command, cons
     mel_status status = cli_row_memory_limit(parsed->common.memory, run.threads, err);
     if (status == MEL_OK)
         status = command->run(&run, parsed->args, err);
+    cli_row_memory_explain(status, err);
     cli_bar_clear();
     /* A read cut short by the signal may look like another failure. */
     if (status != MEL_OK && status != MEL_ESTOPPED && cli_stop_wanted())

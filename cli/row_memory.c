@@ -7,6 +7,7 @@
 #include "output.h"
 
 #include <cblas.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -23,6 +24,8 @@ static const size_t slot_bytes = (size_t)64 << 30, least_limit = (size_t)64 << 2
 static struct {
     char *slots;  /* NULL: off */
     size_t large; /* blocks of so many bytes and more */
+    const char *folder;
+    int reason; /* why there was no file for the last of them; 0: there was one for all */
     pthread_mutex_t lock;
     struct {
         size_t bytes; /* 0: free */
@@ -58,7 +61,9 @@ static char *place(size_t slot)
 static bool map(size_t slot, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), had = (rows.at[slot].bytes + page - 1) / page * page;
-    if (bytes > slot_bytes || posix_fallocate(rows.at[slot].file, 0, (off_t)bytes) != 0)
+    const int reason = bytes <= slot_bytes ? posix_fallocate(rows.at[slot].file, 0, (off_t)bytes) : ENOMEM;
+    rows.reason = reason != 0 ? reason : rows.reason;
+    if (reason != 0)
         return false;
     return bytes <= had || mmap(place(slot) + had, bytes - had, PROT_READ | PROT_WRITE,
                                 MAP_SHARED | MAP_FIXED, rows.at[slot].file, (off_t)had) != MAP_FAILED;
@@ -80,6 +85,8 @@ static void *take(size_t bytes)
     while (slot < SLOTS && rows.at[slot].bytes != 0)
         slot++;
     bool taken = slot < SLOTS && (rows.at[slot].file = mel_disk_file()) >= 0;
+    if (slot < SLOTS && !taken)
+        rows.reason = errno;
     if (taken && !map(slot, bytes)) {
         unmap(slot);
         taken = false;
@@ -252,10 +259,19 @@ mel_status cli_row_memory_limit(const char *size, int threads, mel_error *err)
         return cli_fail(err, MEL_ENOMEM, "--memory %s: no address space for mapped files (ulimit -v?)", size);
     const char *given = getenv("TMPDIR"), *folder = given != NULL && *given != '\0' ? given : "/var/tmp";
     rows.large = bytes / SHARE;
+    rows.folder = folder;
     mel_disk_set(folder, rows.large);
     rows.slots = slots;
     limit.rlim_cur = held() + bytes < limit.rlim_max ? held() + bytes : limit.rlim_max;
     return setrlimit(RLIMIT_DATA, &limit) == 0
                ? MEL_OK
                : cli_fail(err, MEL_EIO, "--memory %s: the system does not set the limit", size);
+}
+
+void cli_row_memory_explain(mel_status status, mel_error *err)
+{
+    const mel_error why = *err;
+    if (status == MEL_ENOMEM && rows.reason != 0)
+        (void)cli_fail(err, status, "%s; rows found no room in %s: %s (TMPDIR names another folder)",
+                       why.text, rows.folder, strerror(rows.reason));
 }

@@ -17,5 +17,7 @@ void cli_row_memory_start(int argc, char **argv);
  * files without a name in $TMPDIR or /var/tmp, and the kernel gives the process no more than this for all
  * else. */
 mel_status cli_row_memory_limit(const char *size, int threads, mel_error *err);
+/* Adds to what is said where memory was not enough because a disk was full. */
+void cli_row_memory_explain(mel_status status, mel_error *err);
 
 #endif

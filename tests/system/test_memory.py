@@ -70,8 +70,8 @@ def test_rows_that_are_wrong(rows):
 
 def test_a_full_disk(rows):
     """A file system in memory: it has no way past the page cache, and it fills up."""
-    def within(size):
-        script = f"mount -t tmpfs -o size={size} tmpfs {folder} && TMPDIR={folder} exec {PROGRAM} {' '.join(COMMAND)} --memory 64M"
+    def within(size, command=COMMAND):
+        script = f"mount -t tmpfs -o size={size} tmpfs {folder} && TMPDIR={folder} exec {PROGRAM} {' '.join(command)} --memory 64M"
         return subprocess.run(["unshare", "-rm", "sh", "-f", "-c", script], capture_output=True, text=True, timeout=60, cwd=rows.folder, env=environment())
     folder = rows.folder / "small"
     folder.mkdir()
@@ -83,6 +83,8 @@ def test_a_full_disk(rows):
     assert (rows.folder / "out.json").read_bytes() == held
     full = within("20m")
     assert full.returncode == 4 and "No space left on device" in full.stderr and "TMPDIR" in full.stderr, full.stderr
+    full = within("2m", ("apply", "--named", "accuracy", "--probs", "p-*.npy", "--labels", "y-*.npy"))
+    assert full.returncode != 0 and "No space left on device" in full.stderr and "TMPDIR" in full.stderr, full.stderr
 
 
 def test_a_killed_process_leaves_no_file(rows):
@@ -91,7 +93,7 @@ def test_a_killed_process_leaves_no_file(rows):
     command = [PROGRAM, *(word if word != "2" else "100000" for word in COMMAND), "--memory", "64M"]
     running = subprocess.Popen(command, cwd=rows.folder, env={**environment(), "TMPDIR": str(folder)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        while running.poll() is None and not any(str(folder) in os.readlink(at) for at in opened(running.pid)):
+        while running.poll() is None and not any(str(folder) in at for at in opened(running.pid)):
             time.sleep(0.01)
         assert running.poll() is None
     finally:
@@ -100,9 +102,15 @@ def test_a_killed_process_leaves_no_file(rows):
     assert list(folder.iterdir()) == []
 
 
-def opened(process):
-    """Files of a process, those that are still there when they are looked at."""
-    return [at for at in pathlib.Path(f"/proc/{process}/fd").iterdir() if os.path.lexists(at)]
+def opened(pid):
+    """Where the files of a process are; some are closed while one looks."""
+    found = []
+    for at in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found.append(os.readlink(at))
+        except FileNotFoundError:
+            continue
+    return found
 
 
 @pytest.mark.parametrize("option", [("--memory", "64M"), ("--memo=64M",)])
