@@ -91,7 +91,7 @@ GROUPED = ("--probs", "s-*.npy", "--labels", "t-*.npy", "--groups", "g-*.npy")
 VERBS = {
     "train": ("train", "--data", "d-*.csv.gz", "--out", "out.json"),
     "train_sparse": ("train", "--data", "l-*.svm", "--out", "out.json"),
-    "space": ("space", *PROBS),
+    "space": ("space", "--direction", "1,0,1", "--coordinates", "diagonal", *PROBS),
     "apply": ("apply", "--named", "g-mean", *GROUPED, "--out", "out.json"),
     "apply_classes": ("apply", "--named", "accuracy", "--probs", "few-p-*.npy", "--labels", "few-y-*.npy", "--folds", "2",
                       "--out", "out.json"),
@@ -158,8 +158,10 @@ def test_rules(classes, rows, rule):
 
 ANSWER = "cmd:while read question; do echo a; done"
 SPACES = {  # ANSWER: rank 0 asks, the others measure what it needs
-    "groups": (("space", "--kind", "rates", *THREE, "--groups", "three-g-*.npy"), ((3, 2),)),
-    "model": (("space", "--evidence", "model", "--coordinates", "diagonal", *THREE, "--plot", "out.json"), ((2, 1), (6, 1))),
+    # The search for the radius has thousands of exchanges, each of which waits for all ranks on a busy machine.
+    "inscribed": (("space", *PROBS), ((2, 1), (3, 2), (4, 1)) if os.environ.get("MELICIT_SOAK") else ((2, 1),)),
+    "groups": (("space", "--kind", "rates", "--radius-method", "thesis", *THREE, "--groups", "three-g-*.npy"), ((2, 2),)),
+    "model": (("space", "--evidence", "model", "--radius-method", "thesis", "--coordinates", "diagonal", *THREE, "--plot", "out.json"), ((2, 1),)),
     "point": (("space", "--point", "0.5,0.2,0.2", "--coordinates", "diagonal", *THREE), ((4, 2),)),  # that is searched for by labels
     "direction": (("space", "--direction", "1,0,1", "--coordinates", "diagonal", "--kind", "rates", "--data", "d-*.csv.gz"), ((3, 1),)),
     "scores": (("space", "--probs", "s-*.npy", "--labels", "t-*.npy", "--plot", "out.json"), ((3, 1),)),  # one number of each row is exchanged
