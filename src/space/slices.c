@@ -1,5 +1,6 @@
 /* Rows of a space in slices, cut within groups and files, and sums over them. */
 #include "base/reduce.h"
+#include "data/row_sums.h"
 #include "data/shared.h"
 #include "space/crew.h"
 #include "space/predict.h"
@@ -19,7 +20,7 @@ enum {
 
 size_t mel_class_rows_files(const mel_class_rows *rows)
 {
-    return rows->all.shards != NULL ? rows->all.shards->n : 1;
+    return mel_row_files(rows->all.shards);
 }
 
 size_t mel_class_rows_start(const mel_class_rows *rows, size_t file)
@@ -29,7 +30,7 @@ size_t mel_class_rows_start(const mel_class_rows *rows, size_t file)
 
 size_t mel_class_rows_here(const mel_class_rows *rows, size_t file)
 {
-    return rows->divided ? rows->all.shards->here[file] : mel_class_rows_start(rows, file);
+    return mel_row_file_start(rows->all.shards, rows->all.n_rows, file);
 }
 
 size_t mel_class_rows_of_group(const mel_class_rows *rows, size_t group)
