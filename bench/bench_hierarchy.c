@@ -94,15 +94,18 @@ static mel_answer answer(const study *s, size_t person, const double *truth, con
 
 static void ask_random(const study *s, mel_session *session, size_t person, const double *truth, mel_rng *rng)
 {
-    double *const side[] = { session->pending.a, session->pending.b };
+    double side[2][SIZE];
     for (uint32_t q = 0; q < s->questions; q++) {
         for (size_t i = 0; i < 2; i++) {
             mel_rng_sphere(rng, SIZE, side[i]);
             mel_scale(SIZE, radius, side[i]);
             mel_axpy(SIZE, 1.0, mel_ball_centre(s->ball), side[i]);
         }
-        session->pending.repeated = false;
-        must(mel_session_accept(session, answer(s, person, truth, side[0], side[1], rng), NAN, &err));
+        const mel_record said = { .a = side[0],
+                                  .b = side[1],
+                                  .answer = answer(s, person, truth, side[0], side[1], rng),
+                                  .seconds = NAN };
+        must(mel_session_replay(session, &said, &err));
     }
 }
 

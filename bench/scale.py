@@ -11,10 +11,8 @@ grow with them.
 
 Then ranks: `mpirun -n 1` and `-n 2` of `melicit optimise` on probabilities of 7 classes in files of a million rows, as many rows as --rows has at most and the disk has room for, with 1 and with 101 iterations, so that
 reading and the first linear step are told from 100 further iterations. Targets, for an idle machine: two ranks are at least 0.85 times as much faster as two processes at once get more from memory than one (measured before, by NumPy's dot);
-at least 4 times the rows per second of NumPy and of Dask with NumPy, which find the hits of a weighted rule on the same files, in memory; time per row within 1.3 from the fewest to the most. 
-
-Last, more rows than memory: `optimise` with 30 iterations on 12 million rows of 7 classes (ten times 64 MB) and `train` on 6 million of 10 features, in memory, with --memory 64M, and with it in a control group of 64 MB that counts pages of files (as root). Targets: at most
-1.5 times the time in memory, of the processor and by the clock, no more than 64 MB, the same bits. --only sums|ranks|memory runs one part.
+at least 4 times the rows per second of NumPy and of Dask with NumPy, which find the hits of a weighted rule on the same files, in memory; time per row within 1.3 from the fewest to the most.
+--only sums|ranks runs one part.
 
 Exit status 1 when a target is missed. MELICIT_BUILD names the build folder (default: build)."""
 import argparse
@@ -294,96 +292,12 @@ def measure_ranks(folder, sizes):
     return good and same and efficiency >= 0.85 * allowed and max(rates) / min(rates) <= 1.3
 
 
-# --- more rows than memory ----------------------------------------------------------------------
-
-LIMIT = 64 << 20
-
-
-class Group:
-    """A control group that may hold LIMIT bytes, pages of files included."""
-
-    def __init__(self):
-        old = Path("/sys/fs/cgroup/memory")
-        self.old = old.is_dir()
-        self.path = (old if self.old else Path("/sys/fs/cgroup")) / f"melicit-scale-{os.getpid()}"
-
-    def __enter__(self):
-        self.path.mkdir()
-        for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes") if self.old else ("memory.max", "memory.swap.max"):
-            if (self.path / name).exists():
-                (self.path / name).write_text("0" if "swap.max" in name else str(LIMIT))
-        return self
-
-    def __exit__(self, *_):
-        self.path.rmdir()
-
-    def join(self):
-        (self.path / "cgroup.procs").write_text(str(os.getpid()))
-
-    def peak(self):
-        return int((self.path / ("memory.max_usage_in_bytes" if self.old else "memory.peak")).read_text())
-
-    def killed(self):
-        said = (self.path / ("memory.oom_control" if self.old else "memory.events")).read_text()
-        return int(re.search(r"^oom_kill (\d+)", said, re.M)[1])
-
-
-def timed(command, group=None):
-    """Seconds of the processor and of the clock."""
-    start = time.time()
-    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=group.join if group else None)
-    said = run.stderr.read().decode()
-    _, status, used = os.wait4(run.pid, 0)
-    run.returncode = os.waitstatus_to_exitcode(status)
-    if run.returncode != 0:
-        raise RuntimeError(said or f"{command[1]} ended with {run.returncode}")
-    return np.array([used.ru_utime + used.ru_stime, time.time() - start])
-
-
-def training(folder, rows, out):
-    files = rows // PART
-    coefficients = np.random.default_rng(99).normal(size=(D, K))
-    for i in range(files):
-        rng = np.random.default_rng(i)
-        X = rng.normal(size=(PART, D))
-        y = (X @ coefficients + rng.gumbel(size=(PART, K))).argmax(axis=1)
-        np.save(folder / f"t-{i:05}.npy", np.column_stack([X, y]))
-    return [str(BUILD / "melicit"), "train", "--data", f"{folder}/t-*.npy", "--label", f"c{D + 1}", "--threads", "1", "--out", str(out)]
-
-
-def measure_memory(folder, rows):
-    """In memory, with --memory, and with it in a control group: times, next to those in memory, and the same bits."""
-    rows = generate_parts(folder, rows)
-    if rows * 8 * K < 10 * LIMIT:
-        print(f"{rows:,} rows are less than ten times the memory")
-        return False
-    out, good = folder / "out.json", True
-    for verb, command in (("optimise, 30 iterations", optimising(folder, rows, 30, out)), ("train", training(folder, rows // 2, out))):
-        own = min((timed(command) for _ in range(2)), key=lambda t: t[0])
-        bits = out.read_bytes()
-        print(f"{verb}: in memory {own[0]:.1f} s of the processor, {own[1]:.1f} s by the clock", flush=True)
-        limited = [*command, "--memory", f"{LIMIT >> 20}M"]
-        for group in (None, Group()):
-            out.unlink()
-            if group is None:
-                ratio, more = timed(limited) / own, ""
-            else:
-                with group:
-                    ratio = timed(limited, group) / own
-                    more = f" in a control group; peak {group.peak() / 2**20:.1f} MB, {group.killed()} killed"
-                    good = good and group.peak() <= LIMIT and group.killed() == 0
-            same = out.read_bytes() == bits
-            good = good and same and ratio.max() <= 1.5
-            print(f"{verb}, --memory {LIMIT >> 20}M: {ratio[0]:.2f} times the time of the processor, {ratio[1]:.2f} times by the clock{more}" + ("" if same else "; other bits"), flush=True)
-    return good
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_000_000, 10_000_000, 30_000_000])
     parser.add_argument("--files", type=int, default=30, help="files that are made; others repeat them")
     parser.add_argument("--peers-up-to", type=int, default=3_000_000)
-    parser.add_argument("--only", choices=["sums", "ranks", "memory"])
+    parser.add_argument("--only", choices=["sums", "ranks"])
     parser.add_argument("--folder", help="where files are made: a disk; TMPDIR or /var/tmp unless given")
     parser.add_argument("--one", nargs=3)
     args = parser.parse_args()
@@ -395,8 +309,6 @@ def main():
             good = measure_sums(Path(name), args) and good
         if args.only in (None, "ranks"):
             good = measure_ranks(Path(name), sorted(args.rows)) and good
-        if args.only in (None, "memory"):
-            good = measure_memory(Path(name), 12_000_000) and good
     print("targets met" if good else "a target is missed")
     return 0 if good else 1
 

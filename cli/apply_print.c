@@ -154,9 +154,6 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     if (isfinite(a->report.by_labels))
         cli_print(" (measured on the labels: %.6g)", cli_settled(a->report.by_labels));
     cli_print("\n");
-    if (a->refer_cost > 0.0)
-        cli_print("  a referred case costs %.4g cheapest mistakes, between %.4g and %.4g by %zu answers\n",
-                  a->refer_cost, a->refer_range.low, a->refer_range.high, a->refer_questions);
     cli_apply_trust_print(a);
     print_limits(a);
     print_proof(&a->report, a->averaged);
@@ -235,11 +232,6 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     cli_put(result, "mixed", json_boolean(r->mixed));
     if (a->by_hash)
         cli_put(result, "hash_given_up", json_boolean(gave_up_hash(a)));
-    if (a->refer_cost > 0.0)
-        cli_put(result, "reject",
-                json_pack("{s:f, s:o, s:o}", "cost", a->refer_cost, "range",
-                          cli_json_range(a->refer_range.low, a->refer_range.high), "questions",
-                          cli_json_count(a->refer_questions)));
     cli_put(result, "per_class", classes_json(a, SIZE_MAX));
     cli_put(result, "per_group", groups_json(a));
     cli_put(result, "limits", limits_json(a));

@@ -313,8 +313,7 @@ static const char *name_of(const cli_applied_rule *a, const cli_apply_args *args
 mel_status cli_apply_calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
     const mel_rule_rows rows = cli_apply_rows(a);
-    mel_rule_options opt = options_of(a, args);
-    opt.refer_cost = args->ask_reject ? 0.0 : args->reject; /* there will be one */
+    const mel_rule_options opt = options_of(a, args);
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
         return mel_rule_calibrate(&a->adjustment, &rows, a->metric, name_of(a, args), &opt, err);
     return mel_adjustment_init(&a->adjustment, rows.n_classes * (rows.joint ? rows.n_groups : 1), err);
@@ -402,10 +401,7 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
     opt.seed = run->seed;
     opt.threads = run->threads;
     const char *name = name_of(a, args);
-    mel_status status = args->ask_reject ? cli_ask_reject(a, &rows, &opt, name, err) : MEL_OK;
-    opt.refer_cost = args->ask_reject ? a->refer_cost : args->reject;
-    if (status == MEL_OK)
-        status = mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err);
+    mel_status status = mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err);
     if (status == MEL_OK && a->report.violation > 0.0)
         status = refuse_limits(a, err);
     if (status == MEL_OK && opt.form == MEL_RULE_HASH)

@@ -18,9 +18,7 @@ typedef struct {
     int rule, use_group;
     mel_text_list at_most, at_least;
     const char *class_prior, *class_prior_from;
-    const char *reject_text; /* of --reject; NULL: nothing is referred */
-    double reject;           /* what it says; NaN: nothing is referred */
-    bool ask_reject;         /* by questions */
+    double reject; /* cost of a referred case, in cheapest mistakes; NaN: nothing is referred */
     uint64_t folds;
     mel_text_list row_costs;
     bool average;
@@ -44,9 +42,6 @@ typedef struct {
     uint32_t *label, *group;
     double *weight;
     bool averaged, by_hash; /* as the options ask for */
-    double refer_cost; /* of a referred case, in cheapest mistakes, by so many questions; 0: none was asked */
-    mel_interval refer_range;
-    size_t refer_questions;
 } cli_applied_rule;
 void cli_applied_rule_clear(cli_applied_rule *a);
 
@@ -58,11 +53,6 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
 mel_rule_rows cli_apply_rows(const cli_applied_rule *a);
 /* Fits the adjustment, for the class shares where these are known already. */
 mel_status cli_apply_calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err);
-/* apply_reject.c: --reject COST or ask; the cost by questions on standard error, answers on standard input.
- */
-mel_status cli_reject_parse(double *cost, bool *ask, const char *text, mel_error *err);
-mel_status cli_ask_reject(cli_applied_rule *found, const mel_rule_rows *rows, const mel_rule_options *opt,
-                          const char *name, mel_error *err);
 /* apply_trust.c: how sure it is. */
 mel_status cli_apply_trust(cli_applied_rule *a, const mel_rule_rows *rows, const mel_rule_options *rule,
                            const cli_apply_args *args, const cli_run *run, mel_error *err);

@@ -93,9 +93,7 @@ static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, me
 {
     cli_apply_args args = *given;
     const bool rows = (mel_problem_inputs(&args.space) & MEL_OF_ROWS) != 0 || args.scores != NULL;
-    mel_status status = cli_reject_parse(&args.reject, &args.ask_reject, args.reject_text, err);
-    if (status != MEL_OK)
-        return status;
+    mel_status status = MEL_OK;
     settle_evidence(&args, run);
     a->asked.delta = args.delta;
     if (args.metric != NULL)
@@ -294,13 +292,12 @@ static const cli_option own_options[] = {
               "two disagree" },
     { .name = "reject",
       .reads = MEL_OF_ROWS,
-      .argument = "COST|ask",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_apply_args, reject_text),
-      .help =
-          "a further decision, refer: hand the case to somebody else at this cost, in cheapest mistakes; "
-          "for metrics that are weighted sums. ask finds the cost by at most eight questions: which of two "
-          "rules is better, where one refers more cases; the answers on standard input are 1, 2 or =" },
+      .argument = "COST",
+      .kind = CLI_NUMBER,
+      .at = offsetof(cli_apply_args, reject),
+      .high = 1000,
+      .help = "a further decision, refer: hand the case to somebody else at this cost, in units of the "
+              "cheapest mistake; for metrics that are weighted sums" },
     { .name = "row-cost",
       .reads = MEL_OF_ROWS,
       .argument = "[CLASS=]COLUMN",

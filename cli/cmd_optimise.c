@@ -182,7 +182,6 @@ static mel_status fill_options(work *w, const cli_optimise_args *args, const cli
     w->opt.threads = run->threads;
     w->opt.progress = run->progress;
     w->opt.shards = &w->rows.train_shards;
-    w->opt.stored = w->rows.train.stored;
     if (args->entries == NULL)
         return MEL_OK;
     const mel_status status = parse_entries(w, args->entries, err);

@@ -144,6 +144,9 @@ static mel_status read_all(cli_ranking *r, const rank_args *args, cli_run *run, 
         status = cli_reader_check(&reader, &args->reading, run, err);
     if (status == MEL_OK)
         status = cli_judges_make(&r->judge, &r->n_judges, &r->who, &given.named, err);
+    if (status == MEL_OK && given.pool != NULL && cli_judge_sees_shares(r->judge, r->who.k, r->who.m))
+        status = mel_pool_check_shares(&r->who.pool, r->who.class_name, given.pool,
+                                       ": rank by a metric of rates, or test all on the same rows", err);
     mel_reader_clear(&reader);
     return status;
 }

@@ -84,7 +84,7 @@ static bool look(double *matrix, const scoring *s, const row *r, const cli_judge
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-static const mel_interval unknown = { NAN, NAN };
+static const mel_certainty not_known = { NAN, { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, NAN, NAN, NAN };
 
 static mel_status judge_matrix(mel_certainty *out, scoring *s, const row *r, const cli_judge *judge,
                                const double *matrix, cli_run *run, mel_error *err)
@@ -103,7 +103,7 @@ static mel_status judge_row(mel_certainty *out, scoring *s, const row *r, const 
     const size_t n = c->m * c->k * c->k, seen = judge->sees_groups ? n : c->k * c->k;
     double *matrix = cli_alloc_zero(n, sizeof *matrix);
     const bool metric = c->metric != NULL && judge == s->judge;
-    *out = (mel_certainty){ NAN, unknown, unknown, unknown, NAN, NAN, NAN };
+    *out = not_known;
     mel_status status = MEL_OK;
     const bool there = look(matrix, s, r, judge);
     if (there && metric && c->layout.kind == MEL_CONFUSION)
@@ -126,7 +126,7 @@ static mel_status judge_row(mel_certainty *out, scoring *s, const row *r, const 
         if (r->group == SIZE_MAX)
             return cli_fail_in(err, MEL_EDATA, r->name);
         cli_warn(run, "%s: %s", r->name, err->text);
-        *out = (mel_certainty){ NAN, unknown, unknown, unknown, NAN, NAN, NAN };
+        *out = not_known;
         return MEL_OK;
     }
     return status;
@@ -192,8 +192,21 @@ static json_t *row_json(const scoring *s, size_t i)
     return object;
 }
 
+static void add_estimate(cli_table *table, const mel_certainty *found)
+{
+    if (isfinite(found->value))
+        cli_table_cell(table, "%.6g", found->value);
+    else
+        cli_table_cell(table, "%s", "");
+    if (is_known(&found->both))
+        cli_table_cell(table, "%.4g to %.4g", found->both.low, found->both.high);
+    else
+        cli_table_cell(table, "%s", "");
+}
+
 /* Differences and ratios between the groups of a classifier, as fairlearn's MetricFrame has them. */
-static json_t *groups_json(const scoring *s, size_t classifier, cli_table *table, const char *title)
+static json_t *groups_json(const scoring *s, size_t classifier, cli_table *table, const char *title,
+                           cli_run *run)
 {
     static const char *const words[] = { "difference", "ratio" };
     const cli_contenders *c = &s->who;
@@ -203,26 +216,29 @@ static json_t *groups_json(const scoring *s, size_t classifier, cli_table *table
         if (table != NULL)
             cli_table_cell(table, "%s%s", title, words[w]);
         for (size_t j = 0; j < s->n_judges; j++) {
-            double value = NAN;
-            mel_measure *measure = NULL;
+            mel_certainty found = not_known;
             char *name = cli_format("%s:%s", s->judge[j].name, words[w]);
-            if (mel_measure_named(&measure, name, c->k, c->m, NULL) == MEL_OK &&
-                mel_measure_value(&value, measure, counts, NULL) == MEL_OK)
-                cli_put(all, name, cli_json_number(value));
-            if (table != NULL && isfinite(value))
-                cli_table_cell(table, "%.6g", value);
-            else if (table != NULL)
-                cli_table_cell(table, "%s", "");
+            cli_judge judge = { .name = name };
+            cli_draws none = { 0, NULL };
+            mel_error why;
+            if (mel_measure_named(&judge.measure, judge.name, c->k, c->m, NULL) == MEL_OK &&
+                mel_measure_value(&found.value, judge.measure, counts, NULL) == MEL_OK) {
+                mel_certainty sure = not_known;
+                if (isfinite(c->rows[classifier]) &&
+                    cli_judge_counts(&sure, &judge, counts, &none, run, &why) == MEL_OK)
+                    found = sure;
+                put_value(all, &judge, &found, false);
+            }
             if (table != NULL)
-                cli_table_cell(table, "%s", "");
-            mel_measure_free(measure);
+                add_estimate(table, &found);
+            mel_measure_free(judge.measure);
             free(name);
         }
     }
     return all;
 }
 
-static void fill_json(json_t *result, const scoring *s)
+static void fill_json(json_t *result, const scoring *s, cli_run *run)
 {
     const cli_contenders *c = &s->who;
     json_t *array = json_array();
@@ -238,27 +254,18 @@ static void fill_json(json_t *result, const scoring *s)
         return;
     json_t *groups = json_object();
     for (size_t i = 0; i < c->n; i++)
-        cli_put(groups, c->n == 1 ? "all" : c->name[i], groups_json(s, i, NULL, ""));
+        cli_put(groups, c->n == 1 ? "all" : c->name[i], groups_json(s, i, NULL, "", run));
     cli_put(result, "groups", groups);
 }
 
 static void add_cells(cli_table *table, const scoring *s, size_t i)
 {
     cli_table_cell(table, "%s", s->rows[i].name);
-    for (size_t j = 0; j < s->n_judges; j++) {
-        const mel_certainty *found = &s->found[i * s->n_judges + j];
-        if (isfinite(found->value))
-            cli_table_cell(table, "%.6g", found->value);
-        else
-            cli_table_cell(table, "%s", "");
-        if (is_known(&found->both))
-            cli_table_cell(table, "%.4g to %.4g", found->both.low, found->both.high);
-        else
-            cli_table_cell(table, "%s", "");
-    }
+    for (size_t j = 0; j < s->n_judges; j++)
+        add_estimate(table, &s->found[i * s->n_judges + j]);
 }
 
-static void print_text(const scoring *s)
+static void print_text(const scoring *s, cli_run *run)
 {
     const cli_contenders *c = &s->who;
     const char **headers = cli_alloc_zero(2 * s->n_judges + 1, sizeof *headers);
@@ -275,7 +282,7 @@ static void print_text(const scoring *s)
         add_cells(table, s, i);
     for (size_t i = 0; i < c->n && s->n_rows > c->n && (c->metric == NULL || s->n_judges > 1); i++) {
         char *title = c->n == 1 ? cli_format("%s", "") : cli_format("%s: ", c->name[i]);
-        json_decref(groups_json(s, i, table, title));
+        json_decref(groups_json(s, i, table, title, run));
         free(title);
     }
     cli_table_print(table);
@@ -310,9 +317,9 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
         status = find_values(&s, run, err);
     }
     if (status == MEL_OK && run->json)
-        fill_json(run->result, &s);
+        fill_json(run->result, &s, run);
     else if (status == MEL_OK)
-        print_text(&s);
+        print_text(&s, run);
     scoring_clear(&s);
     mel_reader_clear(&reader);
     return status;

@@ -121,7 +121,7 @@ static mel_status show(cli_study_desk *d, mel_error *err)
     if (status != MEL_OK)
         return status;
     json_t *seen = NULL;
-    status = mel_manage_monitor(&seen, d->app.store, d->app.cache, d->what, INFINITY, err);
+    status = mel_manage_monitor(&seen, d->app.store, d->app.cache, d->what, NULL, INFINITY, err);
     json_t *file = json_loads(row.file, 0, NULL);
     if (status == MEL_OK) {
         cli_put(d->run->result, "id", cli_json_text(row.id));

@@ -65,7 +65,6 @@ typedef struct {
 typedef struct {
     bool json, quiet, verbose, help;
     uint64_t seed, threads;
-    const char *memory;
 } cli_common;
 
 /* One call of a verb, as its run function sees it. */

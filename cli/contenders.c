@@ -365,6 +365,21 @@ mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, 
     return status;
 }
 
+bool cli_judge_sees_shares(const cli_judge *judge, size_t k, size_t m)
+{
+    const size_t cells = (judge->sees_groups ? m : 1) * k * k;
+    double *matrix = cli_alloc_zero(cells, sizeof *matrix), value[2] = { 0.0, 0.0 };
+    bool known = true;
+    for (size_t turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; i < cells;
+             i++) /* the first class is half as common again; numbers without symmetry */
+            matrix[i] = (1.0 + sqrt((double)(i * i + i + 2))) * (turn == 1 && i / k % k == 0 ? 1.5 : 1.0);
+        known = known && mel_measure_value(&value[turn], judge->measure, matrix, NULL) == MEL_OK;
+    }
+    free(matrix);
+    return !known || fabs(value[0] - value[1]) > 1e-9 * fmax(fabs(value[0]), fabs(value[1]));
+}
+
 mel_status cli_judge_counts(mel_certainty *out, const cli_judge *judge, const double *counts,
                             cli_draws *draws, cli_run *run, mel_error *err)
 {

@@ -78,6 +78,8 @@ typedef struct {
 /* The metric first, then the named ones: *n of them, for cli_judges_free. */
 mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, const mel_text_list *named,
                            mel_error *err);
+/* Whether its value depends on how common the classes are, beyond the rates of decisions about each. */
+bool cli_judge_sees_shares(const cli_judge *judge, size_t k, size_t m);
 void cli_judges_free(cli_judge *judge, size_t n);
 /* Coefficients of the metric that are equally likely, lent; n 0: it is known. */
 typedef struct {

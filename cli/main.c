@@ -6,7 +6,6 @@
 #include "output.h"
 #include "progress.h"
 #include "ranks.h"
-#include "row_memory.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -86,10 +85,7 @@ static mel_status run_verb(mel_status *outcome, const cli_command *command, cons
         return cli_fail(err, MEL_EINVAL, "does not run as several ranks; start it without mpirun");
     if (run.threads > 0) /* for the few parallel loops that take no option */
         omp_set_num_threads(run.threads);
-    mel_status status = cli_row_memory_limit(parsed->common.memory, run.threads, err);
-    if (status == MEL_OK)
-        status = command->run(&run, parsed->args, err);
-    cli_row_memory_explain(status, err);
+    mel_status status = command->run(&run, parsed->args, err);
     cli_bar_clear();
     /* A read cut short by the signal may look like another failure. */
     if (status != MEL_OK && status != MEL_ESTOPPED && cli_stop_wanted())
@@ -144,7 +140,6 @@ static int unknown_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    cli_row_memory_start(argc, argv);
     cli_address_space_check();
     cli_catch_signals();
     cli_elicit_fill();

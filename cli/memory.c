@@ -3,10 +3,34 @@
 #include "output.h"
 #include "ranks.h"
 
+#include <cblas.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static bool errors_as_json;
+
+void cli_address_space_check(void)
+{
+    static const struct {
+        int resource;
+        const char *option;
+    } limits[] = { { RLIMIT_AS, "-v" }, { RLIMIT_DATA, "-d" } };
+    const size_t threads = (size_t)openblas_get_num_threads(), needed = (threads + 1) * (size_t)128;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct rlimit limit;
+        if (getrlimit(limits[i].resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+            limit.rlim_cur >> 20 >= needed)
+            continue;
+        (void)fprintf(stderr,
+                      "melicit: ulimit %s leaves %zu MB of address space, and OpenBLAS needs %zu MB for %zu "
+                      "thread%s; raise the limit or set OPENBLAS_NUM_THREADS=1\n",
+                      limits[i].option, (size_t)limit.rlim_cur >> 20, needed, threads,
+                      threads == 1 ? "" : "s");
+        _exit(mel_status_exit_code(MEL_ENOMEM)); /* not exit(), which waits for the threads */
+    }
+}
 
 void cli_expect_json(bool json)
 {

@@ -26,10 +26,7 @@ double *cli_metric_draws(size_t n, const mel_metric *metric, uint64_t seed)
         return NULL;
     const size_t width = mel_metric_coefficients(metric);
     double *draws = cli_alloc_zero(n * width, sizeof *draws);
-    mel_rng rng;
-    mel_rng_seed(&rng, seed);
-    for (size_t i = 0; i < n; i++)
-        mel_metric_draw(draws + i * width, metric, &rng);
+    (void)mel_metric_draws(draws, metric, n, seed);
     return draws;
 }
 

@@ -10,7 +10,7 @@
 mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err);
 
 /* Draws by which the interval of a value is told. */
-enum { CLI_METRIC_DRAWS = 400 };
+enum { CLI_METRIC_DRAWS = MEL_METRIC_DRAWS };
 /* n random coefficients (mel_metric_draw), for the caller to free(); NULL where the metric says no intervals,
  * or none are asked for. */
 double *cli_metric_draws(size_t n, const mel_metric *metric, uint64_t seed);

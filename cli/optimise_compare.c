@@ -156,7 +156,7 @@ static mel_status take_line(void *user, const mel_log_line *line, mel_error *err
     if (line->undo)
         c->n_answers--;
     else
-        push_answer(c, line->answer);
+        push_answer(c, line->said.answer);
     return MEL_OK;
 }
 
@@ -206,17 +206,16 @@ static mel_status take_reply(comparing *c, mel_reply reply, mel_error *err)
         return status == MEL_OK ? replay(c, err) : status;
     }
     const mel_comparison *open = mel_comparisons_ask(c->search);
-    const mel_log_line line = { .question = open->number,
-                                .answer = (mel_answer)reply,
-                                .seconds = NAN,
-                                .size = mel_layout_size(mel_comparisons_layout(c->search)),
-                                .a = open->a,
-                                .b = open->b };
+    const mel_log_line line = {
+        .question = open->number,
+        .said = { .a = open->a, .b = open->b, .answer = (mel_answer)reply, .seconds = NAN },
+        .size = mel_layout_size(mel_comparisons_layout(c->search))
+    };
     const mel_status status = note(c, &line, err);
     if (status != MEL_OK)
         return status;
-    push_answer(c, line.answer);
-    return mel_comparisons_tell(c->search, line.answer, err);
+    push_answer(c, line.said.answer);
+    return mel_comparisons_tell(c->search, line.said.answer, err);
 }
 
 static mel_status ask_all(comparing *c, mel_error *err)

@@ -84,21 +84,6 @@ static mel_status read_probabilities(mel_proba *out, const char *path, const cli
     return mel_proba_order(out, path, files->columns, &r->classes, err);
 }
 
-/* Of which sums are needed only: where memory is limited they go to disk, if their files can be read in
- * blocks. */
-static mel_status read_sums(cli_optimise_rows *r, const cli_optimise_files *files,
-                            const mel_read_options *read, mel_error *err)
-{
-    bool stored = false;
-    mel_status status = MEL_OK;
-    const mel_shards *shards = read->shards; /* all ranks go the same way: by the rows of all */
-    if (read->divided && shards->n > 0 &&
-        mel_disk_wanted(shards->start[shards->n] * r->classes.n * sizeof(double)))
-        status = mel_proba_store(&stored, &r->train, files->probs, files->columns, &r->classes, read, err);
-    return status != MEL_OK || stored ? status
-                                      : read_probabilities(&r->train, files->probs, r, files, read, err);
-}
-
 static mel_status check_count(const char *path, size_t n, const char *of, size_t due, mel_error *err)
 {
     return n == due
@@ -135,7 +120,7 @@ mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *fil
     if (status == MEL_OK)
         status = read_first_labels(r, files, &reader.options, err);
     if (status == MEL_OK && files->probs != NULL)
-        status = read_sums(r, files, &reader.options, err);
+        status = read_probabilities(&r->train, files->probs, r, files, &reader.options, err);
     reader.options.shards = &r->validation_shards;
     reader.options.divided = false;
     if (status == MEL_OK)
@@ -320,7 +305,7 @@ static mel_status take_values(double **value, values_of compute, const mel_weigh
 static mel_read_options reading_like(const mel_reader *reader, const mel_shards *shards)
 {
     mel_read_options read = reader->options;
-    read.shards = shards->n > 0 ? (mel_shards *)(uintptr_t)shards : NULL; /* only compared with */
+    read.shards = shards->first != NULL ? (mel_shards *)(uintptr_t)shards : NULL; /* only compared with */
     return read;
 }
 

@@ -26,9 +26,6 @@ static const cli_option common_options[] = {
             .help = "seed of all random choices; the same seed gives the same output"),
     CLI_ROW(cli_common, "threads", WHOLE, threads, .argument = "N", .high = 1024,
             .help = "threads to use, 0 for all cores; results do not depend on it"),
-    CLI_ROW(cli_common, "memory", TEXT, memory, .argument = "SIZE",
-            .help = "a limit such as 512M: rows stay in files, with as many in memory as fit; everything "
-                    "else must fit into the limit"),
     CLI_ROW(cli_common, "help", FLAG, help, .help = "show this help (also -h)"),
     { 0 }
 };
@@ -242,6 +239,11 @@ static const char *slot_name(const void *user, size_t i)
     return i < list->n ? list->slots[i].option->name : NULL;
 }
 
+/* Options of earlier versions. */
+static const struct {
+    const char *name, *instead;
+} removed[] = { { "memory", "NPY files are mapped, and the kernel's page cache does the rest" }, { 0 } };
+
 /* The word that getopt_long did not take: unknown, or the beginning of several names. */
 static mel_status refuse_option(const slot *slots, size_t n, const char *verb, const char *word,
                                 mel_error *err)
@@ -257,6 +259,10 @@ static mel_status refuse_option(const slot *slots, size_t n, const char *verb, c
         }
     if (matches > 1)
         return cli_fail(err, MEL_EINVAL, "--%s could be any of %s", name, list);
+    for (size_t i = 0; removed[i].name != NULL; i++)
+        if (strcmp(removed[i].name, name) == 0)
+            return cli_fail(err, MEL_EINVAL, "there is no option --%s any more: %s", name,
+                            removed[i].instead);
     const slot_list all = { slots, n };
     const char *near = mel_nearest(name, slot_name, &all);
     if (near != NULL)

@@ -79,6 +79,7 @@ static bool ids_are_mixed(const work *w)
     size_t found[2] = { 0, 0 };
     mel_read_options read = w->reader.options;
     read.notice.call = NULL;
+    read.shards = NULL; /* files of other rows */
     for (size_t i = team->rank; i < w->files[IDS].n; i += team->size) {
         mel_table *table = NULL;
         const char *column = NULL;
@@ -143,6 +144,7 @@ static mel_status read_file(predict_file *out, void *user, size_t i, mel_notice 
     one.ids = path[IDS];
     one.costs = path[COSTS];
     w->reader.options.notice = notice;
+    mel_shards_clear(&w->reader.shards); /* of the file before */
     cli_classified_clear(&w->rows);
     const mel_status status =
         cli_classified_read(&w->rows, &w->decider, w->run, &one, &w->reader.options, err);

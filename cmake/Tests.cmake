@@ -22,8 +22,8 @@ if(DEFINED ENV{MELICIT_SOAK})
     set(MEL_LONG_UNDER_SANITIZERS "")
 endif()
 # These look at files, or run what is installed, or are about numbers and memory of the plain build.
-list(APPEND MEL_LONG_UNDER_SANITIZERS system_test_corrections system_test_guide system_test_install system_test_make system_test_memory
-    system_test_rank_failures system_test_ranks system_test_report system_test_repro system_test_serve_cluster system_test_site system_test_thesis_map)
+list(APPEND MEL_LONG_UNDER_SANITIZERS system_test_corrections system_test_guide system_test_install system_test_make
+    system_test_ranks system_test_report system_test_repro system_test_serve_cluster system_test_site system_test_thesis_map)
 # A test runs once in make test: under sanitizers, or here when that takes long. C programs that are left out are not
 # built, but clang-tidy reads them; of a file of system tests that the sanitized build runs, the plain one runs what is left
 # (tests/system/conftest.py). make unit, make sanitize and make soak run what can run in each build.
@@ -142,7 +142,7 @@ endforeach()
 
 # What takes a few seconds shares a row with others: Python, pytest and NumPy start in half a second, scikit-learn in one more.
 set(MEL_SYSTEM_TESTS_TOGETHER
-    "files: test_corrections test_make test_memory test_report test_site test_thesis_map"
+    "files: test_corrections test_make test_report test_site test_thesis_map"
     "rules: test_certainty test_classifiers test_data test_rank test_space_classes"
     "inputs: test_named_numpy test_pools"
     "words: test_apply_words test_column_names test_corrupt test_metric test_moments test_optimise_failures test_optimise_ways test_page test_refuse_classes test_shards"
@@ -227,7 +227,7 @@ endif()
 
 # Tests that take long start first, so that none runs alone at the end: seconds in make test on two cores, next to others.
 foreach(cost browser_flows=186 browser_study=155 system_test_cli=144 lint_tidy_src=122 system_rest=110 system_rest_serve=105 browser_session=77
-        browser_saved=67 browser_own=67 browser_start=60 lint_tidy_tests=55 system_test_serve=70 system_test_serve_abuse=60 system_test_ranks=150 system_test_rank_failures=60 browser_result=46 system_test_zoo=43
+        browser_saved=67 browser_own=67 browser_start=60 lint_tidy_tests=55 system_test_serve=70 system_test_serve_abuse=60 system_test_ranks=40 browser_result=46 system_test_zoo=43
         system_words=40 system_rules=35 system_inputs=20 system_sklearn=30 system_files=25
         browser_small=40 system_test_serve_postgres=39 test_alloc_elicit=35 system_test_serve_twelve=34
         system_test_elicit=33 system_test_kill=33 test_server_cache=33 system_test_sklearn=28

@@ -253,7 +253,7 @@ void mel_admin_links(mel_call *call)
 
 /* --- studies ------------------------------------------------------------------------------------ */
 
-static json_t *counts_json(const mel_study_counts *counts)
+json_t *mel_counts_json(const mel_study_counts *counts)
 {
     return json_pack("{s:I, s:I, s:I, s:I}", "active", (json_int_t)counts->active, "complete",
                      (json_int_t)counts->complete, "left", (json_int_t)counts->left, "simulated",
@@ -268,7 +268,7 @@ static json_t *study_line(const mel_study_row *row, mel_store *store)
     json_t *line =
         json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title", mel_json_string(file, "title"),
                   "state", mel_manage_is_archived(store, row) ? "archived" : row->state, "created",
-                  (json_int_t)row->created, "participants", counts_json(&counts));
+                  (json_int_t)row->created, "participants", mel_counts_json(&counts));
     json_decref(file);
     return line;
 }
@@ -348,7 +348,8 @@ void mel_admin_study(mel_call *call)
         return;
     json_t *out = NULL;
     const mel_status status =
-        mel_manage_monitor(&out, call->app->store, call->app->cache, row.id, monitor_seconds, &call->err);
+        mel_manage_monitor(&out, call->app->store, call->app->cache, row.id,
+                           mel_request_query(call->request, "after"), monitor_seconds, &call->err);
     if (status == MEL_OK)
         (void)json_object_update_new(
             out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", mel_admin_csrf(call), "id", row.id,
@@ -412,8 +413,8 @@ void mel_admin_delete_study(mel_call *call)
     mel_study_row row;
     if (!mel_admin_may_write(call) || !find_study(&row, call))
         return;
-    const mel_status status =
-        mel_manage_delete(call->app->store, call->app->cache, call->app->audit, row.id, &call->err);
+    const mel_status status = mel_manage_delete(call->app->store, call->app->cache, row.id, &call->err);
+    call->app->tidy_soon = true;
     mel_call_finish(call, status, json_object());
     mel_study_row_clear(&row);
 }

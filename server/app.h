@@ -36,6 +36,7 @@ typedef struct {
     _Atomic uint64_t known[MEL_KNOWN]; /* hashes of researchers' cookies that were right; 0: none */
     mel_journal *requests, *audit;     /* of all requests, and of what researchers did; or NULL */
     mel_metrics *metrics;              /* of all requests; NULL: nobody asks */
+    _Atomic bool tidy_soon;            /* a study was deleted: housekeeping need not wait for its hour */
     _Atomic bool draining;             /* about to stop: the proxy should send nobody here any more */
 } mel_app;
 
@@ -149,6 +150,8 @@ mel_status mel_links_note(const mel_app *app, const char *study, const json_t *l
 mel_status mel_links_needed(bool *out, const mel_app *app, const char *study, const char *label,
                             bool from_prolific, mel_error *err);
 /* [{"id", "title", "state", "created", "participants"}]; NULL with err. */
+/* {"active": n, "complete": n, "left": n, "simulated": n} */
+json_t *mel_counts_json(const mel_study_counts *counts);
 json_t *mel_studies_json(mel_store *store, mel_error *err);
 
 /* --- uploads -------------------------------------------------------------------------------------- */

@@ -27,7 +27,8 @@ mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, me
 json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds);
 /* The same as the text that the log keeps; freed by the caller. */
 char *mel_flow_event_text(mel_flow *flow, const json_t *value, double seconds);
-/* Takes a line of the log again; MEL_ESTATE when it answers another question than is asked now. */
+/* Takes a line of the log again, with the pair that it answers; MEL_ESTATE when it cannot be of this study.
+ */
 mel_status mel_flow_replay(mel_flow *flow, const json_t *event, mel_error *err);
 
 /* What a simulated participant sends for the current page: agrees, fills forms with what is allowed, answers

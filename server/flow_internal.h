@@ -18,6 +18,7 @@ struct mel_flow {
     size_t phase, item; /* the item of a training, the question of an evaluation */
     uint32_t wrong;     /* answers to this training item */
     bool left, complete;
+    bool replaying; /* what the log has was allowed then */
     double guess;
     json_t *forms;     /* by number of the phase; see mel_flow_forms */
     mel_metric *prior; /* with which the session starts; NULL: none */
@@ -50,6 +51,13 @@ mel_status mel_flow_next_phase(mel_flow *flow, mel_error *err);
 mel_status mel_flow_skip_finished(mel_flow *flow, mel_error *err);
 uint32_t mel_flow_shown_people(const mel_flow *flow); /* 0: as many as are needed */
 bool mel_flow_can_undo(const mel_flow *flow);
+
+/* --- flow_tell.c ---------------------------------------------------------------------------------- */
+
+/* After an answer to a question of the elicitation or evaluation: what comes next. */
+mel_status mel_flow_answered(mel_flow *flow, mel_error *err);
+/* Answered questions that come again, from the page with the result. */
+mel_status mel_flow_ask_again(mel_flow *flow, size_t n, const uint32_t *number, mel_error *err);
 
 /* --- flow_page.c ---------------------------------------------------------------------------------- */
 

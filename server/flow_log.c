@@ -5,6 +5,31 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* What was asked: the pair and how it was shown. */
+static bool put_question(json_t *event, const mel_flow *flow, const mel_question *question)
+{
+    return mel_json_put(event, "number", json_integer((json_int_t)question->number)) &&
+           mel_json_put(event, "swapped", json_boolean(mel_flow_is_swapped(flow, question->number))) &&
+           mel_json_put(event, "people", json_integer((json_int_t)question->people)) &&
+           (!question->repeated || mel_json_put(event, "repeated", json_true())) &&
+           (!question->imagined || mel_json_put(event, "imagined", json_true())) &&
+           mel_json_put(event, "a", mel_json_numbers(flow->size, question->a)) &&
+           mel_json_put(event, "b", mel_json_numbers(flow->size, question->b));
+}
+
+/* Which answers will be given again. */
+static bool put_calls(json_t *event, mel_flow *flow)
+{
+    uint32_t number[MEL_OUTCOME_CALLS];
+    const size_t n = mel_flow_close_calls(number, MEL_OUTCOME_CALLS, flow);
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t i = 0; i < n && good; i++)
+        good = mel_json_add(list, json_integer((json_int_t)number[i]));
+    return mel_json_put(event, "calls", mel_json_if(good, list));
+}
 
 json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds)
 {
@@ -16,10 +41,9 @@ json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds)
     bool done = true;
     if (good && mel_flow_asks(flow) && !mel_json_is_true(value, "undo") &&
         mel_flow_question(&question, &done, flow, NULL) == MEL_OK && !done)
-        good = mel_json_put(event, "number", json_integer((json_int_t)question.number)) &&
-               mel_json_put(event, "swapped", json_boolean(mel_flow_is_swapped(flow, question.number))) &&
-               mel_json_put(event, "a", mel_json_numbers(flow->size, question.a)) &&
-               mel_json_put(event, "b", mel_json_numbers(flow->size, question.b));
+        good = put_question(event, flow, &question);
+    if (good && mel_flow_current(flow)->kind == MEL_PHASE_RESULT && mel_json_is_true(value, "again"))
+        good = put_calls(event, flow);
     return mel_json_if(good, event);
 }
 
@@ -31,53 +55,104 @@ char *mel_flow_event_text(mel_flow *flow, const json_t *value, double seconds)
     return text;
 }
 
-/* A missing number becomes NaN, which equals nothing. */
-static void read_point(double *out, size_t n, const json_t *recorded)
+static mel_status read_point(double *out, size_t n, const char *side, const json_t *event, mel_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        const json_t *number = json_array_get(recorded, i);
-        out[i] = json_is_number(number) ? json_number_value(number) : (double)NAN;
-    }
+    const json_t *recorded = json_object_get(event, side);
+    if (json_array_size(recorded) != n)
+        return mel_fail(err, MEL_ESTATE, "the log has an answer whose %s is not %zu numbers", side, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = json_number_value(json_array_get(recorded, i));
+    return MEL_OK;
 }
 
-static mel_status check_recorded(const mel_question *question, size_t n, const json_t *a, const json_t *b,
-                                 mel_error *err)
+/* Where the participant was is what the log says: on another machine a session may have ended one question
+ * earlier or later. */
+static mel_status go_there(mel_flow *flow, const json_t *event, mel_error *err)
 {
-    double *recorded = mel_alloc(2 * n, sizeof *recorded);
-    if (recorded == NULL)
-        return mel_fail_memory(err, "a recorded pair");
-    read_point(recorded, n, a);
-    read_point(recorded + n, n, b);
-    const mel_status status = mel_question_check_pair(question, recorded, recorded + n, err);
-    free(recorded);
-    return status;
-}
-
-/* An answer counts for the pair that was shown: it must be the one that the replay asks about. If not, the
- * session cannot go on, which is not the fault of the next answer. */
-static mel_status check_pair(mel_flow *flow, const json_t *event, mel_error *err)
-{
-    const json_t *a = json_object_get(event, "a"), *b = json_object_get(event, "b");
-    if (a == NULL || b == NULL)
+    const json_int_t phase = json_integer_value(json_object_get(event, "phase"));
+    const json_int_t item = json_integer_value(json_object_get(event, "item"));
+    const char *page = mel_json_string(event, "page");
+    if (json_object_get(event, "phase") == NULL || (size_t)phase == flow->phase)
         return MEL_OK;
-    mel_question question;
-    bool done = !mel_flow_asks(flow);
-    mel_status status = done ? MEL_OK : mel_flow_question(&question, &done, flow, err);
-    if (status != MEL_OK)
-        return status;
-    if (done)
-        return mel_fail(err, MEL_ESTATE, "the log has an answer where nothing is asked now");
-    status = check_recorded(&question, flow->size, a, b, err);
-    if (status == MEL_ECONFLICT && err != NULL)
-        err->code = MEL_ESTATE;
-    return status == MEL_ECONFLICT ? MEL_ESTATE : status;
+    if (phase < 0 || (size_t)phase >= flow->study->n_phases || item < 0)
+        return mel_fail(err, MEL_ESTATE, "the log is of another study: it has a phase %lld",
+                        (long long)phase);
+    flow->phase = (size_t)phase;
+    flow->item = (size_t)item;
+    flow->wrong = 0;
+    flow->complete = false;
+    if (page == NULL || strcmp(page, mel_flow_page_name(flow)) != 0)
+        return mel_fail(err, MEL_ESTATE, "the log is of another study: phase %lld is no %.40s there",
+                        (long long)phase, page != NULL ? page : "page");
+    return MEL_OK;
+}
+
+/* The answer counts for the pair that was shown, which is told as it was. pair: room for two points. */
+static mel_status replay_question(mel_flow *flow, const json_t *event, double *pair, mel_error *err)
+{
+    const bool evaluation = mel_flow_current(flow)->kind == MEL_PHASE_EVALUATION;
+    const char *text = mel_json_string(json_object_get(event, "value"), "answer");
+    const uint32_t number = evaluation ? (uint32_t)flow->item + 1 : mel_session_answers(flow->session) + 1;
+    const json_t *swapped = json_object_get(event, "swapped"), *people = json_object_get(event, "people");
+    mel_answer answer = MEL_ANSWER_SAME;
+    TRY(mel_answer_parse(&answer, text != NULL ? text : "", err));
+    TRY(read_point(pair, flow->size, "a", event, err));
+    TRY(read_point(pair + flow->size, flow->size, "b", event, err));
+    if (json_is_boolean(swapped) ? json_is_true(swapped) : mel_flow_is_swapped(flow, number))
+        answer = mel_answer_swapped(answer);
+    if (evaluation) {
+        if (flow->item >= flow->n_evaluation)
+            return mel_fail(err, MEL_ESTATE, "the log has more answers than the evaluation has questions");
+        memcpy(flow->pair + 2 * flow->size * flow->item, pair, 2 * flow->size * sizeof *pair);
+        flow->answer[flow->item] = answer;
+        return mel_flow_answered(flow, err);
+    }
+    const mel_record said = {
+        .a = pair,
+        .b = pair + flow->size,
+        .answer = answer,
+        .seconds = mel_json_number(event, "seconds", (double)NAN),
+        .people = json_is_integer(people) ? (uint32_t)json_integer_value(people) : MEL_NOT_RECORDED,
+        .repeated = mel_json_is_true(event, "repeated"),
+        .imagined = mel_json_is_true(event, "imagined"),
+        .again = flow->n_again > 0 ? flow->again[flow->at_again] : 0,
+    };
+    TRY(mel_session_replay(flow->session, &said, err));
+    return mel_flow_answered(flow, err);
+}
+
+static mel_status replay_calls(mel_flow *flow, const json_t *calls, mel_error *err)
+{
+    uint32_t number[MEL_OUTCOME_CALLS];
+    const size_t n = json_array_size(calls);
+    for (size_t i = 0; i < n && i < MEL_OUTCOME_CALLS; i++)
+        number[i] = (uint32_t)json_integer_value(json_array_get(calls, i));
+    return mel_flow_ask_again(flow, n < MEL_OUTCOME_CALLS ? n : MEL_OUTCOME_CALLS, number, err);
+}
+
+static mel_status replay_event(mel_flow *flow, const json_t *event, mel_error *err)
+{
+    const json_t *value = json_object_get(event, "value"), *calls = json_object_get(event, "calls");
+    TRY(go_there(flow, event, err));
+    if (calls != NULL && mel_flow_current(flow)->kind == MEL_PHASE_RESULT && flow->phase > 0)
+        return replay_calls(flow, calls, err);
+    if (!mel_flow_asks(flow) || flow->left || flow->complete || mel_json_is_true(value, "undo"))
+        return mel_flow_tell(flow, value, mel_json_number(event, "seconds", (double)NAN), err);
+    double *pair = mel_alloc(2 * flow->size, sizeof *pair);
+    const mel_status status =
+        pair != NULL ? replay_question(flow, event, pair, err) : mel_fail_memory(err, "a recorded pair");
+    free(pair);
+    return status;
 }
 
 mel_status mel_flow_replay(mel_flow *flow, const json_t *event, mel_error *err)
 {
-    const mel_status status = check_pair(flow, event, err);
-    if (status != MEL_OK)
+    flow->replaying = true;
+    const mel_status status = replay_event(flow, event, err);
+    flow->replaying = false;
+    if (status == MEL_OK || status == MEL_ENOMEM || status == MEL_ESTOPPED)
         return status;
-    return mel_flow_tell(flow, json_object_get(event, "value"),
-                         mel_json_number(event, "seconds", (double)NAN), err);
+    if (err != NULL) /* not the fault of the next answer */
+        err->code = MEL_ESTATE;
+    return MEL_ESTATE;
 }

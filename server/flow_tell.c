@@ -151,13 +151,17 @@ static mel_status tell_question(mel_flow *flow, const json_t *value, double seco
         return status != MEL_OK ? status : mel_fail(err, MEL_ESTATE, "there is no further question");
     if (mel_flow_is_swapped(flow, question.number))
         answer = mel_answer_swapped(answer);
-    if (mel_flow_current(flow)->kind == MEL_PHASE_EVALUATION) {
-        flow->answer[flow->item++] = answer;
-        return flow->item < flow->n_evaluation ? MEL_OK : mel_flow_next_phase(flow, err);
-    }
-    status = mel_session_tell(flow->session, question.number, answer, seconds, err);
-    if (status != MEL_OK)
-        return status;
+    if (mel_flow_current(flow)->kind == MEL_PHASE_EVALUATION)
+        flow->answer[flow->item] = answer;
+    else
+        TRY(mel_session_tell(flow->session, question.number, answer, seconds, err));
+    return mel_flow_answered(flow, err);
+}
+
+mel_status mel_flow_answered(mel_flow *flow, mel_error *err)
+{
+    if (mel_flow_current(flow)->kind == MEL_PHASE_EVALUATION)
+        return ++flow->item < flow->n_evaluation ? MEL_OK : mel_flow_next_phase(flow, err);
     if (flow->at_again + 1 < flow->n_again)
         return mel_session_ask_again(flow->session, flow->again[++flow->at_again], err);
     flow->n_again = 0;
@@ -187,51 +191,34 @@ static mel_status undo(mel_flow *flow, mel_error *err)
     return MEL_OK;
 }
 
-/* A larger budget: a new session that hears the same answers. */
+/* A larger budget. */
 static mel_status ask_more(mel_flow *flow, mel_error *err)
 {
-    mel_session *longer = NULL;
-    if (!mel_flow_can_ask_more(flow))
+    if (!flow->replaying && !mel_flow_can_ask_more(flow))
         return mel_fail(err, MEL_EINVAL, "more: further questions would tell nothing here");
+    TRY(mel_session_set_budget(flow->session, flow->budget + MEL_MORE_QUESTIONS, err));
     flow->budget += MEL_MORE_QUESTIONS;
-    mel_status status = mel_flow_make_session(&longer, flow, err);
-    for (uint32_t i = 0; i < mel_session_answers(flow->session) && status == MEL_OK; i++) {
-        const mel_record record = mel_session_record(flow->session, i);
-        const mel_question *question = NULL;
-        bool done = false;
-        if (record.again > 0)
-            status = mel_session_ask_again(longer, record.again, err);
-        if (status == MEL_OK)
-            status = mel_session_ask(&question, &done, longer, err);
-        if (status == MEL_OK && !done)
-            status = mel_session_tell(longer, question->number, record.answer, record.seconds, err);
-    }
-    if (status != MEL_OK) {
-        flow->budget -= MEL_MORE_QUESTIONS;
-        mel_session_free(longer);
-        return status;
-    }
-    mel_session_free(flow->session);
-    flow->session = longer;
     flow->phase--;
     return mel_flow_skip_finished(flow, err);
+}
+
+mel_status mel_flow_ask_again(mel_flow *flow, size_t n, const uint32_t *number, mel_error *err)
+{
+    if (n == 0)
+        return mel_fail(err, MEL_EINVAL, "again: there is no answer that can be given again here");
+    TRY(mel_session_ask_again(flow->session, number[0], err));
+    memcpy(flow->again, number, n * sizeof *number);
+    flow->n_again = n;
+    flow->at_again = 0;
+    flow->phase--;
+    return MEL_OK;
 }
 
 /* The closest calls once more. */
 static mel_status ask_again(mel_flow *flow, mel_error *err)
 {
     uint32_t number[MEL_OUTCOME_CALLS];
-    const size_t n = mel_flow_close_calls(number, MEL_OUTCOME_CALLS, flow);
-    if (n == 0)
-        return mel_fail(err, MEL_EINVAL, "again: there is no answer that can be given again here");
-    const mel_status status = mel_session_ask_again(flow->session, number[0], err);
-    if (status != MEL_OK)
-        return status;
-    memcpy(flow->again, number, sizeof number);
-    flow->n_again = n;
-    flow->at_again = 0;
-    flow->phase--;
-    return MEL_OK;
+    return mel_flow_ask_again(flow, mel_flow_close_calls(number, MEL_OUTCOME_CALLS, flow), number, err);
 }
 
 /* --- what is done today ------------------------------------------------------------------------- */

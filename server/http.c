@@ -103,6 +103,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
                                   const char *method, const char *version, const char *bytes, size_t *n,
                                   void **state)
 {
+    (void)version;
     mel_http *http = user;
     mel_http_request *request = *state;
     if (request == NULL) {
@@ -110,7 +111,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
         if (request == NULL)
             return mel_response_refuse(link, 503);
         *state = request;
-        request->refused = mel_http_check_head(link, method, version, request->limit);
+        request->refused = mel_http_check_head(link, request->limit);
         if (request->refused == 0 && request->kind == MEL_BODY_STRANGER)
             request->refused = ask_for_sender(http, request);
         return request->refused != 0 ? mel_response_refuse(link, request->refused) : MHD_YES;
@@ -266,6 +267,31 @@ static mel_status find_address(struct addrinfo **out, const mel_http_options *op
                                 gai_strerror(code));
 }
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* Paths, names and values of queries, once, in place. %00 stays as it is written: it would end the text. */
+static size_t unescape(void *user, struct MHD_Connection *link, char *text)
+{
+    (void)user;
+    (void)link;
+    size_t n = 0;
+    for (const char *from = text; *from != '\0'; n++) {
+        const int high = from[0] == '%' ? hex_digit(from[1]) : -1;
+        const int low = high >= 0 ? hex_digit(from[2]) : -1;
+        const bool escaped = low >= 0 && (high > 0 || low > 0);
+        text[n] = escaped ? (char)(16 * high + low) : *from;
+        from += escaped ? 3 : 1;
+    }
+    text[n] = '\0';
+    return n;
+}
+
 static mel_status start_daemon(mel_http *http, mel_error *err)
 {
     struct addrinfo *where = NULL;
@@ -280,7 +306,8 @@ static mel_status start_daemon(mel_http *http, mel_error *err)
         fit_connections(http->opt.connections), MHD_OPTION_PER_IP_CONNECTION_LIMIT, http->opt.per_address,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)http->opt.deadline + 5, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HEADER_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
-        http, MHD_OPTION_NOTIFY_CONNECTION, mel_http_on_connection, http, MHD_OPTION_END);
+        http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        mel_http_on_connection, http, MHD_OPTION_END);
     freeaddrinfo(where);
     if (http->daemon == NULL)
         return mel_fail(err, MEL_EIO, "cannot listen on %.80s port %u: is another program listening there?",

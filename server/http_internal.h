@@ -69,8 +69,7 @@ mel_http_request *mel_http_request_new(mel_http *http, struct MHD_Connection *li
                                        const char *method);
 void mel_http_request_free(mel_http_request *request);
 /* 0, or the status with which the head of a request is refused. */
-unsigned mel_http_check_head(struct MHD_Connection *link, const char *method, const char *version,
-                             size_t limit);
+unsigned mel_http_check_head(struct MHD_Connection *link, size_t limit);
 /* A piece of the body; false when there is no room for it. */
 bool mel_http_request_append(mel_http_request *request, const char *bytes, size_t n);
 

@@ -3,6 +3,7 @@
 
 #include "app.h"
 #include "budget.h"
+#include "clock.h"
 #include "json_helpers.h"
 
 #include "base/internal.h"
@@ -225,68 +226,121 @@ mel_status mel_manage_set_state(mel_store *store, const char *study, const char 
     return archive ? mel_store_put_names(store, &name, 1, err) : mel_store_remove(store, name.text, err);
 }
 
-mel_status mel_manage_delete(mel_store *store, mel_cache *cache, mel_journal *audit, const char *study,
-                             mel_error *err)
+enum { MOST_ERASED = 50 }; /* participants in one piece of housekeeping */
+
+mel_status mel_manage_delete(mel_store *store, mel_cache *cache, const char *study, mel_error *err)
 {
-    mel_participant_row *people = NULL;
-    size_t n = 0;
-    mel_status status = mel_store_participants(&people, &n, store, study, err);
-    const mel_name notes[] = { archived_name(study), mel_links_name(study) };
-    if (status == MEL_OK)
-        status = mel_store_delete_study(store, study, notes, sizeof notes / sizeof *notes, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        mel_cache_forget(cache, people[i].id);
-        mel_journal_erased(audit, study, people[i].id, "researcher");
-    }
+    TRY(mel_store_mark_study_deleted(store, study, err));
     mel_cache_forget(cache, study); /* the findings about all participants together */
-    mel_participant_rows_free(people, n);
+    return MEL_OK;
+}
+
+/* The log says it first: what it does not know of cannot be cleaned from a backup. */
+static mel_status erase_all(mel_store *store, mel_cache *cache, mel_journal *audit,
+                            const mel_participant_row *row, size_t n, const char *by, mel_error *err)
+{
+    mel_erasure who[MOST_ERASED] = { 0 };
+    json_t *about[MOST_ERASED] = { NULL };
+    for (size_t i = 0; i < n; i++) {
+        about[i] = row[i].about != NULL ? mel_stored_json(row[i].about) : NULL;
+        memcpy(who[i].id, row[i].id, sizeof who[i].id);
+        who[i].n_uploads = mel_own_uploads(who[i].upload, about[i]);
+        mel_journal_erased(audit, row[i].study, row[i].id, by);
+    }
+    const mel_status status = mel_store_erase(store, who, n, err);
+    for (size_t i = 0; i < n; i++) {
+        mel_cache_forget(cache, row[i].id);
+        json_decref(about[i]);
+    }
     return status;
 }
 
 mel_status mel_manage_erase(mel_store *store, mel_cache *cache, mel_journal *audit,
                             const mel_participant_row *row, const char *by, mel_error *err)
 {
-    json_t *about = row->about != NULL ? mel_stored_json(row->about) : NULL;
-    const char *name[MEL_SPACE_FILES];
-    const mel_status status = mel_store_erase(store, row->id, name, mel_own_uploads(name, about), err);
-    json_decref(about);
-    mel_cache_forget(cache, row->id);
-    if (status == MEL_OK)
-        mel_journal_erased(audit, row->study, row->id, by);
-    return status;
+    TRY(erase_all(store, cache, audit, row, 1, by, err));
+    return mel_store_forget_traces(store, err);
 }
 
-static mel_status forget_unseen(mel_store *store, mel_cache *cache, mel_journal *audit, const char *study,
-                                int64_t since, mel_error *err)
+/* --- housekeeping --------------------------------------------------------------------------------- */
+
+/* *more: a study that is marked as deleted is still there. */
+static mel_status delete_marked(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit,
+                                mel_error *err)
 {
+    char study[MEL_ID_TEXT];
+    *more = false;
+    const mel_status marked = mel_store_deleted_study(study, store, err);
+    if (marked != MEL_OK)
+        return marked == MEL_EINVAL ? MEL_OK : marked;
     mel_participant_row *row = NULL;
     size_t n = 0;
-    mel_status status = mel_store_participants(&row, &n, store, study, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
-        if (row[i].seen < since) {
-            status = mel_manage_erase(store, cache, audit, &row[i], "retention", err);
-        }
+    mel_place place = MEL_FIRST_PLACE;
+    *more = true;
+    TRY(mel_store_participants(&row, &n, store, study, &place, MOST_ERASED, err));
+    const mel_status erased = erase_all(store, cache, audit, row, n, "researcher", err);
     mel_participant_rows_free(row, n);
-    return status;
+    if (erased != MEL_OK || n > 0)
+        return erased;
+    const mel_name notes[] = { archived_name(study), mel_links_name(study) };
+    return mel_store_delete_study(store, study, notes, sizeof notes / sizeof *notes, err);
 }
 
-mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
-                                 mel_error *err)
+/* *more: some participants of a study with a retention period are left. */
+static mel_status forget_unseen(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit,
+                                int64_t now, mel_error *err)
 {
-    mel_study_row *row = NULL;
-    size_t n = 0;
-    mel_status status = mel_store_studies(&row, &n, store, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        json_t *file = mel_stored_json(row[i].file);
-        const double days = strcmp(row[i].id, MEL_NO_STUDY) == 0
+    mel_study_row *study = NULL;
+    size_t n_studies = 0;
+    mel_status status = mel_store_studies(&study, &n_studies, store, err);
+    *more = false;
+    for (size_t i = 0; i < n_studies && status == MEL_OK && !*more; i++) {
+        json_t *file = mel_stored_json(study[i].file);
+        const double days = strcmp(study[i].id, MEL_NO_STUDY) == 0
                                 ? MEL_OWN_DAYS
                                 : mel_json_number(file, "retention_days", 0.0);
         json_decref(file);
-        if (days > 0.0)
-            status = forget_unseen(store, cache, audit, row[i].id, now - (int64_t)(days * 86400000.0), err);
+        if (!(days > 0.0))
+            continue;
+        mel_participant_row *row = NULL;
+        size_t n = 0;
+        const int64_t before = now - (int64_t)(days * 86400000.0);
+        status = mel_store_unseen(&row, &n, store, study[i].id, before, MOST_ERASED, err);
+        *more = n > 0;
+        if (status == MEL_OK)
+            status = erase_all(store, cache, audit, row, n, "retention", err);
+        mel_participant_rows_free(row, n);
     }
-    mel_study_rows_free(row, n);
+    mel_study_rows_free(study, n_studies);
     return status;
+}
+
+mel_status mel_manage_tidy(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
+                           mel_error *err)
+{
+    *more = false;
+    TRY(mel_store_expire(more, store, now, err));
+    if (!*more)
+        TRY(delete_marked(more, store, cache, audit, err));
+    if (!*more)
+        TRY(forget_unseen(more, store, cache, audit, now, err));
+    return MEL_OK;
+}
+
+mel_status mel_manage_tidy_all(mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
+                               const _Atomic bool *stop, mel_error *err)
+{
+    bool more = true, erased = false;
+    while (more && (stop == NULL || !*stop)) {
+        const double begin = mel_clock_seconds(CLOCK_MONOTONIC);
+        TRY(mel_manage_tidy(&more, store, cache, audit, now, err));
+        erased = erased || more;
+        const double took = mel_clock_seconds(CLOCK_MONOTONIC) - begin;
+        if (more && stop != NULL) /* a server's answers come first */
+            (void)nanosleep(&(struct timespec){ (time_t)took, (long)(1e9 * (took - (double)(time_t)took)) },
+                            NULL);
+    }
+    return erased ? mel_store_forget_traces(store, err) : MEL_OK;
 }
 
 /* --- rehearsal ---------------------------------------------------------------------------------- */

@@ -19,19 +19,23 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
 /* "open", "closed", or "archived": closed, and out of the way. */
 mel_status mel_manage_set_state(mel_store *store, const char *study, const char *state, mel_error *err);
 bool mel_manage_is_archived(mel_store *store, const mel_study_row *row);
-/* Deletes a study with all participants; the audit log (or NULL) says whom. */
-mel_status mel_manage_delete(mel_store *store, mel_cache *cache, mel_journal *audit, const char *study,
-                             mel_error *err);
+/* Deletes a study: it is out of sight at once, and housekeeping erases its participants. */
+mel_status mel_manage_delete(mel_store *store, mel_cache *cache, const char *study, mel_error *err);
 
 /* Deletes a participant, and the tables of a session of their own that nobody else uses. The audit log (or
  * NULL) says whom, and by whom. */
 mel_status mel_manage_erase(mel_store *store, mel_cache *cache, mel_journal *audit,
                             const mel_participant_row *row, const char *by, mel_error *err);
-/* Deletes the participants of studies with a retention period who were not seen for that long, and sessions
- * of people's own that were not for MEL_OWN_DAYS. The audit log (or NULL) says who. */
+/* Housekeeping: removes what expired, the participants of deleted studies, those of studies with a retention
+ * period who were not seen for that long, and sessions of people's own that were not for MEL_OWN_DAYS. The
+ * audit log (or NULL) says who. One piece, which takes little time and memory whatever the store holds;
+ * *more: there is more to do. */
 enum { MEL_OWN_DAYS = 90 };
-mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
-                                 mel_error *err);
+mel_status mel_manage_tidy(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
+                           mel_error *err);
+/* Piece by piece until nothing is left, or *stop; with a stop (a server's) it rests in between. */
+mel_status mel_manage_tidy_all(mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
+                               const _Atomic bool *stop, mel_error *err);
 
 /* How simulated participants answer. metric: a metric file, or a number: how many false alarms a miss is
  * worth (two classes); NULL: the system with fewer mistakes is preferred. noise: as mel_noise_parse; NULL:
@@ -79,11 +83,12 @@ mel_status mel_manage_learn_all(mel_store *store, mel_cache *cache, const _Atomi
  * participant's session of a study that learns starts from it. Nobody waits for more. */
 mel_status mel_manage_put_prior(json_t *about, mel_cache *cache, const char *study, mel_error *err);
 
-/* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md. Findings
+/* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool, ..} of docs/http-api.md: the
+ * first page of participants, or the one that `after` (the text "next" of the page before) says. Findings
  * about people are remembered until they say more. Replaying the others ends after so many seconds, or when
  * the server has no room for heavy work; the rest have no metric then, and complete is false: the next call
  * goes on. */
 mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, const char *study,
-                              double seconds, mel_error *err);
+                              const char *after, double seconds, mel_error *err);
 
 #endif

@@ -15,15 +15,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_POOLED = 2, MOST_POOLED = 100, MOST_PAGE_TEXT = 80 };
+enum {
+    LEAST_POOLED = 2,
+    MOST_POOLED = 100,
+    MOST_PAGE_TEXT = 80,
+    MOST_SHOWN = 500, /* participants on one page */
+    PIECE = 200       /* participants that are read at a time */
+};
 static const double short_pooling = 1.0; /* seconds */
 
-/* A look at everybody in a study. */
+/* A look at the participants of a study. */
 typedef struct {
+    mel_store *store;
     mel_cache *cache;
     const char *id; /* of the study */
     mel_open_study *open_study;
-    mel_participant_row *row; /* n, as the store has them */
+    mel_study_counts counts;  /* of all participants */
+    mel_participant_row *row; /* n, those of the page */
     size_t n;
     uint32_t *here, *left; /* people per phase */
     double end;            /* on the monotonic clock: nobody is replayed any more */
@@ -182,7 +190,7 @@ static json_t *describe(survey *s, const mel_participant_row *row)
     return out;
 }
 
-/* Everybody, in the order in which they joined. */
+/* Those of the page, in the order in which they joined. */
 static json_t *list_people(survey *s)
 {
     json_t *list = json_array();
@@ -224,47 +232,62 @@ static json_t *pooled_json(size_t n, mel_session *const *session, size_t through
     return mel_json_if(whole, out);
 }
 
-/* The metric of those who are through, of the first MOST_POOLED where there are more; simulated ones only
- * when there is nobody else. Holding participants who are through delays nobody. *whole: all of them were
- * available. */
-static json_t *pool_respondents(bool *whole, const survey *s)
-{
+/* The participants whose sessions are pooled, and how many could not be had now. */
+typedef struct {
     mel_participant *participant[MOST_POOLED];
     mel_session *session[MOST_POOLED];
-    size_t n = 0, through = 0;
-    bool real = false;
-    for (size_t i = 0; i < s->n; i++)
-        real = real || (is_complete(&s->row[i]) && !is_simulated(&s->row[i]));
-    for (size_t i = 0; i < s->n; i++) {
-        const mel_participant_row *row = &s->row[i];
-        if (!is_complete(row) || (real && is_simulated(row)))
-            continue;
-        through++;
-        if (n == MOST_POOLED)
-            continue;
-        if (mel_participant_look(&participant[n], s->cache, row->id, row->seen, NULL) == MEL_OK) {
-            session[n] = mel_flow_session(participant[n]->flow);
-            n++;
-        } else {
-            *whole = false;
-        }
+    size_t n, missing;
+    bool real;
+} pool;
+
+static void add_respondent(pool *p, const survey *s, const mel_participant_row *row)
+{
+    if (!is_complete(row) || is_simulated(row) == p->real || p->n == MOST_POOLED)
+        return;
+    if (mel_participant_look(&p->participant[p->n], s->cache, row->id, row->seen, NULL) == MEL_OK) {
+        p->session[p->n] = mel_flow_session(p->participant[p->n]->flow);
+        p->n++;
+    } else {
+        p->missing++;
     }
-    json_t *out = n >= LEAST_POOLED ? pooled_json(n, session, through, !real, s->open_study) : NULL;
-    for (; n > 0; n--)
-        mel_participant_release(s->cache, participant[n - 1], !participant[n - 1]->fresh);
+}
+
+/* The first MOST_POOLED who are through; holding them delays nobody. */
+static void collect_respondents(pool *p, const survey *s)
+{
+    mel_place place = MEL_FIRST_PLACE;
+    size_t n = PIECE;
+    while (n == PIECE && p->n < MOST_POOLED) {
+        mel_participant_row *row = NULL;
+        n = 0;
+        if (mel_store_participants(&row, &n, s->store, s->id, &place, PIECE, NULL) != MEL_OK)
+            p->missing++;
+        for (size_t i = 0; i < n; i++)
+            add_respondent(p, s, &row[i]);
+        mel_participant_rows_free(row, n);
+    }
+}
+
+/* The metric of those who are through; simulated ones only when there is nobody else. *whole: all of them
+ * were available. */
+static json_t *pool_respondents(bool *whole, const survey *s)
+{
+    pool p = { .real = s->counts.complete > 0 };
+    collect_respondents(&p, s);
+    *whole = p.missing == 0;
+    const size_t through = p.real ? s->counts.complete : s->counts.simulated;
+    json_t *out = p.n >= LEAST_POOLED ? pooled_json(p.n, p.session, through, !p.real, s->open_study) : NULL;
+    for (; p.n > 0; p.n--)
+        mel_participant_release(s->cache, p.participant[p.n - 1], !p.participant[p.n - 1]->fresh);
     return out != NULL ? out : json_null();
 }
 
-/* A short text that changes with who is through. */
+/* A short text that changes with who is through; findings about a study are forgotten when somebody is
+ * erased. */
 static void mark_all(char mark[MEL_MEMO_TEXT], const survey *s)
 {
-    uint64_t through = 0, last = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (is_complete(&s->row[i])) {
-            through++;
-            last ^= (uint64_t)s->row[i].seen * 0x9e3779b97f4a7c15u + s->row[i].seed;
-        }
-    (void)snprintf(mark, MEL_MEMO_TEXT, "%llu %llx", (unsigned long long)through, (unsigned long long)last);
+    (void)snprintf(mark, MEL_MEMO_TEXT, "%zu %zu %lld", s->counts.complete, s->counts.simulated,
+                   (long long)s->counts.completed);
 }
 
 /* Whether it is time to pool anew: what takes seconds is done for a tenth of the time at most. */
@@ -311,15 +334,26 @@ static json_t *join_respondents(const survey *s)
 
 /* --- the whole ---------------------------------------------------------------------------------- */
 
-static mel_status report(json_t **out, survey *s, mel_error *err)
+/* Where the next page begins, as a text; JSON null: this was the last one. */
+static json_t *next_json(const survey *s, const mel_place *place)
+{
+    char text[MEL_ID_TEXT + 24];
+    if (s->n < MOST_SHOWN)
+        return json_null();
+    (void)snprintf(text, sizeof text, "%lld-%s", (long long)place->created, place->id);
+    return json_string(text);
+}
+
+static mel_status report(json_t **out, survey *s, const mel_place *place, mel_error *err)
 {
     s->here = mel_alloc_zero(s->open_study->study->n_phases, sizeof *s->here);
     s->left = mel_alloc_zero(s->open_study->study->n_phases, sizeof *s->left);
     json_t *people = s->here != NULL && s->left != NULL ? list_people(s) : NULL;
     if (people != NULL) {
         json_t *times = mel_survey_times(people), *forms = mel_survey_forms(s->open_study->study, people);
-        *out = json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "live", people, "pages", list_pages(s), "pooled",
-                         join_respondents(s), "complete", !s->incomplete, "times", times, "forms", forms);
+        *out = json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "live", people, "pages", list_pages(s),
+                         "pooled", join_respondents(s), "complete", !s->incomplete, "times", times, "forms",
+                         forms, "participants", mel_counts_json(&s->counts), "next", next_json(s, place));
     }
     free(s->here);
     free(s->left);
@@ -335,16 +369,28 @@ mel_status mel_manage_put_prior(json_t *about, mel_cache *cache, const char *stu
                                                                 : mel_fail_memory(err, "what others want");
 }
 
+/* Opens the study and counts its participants. */
+static mel_status begin_survey(survey *s, mel_store *store, mel_cache *cache, const char *study,
+                               mel_error *err)
+{
+    *s = (survey){ .store = store, .cache = cache, .id = study };
+    TRY(mel_open_study_by_id(&s->open_study, cache, study, err));
+    return mel_store_counts(&s->counts, store, study, err);
+}
+
+static void end_survey(survey *s)
+{
+    mel_open_study_release(s->cache, s->open_study);
+    mel_participant_rows_free(s->row, s->n);
+}
+
 mel_status mel_manage_learn(mel_store *store, mel_cache *cache, const char *study, mel_error *err)
 {
-    survey s = { .cache = cache, .id = study };
-    mel_status status = mel_open_study_by_id(&s.open_study, cache, study, err);
+    survey s;
+    const mel_status status = begin_survey(&s, store, cache, study, err);
     if (status == MEL_OK && s.open_study->study->learns)
-        status = mel_store_participants(&s.row, &s.n, store, study, err);
-    if (status == MEL_OK && s.n > 0)
         json_decref(join_respondents(&s));
-    mel_open_study_release(cache, s.open_study);
-    mel_participant_rows_free(s.row, s.n);
+    end_survey(&s);
     return status;
 }
 
@@ -362,18 +408,23 @@ mel_status mel_manage_learn_all(mel_store *store, mel_cache *cache, const _Atomi
 }
 
 mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, const char *study,
-                              double seconds, mel_error *err)
+                              const char *after, double seconds, mel_error *err)
 {
     *out = NULL;
-    survey s = { .cache = cache, .id = study };
-    mel_status status = mel_open_study_by_id(&s.open_study, cache, study, err);
+    survey s;
+    mel_place place = MEL_FIRST_PLACE;
+    long long created = 0;
+    if (after != NULL && sscanf(after, "%lld-%23[A-Za-z0-9_-]", &created, place.id) != 2)
+        return mel_fail(err, MEL_EINVAL, "after: expected the text \"next\" of the page before");
+    if (after != NULL)
+        place.created = created;
+    mel_status status = begin_survey(&s, store, cache, study, err);
     if (status == MEL_OK)
-        status = mel_store_participants(&s.row, &s.n, store, study, err);
+        status = mel_store_participants(&s.row, &s.n, store, study, &place, MOST_SHOWN, err);
     s.end = mel_clock_seconds(CLOCK_MONOTONIC) + seconds;
     if (status == MEL_OK)
-        status = report(out, &s, err);
-    mel_open_study_release(cache, s.open_study);
-    mel_participant_rows_free(s.row, s.n);
+        status = report(out, &s, &place, err);
+    end_survey(&s);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* The web app as a whole: starting and stopping it, the hourly clean-up. */
+/* The web app as a whole: starting and stopping it, the hourly housekeeping. */
 #include "server.h"
 
 #include "clock.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPIRE_SECONDS = 3600, LEARN_SECONDS = 20 };
+enum { TIDY_SECONDS = 3600, LEARN_SECONDS = 20 };
 
 struct mel_server {
     mel_app app;
@@ -62,27 +62,43 @@ void mel_app_clear(mel_app *app)
 
 /* --- what nobody waits for ---------------------------------------------------------------------- */
 
-/* Cleans up every hour, and learns from participants so that those who join need not wait for it. What fails
+/* Until which time things expire and people are forgotten. A clock that is far ahead when the server starts
+ * must erase nobody: for a day, time is taken to go on at most a day after anybody was last seen. */
+static int64_t housekeeping_time(int64_t newest, double up_seconds)
+{
+    const int64_t day = 86400000, now = mel_now(), trusted = newest + day + (int64_t)(1000.0 * up_seconds);
+    return up_seconds >= 86400.0 || now < trusted ? now : trusted;
+}
+
+/* Tidies up every hour, and learns from participants so that those who join need not wait for it. What fails
  * is tried again. */
 static void *clean(void *user)
 {
     mel_server *server = user;
-    const mel_app *app = &server->app;
-    double cleaned = -EXPIRE_SECONDS;
+    mel_app *app = &server->app;
+    const double begun = mel_clock_seconds(CLOCK_MONOTONIC);
+    double tidied = -TIDY_SECONDS, learned = -LEARN_SECONDS;
+    int64_t newest = 0;
+    if (mel_store_newest(&newest, app->store, NULL) == MEL_OK && newest == 0)
+        newest = mel_now(); /* nobody can be erased */
     omp_set_num_threads(1); /* the other cores serve requests */
     pthread_mutex_lock(&server->lock);
     while (!server->stopping) {
         pthread_mutex_unlock(&server->lock);
         const double now = mel_clock_seconds(CLOCK_MONOTONIC);
-        if (now - cleaned >= EXPIRE_SECONDS) {
-            (void)mel_store_expire(app->store, mel_now(), NULL);
-            (void)mel_manage_forget_old(app->store, app->cache, app->audit, mel_now(), NULL);
-            cleaned = now;
+        if (now - tidied >= TIDY_SECONDS || app->tidy_soon) {
+            app->tidy_soon = false;
+            (void)mel_manage_tidy_all(app->store, app->cache, app->audit,
+                                      housekeeping_time(newest, now - begun), &server->stopping, NULL);
+            tidied = now;
         }
-        (void)mel_manage_learn_all(app->store, app->cache, &server->stopping, NULL);
+        if (now - learned >= LEARN_SECONDS) {
+            (void)mel_manage_learn_all(app->store, app->cache, &server->stopping, NULL);
+            learned = now;
+        }
         pthread_mutex_lock(&server->lock);
         if (!server->stopping)
-            mel_wait(&server->wake, &server->lock, LEARN_SECONDS);
+            mel_wait(&server->wake, &server->lock, 1.0);
     }
     pthread_mutex_unlock(&server->lock);
     return NULL;

@@ -11,8 +11,8 @@ enum {
     CHECKPOINT_PATIENCE = 50, /* writers wait meanwhile */
     APPLICATION = 0x6d656c69, /* "meli", in the file's header */
     CHECKPOINT_PAGES = 1000,
-    LONG_LOG_PAGES = 16384, /* 64 MiB: readers kept it from starting again */
-    TRUNCATE_EVERY = 500    /* milliseconds: writers wait for it */
+    LONG_LOG_PAGES = 8192, /* 64 MiB of a new file: readers kept it from starting again */
+    TRUNCATE_EVERY = 500   /* milliseconds: writers wait for it */
 };
 
 /* Called when another connection holds a lock; n: how many times before. */
@@ -198,10 +198,12 @@ static mel_status open_database(mel_sqlite *c, mel_error *err)
     (void)sqlite3_extended_result_codes(c->db, 1);
     (void)sqlite3_busy_handler(c->db, wait_for_lock, c);
     (void)sqlite3_wal_hook(c->db, after_commit, c);
-    /* No temporary files: a full disk elsewhere must not matter. */
+    /* No temporary files: a full disk elsewhere must not matter. The page size is that of a new file: several
+     * answers of a few kilobytes fit into one. */
     return mel_sqlite_execute(
         c,
-        "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY;"
+        "PRAGMA page_size=8192; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY;"
+        "PRAGMA case_sensitive_like=ON;"
         "PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA journal_size_limit=67108864",
         err);
 }

@@ -42,16 +42,23 @@ mel_status mel_store_add_study(mel_store *store, const mel_study_row *study, mel
 mel_status mel_store_study(mel_study_row *out, mel_store *store, const char *id, mel_error *err);
 mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, mel_error *err);
 mel_status mel_store_set_state(mel_store *store, const char *study, const char *state, mel_error *err);
-/* With all participants and their events, and with the notes about it: blobs of these names, and of all that
- * go on with a colon. */
+/* Deleting a study has three steps, so that each transaction is short. Marked, it is out of sight at once,
+ * with its participants, also for other processes and after a restart; then its participants are erased one
+ * by one; then the rest goes, with the notes about it: blobs of these names, and of all that go on with a
+ * colon. */
 typedef struct {
     char text[80];
 } mel_name;
+mel_status mel_store_mark_study_deleted(mel_store *store, const char *study, mel_error *err);
+/* A study that is marked; MEL_EINVAL when there is none. */
+mel_status mel_store_deleted_study(char study[MEL_ID_TEXT], mel_store *store, mel_error *err);
 mel_status mel_store_delete_study(mel_store *store, const char *study, const mel_name *note, size_t n_notes,
                                   mel_error *err);
-/* How many people a study has in each state, and how many simulated participants besides. */
+/* How many people a study has in each state, how many simulated participants besides, and when anybody who is
+ * complete was last seen. */
 typedef struct {
     size_t active, complete, left, simulated;
+    int64_t completed;
 } mel_study_counts;
 mel_status mel_store_counts(mel_study_counts *out, mel_store *store, const char *study, mel_error *err);
 
@@ -84,20 +91,37 @@ mel_status mel_store_participant_by_token(mel_participant_row *out, mel_store *s
                                           const unsigned char token[MEL_HASH_BYTES], mel_error *err);
 mel_status mel_store_participant_by_label(mel_participant_row *out, mel_store *store, const char *study,
                                           const char *label, mel_error *err);
+/* At most `most` participants of a study (marked ones too) after a place in the order in which they joined;
+ * the place then is that of the last one. */
+typedef struct {
+    int64_t created;
+    char id[MEL_ID_TEXT];
+} mel_place;
+#define MEL_FIRST_PLACE ((mel_place){ .created = INT64_MIN })
 mel_status mel_store_participants(mel_participant_row **out, size_t *n, mel_store *store, const char *study,
-                                  mel_error *err);
+                                  mel_place *place, size_t most, mel_error *err);
+/* At most `most` participants of a study who were last seen before then, the longest unseen first. */
+mel_status mel_store_unseen(mel_participant_row **out, size_t *n, mel_store *store, const char *study,
+                            int64_t before, size_t most, mel_error *err);
+/* When anybody was last seen; 0: there is nobody. */
+mel_status mel_store_newest(int64_t *out, mel_store *store, mel_error *err);
 mel_status mel_store_set_token(mel_store *store, const char *participant,
                                const unsigned char token[MEL_HASH_BYTES], mel_error *err);
 /* The same, with another text about them. */
 mel_status mel_store_revoke(mel_store *store, const char *participant,
                             const unsigned char token[MEL_HASH_BYTES], const char *about, mel_error *err);
-/* With all events. An SQLite file keeps no trace of them, once no snapshot from before is being read. */
-mel_status mel_store_delete_participant(mel_store *store, const char *participant, mel_error *err);
-/* The same, with those of the named blobs (at most MEL_MOST_ERASED) that expire and are named, in quotation
- * marks, in no other participant's `about`. */
-enum { MEL_MOST_ERASED = 8 };
-mel_status mel_store_erase(mel_store *store, const char *participant, const char *const *name, size_t n,
-                           mel_error *err);
+/* Erases participants with all events, from the last to the first, and with those of the named uploads that
+ * expire and that nobody else uses (no other participant's `about` names them, in quotation marks). Each
+ * transaction deletes few rows; somebody who is gone already is no failure. An SQLite file keeps no trace,
+ * once no snapshot from before is being read and mel_store_forget_traces was called. */
+typedef struct {
+    char id[MEL_ID_TEXT];
+    size_t n_uploads;
+    const char *upload[16];
+} mel_erasure;
+mel_status mel_store_erase(mel_store *store, const mel_erasure *who, size_t n, mel_error *err);
+/* Overwrites what was erased also in the log of an SQLite file. */
+mel_status mel_store_forget_traces(mel_store *store, mel_error *err);
 
 /* One line of a participant's log. */
 typedef struct {
@@ -152,8 +176,8 @@ mel_status mel_store_blobs(mel_store *store, const char *prefix, mel_visit_blob 
                            mel_error *err);
 /* Removing nothing is no failure. */
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err);
-/* Removes what expired at `now` or before. */
-mel_status mel_store_expire(mel_store *store, int64_t now, mel_error *err);
+/* Removes what expired at `now` or before, a bounded piece of it; *more: call again. */
+mel_status mel_store_expire(bool *more, mel_store *store, int64_t now, mel_error *err);
 
 /* All rows of a study in one consistent snapshot, while writers go on: visit is called for each participant
  * with event NULL, then for each of their events. Rows are borrowed for the call. A failure of visit ends the

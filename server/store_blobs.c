@@ -7,14 +7,16 @@
 #include <string.h>
 
 typedef struct {
-    void *bytes;
-    size_t n;
+    char *bytes;
+    size_t n, size; /* that are there; that must be */
+    const mel_sql_value *name_and_time;
 } blob;
 
 static mel_status copy_bytes(void *context, const mel_sql_value *row, mel_error *err)
 {
     blob *b = context;
-    b->bytes = mel_alloc(row->n, 1);
+    b->size = row->n + (size_t)row[1].integer;
+    b->bytes = mel_alloc(b->size, 1);
     if (b->bytes == NULL)
         return mel_fail_memory(err, "stored bytes");
     if (row->n > 0)
@@ -23,20 +25,36 @@ static mel_status copy_bytes(void *context, const mel_sql_value *row, mel_error 
     return MEL_OK;
 }
 
+static mel_status add_piece(void *context, const mel_sql_value *row, mel_error *err)
+{
+    blob *b = context;
+    if (row->n > b->size - b->n)
+        return mel_fail(err, MEL_EDATA, "the store holds more pieces of a blob than it has bytes");
+    memcpy(b->bytes + b->n, row->data, row->n);
+    b->n += row->n;
+    return MEL_OK;
+}
+
 static void forget_blob(void *context)
 {
-    free(((blob *)context)->bytes);
-    *(blob *)context = (blob){ 0 };
+    blob *b = context;
+    free(b->bytes);
+    *b = (blob){ .name_and_time = b->name_and_time };
+}
+
+static mel_status get_blob(mel_sql *sql, void *context, mel_error *err)
+{
+    blob *b = context;
+    forget_blob(b);
+    TRY(sql->run(sql, MEL_SQL_GET, b->name_and_time, 2, copy_bytes, b, err));
+    return b->size > b->n ? sql->run(sql, MEL_SQL_PIECES, b->name_and_time, 1, add_piece, b, err) : MEL_OK;
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
 
-mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
-                         mel_error *err)
-{
-    const mel_sql_value p[] = { mel_sql_text(name), mel_sql_bytes(bytes, n), mel_sql_integer(expires) };
-    return mel_store_write(store, &(mel_sql_request){ MEL_SQL_PUT, p, 3, NULL, NULL, NULL }, 1, err);
-}
+/* A larger blob is stored in pieces of this size, each in a transaction of its own: answers get their turn in
+ * between, and no transaction holds much memory. */
+enum { PIECE = 1 << 20, PIECES_AT_ONCE = 4 };
 
 /* What a name that begins with prefix is like. */
 static mel_status pattern_of(char pattern[64], const char *prefix, mel_error *err)
@@ -48,7 +66,7 @@ static mel_status pattern_of(char pattern[64], const char *prefix, mel_error *er
 }
 
 typedef struct {
-    const mel_sql_value *put; /* name, bytes, expires */
+    const mel_sql_value *put; /* name, bytes, expires, bytes in pieces */
     const mel_room *room;
     size_t n_rooms;
     bool full;
@@ -58,29 +76,66 @@ typedef struct {
 static mel_status put_if_room(mel_sql *sql, void *context, mel_error *err)
 {
     put_within *p = context;
-    const mel_sql_value turn[] = { mel_sql_text("turn"), mel_sql_bytes("", 0), mel_sql_integer(0) };
-    mel_status status = sql->run(sql, MEL_SQL_PUT, turn, 3, NULL, NULL, err);
+    const mel_sql_value turn[] = { mel_sql_text("turn"), mel_sql_bytes("", 0), mel_sql_integer(0),
+                                   mel_sql_integer(0) };
+    if (p->n_rooms > 0)
+        TRY(sql->run(sql, MEL_SQL_PUT, turn, 4, NULL, NULL, err));
     p->full = false;
-    for (size_t i = 0; i < p->n_rooms && status == MEL_OK && !p->full; i++) {
+    for (size_t i = 0; i < p->n_rooms && !p->full; i++) {
         char pattern[64];
         int64_t stored = 0;
-        status = pattern_of(pattern, p->room[i].prefix, err);
+        TRY(pattern_of(pattern, p->room[i].prefix, err));
         const mel_sql_value like = mel_sql_text(pattern);
-        if (status == MEL_OK)
-            status = sql->run(sql, MEL_SQL_BYTES_OF, &like, 1, mel_sql_read_number, &stored, err);
-        p->full = stored + (int64_t)p->put[1].n > p->room[i].most;
+        TRY(sql->run(sql, MEL_SQL_BYTES_OF, &like, 1, mel_sql_read_number, &stored, err));
+        p->full = stored + (int64_t)p->put[1].n + p->put[3].integer > p->room[i].most;
     }
-    return status == MEL_OK && !p->full ? sql->run(sql, MEL_SQL_PUT, p->put, 3, NULL, NULL, err) : status;
+    return p->full ? MEL_OK : sql->run(sql, MEL_SQL_PUT, p->put, 4, NULL, NULL, err);
 }
 
+static mel_status remove_pieces(mel_store *store, const char *name, mel_error *err)
+{
+    const mel_sql_value p[] = { mel_sql_text(name), mel_sql_integer(PIECES_AT_ONCE) };
+    return mel_store_repeat(store, MEL_SQL_REMOVE_PIECES, p, 2, PIECES_AT_ONCE, err);
+}
+
+static mel_status put_pieces(mel_store *store, const char *name, const char *bytes, size_t n, mel_error *err)
+{
+    for (size_t i = 0; i * PIECE < n; i++) {
+        const size_t size = n - i * PIECE < PIECE ? n - i * PIECE : PIECE;
+        const mel_sql_value p[] = { mel_sql_text(name), mel_sql_integer((int64_t)i),
+                                    mel_sql_bytes(bytes + i * PIECE, size) };
+        TRY(mel_store_write(store, &(mel_sql_request){ MEL_SQL_PUT_PIECE, p, 3, NULL, NULL, NULL }, 1, err));
+    }
+    return MEL_OK;
+}
+
+/* A blob whose pieces are not all there does not exist for mel_store_get; if the process ends before they
+ * are, it is gone when it expires. */
 mel_status mel_store_put_within(bool *full, mel_store *store, const char *name, const void *bytes, size_t n,
                                 int64_t expires, const mel_room *room, size_t n_rooms, mel_error *err)
 {
-    const mel_sql_value put[] = { mel_sql_text(name), mel_sql_bytes(bytes, n), mel_sql_integer(expires) };
+    const bool small = n <= PIECE;
+    const mel_sql_value put[] = { mel_sql_text(name), mel_sql_bytes(small ? bytes : "", small ? n : 0),
+                                  mel_sql_integer(expires), mel_sql_integer(small ? 0 : (int64_t)n) };
     put_within p = { .put = put, .room = room, .n_rooms = n_rooms };
-    const mel_status status = store->write(store, put_if_room, &p, false, err);
-    *full = status == MEL_OK && p.full;
+    *full = false;
+    if (!small)
+        TRY(remove_pieces(store, name, err)); /* of a blob that is replaced */
+    TRY(store->write(store, put_if_room, &p, false, err));
+    *full = p.full;
+    if (p.full || small)
+        return MEL_OK;
+    const mel_status status = put_pieces(store, name, bytes, n, err);
+    if (status != MEL_OK)
+        (void)mel_store_remove(store, name, NULL);
     return status;
+}
+
+mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
+                         mel_error *err)
+{
+    bool full;
+    return mel_store_put_within(&full, store, name, bytes, n, expires, NULL, 0, err);
 }
 
 typedef struct {
@@ -94,8 +149,8 @@ static mel_status put_names(mel_sql *sql, void *context, mel_error *err)
     mel_status status = MEL_OK;
     for (size_t i = 0; i < all->n && status == MEL_OK; i++) {
         const mel_sql_value p[] = { mel_sql_text(all->name[i].text), mel_sql_bytes("1", 1),
-                                    mel_sql_integer(0) };
-        status = sql->run(sql, MEL_SQL_PUT, p, 3, NULL, NULL, err);
+                                    mel_sql_integer(0), mel_sql_integer(0) };
+        status = sql->run(sql, MEL_SQL_PUT, p, 4, NULL, NULL, err);
     }
     return status;
 }
@@ -134,19 +189,77 @@ mel_status mel_store_keep(mel_store *store, const char *name, int64_t expires, m
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err)
 {
     const mel_sql_value p = mel_sql_text(name);
-    return mel_store_write(store, &(mel_sql_request){ MEL_SQL_REMOVE, &p, 1, NULL, NULL, NULL }, 1, err);
+    TRY(mel_store_write(store, &(mel_sql_request){ MEL_SQL_REMOVE, &p, 1, NULL, NULL, NULL }, 1, err));
+    return remove_pieces(store, name, err);
 }
 
-mel_status mel_store_expire(mel_store *store, int64_t now, mel_error *err)
+/* --- what expired ------------------------------------------------------------------------------- */
+
+enum { MOST_EXPIRED = 64, MOST_EXPIRED_BYTES = 4 << 20 };
+
+typedef struct {
+    int64_t now;
+    size_t removed;
+    int64_t bytes;
+} expiry;
+
+typedef struct {
+    char name[96];
+    int64_t bytes;
+} expired;
+
+static mel_status read_expired(void *context, const mel_sql_value *row, mel_error *err)
 {
-    const mel_sql_value p = mel_sql_integer(now);
-    return mel_store_write(store, &(mel_sql_request){ MEL_SQL_EXPIRE, &p, 1, NULL, NULL, NULL }, 1, err);
+    expired *e = context;
+    e->bytes = row[1].integer;
+    return mel_sql_fixed(e->name, sizeof e->name, &row[0], err);
+}
+
+/* Rows without their pieces, which are then found to be without a row. */
+static mel_status expire_some(mel_sql *sql, void *context, mel_error *err)
+{
+    expiry *x = context;
+    const mel_sql_value now = mel_sql_integer(x->now);
+    x->removed = 0;
+    x->bytes = 0;
+    while (x->removed < MOST_EXPIRED && x->bytes < MOST_EXPIRED_BYTES) {
+        expired next = { "", 0 };
+        TRY(sql->run(sql, MEL_SQL_EXPIRED, &now, 1, read_expired, &next, err));
+        if (next.name[0] == '\0')
+            return MEL_OK;
+        const mel_sql_value name = mel_sql_text(next.name);
+        TRY(sql->run(sql, MEL_SQL_REMOVE, &name, 1, NULL, NULL, err));
+        x->removed++;
+        x->bytes += next.bytes;
+    }
+    return MEL_OK;
+}
+
+static mel_status read_name(void *context, const mel_sql_value *row, mel_error *err)
+{
+    expired *e = context;
+    return mel_sql_fixed(e->name, sizeof e->name, &row[0], err);
+}
+
+mel_status mel_store_expire(bool *more, mel_store *store, int64_t now, mel_error *err)
+{
+    expiry x = { .now = now };
+    expired lost = { "", 0 };
+    *more = false;
+    TRY(store->write(store, expire_some, &x, false, err));
+    TRY(mel_store_read(store, &(mel_sql_request){ MEL_SQL_LOST_PIECE, NULL, 0, read_name, &lost, NULL },
+                       err));
+    if (lost.name[0] != '\0')
+        TRY(remove_pieces(store, lost.name, err));
+    *more = x.removed > 0 || lost.name[0] != '\0';
+    return MEL_OK;
 }
 
 mel_status mel_store_check(mel_store *store, mel_error *err)
 {
-    const mel_sql_value p[] = { mel_sql_text("check"), mel_sql_bytes("", 0), mel_sql_integer(0) };
-    const mel_sql_request requests[] = { { MEL_SQL_PUT, p, 3, NULL, NULL, NULL },
+    const mel_sql_value p[] = { mel_sql_text("check"), mel_sql_bytes("", 0), mel_sql_integer(0),
+                                mel_sql_integer(0) };
+    const mel_sql_request requests[] = { { MEL_SQL_PUT, p, 4, NULL, NULL, NULL },
                                          { MEL_SQL_REMOVE, p, 1, NULL, NULL, NULL } };
     return mel_store_write(store, requests, 2, err);
 }
@@ -156,14 +269,15 @@ mel_status mel_store_check(mel_store *store, mel_error *err)
 mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *name, mel_error *err)
 {
     const mel_sql_value p[] = { mel_sql_text(name), mel_sql_integer(mel_clock_ms(CLOCK_REALTIME)) };
-    blob found = { 0 };
-    const mel_sql_request request = { MEL_SQL_GET, p, 2, copy_bytes, &found, forget_blob };
-    const mel_status status = mel_store_read(store, &request, err);
+    blob found = { .name_and_time = p };
+    mel_status status = store->read(store, get_blob, &found, err);
+    if (status == MEL_OK && (found.bytes == NULL || found.n < found.size))
+        status = mel_fail(err, MEL_EINVAL, "there is nothing named %s", name);
+    if (status != MEL_OK)
+        forget_blob(&found);
     *bytes = found.bytes;
     *n = found.n;
-    return status == MEL_OK && found.bytes == NULL
-               ? mel_fail(err, MEL_EINVAL, "there is nothing named %s", name)
-               : status;
+    return status;
 }
 
 mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err)

@@ -135,6 +135,8 @@ mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, co
 
 /* --- everything --------------------------------------------------------------------------------- */
 
+enum { MOST_IN_PIECE = 1000 };
+
 typedef struct {
     mel_sql *sql;
     const mel_walker *walker;
@@ -188,9 +190,10 @@ static mel_status walk_study(void *context, const mel_sql_value *columns, mel_er
         const char *study = row.id;
         char last[MEL_ID_TEXT]; /* the walk goes on while the statement has its parameters */
         memcpy(last, w->id, sizeof last);
-        const mel_sql_value p[] = { mel_sql_text(study), mel_sql_integer(w->created), mel_sql_text(last) };
+        const mel_sql_value p[] = { mel_sql_text(study), mel_sql_integer(w->created), mel_sql_text(last),
+                                    mel_sql_integer(MOST_IN_PIECE) };
         if (status == MEL_OK && w->walker->participant != NULL)
-            status = w->sql->run(w->sql, MEL_SQL_NEXT_PARTICIPANTS, p, 3, walk_participant, context, err);
+            status = w->sql->run(w->sql, MEL_SQL_NEXT_PARTICIPANTS, p, 4, walk_participant, context, err);
     } while (status == MEL_OK && w->n_piece > 0);
     mel_study_row_clear(&row);
     return status;

@@ -72,10 +72,7 @@ mel_status mel_store_read(mel_store *store, const mel_sql_request *request, mel_
 mel_status mel_store_write(mel_store *store, const mel_sql_request *request, size_t n, mel_error *err)
 {
     requests all = { request, n };
-    const mel_sql_statement first = request->statement;
-    const bool erases =
-        first == MEL_SQL_DELETE_PARTICIPANT || first == MEL_SQL_REMOVE || first == MEL_SQL_EXPIRE;
-    const mel_status status = store->write(store, run_requests, &all, erases, err);
+    const mel_status status = store->write(store, run_requests, &all, false, err);
     if (status != MEL_OK)
         forget(&all);
     return status;
@@ -117,6 +114,17 @@ mel_status mel_store_one(void *out, mel_store *store, const mel_row_kind *kind, 
 static void forget_count(void *found)
 {
     *(size_t *)found = 0;
+}
+
+mel_status mel_store_repeat(mel_store *store, mel_sql_statement statement, const mel_sql_value *parameters,
+                            size_t n_parameters, size_t most, mel_error *err)
+{
+    size_t deleted = most;
+    const mel_sql_request request = { statement,     parameters, n_parameters,
+                                      mel_sql_count, &deleted,   forget_count };
+    while (deleted >= most)
+        TRY(mel_store_write(store, &request, 1, err));
+    return MEL_OK;
 }
 
 mel_status mel_store_change(mel_store *store, const mel_row_kind *kind, mel_sql_statement statement,

@@ -35,6 +35,10 @@ typedef struct {
 /* In one transaction; on failure everything found is forgotten. */
 mel_status mel_store_read(mel_store *store, const mel_sql_request *request, mel_error *err);
 mel_status mel_store_write(mel_store *store, const mel_sql_request *request, size_t n, mel_error *err);
+/* A statement that gives a row for each of at most `most` that it deleted, in transactions of their own until
+ * fewer are left: answers get their turn in between. */
+mel_status mel_store_repeat(mel_store *store, mel_sql_statement statement, const mel_sql_value *parameters,
+                            size_t n_parameters, size_t most, mel_error *err);
 /* Rows of this kind, for mel_rows_free. */
 mel_status mel_store_list(void **rows, size_t *n, mel_store *store, const mel_row_kind *kind,
                           mel_sql_statement statement, const mel_sql_value *parameters, size_t n_parameters,

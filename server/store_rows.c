@@ -73,32 +73,41 @@ mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, m
     return status;
 }
 
-typedef struct {
-    const char *study;
-    const mel_name *note;
-    size_t n_notes;
-} deletion;
+/* Most rows that one transaction of an erasure deletes: it keeps answers waiting. */
+enum { MOST_ROWS = 1000 };
 
-static mel_status delete_study(mel_sql *sql, void *context, mel_error *err)
+mel_status mel_store_mark_study_deleted(mel_store *store, const char *study, mel_error *err)
 {
-    const deletion *d = context;
-    const mel_sql_value id = mel_sql_text(d->study);
-    size_t deleted = 0;
-    mel_status status = sql->run(sql, MEL_SQL_DELETE_STUDY, &id, 1, mel_sql_count, &deleted, err);
-    if (status == MEL_OK && deleted == 0)
-        return mel_fail(err, MEL_EINVAL, "there is no study %s", d->study);
-    for (size_t i = 0; i < d->n_notes && status == MEL_OK; i++) {
-        const mel_sql_value name = mel_sql_text(d->note[i].text);
-        status = sql->run(sql, MEL_SQL_REMOVE_NOTES, &name, 1, NULL, NULL, err);
-    }
-    return status;
+    const mel_sql_value p = mel_sql_text(study);
+    return mel_store_change(store, &mel_study_kind, MEL_SQL_MARK_STUDY_DELETED, &p, 1, study, err);
+}
+
+static mel_status read_id(void *context, const mel_sql_value *row, mel_error *err)
+{
+    return mel_sql_fixed(context, MEL_ID_TEXT, &row[0], err);
+}
+
+mel_status mel_store_deleted_study(char study[MEL_ID_TEXT], mel_store *store, mel_error *err)
+{
+    study[0] = '\0';
+    TRY(mel_store_read(store, &(mel_sql_request){ MEL_SQL_DELETED_STUDY, NULL, 0, read_id, study, NULL },
+                       err));
+    return study[0] != '\0' ? MEL_OK : mel_fail(err, MEL_EINVAL, "no study is marked as deleted");
 }
 
 mel_status mel_store_delete_study(mel_store *store, const char *study, const mel_name *note, size_t n_notes,
                                   mel_error *err)
 {
-    deletion d = { study, note, n_notes };
-    return store->write(store, delete_study, &d, true, err);
+    for (size_t i = 0; i < n_notes; i++) {
+        char pattern[sizeof note->text + 1];
+        (void)snprintf(pattern, sizeof pattern, "%s%%", note[i].text);
+        const mel_sql_value p[] = { mel_sql_text(pattern), mel_sql_text(note[i].text),
+                                    mel_sql_integer(MOST_ROWS) };
+        TRY(mel_store_repeat(store, MEL_SQL_REMOVE_NOTES, p, 3, MOST_ROWS, err));
+    }
+    const mel_sql_value id = mel_sql_text(study);
+    return mel_store_write(store, &(mel_sql_request){ MEL_SQL_DELETE_STUDY, &id, 1, NULL, NULL, NULL }, 1,
+                           err);
 }
 
 mel_status mel_store_set_state(mel_store *store, const char *study, const char *state, mel_error *err)
@@ -120,6 +129,8 @@ static mel_status count_state(void *context, const mel_sql_value *row, mel_error
                                                       : &out->left;
     *people = (size_t)row[1].integer - simulated;
     out->simulated += simulated;
+    if (people == &out->complete)
+        out->completed = row[3].integer;
     return MEL_OK;
 }
 
@@ -201,6 +212,29 @@ void mel_participant_rows_free(mel_participant_row *rows, size_t n)
     mel_rows_free(&mel_participant_kind, rows, n);
 }
 
+static mel_status no_study(const char *study, mel_error *err)
+{
+    return mel_fail(err, MEL_EINVAL, "there is no study %s", study);
+}
+
+/* Notes which uploads a participant needs: what stands in quotation marks and begins like an upload's name.
+ */
+static mel_status add_uses(mel_sql *sql, const mel_participant_row *row, mel_error *err)
+{
+    static const char mark[] = "\"upload:";
+    const char *begin = row->about != NULL ? strstr(row->about, mark) : NULL;
+    for (; begin != NULL; begin = strstr(begin + 1, mark)) {
+        char name[sizeof((mel_name *)0)->text] = "";
+        const size_t n = strcspn(begin + 1, "\"");
+        if (n >= sizeof name)
+            continue;
+        memcpy(name, begin + 1, n);
+        const mel_sql_value p[] = { mel_sql_text(name), mel_sql_text(row->id) };
+        TRY(sql->run(sql, MEL_SQL_ADD_USE, p, 2, NULL, NULL, err));
+    }
+    return MEL_OK;
+}
+
 mel_status mel_sql_add_participant(mel_sql *sql, const mel_participant_row *row, mel_error *err)
 {
     char seed[24];
@@ -213,9 +247,9 @@ mel_status mel_sql_add_participant(mel_sql *sql, const mel_participant_row *row,
     size_t added = 0, taken = 0;
     mel_status status = sql->run(sql, MEL_SQL_ADD_PARTICIPANT, p, 9, mel_sql_count, &added, err);
     if (status == MEL_EINVAL)
-        return mel_fail(err, MEL_EINVAL, "there is no study %s", row->study);
+        return no_study(row->study, err);
     if (status != MEL_OK || added == 1)
-        return status;
+        return status == MEL_OK ? add_uses(sql, row, err) : status;
     const mel_sql_value label[] = { p[1], p[3] };
     if (row->label != NULL)
         status = sql->run(sql, MEL_SQL_PARTICIPANT_BY_LABEL, label, 2, mel_sql_count, &taken, err);
@@ -233,49 +267,44 @@ mel_status mel_check_participant_state(const char *state, mel_error *err)
                     state);
 }
 
-static mel_status add_participant(mel_sql *sql, void *context, mel_error *err)
-{
-    return mel_sql_add_participant(sql, context, err);
-}
-
-mel_status mel_store_add_participant(mel_store *store, const mel_participant_row *participant, mel_error *err)
-{
-    mel_participant_row row = *participant;
-    const mel_status status = mel_check_participant_state(row.state, err);
-    return status != MEL_OK ? status : store->write(store, add_participant, &row, false, err);
-}
-
 typedef struct {
-    mel_participant_row row;
+    mel_participant_row row; /* a shallow copy: work takes no const pointer, and only reads it */
     mel_quota quota;
     bool full;
 } admission;
 
+/* Counting waits for others who count; without a quota nobody waits. */
 static mel_status admit_participant(mel_sql *sql, void *context, mel_error *err)
 {
-    admission *s = context;
-    size_t locked = 0;
+    admission *a = context;
+    const bool limited = a->quota.most > 0;
+    size_t found = 0;
     int64_t taken = 0;
-    const mel_sql_value p[] = { mel_sql_text(s->row.study), mel_sql_integer(s->quota.since) };
-    mel_status status = sql->run(sql, MEL_SQL_LOCK_STUDY, p, 1, mel_sql_count, &locked, err);
-    if (status == MEL_OK)
-        status = sql->run(sql, MEL_SQL_COUNT_QUOTA, p, 2, mel_sql_read_number, &taken, err);
-    s->full = taken >= (int64_t)s->quota.most;
-    return status == MEL_OK && !s->full ? add_participant(sql, &s->row, err) : status;
+    const mel_sql_value p[] = { mel_sql_text(a->row.study), mel_sql_integer(a->quota.since) };
+    TRY(sql->run(sql, limited ? MEL_SQL_LOCK_STUDY : MEL_SQL_HAS_STUDY, p, 1, mel_sql_count, &found, err));
+    if (found == 0)
+        return no_study(a->row.study, err);
+    if (limited)
+        TRY(sql->run(sql, MEL_SQL_COUNT_QUOTA, p, 2, mel_sql_read_number, &taken, err));
+    a->full = limited && taken >= (int64_t)a->quota.most;
+    return a->full ? MEL_OK : mel_sql_add_participant(sql, &a->row, err);
 }
 
 mel_status mel_store_admit_participant(bool *full, mel_store *store, const mel_participant_row *participant,
                                        const mel_quota *quota, mel_error *err)
 {
     *full = false;
-    if (quota->most == 0)
-        return mel_store_add_participant(store, participant, err);
-    admission s = { .row = *participant, .quota = *quota };
-    mel_status status = mel_check_participant_state(s.row.state, err);
-    if (status == MEL_OK)
-        status = store->write(store, admit_participant, &s, false, err);
-    *full = status == MEL_OK && s.full;
-    return status;
+    admission a = { .row = *participant, .quota = *quota };
+    TRY(mel_check_participant_state(a.row.state, err));
+    TRY(store->write(store, admit_participant, &a, false, err));
+    *full = a.full;
+    return MEL_OK;
+}
+
+mel_status mel_store_add_participant(mel_store *store, const mel_participant_row *participant, mel_error *err)
+{
+    bool full;
+    return mel_store_admit_participant(&full, store, participant, &(mel_quota){ 0 }, err);
 }
 
 mel_status mel_store_participant(mel_participant_row *out, mel_store *store, const char *id, mel_error *err)
@@ -299,14 +328,39 @@ mel_status mel_store_participant_by_label(mel_participant_row *out, mel_store *s
 }
 
 mel_status mel_store_participants(mel_participant_row **out, size_t *n, mel_store *store, const char *study,
-                                  mel_error *err)
+                                  mel_place *place, size_t most, mel_error *err)
 {
-    const mel_sql_value p = mel_sql_text(study);
+    const mel_sql_value p[] = { mel_sql_text(study), mel_sql_integer(place->created), mel_sql_text(place->id),
+                                mel_sql_integer((int64_t)most) };
     void *rows = NULL;
     const mel_status status =
-        mel_store_list(&rows, n, store, &mel_participant_kind, MEL_SQL_PARTICIPANTS, &p, 1, err);
+        mel_store_list(&rows, n, store, &mel_participant_kind, MEL_SQL_NEXT_PARTICIPANTS, p, 4, err);
+    *out = rows;
+    if (status == MEL_OK && *n > 0) {
+        const mel_participant_row *last = &(*out)[*n - 1];
+        place->created = last->created;
+        memcpy(place->id, last->id, sizeof place->id);
+    }
+    return status;
+}
+
+mel_status mel_store_unseen(mel_participant_row **out, size_t *n, mel_store *store, const char *study,
+                            int64_t before, size_t most, mel_error *err)
+{
+    const mel_sql_value p[] = { mel_sql_text(study), mel_sql_integer(before),
+                                mel_sql_integer((int64_t)most) };
+    void *rows = NULL;
+    const mel_status status =
+        mel_store_list(&rows, n, store, &mel_participant_kind, MEL_SQL_UNSEEN_PARTICIPANTS, p, 3, err);
     *out = rows;
     return status;
+}
+
+mel_status mel_store_newest(int64_t *out, mel_store *store, mel_error *err)
+{
+    *out = 0;
+    const mel_sql_request request = { MEL_SQL_NEWEST, NULL, 0, mel_sql_read_number, out, NULL };
+    return mel_store_read(store, &request, err);
 }
 
 mel_status mel_store_set_token(mel_store *store, const char *participant,
@@ -316,39 +370,80 @@ mel_status mel_store_set_token(mel_store *store, const char *participant,
     return mel_store_change(store, &mel_participant_kind, MEL_SQL_SET_TOKEN, p, 2, participant, err);
 }
 
+typedef struct {
+    mel_participant_row row;
+    size_t changed;
+} revocation;
+
+static mel_status revoke(mel_sql *sql, void *context, mel_error *err)
+{
+    revocation *r = context;
+    const mel_sql_value p[] = { token_value(r->row.token), mel_sql_text(r->row.about),
+                                mel_sql_text(r->row.id) };
+    r->changed = 0;
+    TRY(sql->run(sql, MEL_SQL_REVOKE, p, 3, mel_sql_count, &r->changed, err));
+    return r->changed > 0 ? add_uses(sql, &r->row, err) : MEL_OK;
+}
+
 mel_status mel_store_revoke(mel_store *store, const char *participant,
                             const unsigned char token[MEL_HASH_BYTES], const char *about, mel_error *err)
 {
-    const mel_sql_value p[] = { token_value(token), mel_sql_text(about), mel_sql_text(participant) };
-    return mel_store_change(store, &mel_participant_kind, MEL_SQL_REVOKE, p, 3, participant, err);
+    revocation r = { .row = { .about = (char *)about } }; /* read only */
+    memcpy(r.row.token, token, sizeof r.row.token);
+    (void)snprintf(r.row.id, sizeof r.row.id, "%s", participant);
+    TRY(store->write(store, revoke, &r, false, err));
+    return r.changed > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "there is no participant %s", participant);
 }
 
-mel_status mel_store_delete_participant(mel_store *store, const char *participant, mel_error *err)
-{
-    const mel_sql_value p = mel_sql_text(participant);
-    return mel_store_change(store, &mel_participant_kind, MEL_SQL_DELETE_PARTICIPANT, &p, 1, participant,
-                            err);
-}
+typedef struct {
+    const mel_erasure *who;
+    size_t n, done, from; /* people, those who are gone, where this transaction began */
+} erasing;
 
-mel_status mel_store_erase(mel_store *store, const char *participant, const char *const *name, size_t n,
-                           mel_error *err)
+static mel_status erase_one(size_t *rows, mel_sql *sql, const mel_erasure *who, mel_error *err)
 {
-    char pattern[MEL_MOST_ERASED][80];
-    mel_sql_value p[MEL_MOST_ERASED][2];
-    const mel_sql_value who = mel_sql_text(participant);
-    mel_sql_request requests[1 + MEL_MOST_ERASED] = { { MEL_SQL_DELETE_PARTICIPANT, &who, 1, NULL, NULL,
-                                                        NULL } };
-    if (n == 0)
-        return mel_store_delete_participant(store, participant, err);
-    if (n > MEL_MOST_ERASED)
-        return mel_fail(err, MEL_EINVAL, "at most %d blobs are erased at once", MEL_MOST_ERASED);
-    for (size_t i = 0; i < n; i++) {
-        if (strlen(name[i]) + 5 > sizeof pattern[i])
-            return mel_fail(err, MEL_EINVAL, "a name is at most %zu bytes", sizeof pattern[i] - 5);
-        (void)snprintf(pattern[i], sizeof pattern[i], "%%\"%s\"%%", name[i]);
-        p[i][0] = mel_sql_text(name[i]);
-        p[i][1] = mel_sql_text(pattern[i]);
-        requests[1 + i] = (mel_sql_request){ MEL_SQL_REMOVE_UNUSED, p[i], 2, NULL, NULL, NULL };
+    const size_t room = MOST_ROWS - *rows;
+    const mel_sql_value p[] = { mel_sql_text(who->id), mel_sql_integer((int64_t)room) };
+    size_t deleted = 0;
+    TRY(sql->run(sql, MEL_SQL_DELETE_LAST_EVENTS, p, 2, mel_sql_count, &deleted, err));
+    *rows += deleted;
+    if (deleted == room) /* there may be more of them */
+        return MEL_OK;
+    TRY(sql->run(sql, MEL_SQL_DELETE_PARTICIPANT, p, 1, NULL, NULL, err));
+    for (size_t i = 0; i < who->n_uploads; i++) {
+        const mel_sql_value upload = mel_sql_text(who->upload[i]);
+        TRY(sql->run(sql, MEL_SQL_REMOVE_UNUSED, &upload, 1, NULL, NULL, err));
     }
-    return mel_store_write(store, requests, 1 + n, err);
+    return MEL_OK;
+}
+
+static mel_status erase_some(mel_sql *sql, void *context, mel_error *err)
+{
+    erasing *e = context;
+    size_t rows = 0;
+    for (e->done = e->from; e->done < e->n && rows < MOST_ROWS;) {
+        TRY(erase_one(&rows, sql, &e->who[e->done], err));
+        e->done += rows < MOST_ROWS;
+    }
+    return MEL_OK;
+}
+
+mel_status mel_store_erase(mel_store *store, const mel_erasure *who, size_t n, mel_error *err)
+{
+    for (erasing e = { .who = who, .n = n }; e.from < n; e.from = e.done)
+        TRY(store->write(store, erase_some, &e, false, err));
+    return MEL_OK;
+}
+
+static mel_status do_nothing(mel_sql *sql, void *context, mel_error *err)
+{
+    (void)sql;
+    (void)context;
+    (void)err;
+    return MEL_OK;
+}
+
+mel_status mel_store_forget_traces(mel_store *store, mel_error *err)
+{
+    return store->write(store, do_nothing, NULL, true, err);
 }

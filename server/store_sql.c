@@ -8,21 +8,30 @@
 #define PARTICIPANT "id, study, token, label, about, state, created, seen, seed"
 #define EVENT "seq, key, body, time"
 
+/* A deleted study is out of sight at once; its participants and their events go in pieces. */
+#define THERE " AND deleted = 0"
+#define OF_STUDY_THERE " AND EXISTS (SELECT 1 FROM study WHERE study.id = participant.study AND deleted = 0)"
+
 const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_ADD_STUDY] = { "INSERT INTO study (" STUDY ") VALUES ($1, $2, $3, $4)"
                             " ON CONFLICT DO NOTHING RETURNING id",
                             false },
-    [MEL_SQL_STUDY] = { "SELECT " STUDY " FROM study WHERE id = $1", false },
-    [MEL_SQL_STUDIES] = { "SELECT " STUDY " FROM study ORDER BY created, id", false },
-    [MEL_SQL_SET_STUDY_STATE] = { "UPDATE study SET state = $1 WHERE id = $2 RETURNING id", false },
-    [MEL_SQL_DELETE_STUDY] = { "DELETE FROM study WHERE id = $1 RETURNING id", false },
+    [MEL_SQL_STUDY] = { "SELECT " STUDY " FROM study WHERE id = $1" THERE, false },
+    [MEL_SQL_STUDIES] = { "SELECT " STUDY " FROM study WHERE deleted = 0 ORDER BY created, id", false },
+    [MEL_SQL_SET_STUDY_STATE] = { "UPDATE study SET state = $1 WHERE id = $2" THERE " RETURNING id", false },
+    [MEL_SQL_MARK_STUDY_DELETED] = { "UPDATE study SET deleted = 1, state = 'closed' WHERE id = $1" THERE
+                                     " RETURNING id",
+                                     false },
+    [MEL_SQL_DELETED_STUDY] = { "SELECT id FROM study WHERE deleted <> 0 ORDER BY id LIMIT 1", false },
+    [MEL_SQL_DELETE_STUDY] = { "DELETE FROM study WHERE id = $1 AND deleted <> 0", false },
     /* The column about of simulated participants begins with that key. */
     [MEL_SQL_COUNT_STATES] = { "SELECT state, count(*),"
                                " coalesce(sum(CASE WHEN about LIKE '{\"simulated\":true%' THEN 1 ELSE 0 "
-                               "END), 0)"
+                               "END), 0), max(seen)"
                                " FROM participant WHERE study = $1 GROUP BY state",
                                false },
-    [MEL_SQL_LOCK_STUDY] = { "SELECT id FROM study WHERE id = $1", true },
+    [MEL_SQL_HAS_STUDY] = { "SELECT id FROM study WHERE id = $1" THERE, false },
+    [MEL_SQL_LOCK_STUDY] = { "SELECT id FROM study WHERE id = $1" THERE, true },
     [MEL_SQL_COUNT_QUOTA] = { "SELECT count(*) FROM participant WHERE study = $1"
                               " AND (state = 'complete' OR (state = 'active' AND seen > $2))"
                               " AND coalesce(about, '') NOT LIKE '{\"simulated\":true%'",
@@ -31,22 +40,29 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
                                   " ON CONFLICT DO NOTHING RETURNING id",
                                   false },
-    [MEL_SQL_PARTICIPANT] = { "SELECT " PARTICIPANT " FROM participant WHERE id = $1", false },
-    [MEL_SQL_PARTICIPANT_BY_TOKEN] = { "SELECT " PARTICIPANT " FROM participant WHERE token = $1", false },
+    [MEL_SQL_PARTICIPANT] = { "SELECT " PARTICIPANT " FROM participant WHERE id = $1" OF_STUDY_THERE, false },
+    [MEL_SQL_PARTICIPANT_BY_TOKEN] = { "SELECT " PARTICIPANT
+                                       " FROM participant WHERE token = $1" OF_STUDY_THERE,
+                                       false },
     [MEL_SQL_PARTICIPANT_BY_LABEL] = { "SELECT " PARTICIPANT
                                        " FROM participant WHERE study = $1 AND label = $2",
                                        false },
-    [MEL_SQL_PARTICIPANTS] = { "SELECT " PARTICIPANT
-                               " FROM participant WHERE study = $1 ORDER BY created, id",
-                               false },
     [MEL_SQL_NEXT_PARTICIPANTS] = { "SELECT " PARTICIPANT " FROM participant WHERE study = $1"
-                                    " AND (created > $2 OR (created = $2 AND id > $3))"
-                                    " ORDER BY created, id LIMIT 1000",
+                                    " AND (created, id) > ($2, $3) ORDER BY created, id LIMIT $4",
                                     false },
+    [MEL_SQL_UNSEEN_PARTICIPANTS] = { "SELECT " PARTICIPANT " FROM participant WHERE study = $1"
+                                      " AND seen < $2 ORDER BY seen LIMIT $3",
+                                      false },
+    [MEL_SQL_NEWEST] = { "SELECT coalesce(max(seen), 0) FROM participant", false },
     [MEL_SQL_SET_TOKEN] = { "UPDATE participant SET token = $1 WHERE id = $2 RETURNING id", false },
     [MEL_SQL_REVOKE] = { "UPDATE participant SET token = $1, about = $2 WHERE id = $3 RETURNING id", false },
+    /* From the end, so that what is left is a log without gaps. */
+    [MEL_SQL_DELETE_LAST_EVENTS] = { "DELETE FROM event WHERE participant = $1 AND seq IN (SELECT seq FROM "
+                                     "event"
+                                     " WHERE participant = $1 ORDER BY seq DESC LIMIT $2) RETURNING seq",
+                                     false },
     [MEL_SQL_DELETE_PARTICIPANT] = { "DELETE FROM participant WHERE id = $1 RETURNING id", false },
-    [MEL_SQL_LOCK_PARTICIPANT] = { "SELECT id FROM participant WHERE id = $1", true },
+    [MEL_SQL_LOCK_PARTICIPANT] = { "SELECT id FROM participant WHERE id = $1" OF_STUDY_THERE, true },
     [MEL_SQL_TOUCH_PARTICIPANT] = { "UPDATE participant SET seen = $1, state = coalesce($2, state)"
                                     " WHERE id = $3",
                                     false },
@@ -54,31 +70,46 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_LAST_SEQ] = { "SELECT coalesce(max(seq), 0) FROM event WHERE participant = $1", false },
     [MEL_SQL_ADD_EVENT] = { "INSERT INTO event (participant, " EVENT ") VALUES ($1, $2, $3, $4, $5)", false },
     [MEL_SQL_EVENTS] = { "SELECT " EVENT " FROM event WHERE participant = $1 ORDER BY seq", false },
-    [MEL_SQL_PUT] = { "INSERT INTO thing (name, bytes, expires) VALUES ($1, $2, $3) ON CONFLICT (name)"
-                      " DO UPDATE SET bytes = excluded.bytes, expires = excluded.expires",
+    [MEL_SQL_PUT] = { "INSERT INTO thing (name, bytes, expires, more) VALUES ($1, $2, $3, $4)"
+                      " ON CONFLICT (name) DO UPDATE SET bytes = excluded.bytes, expires = excluded.expires,"
+                      " more = excluded.more",
                       false },
     [MEL_SQL_PUT_ONCE] = { "INSERT INTO thing (name, bytes, expires) VALUES ($1, $2, 0) ON CONFLICT (name)"
-                           " DO UPDATE SET bytes = excluded.bytes, expires = 0"
+                           " DO UPDATE SET bytes = excluded.bytes, expires = 0, more = 0"
                            " WHERE thing.expires <> 0 AND thing.expires <= $3",
                            false },
-    [MEL_SQL_GET] = { "SELECT bytes FROM thing WHERE name = $1 AND (expires = 0 OR expires > $2)", false },
-    [MEL_SQL_BYTES_OF] = { "SELECT CAST(coalesce(sum(length(bytes)), 0) AS BIGINT) FROM thing"
+    [MEL_SQL_PUT_PIECE] = { "INSERT INTO piece (name, number, bytes) VALUES ($1, $2, $3)", false },
+    [MEL_SQL_GET] = { "SELECT bytes, more FROM thing WHERE name = $1 AND (expires = 0 OR expires > $2)",
+                      false },
+    [MEL_SQL_PIECES] = { "SELECT bytes FROM piece WHERE name = $1 ORDER BY number", false },
+    [MEL_SQL_BYTES_OF] = { "SELECT CAST(coalesce(sum(length(bytes) + more), 0) AS BIGINT) FROM thing"
                            " WHERE name LIKE $1",
                            false },
     [MEL_SQL_KEEP] = { "UPDATE thing SET expires = CASE WHEN expires = 0 OR CAST($1 AS BIGINT) = 0 THEN 0"
                        " WHEN expires > $1 THEN expires ELSE $1 END WHERE name = $2 RETURNING name",
                        false },
-    [MEL_SQL_LIST] = { "SELECT name, CAST(length(bytes) AS BIGINT), expires FROM thing WHERE name LIKE $1"
-                       " ORDER BY name",
+    [MEL_SQL_LIST] = { "SELECT name, CAST(length(bytes) + more AS BIGINT), expires FROM thing"
+                       " WHERE name LIKE $1 ORDER BY name",
                        false },
     [MEL_SQL_REMOVE] = { "DELETE FROM thing WHERE name = $1", false },
-    [MEL_SQL_REMOVE_NOTES] = { "DELETE FROM thing WHERE name = $1"
-                               " OR substr(name, 1, length($1) + 1) = $1 || ':'",
-                               false },
-    [MEL_SQL_REMOVE_UNUSED] = { "DELETE FROM thing WHERE name = $1 AND expires <> 0 AND NOT EXISTS"
-                                " (SELECT 1 FROM participant WHERE about LIKE $2)",
+    [MEL_SQL_REMOVE_PIECES] = { "DELETE FROM piece WHERE name = $1 AND number IN (SELECT number FROM piece"
+                                " WHERE name = $1 ORDER BY number LIMIT $2) RETURNING number",
                                 false },
-    [MEL_SQL_EXPIRE] = { "DELETE FROM thing WHERE expires <> 0 AND expires <= $1", false },
+    [MEL_SQL_REMOVE_NOTES] = { "DELETE FROM thing WHERE name IN (SELECT name FROM thing WHERE name LIKE $1"
+                               " AND (name = $2 OR substr(name, 1, length($2) + 1) = $2 || ':') LIMIT $3)"
+                               " RETURNING name",
+                               false },
+    [MEL_SQL_ADD_USE] = { "INSERT INTO upload_use (name, participant) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                          false },
+    [MEL_SQL_REMOVE_UNUSED] = { "DELETE FROM thing WHERE name = $1 AND expires <> 0 AND NOT EXISTS"
+                                " (SELECT 1 FROM upload_use WHERE upload_use.name = $1)",
+                                false },
+    [MEL_SQL_EXPIRED] = { "SELECT name, CAST(length(bytes) AS BIGINT) FROM thing"
+                          " WHERE expires <> 0 AND expires <= $1 LIMIT 1",
+                          false },
+    [MEL_SQL_LOST_PIECE] = { "SELECT name FROM piece WHERE NOT EXISTS"
+                             " (SELECT 1 FROM thing WHERE thing.name = piece.name) LIMIT 1",
+                             false },
     [MEL_SQL_GAPS] = { "SELECT participant FROM event GROUP BY participant"
                        " HAVING min(seq) <> 1 OR max(seq) <> count(*) ORDER BY participant LIMIT 1",
                        false },
@@ -105,13 +136,41 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
 /* Replies are made anew when they are needed. */
 #define SCHEMA_2 "ALTER TABLE event DROP COLUMN reply"
 
+/* Large blobs are in pieces: thing.more counts the bytes in them. upload_use says which participants need an
+ * upload. */
+#define SCHEMA_3(NUMBER, BYTES, END)                                                                         \
+    "ALTER TABLE study ADD COLUMN deleted " NUMBER " NOT NULL DEFAULT 0;"                                    \
+    "ALTER TABLE thing ADD COLUMN more " NUMBER " NOT NULL DEFAULT 0;"                                       \
+    "CREATE TABLE piece (name TEXT NOT NULL, number " NUMBER " NOT NULL, bytes " BYTES " NOT NULL,"          \
+    " PRIMARY KEY (name, number))" END ";"                                                                   \
+    "CREATE TABLE upload_use (name TEXT NOT NULL, participant TEXT NOT NULL"                                 \
+    " REFERENCES participant (id) ON DELETE CASCADE, PRIMARY KEY (name, participant))" END ";"               \
+    "INSERT INTO upload_use SELECT thing.name, participant.id FROM thing, participant"                       \
+    " WHERE thing.name LIKE 'upload:%' AND about LIKE '%\"upload:%'"                                         \
+    " AND about LIKE '%\"' || thing.name || '\"%';"                                                          \
+    "CREATE INDEX upload_use_participant ON upload_use (participant);"                                       \
+    "CREATE INDEX participant_created ON participant (study, created, id);"                                  \
+    "CREATE INDEX participant_study_seen ON participant (study, seen);"                                      \
+    "CREATE INDEX participant_seen ON participant (seen);"                                                   \
+    "CREATE INDEX thing_expires ON thing (expires)"
+
+/* Clustered by its key, SQLite's table of events took a page of its own for each body above 1 kB. */
+#define SQLITE_EVENTS                                                                                        \
+    "CREATE TABLE event_3 (participant TEXT NOT NULL REFERENCES participant (id) ON DELETE CASCADE,"         \
+    " seq INTEGER NOT NULL CHECK (seq >= 1), key TEXT NOT NULL, body TEXT NOT NULL, time INTEGER NOT NULL,"  \
+    " PRIMARY KEY (participant, seq), UNIQUE (participant, key)) STRICT;"                                    \
+    "INSERT INTO event_3 SELECT participant, seq, key, body, time FROM event;"                               \
+    "DROP TABLE event; ALTER TABLE event_3 RENAME TO event;"
+
 const char *const mel_sqlite_schema[MEL_SCHEMA_VERSION] = {
     SCHEMA_1("INTEGER", "BLOB", " STRICT", " STRICT, WITHOUT ROWID"),
     SCHEMA_2,
+    SQLITE_EVENTS SCHEMA_3("INTEGER", "BLOB", " STRICT"),
 };
 const char *const mel_postgres_schema[MEL_SCHEMA_VERSION] = {
     SCHEMA_1("BIGINT", "BYTEA", "", ""),
     SCHEMA_2,
+    SCHEMA_3("BIGINT", "BYTEA", "") "; CREATE INDEX thing_name ON thing (name text_pattern_ops)",
 };
 
 mel_sql_value mel_sql_integer(int64_t value)

@@ -13,18 +13,23 @@ typedef enum {
     MEL_SQL_STUDY,
     MEL_SQL_STUDIES,
     MEL_SQL_SET_STUDY_STATE,
+    MEL_SQL_MARK_STUDY_DELETED,
+    MEL_SQL_DELETED_STUDY,
     MEL_SQL_DELETE_STUDY,
     MEL_SQL_COUNT_STATES,
+    MEL_SQL_HAS_STUDY,
     MEL_SQL_LOCK_STUDY,
     MEL_SQL_COUNT_QUOTA,
     MEL_SQL_ADD_PARTICIPANT,
     MEL_SQL_PARTICIPANT,
     MEL_SQL_PARTICIPANT_BY_TOKEN,
     MEL_SQL_PARTICIPANT_BY_LABEL,
-    MEL_SQL_PARTICIPANTS,
     MEL_SQL_NEXT_PARTICIPANTS,
+    MEL_SQL_UNSEEN_PARTICIPANTS,
+    MEL_SQL_NEWEST,
     MEL_SQL_SET_TOKEN,
     MEL_SQL_REVOKE,
+    MEL_SQL_DELETE_LAST_EVENTS,
     MEL_SQL_DELETE_PARTICIPANT,
     MEL_SQL_LOCK_PARTICIPANT,
     MEL_SQL_TOUCH_PARTICIPANT,
@@ -34,14 +39,19 @@ typedef enum {
     MEL_SQL_EVENTS,
     MEL_SQL_PUT,
     MEL_SQL_PUT_ONCE,
+    MEL_SQL_PUT_PIECE,
     MEL_SQL_GET,
+    MEL_SQL_PIECES,
     MEL_SQL_BYTES_OF,
     MEL_SQL_KEEP,
     MEL_SQL_LIST,
     MEL_SQL_REMOVE,
+    MEL_SQL_REMOVE_PIECES,
     MEL_SQL_REMOVE_NOTES,
+    MEL_SQL_ADD_USE,
     MEL_SQL_REMOVE_UNUSED,
-    MEL_SQL_EXPIRE,
+    MEL_SQL_EXPIRED,
+    MEL_SQL_LOST_PIECE,
     MEL_SQL_GAPS,
     MEL_SQL_STATEMENTS /* how many there are */
 } mel_sql_statement;
@@ -56,7 +66,7 @@ typedef struct {
 extern const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS];
 
 /* What brings a schema from version i to i + 1, as statements separated by semicolons. */
-enum { MEL_SCHEMA_VERSION = 2 };
+enum { MEL_SCHEMA_VERSION = 3 };
 extern const char *const mel_sqlite_schema[MEL_SCHEMA_VERSION];
 extern const char *const mel_postgres_schema[MEL_SCHEMA_VERSION];
 

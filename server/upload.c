@@ -489,5 +489,8 @@ void mel_admin_delete_upload(mel_call *call)
     if (!mel_admin_may_write(call))
         return;
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, call->rest[0]);
-    mel_call_finish(call, mel_store_remove(call->app->store, name, &call->err), json_object());
+    mel_status status = mel_store_remove(call->app->store, name, &call->err);
+    if (status == MEL_OK)
+        status = mel_store_forget_traces(call->app->store, &call->err);
+    mel_call_finish(call, status, json_object());
 }

@@ -17,7 +17,7 @@ import prose
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ["base", "data", "model", "space", "problem", "metric", "oracle", "elicit", "classify", "optimise", "rank", "outcome", "report"]
 STRANGERS = {("metric", "space"), ("metric", "problem")}
-PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space"}
+PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space", "certainty": "classify", "trust": "classify"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("
 SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"
 FINDINGS = r"\b(mel_(?:closest_metrics|cost_ratio_is_wide|session_weight_ratio|metric_words|metric_threshold|finding_text))\s*\("

@@ -96,7 +96,7 @@ class Build:
         self.done = concurrent.futures.ThreadPoolExecutor(1).submit(self.make, options, str(jobs), ["nice", "-n", "5"] if later else [])
 
     def make(self, options, jobs, nice):
-        configure = ["cmake", "-S", ".", "-B", self.folder, "-G", "Ninja", "--log-level=WARNING", "-DMEL_TESTS=ON", *options]
+        configure = ["cmake", "-S", ".", "-B", self.folder, "-G", "Ninja", "--log-level=WARNING", "-DMEL_TESTS=ON", "-DMEL_WERROR=ON", *options]
         made = run(nice + configure, self.log) == 0 and run([*nice, "cmake", "--build", self.folder, "-j", jobs], self.log) == 0
         return made, seconds_since(self.begin)
 

@@ -58,12 +58,18 @@ typedef struct {
     void *user;
 } mel_notice;
 
-/* Files that a pattern ('part-*.csv') stands for, in the order of what its * stands for. */
+/* Files that a pattern ('part-*.csv') stands for, in the order of what its * stands for (2 before 10), and
+ * what names the rows of files that belong together row by row. */
 typedef struct {
     size_t n;      /* 0: no pattern was read */
     char **key;    /* what the * stands for; may be NULL */
     size_t *start; /* n + 1: how many rows come before each file */
     size_t *here;  /* n + 1: the same among the rows that this rank read (`divided`); NULL: it read all */
+    char *first;   /* the first file or pattern that was read; NULL: none */
+    size_t first_files;
+    char *named_by;     /* the first one that names its rows; NULL: none */
+    size_t n_named;     /* its rows */
+    uint64_t *row_name; /* a hash of each name */
 } mel_shards;
 
 typedef struct {
@@ -96,8 +102,11 @@ typedef struct {
     const char *row_name;
     size_t max_cells; /* CSV: rows x columns; 0: no limit of its own */
     bool matrices;    /* NPY: n x k x k is read, too, as n rows of k x k columns */
-    /* Of files that belong together row by row: the first pattern fills it, and of those that follow the same
-     * files must be there with as many rows each. Cleared by the caller; NULL: a pattern is on its own. */
+    /* Of files that belong together row by row. The first pattern fills it, and those that follow must have
+     * the same files with as many rows each. The first CSV file that names its rows (an index of pandas, row
+     * names of R) fills it, too: files with the same names in another order are put into its order, with a
+     * warning; other names are refused, and so is one file beside the several of a pattern unless both name
+     * their rows. Cleared by the caller; NULL: the file or pattern is on its own. */
     mel_shards *shards;
     /* Of the files of a pattern, of which `shards` are told, each rank of several keeps the rows of its own:
      * rank r of n those of files r, r + n, r + 2 n, ... LIBSVM tables have the rows of all. */

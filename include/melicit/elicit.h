@@ -71,11 +71,11 @@ typedef struct {
     /* Realistic: when the exchange rate lies beyond what the test at hand can ask, questions go on about
      * an imagined better one. */
     bool imagined_beyond;
-    bool announce_repeats;          /* say so when a question comes back */
-    bool simple_questions;          /* off a planar face: A and B differ in two coordinates only */
-    mel_until until;                /* tolerance; rank and threshold end a session earlier, never later */
-    size_t n_pool;                  /* until rank: classifiers, at least 2 */
-    const double *pool;             /* n_pool x numbers of the layout; lent until the session is made */
+    bool announce_repeats; /* say so when a question comes back */
+    bool simple_questions; /* off a planar face, where pairs are far: A and B differ in two coordinates */
+    mel_until until;       /* tolerance; rank and threshold end a session earlier, never later */
+    size_t n_pool;         /* until rank: classifiers, at least 2 */
+    const double *pool;    /* n_pool x numbers of the layout; lent until the session is made */
     const mel_decisions *decisions; /* until rank or threshold; lent, must outlive the session */
     /* A metric of the same family and layout that is thought likely; NULL: all metrics that the family
      * allows are equally likely. Lent until the session is made. */
@@ -158,7 +158,7 @@ typedef enum {
  * NULL: not known yet). A family that the active strategy does not know (monotone) is searched for. A search
  * asks what it takes. The active strategy asks people 20 questions, others as many as its metrics need;
  * people and programs realistic ones of which every sixth is repeated, with wrong answers allowed for;
- * people about classifiers that differ in two numbers, where it makes them. About given classifiers it asks
+ * people about far pairs that differ in two numbers, where it makes them. About given classifiers it asks
  * until their order is settled. Of a metric it expects that it errs as `noise` says (NULL: never), less often
  * if each question is put several times (votes above 1); MEL_EINVAL when such answers say nothing. Options
  * that are set afterwards count. */
@@ -261,8 +261,9 @@ struct mel_decisions {
 MEL_API mel_status mel_session_new(mel_session **out, const mel_domain *domain,
                                    const mel_session_options *opt, mel_error *err);
 /* A session with a log file: created with its header, or, when the file exists, resumed after its
- * header was compared with this one (MEL_ECONFLICT names the field that differs). A last line
- * that was cut off by a crash is dropped; any other damage is refused with its line (MEL_EDATA). */
+ * header was compared with this one (MEL_ECONFLICT names the field that differs): the recorded pairs and
+ * answers are told again (mel_session_replay). A last line that was cut off by a crash is dropped; any other
+ * damage is refused with its line (MEL_EDATA). */
 MEL_API mel_status mel_session_open(mel_session **out, const mel_domain *domain,
                                     const mel_session_options *opt, const mel_identity *identity,
                                     const char *path, mel_error *err);
@@ -281,17 +282,27 @@ MEL_API mel_status mel_session_tell(mel_session *session, uint32_t number, mel_a
 MEL_API mel_status mel_session_undo(mel_session *session, mel_error *err);
 
 MEL_API uint32_t mel_session_answers(const mel_session *session);
-/* Question i (0-based) with its points (lent; numbers as in the layout) and answer. */
+/* A question and its answer. */
 typedef struct {
-    const double *a, *b;
+    const double *a, *b; /* numbers as in the layout */
     mel_answer answer;
-    double seconds;  /* NaN: not recorded */
-    bool repeated;   /* asked before, with its sides swapped */
-    uint32_t people; /* as in mel_question */
+    double seconds; /* NaN: not recorded */
+    bool repeated;  /* asked before, with its sides swapped */
     bool imagined;
+    uint32_t people; /* as in mel_question */
     uint32_t again; /* the question that it was by wish, its sides swapped (mel_session_ask_again); 0: none */
+    int signs; /* answers to a check of the declared signs made the session give them up: 1; it kept them: -1
+                */
 } mel_record;
+/* Question i (0-based); its points are lent. */
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
+/* Takes in a question that was asked and answered before, on this machine or another: the recorded pair is
+ * told as it is, and never proposed again. With people MEL_NOT_RECORDED, people, imagined and repeated are
+ * found out. MEL_EDATA where the numbers can be of no pair; MEL_ECONFLICT beyond max_questions. */
+#define MEL_NOT_RECORDED UINT32_MAX
+MEL_API mel_status mel_session_replay(mel_session *session, const mel_record *record, mel_error *err);
+/* Another max_questions, with which the session may go on; at least as many as are answered. */
+MEL_API mel_status mel_session_set_budget(mel_session *session, uint32_t max_questions, mel_error *err);
 /* The pending question is question `number` once more, its sides swapped, whether or not the session has
  * ended; its answer is heard like any other, and the session goes on as if the question had come by itself.
  * MEL_EINVAL where it was not answered, MEL_ESTATE for searches, which need the answers that they ask for. */
@@ -316,10 +327,6 @@ MEL_API uint32_t mel_pool_people(const mel_pool *pool, const double *a, const do
  * be NULL. */
 MEL_API mel_status mel_session_to_text(char **out, const mel_session *session, const mel_identity *identity,
                                        mel_error *err);
-/* Whether a recorded pair is the one that is asked about now, up to rounding: MEL_ECONFLICT names the first
- * number that differs. */
-MEL_API mel_status mel_question_check_pair(const mel_question *question, const double *a, const double *b,
-                                           mel_error *err);
 /* What the points of its questions are. */
 MEL_API const mel_layout *mel_session_layout(const mel_session *session);
 /* About how many questions are still to come; 0 when done. */

@@ -3,6 +3,7 @@
 #define MELICIT_H
 
 #include "melicit/base.h"
+#include "melicit/certainty.h"
 #include "melicit/classify.h"
 #include "melicit/data.h"
 #include "melicit/elicit.h"
@@ -17,5 +18,6 @@
 #include "melicit/rank.h"
 #include "melicit/report.h"
 #include "melicit/space.h"
+#include "melicit/trust.h"
 
 #endif

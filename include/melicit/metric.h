@@ -120,6 +120,11 @@ MEL_API mel_status mel_metric_compare(double *out, const mel_metric *metric, con
 MEL_API size_t mel_metric_coefficients(const mel_metric *metric);       /* how many, in file order */
 MEL_API const double *mel_metric_coefficient(const mel_metric *metric); /* all of them, lent */
 MEL_API bool mel_metric_interval(const mel_metric *metric, size_t coefficient, double *low, double *high);
+/* n metrics as likely as the intervals say: n x mel_metric_coefficients numbers, normal within each interval
+ * and independent of each other. False: it has no intervals, and nothing is written. How sure values are
+ * (melicit/certainty.h) is told with MEL_METRIC_DRAWS of them. */
+enum { MEL_METRIC_DRAWS = 400 };
+MEL_API bool mel_metric_draws(double *out, const mel_metric *metric, size_t n, uint64_t seed);
 
 /* The metric file of docs/metric-file.md ("-": standard input). Refusals (MEL_EDATA) name the place:
  * "coefficients.p[1]: not a number". Saving goes through a temporary file ("-": standard output). */
@@ -157,6 +162,8 @@ MEL_API void mel_measure_free(mel_measure *measure);
 MEL_API mel_status mel_measure_value(double *out, const mel_measure *measure, const double *confusion,
                                      mel_error *err);
 MEL_API mel_orientation mel_measure_orientation(const mel_measure *measure);
+/* Whether it matters which of two classes is the second one, the positive one: recall, not accuracy. */
+MEL_API bool mel_measure_has_positive(const mel_measure *measure);
 
 /* Metrics without questions. A k x k matrix of costs, true classes in rows: of two classes what a right
  * answer saves, a utility of (TP, TN); of more a cost of confusion entries, with the diagonal subtracted,

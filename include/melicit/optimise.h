@@ -115,9 +115,6 @@ typedef struct {
      * MEL_OPTIMISE_WAITS where it needs others. The result has the bits of a run on the rows of the same
      * files. NULL: rows. */
     mel_passes *passes;
-    /* The program's own: probabilities of the training rows are in this file, and train->probability is NULL.
-     * NULL: they are not. */
-    const struct mel_disk *stored;
 } mel_optimise_options;
 MEL_API void mel_optimise_options_init(mel_optimise_options *opt);
 

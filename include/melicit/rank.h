@@ -40,7 +40,8 @@ MEL_API mel_status mel_rank_beats(double *beats, size_t n_samples, size_t n, con
 MEL_API mel_status mel_rank_places(double *places, size_t n_samples, size_t n, const double *values,
                                    mel_orientation orientation, mel_error *err);
 /* Share of the samples under which no one in `order` (positions, best first, possibly only the first
- * n_order of them) is better than one named before it, or than one not named when n_order < n. */
+ * n_order of them) is better than one named before it, or than one not named when n_order < n. Of equals
+ * every order is as likely: two identical classifiers are in the right one with 1/2. */
 MEL_API mel_status mel_rank_order_probability(double *out, size_t n_samples, size_t n, const double *values,
                                               mel_orientation orientation, size_t n_order,
                                               const size_t *order, mel_error *err);

@@ -63,7 +63,7 @@ def measure_of(metric: Metric, order: Sequence[Any]) -> Any:
     return made("mel_measure", lib.mel_measure_free, lib.mel_measure_metric, ordered, len(order), 0)
 
 
-def stored_rule(result: Any, names: List[str], labels: Sequence[Any]) -> Rule:
+def stored_rule(result: Any, names: List[str], labels: Sequence[Any], columns: Sequence[str]) -> Rule:
     """A mixture without basis functions is an ordinary classifier file."""
     weighted = made(
         "mel_weighted", lib.mel_weighted_free, lib.mel_weighted_new, ffi.addressof(result, "mixture"), ffi.NULL, False
@@ -73,7 +73,7 @@ def stored_rule(result: Any, names: List[str], labels: Sequence[Any]) -> Rule:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "classifier.json")
         call(lib.mel_weighted_save, weighted, text(path, "path"))
-        rule = Rule.load(path)
+        rule = Rule.load(path, columns)
     set_names(rule._handle, names, [], _rows.number_texts(labels))
     rule.labels = list(labels)
     return rule

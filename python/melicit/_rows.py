@@ -20,6 +20,11 @@ def name_of(label: Any) -> str:
     return str(label)
 
 
+def listed(names: Sequence[str]) -> str:
+    """For people: of two classes the second is the positive one."""
+    return ", ".join(names) + (" (positive)" if len(names) == 2 else "")
+
+
 def number_texts(labels: Sequence[Any]) -> bool:
     """Whether all labels are texts that look like numbers: files say so, else they would be sorted by value."""
     try:
@@ -118,18 +123,46 @@ def _checked(found: Codes, array: NDArray[Any], known: NDArray[Any], what: str, 
     return np.ascontiguousarray(found, dtype=kind)
 
 
-def by_columns(table: Any, names: Sequence[str]) -> Any:
-    """A frame's columns in the order of the classes, matched by name; numbers 0, 1, .. that are no classes are places."""
-    columns = getattr(table, "columns", None)
-    if columns is None or len(columns) != len(names):
+def in_sorted_order(names: Sequence[str], texts: bool) -> List[str]:
+    """Names of classes as scikit-learn's classes_ has them: numbers by value, unless they are texts."""
+    by_value = not texts and number_texts(names)
+    return sorted(names, key=lambda name: (float(name) if by_value else 0.0, name))
+
+
+def in_class_order(proba: Any, columns: Sequence[str], classes: Sequence[str]) -> Floats:
+    """Probabilities with a column for each class, in the order of `classes`.
+
+    A frame's columns are matched by name. Those of an array, and of a frame that calls them 0, 1, .., are as `columns` has
+    them. One column is that of the class that a Series names, else of the last class where that is also the last column.
+    """
+    if hasattr(proba, "columns") and len(proba.columns) == 1:
+        proba = proba.iloc[:, 0]
+    if hasattr(proba, "columns") and len(proba.columns) == len(columns):
+        titles = [name_of(title) for title in proba.columns]
+        where = places(classes, titles)
+        if where is not None:
+            return floats(proba.iloc[:, where], "proba", (2,))
+        if titles != [str(i) for i in range(len(columns))]:
+            raise fail("EINVAL", f"proba: the columns {titles} are not the classes {list(columns)}")
+    table = floats(proba, "proba", (1, 2))
+    if table.ndim == 2 and table.shape[1] == 1:
+        table = np.ascontiguousarray(table[:, 0])
+    if table.ndim == 1 and len(columns) == 2:
+        title = getattr(proba, "name", None)
+        if isinstance(title, str) and title in classes:
+            last = title == classes[1]
+        elif list(columns) == list(classes):
+            last = True
+        else:
+            raise fail("EINVAL", f"proba: of which class is this one column? Give both ({', '.join(columns)}), or a Series "
+                       "with the name of the class")
+        return np.column_stack([1.0 - table, table] if last else [table, 1.0 - table])
+    if table.ndim != 2 or table.shape[1] != len(columns):
+        raise fail("EINVAL", f"proba: expected a column for each of {len(columns)} classes ({', '.join(columns[:8])}), "
+                   f"not {table.shape}")
+    if list(columns) == list(classes):
         return table
-    titles = [name_of(title) for title in columns]
-    where = places(list(names), titles)
-    if where is not None:
-        return table.iloc[:, where]
-    if titles != [str(i) for i in range(len(names))]:
-        raise fail("EINVAL", f"proba: the columns {titles} are not the classes {list(names)}")
-    return table
+    return np.ascontiguousarray(table[:, [list(columns).index(name) for name in classes]])
 
 
 def places(names: Sequence[str], among: Sequence[str]) -> Optional[List[int]]:
@@ -161,6 +194,15 @@ def weights(values: Optional[ArrayLike], n: int) -> Optional[Floats]:
     if not array.sum() > 0:
         raise fail("EDATA", "sample_weight: all weights are zero")
     return array
+
+
+def refuse_probabilities(true: NDArray[Any], predicted: NDArray[Any], what: str = "y_pred") -> None:
+    """Numbers between 0 and 1 that are no labels are what a model says, not what somebody decides."""
+    if predicted.dtype.kind != "f" or not predicted.size or true.dtype.kind == "f" and not np.array_equal(true, np.floor(true)):
+        return
+    if predicted.min() >= 0.0 and predicted.max() <= 1.0 and not np.array_equal(predicted, np.floor(predicted)):
+        raise fail("EDATA", f"{what}: these are probabilities, not decisions; decide by a rule (MetricClassifier, Problem.best) "
+                   f"or by a threshold ({what} >= 0.5) first")
 
 
 def confusion(

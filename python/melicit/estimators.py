@@ -24,7 +24,7 @@ from . import _rows
 from ._box import Box, measure_of, stored_rule
 from ._core import Codes, Floats, call, fail, ffi, lib, pointer, seed_of
 from .metric import Metric
-from .rule import Rule, find_rule
+from .rule import Rule, find_rule, require_positive
 
 Labels = NDArray[Any]
 
@@ -139,6 +139,12 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         """Classes with the positive one last."""
         known: List[Any] = self.classes_.tolist()
         if self.pos_label is None:
+            metric = Metric(self.metric) if isinstance(self.metric, (Metric, str)) else None
+            places = None if metric is None or len(known) != 2 else _rows.places(metric.classes, [_rows.name_of(c) for c in known])
+            if places is not None:
+                return [known[place] for place in places]  # as the metric names them
+            if metric is not None:
+                require_positive(metric, known, self.__dict__)
             return known
         if len(known) != 2 or self.pos_label not in known:
             raise fail("EINVAL", f"pos_label {self.pos_label!r}: for two classes, of which it is one, not {known}")
@@ -184,8 +190,7 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def _new_proba(self, X: Any) -> Floats:
         check_is_fitted(self, "rule_")
-        proba = probabilities(self.estimator_, X)
-        return proba if self.rule_.joint else self._columns(proba, self.order_)
+        return probabilities(self.estimator_, X)
 
     def decision_chances(self, X: Any, groups: Optional[ArrayLike] = None) -> Floats:
         """How likely each class (in the order of order_) is to be decided: 0 and 1 for a rule that does not draw."""
@@ -224,7 +229,8 @@ class MetricClassifier(_RuleClassifier):
     evidence, prior, at_least, at_most, groups_seen, refer_cost: as Problem.best.
 
     Fitted: estimator_, rule_, thresholds_ (of the second class of order_: a number, or one per group; None where no
-    threshold says it), interval_ (of the threshold, where the metric's costs have an interval), value_.
+    threshold says it), interval_ (95%, of the best threshold on other rows and for what is open about the metric, as
+    `melicit apply` has it; one per group; NaN where draws of the rows do not agree), value_.
     """
 
     def __init__(
@@ -280,6 +286,7 @@ class MetricClassifier(_RuleClassifier):
             group_codes,
             [_rows.name_of(name) for name in names],
             weight,
+            columns=[_rows.name_of(label) for label in self.classes_],
             form=self.form,
             evidence=self.evidence,
             prior=self.prior,
@@ -288,9 +295,10 @@ class MetricClassifier(_RuleClassifier):
             groups_seen=self.groups_seen,
             refer_cost=self.refer_cost,
             seed=self.seed_,
+            trust=len(self.order_) == 2 and not joint,
         )
         self.value_ = self.rule_.value
-        self._set_thresholds(metric)
+        self._set_thresholds()
         return self
 
     def _learn_joint(self, X: Any, codes: Codes, group_codes: Optional[Codes], m: int, weight: Optional[Floats]) -> Floats:
@@ -309,18 +317,16 @@ class MetricClassifier(_RuleClassifier):
         finally:
             self.classes_ = known
 
-    def _set_thresholds(self, metric: Metric) -> None:
+    def _set_thresholds(self) -> None:
         self.thresholds_: Any = None
-        self.interval_ = (float("nan"), float("nan"))
+        self.interval_: Any = (float("nan"), float("nan"))
         if len(self.order_) != 2 or self.rule_.mixed or self.rule_.joint:
             return
         found = self.rule_.thresholds
         self.thresholds_ = found["all"] if list(found) == ["all"] and not self.rule_.groups else found
-        try:
-            _, low, high = metric.cost_ratio
-        except ValueError:
-            return  # not a weighted sum of two classes
-        self.interval_ = (1.0 / (1.0 + high), 1.0 / (1.0 + low))
+        ends = self.rule_.report["thresholds"]
+        if ends:
+            self.interval_ = ends if isinstance(self.thresholds_, dict) else ends["all"]
 
     def predict(self, X: Any, groups: Optional[ArrayLike] = None) -> Labels:
         """One label per row; where cases may be referred, None for these."""
@@ -376,7 +382,8 @@ class _BlackBoxClassifier(_RuleClassifier):
             warnings.warn(f"the metric is {result.value:.6g} for the estimator as it is and for every small change of it: the rule is the "
                           "estimator's own; a larger epsilon may tell more", ConvergenceWarning, stacklevel=2)
         self.value_, self.queries_, self.n_iter_ = float(result.value), int(result.queries), max(1, int(result.iterations))
-        self.rule_ = stored_rule(result, [_rows.name_of(label) for label in self.order_], self.order_)
+        names, columns = [_rows.name_of(label) for label in self.order_], [_rows.name_of(label) for label in self.classes_]
+        self.rule_ = stored_rule(result, names, self.order_, columns)
         return self
 
     def _steps(self) -> int:

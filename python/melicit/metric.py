@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -32,8 +32,10 @@ class Metric:
         """A copy of a metric, or what a text names: a measure ("f1") or a metric file ("metric.json")."""
         if isinstance(source, Metric):
             other = source
-        elif isinstance(source, str) and not os.path.exists(source) and not source.endswith((".json", ".gz")):
+        elif isinstance(source, str) and not os.path.isfile(source) and not source.endswith((".json", ".gz")):
             other = Metric.named(source)
+        elif isinstance(source, str) and not source.endswith((".json", ".gz")) and _is_measure(source):
+            raise fail("EINVAL", f"{source!r} is a measure and a file: Metric.named({source!r}) or Metric.load({source!r})")
         elif isinstance(source, (str, os.PathLike)):
             other = Metric.load(source)
         else:
@@ -135,7 +137,7 @@ class Metric:
     def __repr__(self) -> str:
         if self._handle is None:
             return f"Metric({self._name!r})"
-        return f"<Metric {self.family} of {', '.join(self.classes)}>"
+        return f"<Metric {self.family} of {_rows.listed(self.classes)}>"
 
     def _object(self, what: str) -> Any:
         if self._handle is None:
@@ -183,6 +185,24 @@ class Metric:
     def any_classes(self) -> bool:
         """It names no classes: a measure by its name, or about a positive and a negative class, whatever they are called."""
         return self._handle is None or self.classes == ROLES
+
+    @property
+    def has_positive(self) -> bool:
+        """Whether it matters which of two classes is the positive one, and the metric itself does not name it: f1, not accuracy."""
+        if not self.any_classes:
+            return False
+        for groups in (0, 2):
+            try:
+                return bool(lib.mel_measure_has_positive(self._measure(2, groups)))
+            except ValueError:
+                continue
+        return False  # not for two classes
+
+    def _require_positive(self, labels: Sequence[Any], where: str = "") -> None:
+        """Refuses where nobody has said which of two texts is positive: their order in the alphabet means nothing."""
+        if len(labels) == 2 and all(isinstance(label, str) for label in labels) and self.has_positive:
+            choices = " or ".join(f"{where}pos_label={str(label)!r}" for label in labels)
+            raise fail("EINVAL", f"{self._name or 'the metric'}: it matters which class is positive; say {choices}")
 
     def needs_groups(self, k: int) -> bool:
         """Whether it compares groups, so that it has no value without them."""
@@ -289,6 +309,8 @@ class Metric:
         if len(set(names)) != len(names):
             raise fail("EINVAL", f"labels: {names} are not all different")
         if pos_label is None:
+            if labels is None:
+                self._require_positive(known)
             return known
         if len(known) != 2 or _rows.name_of(pos_label) not in names:
             raise fail("EINVAL", f"pos_label {pos_label!r}: for two classes, of which it is one, not {known}")
@@ -309,6 +331,7 @@ class Metric:
         if len(true) == 0:
             raise fail("EDATA", "y_true: there are no rows")
         _rows.same_rows(len(true), y_pred=predicted)
+        _rows.refuse_probabilities(true, predicted)
         weight = _rows.weights(sample_weight, len(true))
         present = np.empty(0) if labels is not None else _rows.distinct(true, predicted)
         known = self._known_classes(present, labels, pos_label)
@@ -352,10 +375,34 @@ class Metric:
         labels: Optional[Sequence[Any]] = None,
         pos_label: Any = None,
     ) -> float:
-        """The value of predictions. `labels`: the classes in order; `pos_label`: the second of two."""
+        """The value of predictions. `labels`: the classes in order; `pos_label`: the positive one of two, by default the larger
+        number; of texts it must be said where it matters (`has_positive`)."""
         return self.of_confusion(
             self.confusion(y_true, y_pred, groups, sample_weight, labels=labels, pos_label=pos_label)
         )
+
+    def certainty(self, matrix: ArrayLike, *, seed: int = 1) -> "Certainty":
+        """The value of a confusion matrix of counts with its 95% interval, as `melicit score` has it: other rows like these,
+        and what is open about the metric."""
+        array = floats(matrix, "matrix", (2, 3))
+        array = array if array.ndim == 3 else array[None]
+        measure = self._measure(array.shape[1], 0 if len(array) == 1 else len(array))
+        return self._certainty_of(measure, array, seed)
+
+    def _certainty_of(self, measure: Any, counts: Floats, seed: int) -> "Certainty":
+        opt, out = ffi.new("mel_certainty_options *"), ffi.new("mel_certainty *")
+        lib.mel_certainty_options_init(opt)
+        drawn = self._coefficient_draws(seed)
+        opt.seed, opt.n_metrics, opt.metrics = seed, 0 if drawn is None else len(drawn), pointer(drawn)
+        call(lib.mel_certainty_of, out, measure, pointer(counts), opt)
+        return Certainty(out.value, out.both.low, out.both.high)
+
+    def _coefficient_draws(self, seed: int) -> Optional[Floats]:
+        """Equally likely coefficients: of the session that found the metric, else within its intervals; None: it is known."""
+        if self._handle is None or self._draws is not None:
+            return self._draws
+        out = np.empty((lib.MEL_METRIC_DRAWS, lib.mel_metric_coefficients(self._handle)))
+        return out if lib.mel_metric_draws(pointer(out), self._handle, len(out), seed) else None
 
     def statistics(self, confusion: ArrayLike) -> Floats:
         """The numbers that the metric is a function of: ... x groups x k x k becomes ... x numbers."""
@@ -407,7 +454,7 @@ class Metric:
         """For cross_val_score and GridSearchCV: larger is better, so costs are negated.
 
         groups: a column of X, by its name or in an array by its place, where the metric is about groups. labels, pos_label:
-        as when the metric is called; default: the order of the estimator's classes, order_ where it has that.
+        as when the metric is called; default: the order_ of the estimators of this package, else the estimator's classes_.
         """
         return Scorer(self, groups, labels, pos_label)
 
@@ -430,13 +477,29 @@ class Metric:
         return rank(self, pool, y_true, groups, sample_weight, labels, pos_label, draws, seed)
 
 
+class Certainty(NamedTuple):
+    """A value with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def _is_measure(name: str) -> bool:
+    try:
+        Metric.named(name)
+    except ValueError:
+        return False
+    return True
+
+
 def _order_of(estimator: Any) -> Optional[Sequence[Any]]:
     """The classes with the positive one last where the estimator, or the last one inside of it, says so."""
     inner = estimator
     while inner is not None and not hasattr(inner, "order_"):
         steps = getattr(inner, "steps", None)
         inner = steps[-1][1] if steps else getattr(inner, "best_estimator_", None)
-    order: Optional[Sequence[Any]] = getattr(estimator, "classes_", None) if inner is None else inner.order_
+    order: Optional[Sequence[Any]] = None if inner is None else inner.order_
     return order
 
 
@@ -469,9 +532,14 @@ class Scorer:
         labels = self.labels
         if labels is None and self.metric.any_classes:
             labels = _order_of(estimator)
+            if labels is None and hasattr(estimator, "classes_"):
+                labels = estimator.classes_.tolist()
+                if self.pos_label is None:
+                    self.metric._require_positive(labels, "scorer: ")
         return self._sign * self.metric(
             y, estimator.predict(X), groups, sample_weight, labels=labels, pos_label=self.pos_label
         )
 
     def __repr__(self) -> str:
-        return f"{self.metric!r}.scorer()"
+        given = {"groups": self.groups, "labels": self.labels, "pos_label": self.pos_label}
+        return f"{self.metric!r}.scorer({', '.join(f'{name}={value!r}' for name, value in given.items() if value is not None)})"

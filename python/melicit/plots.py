@@ -64,17 +64,24 @@ def posterior(session: "Session", ax: Any = None) -> Any:
     return ax
 
 
-def _scores(y_true: ArrayLike, proba: ArrayLike, pos_label: Any) -> Tuple[Floats, Floats]:
+def _scores(y_true: ArrayLike, proba: ArrayLike, pos_label: Any, metric: Optional[Metric] = None) -> Tuple[Floats, Floats]:
+    """Which rows are positive, and the probabilities of that: columns as Problem.from_proba takes them. The positive class is
+    pos_label, else the metric's own; one column without a name is its probability."""
     true = _rows.column(y_true, "y_true")
     known = _rows.distinct(true).tolist()
-    if len(known) != 2 or (pos_label is not None and pos_label not in known):
+    names = [_rows.name_of(label) for label in known]
+    own = None if metric is None or metric.any_classes else metric.classes[-1]
+    wanted = own if pos_label is None else _rows.name_of(pos_label)
+    if len(known) != 2 or (wanted is not None and wanted not in names):
         raise fail("EDATA", f"y_true: two classes are needed, of which pos_label is one, not {known}")
-    positive = (true == (known[1] if pos_label is None else pos_label)).astype(np.float64)
-    score = floats(proba, "proba", (1, 2))
-    if score.ndim == 2:
-        if score.shape[1] != 2:
-            raise fail("EINVAL", f"proba: two columns or one, not {score.shape}")
-        score = score[:, 1] if pos_label is None or pos_label == known[1] else score[:, 0]
+    if own is not None and own != wanted:
+        raise fail("EINVAL", f"pos_label: the metric's positive class is {own!r}, not {pos_label!r}")
+    if wanted is None:
+        Metric("recall")._require_positive(known)
+    order = names if wanted is None or wanted == names[1] else names[::-1]
+    one = np.ndim(proba) == 1 and not isinstance(getattr(proba, "name", None), str)
+    score = _rows.in_class_order(proba, order if one else names, order)[:, 1]
+    positive = (true == known[names.index(order[1])]).astype(np.float64)
     if len(score) != len(positive):
         raise fail("EINVAL", f"proba: {len(score)} rows, but y_true has {len(positive)}")
     return positive, score
@@ -82,7 +89,10 @@ def _scores(y_true: ArrayLike, proba: ArrayLike, pos_label: Any) -> Tuple[Floats
 
 def net_benefit(y_true: ArrayLike, proba: ArrayLike, thresholds: ArrayLike, pos_label: Any = None) -> Floats:
     """TP/n - FP/n t/(1 - t) of deciding positive from each threshold t on: the decision curve."""
-    positive, score = _scores(y_true, proba, pos_label)
+    return _net_benefit(*_scores(y_true, proba, pos_label), thresholds)
+
+
+def _net_benefit(positive: Floats, score: Floats, thresholds: ArrayLike) -> Floats:
     t = floats(thresholds, "thresholds")
     if not ((t >= 0) & (t < 1)).all():
         raise fail("EINVAL", "thresholds: from 0 on and below 1")
@@ -98,9 +108,9 @@ def decision_curve(
     y_true: ArrayLike, proba: Models, metric: Optional[Metric] = None, *, pos_label: Any = None, ax: Any = None
 ) -> Any:
     """Net benefit of models by threshold, with the elicited exchange rate and its interval."""
-    share, ax, t = _share(y_true, proba, pos_label), _axes(ax), np.linspace(0.005, 0.95, 190)
+    share, ax, t = _share(y_true, proba, pos_label, metric), _axes(ax), np.linspace(0.005, 0.95, 190)
     for name, scores in proba.items():
-        ax.plot(t, net_benefit(y_true, scores, t, pos_label), label=name)
+        ax.plot(t, _net_benefit(*_scores(y_true, scores, pos_label, metric), t), label=name)
     ax.plot(t, share - (1 - share) * t / (1 - t), color=OTHER, label="everybody", linewidth=1)
     ax.axhline(0.0, color=OTHER, linestyle=":", label="nobody", linewidth=1)
     if metric is not None:
@@ -114,9 +124,9 @@ def cost_curve(
     y_true: ArrayLike, proba: Models, metric: Optional[Metric] = None, *, pos_label: Any = None, ax: Any = None
 ) -> Any:
     """Expected cost of the best threshold by how much positives weigh (share times cost), from 0 to 1."""
-    share, ax, weight = _share(y_true, proba, pos_label), _axes(ax), np.linspace(0, 1, 201)
+    share, ax, weight = _share(y_true, proba, pos_label, metric), _axes(ax), np.linspace(0, 1, 201)
     for name, scores in proba.items():
-        positive, score = _scores(y_true, scores, pos_label)
+        positive, score = _scores(y_true, scores, pos_label, metric)
         order = np.argsort(-score, kind="stable")
         ends = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
         found = np.concatenate([[0.0], np.cumsum(positive[order])[ends]]) / positive.sum()
@@ -128,11 +138,11 @@ def cost_curve(
     return _titled(ax, "weight of positives (share times cost)", "expected cost")
 
 
-def _share(y_true: ArrayLike, proba: Models, pos_label: Any) -> float:
+def _share(y_true: ArrayLike, proba: Models, pos_label: Any, metric: Optional[Metric]) -> float:
     """Of positives among the rows."""
     if not proba:
         raise fail("EINVAL", "proba: there are no models")
-    return float(_scores(y_true, next(iter(proba.values())), pos_label)[0].mean())
+    return float(_scores(y_true, next(iter(proba.values())), pos_label, metric)[0].mean())
 
 
 def _mark(ax: Any, at: float, low: float, high: float) -> None:

@@ -34,6 +34,7 @@ class Ground:
         self.domain = ffi.new("mel_domain *")
         self.classes: List[str] = []
         self.groups: List[str] = []
+        self.columns: List[str] = []  # the classes in the order of an array's columns
         self.number_texts = False
         self.layout: Any = None
         self.class_share: Floats = np.empty(0)
@@ -54,6 +55,7 @@ class Problem:
     @classmethod
     def _new(cls) -> "Problem":
         out = cls.__new__(cls)
+        out.positive_said = True
         out._options = {}
         out._uploads = {}
         out._grounds = {}
@@ -62,6 +64,7 @@ class Problem:
         out.group_codes = None
         out.sample_weight = None
         out.classes = []
+        out.columns = []
         out.labels = []
         out.groups = []
         return out
@@ -71,8 +74,10 @@ class Problem:
     group_codes: Optional[Codes]
     sample_weight: Optional[Floats]
     classes: List[str]  # names; of two the second is positive
-    labels: List[Any]  # what y_true calls them
+    columns: List[str]  # the classes in the order of predict_proba's columns
+    labels: List[Any]  # what y_true calls the classes
     groups: List[str]
+    positive_said: bool  # somebody has said which of two classes is positive, or they are numbers
     _options: Dict[str, Any]
     _uploads: Dict[str, bytes]
     _grounds: Dict[Any, Ground]
@@ -91,8 +96,8 @@ class Problem:
         """Labels and predict_proba of rows that the model was not trained on.
 
         proba has a column for each class, in the order of `classes` (default: the sorted labels, as scikit-learn's
-        classes_); one column or one dimension is the probability of the second of two. pos_label: the positive one of
-        two classes; default: the second.
+        classes_); columns of a frame are matched by name. One column or one dimension is the probability of the second of
+        two, or of the class that a Series names. pos_label: the positive one of two classes; default: the second.
         """
         out = cls._new()
         true = _rows.column(y_true, "y_true")
@@ -104,23 +109,15 @@ class Problem:
             raise fail("EINVAL", f"classes: {out.classes} are not all different")
         if len(out.classes) < 2:
             raise fail("EDATA", f"y_true: there is one class only, {out.classes}")
-        table = floats(_rows.by_columns(proba, out.classes), "proba", (1, 2))
-        if table.ndim == 2 and table.shape[1] == 1:
-            table = np.ascontiguousarray(table[:, 0])
-        if table.ndim == 1 and len(out.classes) == 2:
-            table = np.column_stack([1.0 - table, table])
-        if table.shape != (len(true), len(out.classes)):
-            raise fail(
-                "EINVAL",
-                f"proba: expected {len(true)} rows and {len(out.classes)} columns ({', '.join(out.classes[:8])}), "
-                f"not {table.shape}",
-            )
+        out.columns = out.classes
+        out.positive_said = classes is not None or pos_label is not None
         if pos_label is not None and (len(out.labels) != 2 or _rows.name_of(pos_label) not in out.classes):
             raise fail("EINVAL", f"pos_label {pos_label!r}: for two classes, of which it is one, not {out.labels}")
         if pos_label is not None and out.classes[0] == _rows.name_of(pos_label):
             out.labels, out.classes = out.labels[::-1], out.classes[::-1]
-            table = np.ascontiguousarray(table[:, ::-1])
-        out.proba = table
+        out.proba = _rows.in_class_order(proba, out.columns, out.classes)
+        if len(out.proba) != len(true):
+            raise fail("EINVAL", f"proba: {len(out.proba)} rows, but y_true has {len(true)}")
         out._codes = _rows.codes(true, out.labels, "y_true", narrow=True)
         out.sample_weight = _rows.weights(sample_weight, len(true))
         if groups is not None:
@@ -147,7 +144,9 @@ class Problem:
         from .estimators import out_of_fold
 
         proba, classes = out_of_fold(estimator, X, y, cv, sample_weight, None)
-        return cls.from_proba(y, proba, groups, sample_weight, classes.tolist(), pos_label=pos_label)
+        out = cls.from_proba(y, proba, groups, sample_weight, classes.tolist(), pos_label=pos_label)
+        out.positive_said = pos_label is not None
+        return out
 
     @classmethod
     def population(cls, name: str, classes: Optional[Sequence[str]] = None) -> "Problem":
@@ -202,7 +201,7 @@ class Problem:
 
     def __repr__(self) -> str:
         if self.proba is not None:
-            return f"<Problem of {len(self.proba)} rows, classes {', '.join(self.classes)}>"
+            return f"<Problem of {len(self.proba)} rows, classes {_rows.listed(self.classes)}>"
         return f"<Problem {self._options}>"
 
     def __getstate__(self) -> Dict[str, Any]:
@@ -251,7 +250,7 @@ class Problem:
     def _of_arrays(self, want: Any) -> Ground:
         assert self.proba is not None and self._codes is not None
         out, k = Ground(), len(self.classes)
-        out.classes, out.rows = self.classes, len(self.proba)
+        out.classes, out.columns, out.rows = self.classes, self.columns, len(self.proba)
         out.number_texts = _rows.number_texts(self.labels)
         whom = ffi.string(want.whom).decode() if want.whom != ffi.NULL else "these"
         if want.needs_groups and len(self.groups) < 2:
@@ -320,15 +319,18 @@ class Problem:
 
     def best(self, metric: Union[Metric, str], **options: Any) -> "Rule":
         """The rule that is best for a metric or a measure by its name; options as MetricClassifier's."""
-        from .rule import find_rule
+        from .rule import find_rule, require_positive
 
+        if not self.positive_said:
+            require_positive(Metric(metric), self.labels, options)
         codes = self.codes
         if self.proba is None or codes is None:
             from .rule import best_of_domain
 
             return best_of_domain(self, Metric(metric))
         return find_rule(
-            Metric(metric), self.proba, codes, self.labels, self.group_codes, self.groups, self.sample_weight, **options
+            Metric(metric), self.proba, codes, self.labels, self.group_codes, self.groups, self.sample_weight,
+            columns=self.columns, **options
         )
 
     def classifier_for(self, point: ArrayLike, family: str = "linear", delta: float = 1e-3) -> "Rule":
@@ -407,6 +409,8 @@ def _ground_of(problem: Any) -> Ground:
     out.classes = texts_at(problem.class_name, problem.n_classes)
     out.groups = texts_at(problem.group_name, problem.n_groups)
     out.number_texts = bool(problem.classes.number_texts)
+    place = [int(problem.classes.place[i]) for i in range(problem.n_classes)] if problem.classes.place else []
+    out.columns = [out.classes[i] for i in np.argsort(place)] if place else out.classes
     out.layout = lib.mel_problem_layout(problem)
     out.class_share = copied(problem.class_share, problem.n_classes)
     out.rows, out.face, out.ball = problem.n_rows, problem.face, problem.ball

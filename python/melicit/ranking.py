@@ -15,7 +15,7 @@ class Ranking:
     """Best first: `names`, `values`; `interval` (95% of each value), `best` (probability of being the best one),
     `beats[i, j]` (of i being better than j), `places[i, j]` (of i taking place j + 1), `order_probability`."""
 
-    def __init__(self, names: List[str], values: Floats, samples: Floats, greater: bool) -> None:
+    def __init__(self, names: List[str], values: Floats, samples: Floats, greater: bool, interval: Floats) -> None:
         orientation = lib.MEL_UTILITY if greater else lib.MEL_COST
         n = len(names)
         order = ffi.new("size_t[]", n)
@@ -30,7 +30,7 @@ class Ranking:
         call(lib.mel_rank_beats, pointer(self.beats), len(samples), n, pointer(samples), orientation)
         call(lib.mel_rank_places, pointer(self.places), len(samples), n, pointer(samples), orientation)
         self.best = self.places[:, 0]
-        self.interval = np.quantile(samples, [0.025, 0.975], axis=0).T
+        self.interval = interval[at]
         probability = ffi.new("double *")
         straight = ffi.new("size_t[]", list(range(n)))
         call(
@@ -79,6 +79,8 @@ def _of_predictions(metric: Metric, pool: Mapping[str, ArrayLike], y_true: Array
         raise fail("EDATA", "y_true: there are no rows")
     predicted = {name: _rows.column(values, str(name)) for name, values in pool.items()}
     _rows.same_rows(len(true), **{str(name): values for name, values in predicted.items()})
+    for name, values in predicted.items():
+        _rows.refuse_probabilities(true, values, str(name))
     present = np.empty(0) if labels is not None else _rows.distinct(true, *predicted.values())
     known = metric._known_classes(present, labels, pos_label)
     group, m = metric._group_codes(groups, len(true))
@@ -157,4 +159,5 @@ def rank(
     else:
         measured, samples = _of_matrices(pool, rng, draws)
     values = np.array([metric.of_confusion(matrix) for matrix in measured])
-    return Ranking(names, values, _values(metric, samples, rng), metric.greater_is_better)
+    interval = np.array([metric.certainty(matrix, seed=seed)[1:] for matrix in measured])
+    return Ranking(names, values, _values(metric, samples, rng), metric.greater_is_better, interval)

@@ -19,17 +19,34 @@ if TYPE_CHECKING:
 class Rule:
     """What to decide given class probabilities; a mixture of rules draws. `value` is what it is worth where it was found."""
 
-    def __init__(self, handle: Any, labels: Optional[Sequence[Any]] = None, report: Optional[Dict[str, Any]] = None) -> None:
+    def __init__(
+        self,
+        handle: Any,
+        labels: Optional[Sequence[Any]] = None,
+        report: Optional[Dict[str, Any]] = None,
+        columns: Optional[Sequence[str]] = None,
+    ) -> None:
         self._handle = handle
         self.report: Dict[str, Any] = report or {}
         self.labels: List[Any] = list(labels) if labels is not None else self.classes
+        self._columns: List[str] = list(columns) if columns else self.classes
 
     @classmethod
-    def load(cls, path: Path) -> "Rule":
-        """A classifier file of the program."""
-        return cls(
+    def load(cls, path: Path, classes: Optional[Sequence[Any]] = None) -> "Rule":
+        """A classifier file of the program. classes: the order of an array's columns; the sorted order unless given."""
+        rule = cls(
             made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_load, text(os.fspath(path), "path"))
         )
+        parts = rule._parts
+        if classes is not None:
+            rule._columns = [_rows.name_of(label) for label in classes]
+            if sorted(rule._columns) != sorted(rule.classes):
+                raise fail("EINVAL", f"classes: {rule._columns} are not those of the rule, {rule.classes}")
+        elif parts.label != ffi.NULL:
+            labels = texts_at(parts.label, parts.n_classes)
+            order = _rows.in_sorted_order(labels, bool(parts.number_texts))
+            rule._columns = [rule.classes[labels.index(label)] for label in order]
+        return rule
 
     def save(self, path: Path) -> None:
         call(lib.mel_classifier_save, self._handle, text(os.fspath(path), "path"))
@@ -41,7 +58,7 @@ class Rule:
             path = os.path.join(folder, "classifier.json")
             self.save(path)
             with open(path, "rb") as file:
-                return {"file": file.read(), "labels": self.labels, "report": self.report}
+                return {"file": file.read(), "labels": self.labels, "report": self.report, "columns": self._columns}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         from tempfile import TemporaryDirectory
@@ -51,7 +68,7 @@ class Rule:
             with open(path, "wb") as file:
                 file.write(state["file"])
             self._handle = Rule.load(path)._handle
-        self.labels, self.report = state["labels"], state["report"]
+        self.labels, self.report, self._columns = state["labels"], state["report"], state["columns"]
 
     @property
     def _parts(self) -> Any:
@@ -75,8 +92,9 @@ class Rule:
 
     @property
     def columns(self) -> List[str]:
-        """What the columns of probabilities are: the classes, or "group:class" for every class of every group."""
-        return [f"{group}:{name}" for group in self.groups for name in self.classes] if self.joint else self.classes
+        """What the columns of an array of probabilities are: the classes in the order that the rule was made from, which is
+        that of scikit-learn's classes_ unless another was given; or "group:class" for every class of every group."""
+        return [f"{group}:{name}" for group in self.groups for name in self.classes] if self.joint else self._columns
 
     @property
     def value(self) -> float:
@@ -140,13 +158,7 @@ class Rule:
 
     def _rows(self, proba: ArrayLike, groups: Optional[ArrayLike]) -> Tuple[Floats, Optional[Codes]]:
         parts = self._parts
-        columns = self.columns
-        table = floats(_rows.by_columns(proba, columns), "proba", (1, 2))
-        if table.ndim == 1 and len(columns) == 2:
-            table = np.column_stack([1.0 - table, table])
-        if table.ndim != 2 or table.shape[1] != len(columns):
-            what = "groups and classes together" if self.joint else "classes"
-            raise fail("EINVAL", f"proba: expected a column for each of {len(columns)} {what}, not {table.shape}")
+        table = _rows.in_class_order(proba, self.columns, self.columns if self.joint else self.classes)
         if parts.n_groups == 0 or self.joint:
             return table, None
         if groups is None:
@@ -179,7 +191,8 @@ class Rule:
         return out
 
     def decide(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1) -> Any:
-        """One label per row, None for a case that is referred; a Series for a frame."""
+        """One label per row, None for a case that is referred; a Series for a frame. proba: as predict_proba gives it, in the
+        order of `columns`; columns of a frame are matched by name."""
         found = self.decide_codes(proba, groups, seed)
         referred = self._parts.n_decisions > len(self.labels)
         decided = np.array([*self.labels, None], dtype=object)[found] if referred else np.asarray(self.labels)[found]
@@ -212,7 +225,7 @@ class Rule:
         return Moments(sums)
 
     def __repr__(self) -> str:
-        return f"<Rule for {', '.join(self.classes)}{' with groups' if self.groups else ''}, value {self.value:.6g}>"
+        return f"<Rule for {_rows.listed(self.classes)}{' with groups' if self.groups else ''}, value {self.value:.6g}>"
 
 
 def _before(adjustment: Any, point: float) -> float:
@@ -271,6 +284,14 @@ def _is_joint(groups_seen: Union[bool, str]) -> bool:
     return groups_seen == "joint"
 
 
+def require_positive(metric: Metric, labels: Sequence[Any], options: Mapping[str, Any]) -> None:
+    """Refuses a metric or a limit that is about the positive class where nobody has said which one that is."""
+    metric._require_positive(labels)
+    for limit in (*(options.get("at_least") or {}), *(options.get("at_most") or {})):
+        if limit.startswith(("flagged", "equal-opportunity")):
+            Metric("recall")._require_positive(labels, f"{limit} is about the positive class: ")
+
+
 def find_rule(
     metric: Metric,
     proba: Floats,
@@ -280,6 +301,7 @@ def find_rule(
     groups: Sequence[str] = (),
     sample_weight: Optional[Floats] = None,
     *,
+    columns: Optional[Sequence[str]] = None,
     form: str = "best",
     evidence: str = "calibrated",
     prior: Optional[ArrayLike] = None,
@@ -289,15 +311,19 @@ def find_rule(
     refer_cost: Optional[float] = None,
     seed: int = 1,
     threads: int = 0,
+    trust: bool = False,
 ) -> Rule:
-    """The best rule on rows of probabilities.
+    """The best rule on rows of probabilities, in the order of `labels`; `columns`: in which new rows will come.
 
     form: "best" (one rule unless only a mixture meets the limits), "threshold", "mixture", "hash" (the mixture without
     coins, by a hash of the probabilities). evidence: "calibrated"
     (probabilities are made right on these rows, then trusted), "model" (trusted as they are) or "labels" (the rule is
-    measured on the labels themselves). prior: shares that the classes will have. at_least, at_most:
+    measured on the labels themselves). prior: shares that the classes will have, by name (a Series, a mapping) or in the
+    order of the rule's classes. at_least, at_most:
     {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group; "joint": one rule that guesses the
-    group, by probabilities of every class of every group (rows x (groups x classes), groups after each other).
+    group, by probabilities of every class of every group (rows x (groups x classes), groups after each other). trust: also how
+    sure it is, as `melicit apply` says it: report["expected"] on other rows with report["interval"], and
+    report["thresholds"] of two classes, {group: (low, high)}, 95% each.
     """
     if evidence not in EVIDENCE:
         raise fail("EINVAL", f"evidence {evidence!r}: one of {', '.join(EVIDENCE)}")
@@ -305,8 +331,7 @@ def find_rule(
         raise fail("EINVAL", f"form {form!r}: one of {', '.join(FORMS)}")
     names, group_names = [_rows.name_of(label) for label in labels], [str(group) for group in groups]
     joint = _is_joint(groups_seen)
-    columns = len(names) * len(group_names) if joint else len(names)
-    if joint and (len(group_names) < 2 or proba.shape[1] != columns):
+    if joint and (len(group_names) < 2 or proba.shape[1] != len(names) * len(group_names)):
         raise fail("EINVAL", "groups_seen='joint': two groups or more, and a column of probabilities for "
                    f"every class of every group, not {proba.shape[1]} columns for {len(group_names)} groups")
     if metric.name is None and not metric.groups and not at_least and not at_most and not joint:
@@ -329,15 +354,36 @@ def find_rule(
     rows.class_name, rows.group_name = (texts.pointer for texts in called)
     ordered = _in_order(metric, names, group_names)
     name = ffi.NULL if metric.name is None else ffi.new("char[]", text(metric.name, "metric"))
-    kept = _adjust(opt, rows, ordered, name, evidence, prior, (codes, sample_weight))
+    kept = _adjust(opt, rows, ordered, name, evidence, _in_class_order(prior, names), (codes, sample_weight))
     report = ffi.gc(ffi.new("mel_rule_report *"), lib.mel_rule_report_clear)
     classifier = made(
         "mel_classifier", lib.mel_classifier_free, lib.mel_rule_find, report, rows, ordered, name, opt
     )
     set_names(classifier, names, group_names, _rows.number_texts(labels))
-    del kept
     _judge(report, limits)
-    return Rule(classifier, labels, _report(report))
+    said = {**_report(report), "positive": labels[1] if len(names) == 2 else None}
+    if trust:
+        said.update(_trust(classifier, rows, (ordered, name, opt), metric, evidence == "calibrated", group_names))
+    del kept
+    return Rule(classifier, labels, said, columns)
+
+
+def _trust(classifier: Any, rows: Any, found: Tuple[Any, Any, Any], metric: Metric, calibrated: bool, groups: List[str]) -> Dict[str, Any]:
+    """How sure the rule is."""
+    ordered, name, rule = found
+    opt, out = ffi.new("mel_trust_options *"), ffi.gc(ffi.new("mel_trust *"), lib.mel_trust_clear)
+    lib.mel_trust_options_init(opt)
+    opt.calibrated, opt.seed = calibrated, rule.seed
+    drawn = None if ordered == ffi.NULL else Metric._of(ordered)._coefficient_draws(rule.seed)
+    opt.n_metrics, opt.metrics = 0 if drawn is None else len(drawn), pointer(drawn)
+    call(lib.mel_rule_trust, out, classifier, rows, ordered, name, rule, opt)
+    ends = [(out.threshold[b].both.low, out.threshold[b].both.high) for b in range(out.n_thresholds)]
+    of = groups if len(ends) > 1 else ["all"]
+    return {
+        "expected": out.value.value,
+        "interval": (out.value.both.low, out.value.both.high),
+        "thresholds": dict(zip(of, ends)),
+    }
 
 
 def _judge(report: Any, limits: Any) -> None:
@@ -362,6 +408,18 @@ def set_names(classifier: Any, names: List[str], groups: List[str], number_texts
     source.class_name, source.label, source.group_name = called.pointer, called.pointer, of.pointer
     source.number_texts = number_texts
     call(lib.mel_classifier_set_source, classifier, source)
+
+
+def _in_class_order(prior: Any, names: List[str]) -> Any:
+    """Shares by name, of a Series or a mapping, in the order of the classes; a list has that order already."""
+    keys = prior.keys() if isinstance(prior, Mapping) or hasattr(prior, "index") and hasattr(prior, "keys") else None
+    if keys is None:
+        return prior
+    titles, shares = [_rows.name_of(key) for key in keys], list(prior.values() if isinstance(prior, Mapping) else prior)
+    where = _rows.places(names, titles)
+    if where is None:
+        raise fail("EINVAL", f"prior: the names {titles} are not the classes {names}")
+    return [shares[place] for place in where]
 
 
 def _adjust(
@@ -422,7 +480,7 @@ def best_of_domain(problem: Problem, metric: Metric) -> Rule:
     ordered = _in_order(metric, ground.classes, ground.groups)
     found = made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_best, _achievable(ground), ordered)
     set_names(found, ground.classes, ground.groups, ground.number_texts)
-    return Rule(found)
+    return Rule(found, columns=ground.columns)
 
 
 def rule_at(problem: Problem, point: ArrayLike, family: str, delta: float) -> Rule:
@@ -436,7 +494,7 @@ def rule_at(problem: Problem, point: ArrayLike, family: str, delta: float) -> Ru
     args = (_achievable(ground), pointer(vector), float(delta))
     found = made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_at_point, *args)
     set_names(found, ground.classes, ground.groups, ground.number_texts)
-    return Rule(found, problem.labels or None)
+    return Rule(found, problem.labels or None, columns=ground.columns)
 
 
 def _onto_face(point: Floats, corners: Floats, delta: float) -> Floats:

@@ -23,11 +23,9 @@ SHAPES = {"diagonal": lib.MEL_WEIGHT_DIAGONAL, "whole": lib.MEL_WEIGHT_WHOLE}
 def _labelled(proba: ArrayLike, y: ArrayLike, classes: Sequence[Any]) -> Tuple[Any, Tuple[Floats, Codes]]:
     """Rows as the optimiser sees them, and what they borrow. Columns of a frame are found by name."""
     names = [_rows.name_of(label) for label in classes]
-    table = floats(_rows.by_columns(proba, names), "proba", (1, 2))
-    if table.ndim == 1 and len(names) == 2:
-        table = np.column_stack([1.0 - table, table])
+    table = _rows.in_class_order(proba, names, names)
     codes = _rows.codes(_rows.column(y, "y"), classes, "y")
-    if table.ndim != 2 or table.shape[1] != len(names) or codes.size != len(table):
+    if codes.size != len(table):
         raise fail("EINVAL", f"proba: {table.shape} for {codes.size} labels of {len(names)} classes")
     rows = ffi.new("mel_weight_rows *")
     rows.n_rows, rows.probability, rows.label = len(table), pointer(table), pointer(codes, "uint32_t")
@@ -162,4 +160,4 @@ class Search:
             return
         self.iterate = None
         self.value, self.queries = float(result.value), int(result.queries)
-        self.rule = stored_rule(result, self._names, self.classes)
+        self.rule = stored_rule(result, self._names, self.classes, self._names)

@@ -77,6 +77,7 @@ class Session:
         self.problem, self.family = problem, family
         self.path = None if path is None else os.fspath(path)
         self._lock = threading.RLock()
+        self._process = os.getpid()
         self._asked = 0.0
         self._ground = problem.ground(family) if path is None else problem.stored_ground(family, path)
         if for_people and noise != "none":
@@ -176,6 +177,9 @@ class Session:
     def _open(self) -> Any:
         if self._handle is None:
             raise fail("ESTATE", "this session was closed")
+        if self.path is not None and os.getpid() != self._process:
+            raise fail("ESTATE", f"{self.path} belongs to the process that opened it, which this one was forked from: open the "
+                       "session here after the other one has closed it")
         return self._handle
 
     # --- questions and answers ---

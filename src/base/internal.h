@@ -7,6 +7,8 @@
 #include "base/rng.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Fills err (unless NULL) with a code and a sentence; the code. */
 MEL_PRINTF(3, 4) mel_status mel_error_put(mel_error *err, mel_status code, const char *fmt, ...);
@@ -26,6 +28,31 @@ static inline mel_status mel_fail_memory(mel_error *err, const char *what)
 {
     (void)mel_error_put(err, MEL_ENOMEM, "not enough memory for %s", what);
     return MEL_ENOMEM;
+}
+
+/* Returns from the caller with the status of a call that failed: steps that can fail read as a sequence. */
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        const mel_status try_status = (call);                                                                \
+        if (try_status != MEL_OK)                                                                            \
+            return try_status;                                                                               \
+    } while (0)
+
+/* A local pointer that is freed on every way out of its block; set it to NULL to hand the object over.
+ *     MEL_AUTO(mel_table) *table = NULL;     freed by mel_table_free, which MEL_CLEANUP(mel_table) declares
+ *     MEL_AUTO_MEMORY double *x = NULL;      freed by free */
+#define MEL_AUTO(type) __attribute__((cleanup(type##_cleanup))) type
+#define MEL_CLEANUP(type)                                                                                    \
+    static inline void type##_cleanup(type **object) /* NOLINT(bugprone-macro-parentheses): a type */        \
+    {                                                                                                        \
+        type##_free(*object);                                                                                \
+    }
+#define MEL_AUTO_MEMORY __attribute__((cleanup(mel_memory_cleanup)))
+static inline void mel_memory_cleanup(void *pointer)
+{
+    void *memory; /* copied: the pointer has another type */
+    memcpy(&memory, pointer, sizeof memory);
+    free(memory);
 }
 
 /* calloc/malloc for n items of the given size; NULL on overflow or when memory runs out. n == 0 gives

@@ -4,7 +4,7 @@
 
 #include "base/internal.h"
 #include "base/rng.h"
-#include "classify/certainty.h"
+#include "classify/shared.h"
 
 /* The middle 95% of n equally likely values, whose order changes; and of a normal distribution. */
 mel_interval mel_interval_of(size_t n, double *values);

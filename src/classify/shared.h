@@ -2,9 +2,17 @@
 #ifndef MEL_CLASSIFY_SHARED_H
 #define MEL_CLASSIFY_SHARED_H
 
-#include "classify/certainty.h"
-#include "classify/trust.h"
+#include "melicit/certainty.h"
 #include "melicit/classify.h"
+#include "melicit/trust.h"
+#include "metric/shared.h"
+
+/* What one more row in each cell would add to the value, times the number of rows; on average over the rows
+ * 0. Values of classifiers on the same n rows have covariances mean(slope slope')/(n + 1). */
+mel_status mel_certainty_slopes(double *slope, mel_measure *measure, const double *counts, mel_error *err);
+/* The lower triangle of n x n covariances becomes a factor L with L L' about equal to them, also where they
+ * are only semidefinite; what is above the diagonal is cleared. */
+void mel_factor_covariances(double *covariance, size_t n);
 
 /* Whether mel_classifier_best finds the best classifier for metrics of this family exactly and at once:
  * linear, linear-fractional, diagonal, monotone. */

@@ -3,7 +3,8 @@
 #define MEL_CLASSIFY_TRUST_PARTS_H
 
 #include "classify/classify.h"
-#include "classify/trust.h"
+#include "melicit/trust.h"
+#include "metric/shared.h"
 
 typedef struct {
     const mel_rule_rows *rows;

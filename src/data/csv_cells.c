@@ -4,6 +4,7 @@
 #include "data/missing.h"
 #include "data/number.h"
 #include "data/quote.h"
+#include "data/row_names.h"
 #include "data/utf8.h"
 #include "melicit/data.h"
 
@@ -347,6 +348,9 @@ static const char *parse_row(mel_csv_chunk *chunk, const mel_csv_job *job, size_
             return NULL;
         if (*p++ != job->delimiter)
             return fail_ragged(chunk, job, row, start);
+        const cell name = trimmed(c);
+        if (chunk->row_name != NULL)
+            chunk->row_name[row] = mel_row_name(name.text, name.n);
     }
     const size_t n_followed = job->n_columns - !job->open_end; /* columns behind which there is a separator */
     for (size_t j = 0; j < job->n_columns; j++) {

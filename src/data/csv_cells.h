@@ -54,6 +54,7 @@ typedef struct {
     bool has_quotes, has_bare_cr;
     bool not_utf8;            /* that is why it failed */
     mel_csv_finding *finding; /* one per column */
+    uint64_t *row_name;       /* of the chunk's first row; NULL: not kept */
     mel_tally *tally;         /* one per column, or NULL when nothing is surveyed */
     mel_buffer scratch;
     mel_status status;

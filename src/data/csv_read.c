@@ -40,6 +40,7 @@ static bool prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span, size
     chunk->not_utf8 = false;
     chunk->row_number = mel_csv_row_number(csv, csv->rows_done + span->first_row);
     const size_t first = block_row + span->first_row;
+    chunk->row_name = table != NULL && table->row_name != NULL ? table->row_name + first : NULL;
     for (size_t j = 0; j < csv->n_columns; j++) {
         mel_csv_finding *f = &chunk->finding[j];
         const mel_csv_kind kind = csv->column[j].kind;
@@ -163,6 +164,11 @@ static mel_status grow_columns(const mel_csv *csv, mel_table *table, size_t n, m
     for (size_t j = 0; j < csv->n_columns; j++)
         if (!grow_column(&table->column[j], csv->column[j].kind, n))
             return mel_fail_memory(err, "the cells of a table");
+    void *names = table->row_name;
+    const bool named = mel_csv_names_rows(csv) && csv->opt.shards != NULL;
+    if (named && !mel_grow(&names, n, sizeof *table->row_name))
+        return mel_fail_memory(err, "the names of rows");
+    table->row_name = names;
     return MEL_OK;
 }
 

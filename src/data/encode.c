@@ -1,5 +1,4 @@
 /* Tables to feature matrices, as an encoder learned it. */
-#include "base/disk.h"
 #include "data/encoder.h"
 #include "data/missing.h"
 #include "data/number.h"
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_BLOCK = 64, AHEAD = 1 << 15 }; /* rows of a column side by side, and read from disk */
+enum { ROW_BLOCK = 64 }; /* rows of a column side by side */
 static const uint32_t stands_for_missing = MEL_MISSING - 1;
 
 /* How one input reads its column of the table at hand. */
@@ -150,29 +149,11 @@ static uint32_t hot_feature(const encoding *e, const binding *b, size_t row)
     return feature;
 }
 
-/* Columns in their own arrays, all of which are read at once. */
-static void read_columns(const encoding *e, bool now)
-{
-    for (size_t k = 0; k < e->encoder->n_inputs; k++)
-        if (e->bound[k].numbers != NULL)
-            mel_disk_side_by_side(e->bound[k].numbers, e->table->n_rows * sizeof(double), now);
-}
-
-static void read_ahead(const encoding *e, size_t row)
-{
-    const size_t left = e->table->n_rows - row, n = left < AHEAD ? left : AHEAD;
-    for (size_t k = 0; k < e->encoder->n_inputs; k++)
-        if (e->bound[k].numbers != NULL)
-            mel_disk_need(e->bound[k].numbers + row, n * sizeof(double));
-}
-
 static mel_status fill_dense(const encoding *e, double *dense)
 {
     const size_t n = e->table->n_rows, d = e->encoder->n_features;
     for (size_t from = 0; from < n; from += ROW_BLOCK) {
         const size_t to = n - from < ROW_BLOCK ? n : from + ROW_BLOCK;
-        if (from % AHEAD == 0)
-            read_ahead(e, from);
         for (size_t k = 0; k < e->encoder->n_inputs; k++) {
             const binding *b = &e->bound[k];
             for (size_t i = from; i < to; i++) {
@@ -272,12 +253,7 @@ static mel_status encode_dense(const encoding *e)
         return mel_fail_memory(e->err, "the features of a table");
     e->out->memory = dense;
     *view = (mel_features){ .n_rows = n, .n_cols = d, .dense = dense, .stride = d };
-    if (e->encoder->libsvm)
-        return fill_stored(e, dense, NULL, NULL, NULL);
-    read_columns(e, true);
-    const mel_status status = fill_dense(e, dense);
-    read_columns(e, false);
-    return status;
+    return e->encoder->libsvm ? fill_stored(e, dense, NULL, NULL, NULL) : fill_dense(e, dense);
 }
 
 /* One block holds the row starts, the values and the columns, in falling order of alignment. */

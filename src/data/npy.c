@@ -13,7 +13,8 @@
 
 enum { ROW_BLOCK = 64 }; /* rows converted together, so that a stored row is read from cache */
 
-mel_status mel_npy_check_shape(const mel_npy_header *h, size_t n, const mel_read_options *opt, mel_error *err)
+/* Whether an array in a file of n bytes is one that can be read. */
+static mel_status check_shape(const mel_npy_header *h, size_t n, const mel_read_options *opt, mel_error *err)
 {
     if (h->rows == 0 || h->columns == 0)
         return mel_fail(err, MEL_EDATA, "the array is empty: %zu rows, %zu columns", h->rows, h->columns);
@@ -94,16 +95,15 @@ static mel_status refuse(const mel_npy_header *h, size_t row, size_t column, dou
                     column + 1, value < 0 ? "-inf" : "inf");
 }
 
-/* Rows first .. first + n of the table, from items that begin with them. */
 static mel_status convert_rows(mel_table *table, const mel_npy_header *h, const unsigned char *items,
-                               size_t first, size_t n, mel_error *err)
+                               mel_error *err)
 {
     const size_t row_step = h->fortran ? 1 : h->columns, column_step = h->fortran ? h->rows : 1;
     const bool as_it_is = h->kind == 'f' && h->width == sizeof(double) && !h->swap;
-    for (size_t from = 0; from < n; from += ROW_BLOCK) {
-        const size_t to = n - from < ROW_BLOCK ? n : from + ROW_BLOCK;
+    for (size_t from = 0; from < h->rows; from += ROW_BLOCK) {
+        const size_t to = h->rows - from < ROW_BLOCK ? h->rows : from + ROW_BLOCK;
         for (size_t j = 0; j < h->columns; j++) {
-            double *numbers = table->column[j].numbers + first;
+            double *numbers = table->column[j].numbers;
             for (size_t i = from; i < to; i++) {
                 const unsigned char *item = items + (i * row_step + j * column_step) * h->width;
                 if (as_it_is)
@@ -111,7 +111,7 @@ static mel_status convert_rows(mel_table *table, const mel_npy_header *h, const 
                 else
                     numbers[i] = convert(h, item);
                 if (isinf(numbers[i]) || (h->kind == 'b' && numbers[i] > 1))
-                    return refuse(h, table->first_row - 1 + first + i, j, numbers[i], err);
+                    return refuse(h, i, j, numbers[i], err);
             }
         }
     }
@@ -249,75 +249,13 @@ static mel_status note_how(mel_table *table, const mel_npy_header *h, mel_error 
                          mel_count_text(h->columns).text, h->columns == 1 ? "" : "s");
 }
 
-mel_status mel_npy_block(mel_table **out, const mel_npy_header *h, const char *items, const char *name,
-                         size_t first, const mel_read_options *opt, mel_error *err)
-{
-    mel_table *table = new_table(name, h);
-    if (table == NULL)
-        return mel_fail_memory(err, "a block of rows");
-    table->first_row = first + 1;
-    mel_status status = mel_refuse_overrides(table, opt, err);
-    if (status == MEL_OK)
-        status = convert_rows(table, h, (const unsigned char *)items, 0, h->rows, err);
-    if (status != MEL_OK) {
-        mel_table_free(table);
-        return status;
-    }
-    *out = table;
-    return MEL_OK;
-}
-
-/* Rows of numbers as they come, so that the file is not held beside its table. */
-static mel_status read_rows(mel_table *table, const mel_npy_header *h, mel_source *source, mel_error *err)
-{
-    enum { BLOCK_BYTES = 1 << 18 };
-    const size_t row = h->columns * h->width, most = BLOCK_BYTES > row ? BLOCK_BYTES / row : 1;
-    const size_t room = most * row > h->offset ? most * row : h->offset;
-    unsigned char *bytes = mel_alloc(room, 1);
-    size_t got = 0;
-    if (bytes == NULL)
-        return mel_fail_memory(err, "a block of rows");
-    mel_status status = mel_source_rewind(source, err);
-    if (status == MEL_OK)
-        status = mel_source_read(source, bytes, h->offset, &got, err);
-    for (size_t first = 0; first < h->rows && status == MEL_OK; first += most) {
-        const size_t n = h->rows - first < most ? h->rows - first : most;
-        status = mel_source_read(source, bytes, n * row, &got, err);
-        if (status == MEL_OK && got < n * row)
-            status = mel_fail(err, MEL_EDATA, "the file changed while it was read: it ends in row %zu",
-                              first + got / row + 1);
-        if (status == MEL_OK)
-            status = convert_rows(table, h, bytes, first, n, err);
-    }
-    free(bytes);
-    return status;
-}
-
-/* A table whose cells are there, unless `status` says that they are not. */
-static mel_status finish(mel_table **out, mel_table *table, mel_status status, const mel_npy_header *h,
-                         const mel_read_options *opt, mel_error *err)
-{
-    if (status == MEL_OK && table->column[0].type == MEL_COLUMN_TEXT)
-        status = warn_numbers(table, err);
-    if (status == MEL_OK)
-        status = mel_notes_check(&table->notes, opt->strict, err);
-    if (status == MEL_OK)
-        status = note_how(table, h, err);
-    if (status != MEL_OK) {
-        mel_table_free(table);
-        return status;
-    }
-    *out = table;
-    return MEL_OK;
-}
-
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err)
 {
     mel_npy_header h;
     mel_status status = mel_npy_header_parse(&h, bytes, n, opt->matrices, err);
     if (status == MEL_OK)
-        status = mel_npy_check_shape(&h, n, opt, err);
+        status = check_shape(&h, n, opt, err);
     if (status != MEL_OK)
         return status;
     mel_table *table = new_table(name, &h);
@@ -327,35 +265,17 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
     status = mel_refuse_overrides(table, opt, err);
     if (status == MEL_OK)
         status = table->column[0].type == MEL_COLUMN_TEXT ? convert_texts(table, &h, items, opt, err)
-                                                          : convert_rows(table, &h, items, 0, h.rows, err);
-    return finish(out, table, status, &h, opt, err);
-}
-
-bool mel_npy_plain(mel_npy_header *h, mel_source *source, const mel_read_options *opt)
-{
-    char bytes[MEL_NPY_HEADER_BYTES];
-    size_t got = 0;
-    const uint64_t size = mel_source_expected(source);
-    mel_error unused;
-    return size > 0 && mel_source_rewind(source, &unused) == MEL_OK &&
-           mel_source_read(source, bytes, sizeof bytes, &got, &unused) == MEL_OK &&
-           mel_npy_header_parse(h, bytes, got, opt->matrices, &unused) == MEL_OK &&
-           mel_npy_check_shape(h, (size_t)size, opt, &unused) == MEL_OK && !h->fortran && h->kind != 'U' &&
-           h->kind != 'S';
-}
-
-mel_status mel_read_npy_rows(bool *read, mel_table **out, mel_source *source, const char *name,
-                             const mel_read_options *opt, mel_error *err)
-{
-    mel_npy_header h;
-    *read = mel_npy_plain(&h, source, opt);
-    if (!*read)
-        return MEL_OK;
-    mel_table *table = new_table(name, &h);
-    if (table == NULL)
-        return mel_fail_memory(err, "a table");
-    mel_status status = mel_refuse_overrides(table, opt, err);
+                                                          : convert_rows(table, &h, items, err);
+    if (status == MEL_OK && table->column[0].type == MEL_COLUMN_TEXT)
+        status = warn_numbers(table, err);
     if (status == MEL_OK)
-        status = read_rows(table, &h, source, err);
-    return finish(out, table, status, &h, opt, err);
+        status = mel_notes_check(&table->notes, opt->strict, err);
+    if (status == MEL_OK)
+        status = note_how(table, &h, err);
+    if (status != MEL_OK) {
+        mel_table_free(table);
+        return status;
+    }
+    *out = table;
+    return MEL_OK;
 }

@@ -29,9 +29,36 @@ void mel_matches_clear(mel_matches *matches)
     *matches = (mel_matches){ 0 };
 }
 
+int mel_key_order(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    const char *x = a, *y = b;
+    while (*x != '\0' && *y != '\0') {
+        size_t m = strspn(x, digits), n = strspn(y, digits);
+        if (m == 0 || n == 0) {
+            if (*x != *y)
+                break;
+            x++;
+            y++;
+            continue;
+        }
+        for (; m > 1 && *x == '0'; m--)
+            x++;
+        for (; n > 1 && *y == '0'; n--)
+            y++;
+        const int order = m != n ? (m < n ? -1 : 1) : strncmp(x, y, n);
+        if (order != 0)
+            return order;
+        x += m;
+        y += n;
+    }
+    const int order = strcmp(x, y);
+    return order != 0 ? order : strcmp(a, b);
+}
+
 static int by_key(const void *a, const void *b)
 {
-    return strcmp(((const mel_matched *)a)->key, ((const mel_matched *)b)->key);
+    return mel_key_order(((const mel_matched *)a)->key, ((const mel_matched *)b)->key);
 }
 
 /* What the only * stands for, for free(). */
@@ -132,7 +159,7 @@ static mel_status check_together(const mel_matches *a, const mel_matches *b, mel
         i++;
     if (i == a->n && i == b->n)
         return MEL_OK;
-    const bool first = i == b->n || (i < a->n && strcmp(a->file[i].key, b->file[i].key) < 0);
+    const bool first = i == b->n || (i < a->n && mel_key_order(a->file[i].key, b->file[i].key) < 0);
     return mel_fail(err, MEL_EDATA,
                     "files that belong together have the same text in place of the *; %s has no other one",
                     mel_quote_file((first ? a : b)->file[i].name).text);

@@ -20,7 +20,5 @@ typedef struct {
  * went wrong for all. */
 mel_status mel_shard_file(mel_table **out, size_t *rows, mel_shard_files *from, size_t i, mel_error *err);
 void mel_shard_files_clear(mel_shard_files *from);
-/* How many files, rows and columns were read. */
-mel_status mel_describe_files(mel_notes *notes, size_t files, size_t rows, size_t columns, mel_error *err);
 
 #endif

@@ -15,6 +15,9 @@ void mel_shards_clear(mel_shards *shards)
     free(shards->key);
     free(shards->start);
     free(shards->here);
+    free(shards->first);
+    free(shards->named_by);
+    free(shards->row_name);
     *shards = (mel_shards){ 0 };
 }
 
@@ -148,6 +151,15 @@ static mel_status append(mel_table *all, const mel_table *more, const mel_read_o
     if (status == MEL_OK && all->is_sparse &&
         !append_sparse(&all->sparse, &more->sparse, all->n_rows, more->n_rows))
         status = mel_fail_memory(err, "the rows of several files");
+    void *names = all->row_name;
+    if (status == MEL_OK && names != NULL && more->row_name != NULL &&
+        !append_bytes(&names, all->n_rows, more->row_name, more->n_rows, sizeof *all->row_name))
+        status = mel_fail_memory(err, "the names of rows");
+    all->row_name = names;
+    if (more->row_name == NULL && more->n_rows > 0) {
+        free(all->row_name);
+        all->row_name = NULL;
+    }
     if (status == MEL_OK)
         all->n_rows += more->n_rows;
     return status;
@@ -266,7 +278,8 @@ static mel_status add_file(joining *j, mel_notes *notes, size_t i, mel_shard_fil
     return status;
 }
 
-mel_status mel_describe_files(mel_notes *notes, size_t files, size_t rows, size_t columns, mel_error *err)
+/* How many files, rows and columns were read. */
+static mel_status describe_files(mel_notes *notes, size_t files, size_t rows, size_t columns, mel_error *err)
 {
     return mel_notes_how(notes, err, "%s file%s, %s rows, %s columns", mel_count_text(files).text,
                          files == 1 ? "" : "s", mel_count_text(rows).text, mel_count_text(columns).text);
@@ -283,7 +296,7 @@ static mel_status describe(joining *j, mel_notes *notes, mel_error *err)
     if (status == MEL_OK)
         status = mel_notes_check(notes, j->opt->strict, err);
     if (status == MEL_OK)
-        status = mel_describe_files(notes, j->files->n, j->start[j->files->n], j->all->n_columns, err);
+        status = describe_files(notes, j->files->n, j->start[j->files->n], j->all->n_columns, err);
     return status;
 }
 
@@ -357,7 +370,8 @@ static mel_status check_match(const mel_shards *shards, const mel_matches *files
     while (i < files->n && i < shards->n && strcmp(files->file[i].key, shards->key[i]) == 0)
         i++;
     if (i < files->n || i < shards->n) {
-        const bool own = i == shards->n || (i < files->n && strcmp(files->file[i].key, shards->key[i]) < 0);
+        const bool own =
+            i == shards->n || (i < files->n && mel_key_order(files->file[i].key, shards->key[i]) < 0);
         return mel_fail(err, MEL_EDATA,
                         "files that belong together have the same text in place of the *; %s is %s only",
                         mel_quote_text(own ? files->file[i].key : shards->key[i]).text,

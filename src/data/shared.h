@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
     size_t n;
-    mel_matched *file; /* by key, byte by byte */
+    mel_matched *file; /* by mel_key_order */
 } mel_matches;
 
 /* The files of a pattern; MEL_EDATA when no file matches, or other ones for another rank. All ranks ask. */

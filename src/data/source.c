@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -19,7 +20,10 @@ struct mel_source {
     uint64_t max_bytes, handed_out;
     bool packed, unpacking, member_done; /* member_done: between two gzip members */
     z_stream zip;
-    unsigned char *block; /* packed bytes of a file */
+    unsigned char *block;     /* packed bytes of a file */
+    struct timespec modified; /* of a file */
+    void *map;                /* its bytes, or NULL */
+    char *whole;              /* of what cannot be mapped */
 };
 
 static mel_status fail_errno(mel_error *err, mel_status code, const char *what, int number)
@@ -227,6 +231,7 @@ static mel_status open_file(mel_source *source, const char *path, mel_error *err
         return mel_fail(err, MEL_EDATA, "is a folder, not a file");
     if (S_ISREG(info.st_mode) && !standard_input) {
         source->size = (uint64_t)info.st_size;
+        source->modified = info.st_mtim;
         return detect_packing(source, err);
     }
     const mel_status status = slurp(source, err);
@@ -284,6 +289,9 @@ void mel_source_free(mel_source *source)
         (void)close(source->fd);
     if (source->unpacking)
         (void)inflateEnd(&source->zip);
+    if (source->map != NULL)
+        (void)munmap(source->map, (size_t)source->size);
+    free(source->whole);
     free(source->block);
     free(source->own);
     free(source);
@@ -322,6 +330,36 @@ mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padd
     }
     free(block);
     return status;
+}
+
+mel_status mel_source_map(const char **out, size_t *n, mel_source *source, mel_error *err)
+{
+    if (source->fd >= 0 && !source->packed && source->size > 0) {
+        if (source->size > source->max_bytes)
+            return too_large(source, err);
+        void *map = mmap(NULL, (size_t)source->size, PROT_READ, MAP_PRIVATE, source->fd, 0);
+        source->map = map != MAP_FAILED ? map : NULL;
+    }
+    *out = source->map;
+    *n = (size_t)source->size;
+    if (source->map != NULL)
+        return mel_source_unchanged(source, err); /* what was cut off must not be looked at */
+    const mel_status status = mel_source_all(&source->whole, n, source, 0, err);
+    *out = source->whole;
+    return status;
+}
+
+mel_status mel_source_unchanged(const mel_source *source, mel_error *err)
+{
+    struct stat info;
+    if (source->fd < 0)
+        return MEL_OK;
+    if (fstat(source->fd, &info) != 0)
+        return fail_errno(err, MEL_EDATA, "cannot be examined", errno);
+    return (uint64_t)info.st_size == source->size && info.st_mtim.tv_sec == source->modified.tv_sec &&
+                   info.st_mtim.tv_nsec == source->modified.tv_nsec
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "the file changed while it was read");
 }
 
 mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t max_bytes, mel_error *err)

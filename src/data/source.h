@@ -19,6 +19,11 @@ mel_status mel_source_read(mel_source *source, void *to, size_t n, size_t *got, 
 mel_status mel_source_rewind(mel_source *source, mel_error *err);
 /* Everything from the start, followed by `padding` zero bytes; freed by the caller with free(). */
 mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padding, mel_error *err);
+/* Everything, lent until the source is freed: a file on disk is mapped, so that the kernel's page cache holds
+ * it; others (pipes, gzip) are read. */
+mel_status mel_source_map(const char **out, size_t *n, mel_source *source, mel_error *err);
+/* MEL_EDATA when a file was changed since it was opened. */
+mel_status mel_source_unchanged(const mel_source *source, mel_error *err);
 /* A whole file at once, by its path. */
 mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t max_bytes, mel_error *err);
 /* The JSON document that a file is; the caller's reference. */

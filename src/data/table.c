@@ -52,6 +52,7 @@ void mel_table_free(mel_table *table)
     mel_dict_free(table->names);
     free(table->name);
     free(table->origin);
+    free(table->row_name);
     free(table->sparse.row_start);
     free(table->sparse.col);
     free(table->sparse.value);

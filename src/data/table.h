@@ -60,6 +60,8 @@ struct mel_table {
     bool has_header;   /* the names of the columns are the file's own */
     size_t first_row;  /* number of row 0 in the file, as messages count */
     size_t *origin;    /* taken rows: the number of each; else NULL */
+    uint64_t
+        *row_name; /* a hash of what the file calls each row (row_names.c); NULL: nothing was asked for */
     /* Rows of these files are with other ranks, too (mel_read_options); lent. NULL: all are here. */
     const mel_shards *divided;
     size_t matrix; /* see mel_table_matrix */

@@ -116,6 +116,7 @@ static void carry_rest(carrier *c, mel_table *t)
     carry(c, &t->first_row, sizeof t->first_row);
     carry(c, &t->matrix, sizeof t->matrix);
     carry(c, &t->is_sparse, sizeof t->is_sparse);
+    t->row_name = carry_block(c, t->row_name, t->n_rows, sizeof *t->row_name);
     for (size_t i = 0; i < t->n_columns && !c->failed; i++)
         carry_column(c, &t->column[i], t->n_rows);
     if (t->is_sparse && !c->failed)

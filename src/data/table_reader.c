@@ -5,6 +5,7 @@
 #include "data/magic.h"
 #include "data/pattern.h"
 #include "data/quote.h"
+#include "data/row_names.h"
 #include "data/shared.h"
 
 #include <ctype.h>
@@ -145,18 +146,35 @@ mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, c
     return status;
 }
 
-/* Formats that are read from memory as a whole. */
-static mel_status read_bytes(mel_table **out, mel_format format, const char *bytes, size_t n,
-                             const char *name, const mel_read_options *opt, mel_error *err)
+static mel_status read_npy(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
+                           mel_error *err)
 {
-    switch (format) {
-    case MEL_FORMAT_NPY:
-        return mel_read_npy(out, bytes, n, name, opt, err);
-    case MEL_FORMAT_NPZ:
-        return mel_read_npz(out, bytes, n, name, opt, err);
-    default:
-        return mel_read_libsvm(out, bytes, n, name, opt, err);
+    const char *bytes = NULL;
+    size_t n = 0;
+    mel_status status = mel_source_map(&bytes, &n, source, err);
+    if (status == MEL_OK)
+        status = mel_read_npy(out, bytes, n, name, opt, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_source_unchanged(source, err);
+    if (status != MEL_OK) {
+        mel_table_free(*out);
+        *out = NULL;
     }
+    return status;
+}
+
+/* Archives, and text that is read from memory as a whole. */
+static mel_status read_whole(mel_table **out, mel_format format, mel_source *source, const char *name,
+                             const mel_read_options *opt, mel_error *err)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    mel_status status = mel_source_all(&bytes, &n, source, 1, err);
+    if (status == MEL_OK)
+        status = (format == MEL_FORMAT_NPZ ? mel_read_npz : mel_read_libsvm)(out, bytes, n, name, opt, err);
+    free(bytes);
+    return status;
 }
 
 /* Uses up the source. */
@@ -167,23 +185,14 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
     mel_status status = mel_find_format(&format, source, name, opt, err);
     if (status == MEL_OK && format == MEL_FORMAT_CSV) {
         status = mel_read_csv(out, source, name, opt, err);
-        if (status == MEL_OK)
-            (*out)->format = format;
-        return status;
-    }
-    char *bytes = NULL;
-    size_t n = 0;
-    bool read = false;
-    if (status == MEL_OK && format == MEL_FORMAT_NPY)
-        status = mel_read_npy_rows(&read, out, source, name, opt, err);
-    if (status == MEL_OK && !read)
-        status = mel_source_all(&bytes, &n, source, 1, err);
+        source = NULL;
+    } else if (status == MEL_OK && format == MEL_FORMAT_NPY)
+        status = read_npy(out, source, name, opt, err);
+    else if (status == MEL_OK)
+        status = read_whole(out, format, source, name, opt, err);
     mel_source_free(source);
-    if (status == MEL_OK && !read)
-        status = read_bytes(out, format, bytes, n, name, opt, err);
     if (status == MEL_OK)
         (*out)->format = format;
-    free(bytes);
     return status;
 }
 
@@ -196,6 +205,21 @@ mel_status mel_read_file(mel_table **out, const char *path, const mel_read_optio
     return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
 }
 
+/* Fits the rows to those of files that were read before, and tells the caller how the file was read. */
+static mel_status match_and_say(mel_table **table, const char *path, const mel_read_options *opt,
+                                mel_error *err)
+{
+    const size_t n_files = opt->shards != NULL && mel_is_pattern(path) ? opt->shards->n : 1;
+    const mel_status status = mel_match_rows(table, opt->shards, n_files, path, err);
+    if (status == MEL_OK) {
+        mel_notes_say(&(*table)->notes, path, (*table)->format, &opt->notice);
+        return MEL_OK;
+    }
+    mel_table_free(*table);
+    *table = NULL;
+    return status;
+}
+
 mel_status mel_table_read(mel_table **out, const char *path, const mel_read_options *opt, mel_error *err)
 {
     *out = NULL;
@@ -204,10 +228,7 @@ mel_status mel_table_read(mel_table **out, const char *path, const mel_read_opti
     if (status == MEL_OK)
         status = mel_is_pattern(path) ? mel_read_pattern(out, path, &options, err)
                                       : mel_read_file(out, path, &options, err);
-    if (status != MEL_OK)
-        return status;
-    mel_notes_say(&(*out)->notes, path, (*out)->format, &options.notice);
-    return MEL_OK;
+    return status == MEL_OK ? match_and_say(out, path, &options, err) : status;
 }
 
 mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, const char *name,
@@ -222,8 +243,6 @@ mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, c
     status = mel_source_memory(&source, bytes, n, options.max_bytes, err);
     if (status == MEL_OK)
         status = read_source(out, source, name, &options, err);
-    if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
-    mel_notes_say(&(*out)->notes, name, (*out)->format, &options.notice);
-    return MEL_OK;
+    return status == MEL_OK ? match_and_say(out, name, &options, err)
+                            : mel_fail_in(err, status, "%s", mel_quote_file(name).text);
 }

@@ -25,13 +25,9 @@ mel_status mel_read_file(mel_table **out, const char *path, const mel_read_optio
 /* Sentences do not name the file. */
 mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
                         mel_error *err); /* takes over the source */
-/* The whole file; a zero byte follows. */
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err);
-/* The same for a source whose rows are read as they come; *read: false where they cannot be, and the file is
- * to be read as a whole. */
-mel_status mel_read_npy_rows(bool *read, mel_table **out, mel_source *source, const char *name,
-                             const mel_read_options *opt, mel_error *err);
+/* The whole file; for LIBSVM a zero byte follows. */
 mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err);
 mel_status mel_read_libsvm(mel_table **out, const char *bytes, size_t n, const char *name,

@@ -28,7 +28,8 @@ typedef struct mel_engine mel_engine;
 typedef struct {
     /* The next question; *end says why there is none. Called again without a tell, gives the same. */
     mel_status (*next)(mel_engine *engine, mel_pair *pair, mel_end *end, mel_error *err);
-    /* MEL_ANSWER_SKIP changes nothing in what is believed, but the next question is another one. */
+    /* The pair need not be the one that `next` proposes: a log may come from another machine.
+     * MEL_ANSWER_SKIP changes nothing in what is believed, but the next question is another one. */
     mel_status (*tell)(mel_engine *engine, const mel_pair *pair, mel_answer answer, mel_error *err);
     /* The metric as known now; fills radius, error_rate and angles of the summary. */
     mel_status (*result)(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err);
@@ -38,6 +39,8 @@ typedef struct {
                         mel_error *err);
     /* About how many questions remain. */
     uint32_t (*expected)(mel_engine *engine);
+    /* Sets people and imagined of a pair that is asked about now; NULL: neither. */
+    void (*show)(const mel_engine *engine, mel_pair *pair);
     void (*free)(mel_engine *engine);
 } mel_engine_ops;
 struct mel_engine {

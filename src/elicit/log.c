@@ -129,41 +129,55 @@ static bool read_question(uint32_t *out, const json_t *value)
     return true;
 }
 
+/* A check that contradicted the declared signs once too often, in words: what came of it. */
+static const char *const signs_names[] = { "kept", NULL, "dropped" };
+
+static bool read_signs(int *out, const json_t *value)
+{
+    const char *name = json_string_value(value);
+    for (*out = 1; *out >= -1; *out -= 2)
+        if (name != NULL && strcmp(name, signs_names[*out + 1]) == 0)
+            return true;
+    *out = 0;
+    return value == NULL;
+}
+
 /* False: not a line of a session. */
 static bool read_answer(mel_log_line *line, const json_t *object)
 {
-    *line = (mel_log_line){ .seconds = NAN };
+    *line = (mel_log_line){ .said.seconds = NAN };
+    mel_record *said = &line->said;
     const json_t *undo = json_object_get(object, "undo");
     if (undo != NULL) {
         line->undo = true;
         return read_question(&line->question, undo);
     }
     const char *answer = json_string_value(json_object_get(object, "answer"));
-    if (answer == NULL || mel_answer_parse(&line->answer, answer, NULL) != MEL_OK)
+    if (answer == NULL || mel_answer_parse(&said->answer, answer, NULL) != MEL_OK)
         return false;
-    const json_t *seconds = json_object_get(object, "seconds");
+    const json_t *seconds = json_object_get(object, "seconds"), *shown = json_object_get(object, "shown");
+    const json_t *people = json_object_get(shown, "people"), *again = json_object_get(object, "again");
     if (json_is_number(seconds))
-        line->seconds = json_number_value(seconds);
-    line->imagined = json_is_true(json_object_get(json_object_get(object, "shown"), "imagined"));
-    const json_t *again = json_object_get(object, "again");
-    return (again == NULL || read_question(&line->again, again)) &&
+        said->seconds = json_number_value(seconds);
+    said->repeated = json_is_true(json_object_get(object, "repeated"));
+    said->imagined = json_is_true(json_object_get(shown, "imagined"));
+    return (people == NULL || read_question(&said->people, people)) &&
+           (again == NULL || read_question(&said->again, again)) &&
+           read_signs(&said->signs, json_object_get(object, "signs")) &&
            read_question(&line->question, json_object_get(object, "question"));
 }
 
-/* What the pair was, where the line says it; line keeps room's address. */
+/* What the pair was; line keeps room's address. */
 static mel_status read_points(mel_log_line *line, size_t size, double *room, const json_t *object,
                               mel_error *err)
 {
-    const json_t *a = json_object_get(object, "a"), *b = json_object_get(object, "b");
-    if (line->undo || (a == NULL && b == NULL))
+    if (line->undo)
         return MEL_OK;
-    mel_status status = read_point(room, size, "a", a, err);
-    if (status == MEL_OK)
-        status = read_point(room + size, size, "b", b, err);
-    line->size = size;
-    line->a = room;
-    line->b = room + size;
-    return status;
+    TRY(read_point(room, size, "a", json_object_get(object, "a"), err));
+    TRY(read_point(room + size, size, "b", json_object_get(object, "b"), err));
+    line->said.a = room;
+    line->said.b = room + size;
+    return MEL_OK;
 }
 
 typedef struct {
@@ -410,15 +424,15 @@ static json_t *shown_json(const mel_log_line *line)
     if (good) {
         const bool two = line->layout->coordinates == MEL_BINARY;
         int64_t *a = count, *b = count + line->size, *total = b + line->size;
-        mel_shown_counts(a, line->size, line->a, line->people);
-        mel_shown_counts(b, line->size, line->b, line->people);
-        mel_shown_totals(total, line->layout, line->class_share, line->people);
+        mel_shown_counts(a, line->size, line->said.a, line->said.people);
+        mel_shown_counts(b, line->size, line->said.b, line->said.people);
+        mel_shown_totals(total, line->layout, line->class_share, line->said.people);
         good = mel_json_put(object, "a", counts_json(line->size, a)) &&
                mel_json_put(object, "b", counts_json(line->size, b)) &&
-               mel_json_put(object, "people", json_integer(line->people)) &&
+               mel_json_put(object, "people", json_integer(line->said.people)) &&
                (two ? mel_json_put(object, "positives", json_integer((json_int_t)total[1]))
                     : mel_json_put(object, "totals", counts_json(line->layout->n_classes, total))) &&
-               (!line->imagined || mel_json_put(object, "imagined", json_true()));
+               (!line->said.imagined || mel_json_put(object, "imagined", json_true()));
     }
     free(count);
     if (good)
@@ -431,8 +445,8 @@ static json_t *shown_json(const mel_log_line *line)
 static json_t *classifier_names(const mel_log_line *line)
 {
     char a[MEL_NOTE_TEXT], b[MEL_NOTE_TEXT];
-    mel_note_candidate(a, line->pool, line->a);
-    mel_note_candidate(b, line->pool, line->b);
+    mel_note_candidate(a, line->pool, line->said.a);
+    mel_note_candidate(b, line->pool, line->said.b);
     return json_pack("[s, s]", a, b);
 }
 
@@ -440,15 +454,17 @@ json_t *mel_log_line_json(const mel_log_line *line, const char *when)
 {
     if (line->undo)
         return json_pack("{s:I}", "undo", (json_int_t)line->question);
+    const mel_record *said = &line->said;
     json_t *object = json_pack("{s:I, s:s}", "question", (json_int_t)line->question, "answer",
-                               mel_answer_name(line->answer));
-    const double seconds = round(line->seconds * 1000.0) / 1000.0;
-    if ((line->people == 0 || mel_json_put(object, "shown", shown_json(line))) &&
-        (!line->repeated || mel_json_put(object, "repeated", json_true())) &&
-        (line->again == 0 || mel_json_put(object, "again", json_integer(line->again))) &&
+                               mel_answer_name(said->answer));
+    const double seconds = round(said->seconds * 1000.0) / 1000.0;
+    if ((said->people == 0 || mel_json_put(object, "shown", shown_json(line))) &&
+        (!said->repeated || mel_json_put(object, "repeated", json_true())) &&
+        (said->again == 0 || mel_json_put(object, "again", json_integer(said->again))) &&
+        (said->signs == 0 || mel_json_put(object, "signs", json_string(signs_names[said->signs + 1]))) &&
         (when == NULL || mel_json_put(object, "time", json_string(when))) &&
-        mel_json_put(object, "a", mel_json_numbers(line->size, line->a)) &&
-        mel_json_put(object, "b", mel_json_numbers(line->size, line->b)) &&
+        mel_json_put(object, "a", mel_json_numbers(line->size, said->a)) &&
+        mel_json_put(object, "b", mel_json_numbers(line->size, said->b)) &&
         (!isfinite(seconds) || mel_json_put(object, "seconds", json_real(seconds))) &&
         (line->pool == NULL || mel_json_put(object, "classifiers", classifier_names(line))))
         return object;

@@ -14,17 +14,12 @@ typedef struct mel_log mel_log;
 typedef struct {
     bool undo;
     uint32_t question; /* 1-based */
-    mel_answer answer;
-    double seconds;      /* NaN: not recorded */
-    size_t size;         /* numbers in a point */
-    const double *a, *b; /* lent; NULL: not recorded */
-    uint32_t again;      /* as in mel_record */
+    mel_record said;   /* its points are lent; not of an undo */
     /* For writing only. */
+    size_t size; /* numbers in a point */
     const mel_layout *layout;
     const double *class_share; /* NULL: unknown */
-    uint32_t people;           /* a and b are whole numbers out of so many; 0: they are not */
-    bool repeated, imagined;
-    const mel_pool *pool; /* whose classifiers a and b are, for their names; NULL: none */
+    const mel_pool *pool;      /* whose classifiers a and b are, for their names; NULL: none */
 } mel_log_line;
 
 /* Called per line while an existing file is read, in order; a failure ends the reading. */

@@ -105,8 +105,9 @@ static const mel_option rows[] = {
     ROW("announce_repeats", FLAG, active.announce_repeats, ACTIVE,
         .help = "active: say so when a question comes back"),
     ROW("simple_questions", FLAG, active.simple_questions, ACTIVE, ALWAYS,
-        .help = "active, more than two classes: the two classifiers of a question differ in two numbers only "
-                "(the default for a person)"),
+        .help =
+            "active, more than two classes, questions far: the two classifiers of a question differ in two "
+            "numbers only (the default for a person); classifiers near the best differ as they do"),
     ROW("diagonal_b", FLAG, structure.diagonal_b, KNOWN, .families = MEL_READS_DIAGONAL_B,
         .readers = "quadratic and fair quadratic metrics",
         .help = "quadratic and fair quadratic: B is known to be diagonal"),

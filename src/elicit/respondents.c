@@ -104,12 +104,8 @@ mel_status mel_session_hear(mel_session *joint, const mel_session *session, mel_
 {
     mel_status status = MEL_OK;
     for (size_t k = 0; k < session->n_entries && status == MEL_OK; k++) {
-        const mel_pair pair = mel_session_pair(session, k);
-        const mel_entry *entry = &session->entries[k];
-        memcpy(joint->pending.a, pair.a, joint->size * sizeof *pair.a);
-        memcpy(joint->pending.b, pair.b, joint->size * sizeof *pair.b);
-        joint->pending.repeated = entry->repeated;
-        status = mel_session_accept(joint, entry->answer, entry->seconds, err);
+        const mel_record record = mel_session_record(session, (uint32_t)k);
+        status = mel_session_accept(joint, &record, false, err);
         if (status != MEL_OK)
             status = mel_fail_in(err, status, "question %zu", k + 1);
     }
@@ -177,7 +173,7 @@ static void judge(mel_respondent *r)
 static void count_contradictions(mel_respondent *r, const mel_session *session, const mel_metric *joint)
 {
     for (size_t k = 0; k < session->n_entries; k++) {
-        const mel_answer answer = session->entries[k].answer;
+        const mel_answer answer = session->entries[k].said.answer;
         const mel_pair pair = mel_session_pair(session, k);
         double better = 0.0;
         if ((answer != MEL_ANSWER_A && answer != MEL_ANSWER_B) ||

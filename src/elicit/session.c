@@ -3,6 +3,7 @@
 #include "elicit/families/families.h"
 #include "space/shared.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ mel_status mel_session_new(mel_session **out, const mel_domain *domain, const me
 mel_pair mel_session_pair(const mel_session *session, size_t index)
 {
     double *a = session->points + 2 * index * session->size;
-    return (mel_pair){ .a = a, .b = a + session->size, .repeated = session->entries[index].repeated };
+    return (mel_pair){ .a = a, .b = a + session->size, .repeated = session->entries[index].said.repeated };
 }
 
 const double *mel_session_class_share(const mel_session *session)
@@ -100,6 +101,17 @@ const double *mel_session_class_share(const mel_session *session)
     if (domain->pool != NULL)
         return domain->class_share;
     return domain->space != NULL ? mel_space_class_share(domain->space) : mel_ball_class_share(domain->ball);
+}
+
+/* In which whole numbers a pair is shown that is asked about now. */
+static void find_shown(const mel_session *session, mel_pair *pair)
+{
+    pair->people = 0;
+    pair->imagined = false;
+    if (session->domain.pool != NULL)
+        pair->people = mel_pool_people(session->domain.pool, pair->a, pair->b);
+    else if (session->engine->ops->show != NULL)
+        session->engine->ops->show(session->engine, pair);
 }
 
 void mel_session_show_pending(mel_session *session)
@@ -113,7 +125,6 @@ void mel_session_show_pending(mel_session *session)
     if (session->domain.pool != NULL) {
         mel_note_candidate(pair->note_a, session->domain.pool, pair->a);
         mel_note_candidate(pair->note_b, session->domain.pool, pair->b);
-        session->pending.people = mel_pool_people(session->domain.pool, pair->a, pair->b);
     }
     const uint32_t number = (uint32_t)session->n_entries + 1, left = mel_session_expected(session);
     session->question = (mel_question){
@@ -150,10 +161,10 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     session->note[0][0] = '\0';
     session->note[1][0] = '\0';
     session->pending.repeated = false;
-    session->pending.people = 0;
-    session->pending.imagined = false;
     mel_end end = MEL_END_NOT_YET;
     mel_status status = session->engine->ops->next(session->engine, &session->pending, &end, err);
+    if (status == MEL_OK)
+        find_shown(session, &session->pending);
     bool decided = false;
     if (status == MEL_OK && end != MEL_END_TOLERANCE &&
         session->options.values.active.until != MEL_UNTIL_TOLERANCE)
@@ -167,7 +178,6 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
         return status;
     if (end == MEL_END_NOT_YET && session->n_entries >= session->options.values.max_questions)
         end = MEL_END_BUDGET;
-    session->checking = check;
     session->end = check ? MEL_END_NOT_YET : end;
     session->asked = session->end == MEL_END_NOT_YET;
     if (session->asked)
@@ -213,25 +223,19 @@ static mel_status reserve_entry(mel_session *session, mel_error *err)
 }
 
 /* The engine comes first: what it cannot digest is not recorded. */
-mel_status mel_session_accept(mel_session *session, mel_answer answer, double seconds, mel_error *err)
+mel_status mel_session_accept(mel_session *session, const mel_record *said, bool check, mel_error *err)
 {
-    const mel_status reserved = reserve_entry(session, err);
-    if (reserved != MEL_OK)
-        return reserved;
-    const size_t before = session->n_entries, numbers = 2 * session->size;
-    memcpy(session->points + before * numbers, session->room, numbers * sizeof *session->room);
-    session->entries[before] = (mel_entry){ .answer = answer,
-                                            .seconds = seconds,
-                                            .repeated = session->pending.repeated,
-                                            .check = session->checking,
-                                            .imagined = session->pending.imagined,
-                                            .people = session->pending.people,
-                                            .again = session->again };
+    TRY(reserve_entry(session, err));
+    const size_t before = session->n_entries, bytes = session->size * sizeof *session->points;
+    session->entries[before] = (mel_entry){ .said = *said, .check = check };
+    const mel_pair pair = mel_session_pair(session, before);
+    memcpy(pair.a, said->a, bytes);
+    memcpy(pair.b, said->b, bytes);
     mel_engine *without = NULL;
-    mel_status status = mel_session_hear_without_signs(&without, session, answer, err);
+    mel_status status = mel_session_hear_without_signs(&without, session, err);
     if (status == MEL_OK)
-        status = session->engine->ops->tell(session->engine, &session->pending, answer, err);
-    if (status == MEL_OK && without != NULL && mel_session_gives_up_signs(session, without)) {
+        status = session->engine->ops->tell(session->engine, &pair, said->answer, err);
+    if (status == MEL_OK && without != NULL && mel_session_gives_up_signs(session, without, said->signs)) {
         mel_session_adopt(session, without, before + 1);
         return MEL_OK;
     }
@@ -253,7 +257,7 @@ static mel_status check_number(const mel_session *session, uint32_t number, mel_
         answer != MEL_ANSWER_SKIP)
         return mel_fail(err, MEL_EINVAL, "question %u: %d is not an answer", number, (int)answer);
     if (number >= 1 && number <= session->n_entries) {
-        const mel_answer before = session->entries[number - 1].answer;
+        const mel_answer before = session->entries[number - 1].said.answer;
         if (before != answer)
             return mel_fail(err, MEL_ECONFLICT, "question %u was answered %s already, not %s", number,
                             mel_answer_name(before), mel_answer_name(answer));
@@ -275,7 +279,7 @@ mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, siz
         status =
             mel_report_progress(&session->domain.progress, "replaying answers", (double)i / (double)n, err);
         if (status == MEL_OK)
-            status = fresh->ops->tell(fresh, &pair, session->entries[i].answer, err);
+            status = fresh->ops->tell(fresh, &pair, session->entries[i].said.answer, err);
     }
     if (status == MEL_OK)
         *out = fresh;
@@ -305,6 +309,20 @@ static void take_back(mel_session *session, size_t n)
         session->broken = true;
 }
 
+static mel_status accept_and_store(mel_session *session, const mel_record *said, const mel_pair *pair,
+                                   mel_error *err)
+{
+    const size_t before = session->n_entries;
+    TRY(mel_session_accept(session, said, mel_session_is_check(session, pair), err));
+    if (session->log == NULL)
+        return MEL_OK;
+    const mel_log_line line = mel_session_log_line(session, before);
+    const mel_status status = mel_log_append(session->log, &line, err);
+    if (status != MEL_OK)
+        take_back(session, before);
+    return status;
+}
+
 mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer answer, double seconds,
                             mel_error *err)
 {
@@ -312,29 +330,114 @@ mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer an
     mel_status status = check_number(session, number, answer, &known, err);
     if (status != MEL_OK || known)
         return status;
-    const size_t before = session->n_entries;
-    status = mel_session_accept(session, answer, seconds, err);
-    if (status != MEL_OK || session->log == NULL)
-        return status;
-    const mel_log_line line = {
-        .question = number,
-        .answer = answer,
-        .seconds = seconds,
-        .size = session->size,
-        .a = session->pending.a,
-        .b = session->pending.b,
-        .layout = &session->layout,
-        .class_share = mel_session_class_share(session),
-        .people = session->pending.people,
-        .repeated = session->pending.repeated,
-        .imagined = session->pending.imagined,
-        .again = session->entries[before].again,
-        .pool = session->domain.pool,
-    };
-    status = mel_log_append(session->log, &line, err);
-    if (status != MEL_OK)
-        take_back(session, before);
-    return status;
+    const mel_pair *pair = &session->pending;
+    const mel_record said = { .a = pair->a,
+                              .b = pair->b,
+                              .answer = answer,
+                              .seconds = seconds,
+                              .repeated = pair->repeated,
+                              .imagined = pair->imagined,
+                              .people = pair->people,
+                              .again = session->again };
+    return accept_and_store(session, &said, pair, err);
+}
+
+/* --- answers from elsewhere --------------------------------------------------------------------- */
+
+/* The session had ended with the cost ratio beyond its questions, and went on with an option that its header
+ * does not have. */
+static mel_status go_on_imagined(mel_session *session, mel_error *err)
+{
+    mel_engine *fresh = NULL;
+    session->options.values.active.imagined_beyond = true;
+    TRY(mel_session_rebuild(&fresh, session, session->n_entries, err));
+    mel_session_adopt(session, fresh, session->n_entries);
+    return MEL_OK;
+}
+
+/* The classifier of a pool that a recorded point is, whose numbers may have been computed otherwise in the
+ * last digits; NULL: none. */
+static const double *find_candidate(const mel_pool *pool, const double *point)
+{
+    const double alike = 1e-9;
+    const double *nearest = NULL;
+    double least = INFINITY;
+    for (size_t c = 0; c < pool->n; c++) {
+        const double *one = pool->value + c * pool->size;
+        double apart = 0.0;
+        for (size_t i = 0; i < pool->size; i++)
+            apart = fmax(apart, fabs(one[i] - point[i]) / fmax(1.0, fabs(one[i])));
+        if (apart < least) {
+            least = apart;
+            nearest = one;
+        }
+    }
+    return least <= alike ? nearest : NULL;
+}
+
+/* What the pair was, as the session has it; statistics are shares, from 0 to 1 up to rounding. */
+static mel_status check_point(const double **point, const char *side, const mel_session *session,
+                              mel_error *err)
+{
+    const double rounding = 1e-6;
+    if (session->domain.pool != NULL) {
+        *point = find_candidate(session->domain.pool, *point);
+        return *point != NULL
+                   ? MEL_OK
+                   : mel_fail(err, MEL_EDATA, "%s: no classifier of the pool has these numbers", side);
+    }
+    for (size_t i = 0; i < session->size; i++)
+        if (!((*point)[i] >= -rounding && (*point)[i] <= 1.0 + rounding))
+            return mel_fail(err, MEL_EDATA, "%s[%zu]: expected a share from 0 to 1, not %g", side, i,
+                            (*point)[i]);
+    return MEL_OK;
+}
+
+static bool was_asked_swapped(const mel_session *session, const mel_record *said)
+{
+    const size_t bytes = session->size * sizeof *said->a;
+    for (size_t i = 0; i < session->n_entries; i++) {
+        const mel_pair pair = mel_session_pair(session, i);
+        if (memcmp(pair.a, said->b, bytes) == 0 && memcmp(pair.b, said->a, bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
+mel_status mel_session_replay(mel_session *session, const mel_record *record, mel_error *err)
+{
+    const mel_session_options *opt = &session->options.values;
+    mel_record said = *record;
+    if (session->broken)
+        return fail_broken(err);
+    if (said.again == 0 && session->n_entries >= opt->max_questions)
+        return mel_fail(err, MEL_ECONFLICT, "there are more answers than the %u questions allowed now",
+                        opt->max_questions);
+    TRY(check_point(&said.a, "a", session, err));
+    TRY(check_point(&said.b, "b", session, err));
+    if (said.imagined && !opt->active.imagined_beyond && opt->active.questions == MEL_QUESTIONS_REALISTIC)
+        TRY(go_on_imagined(session, err));
+    mel_pair pair = { .a = (double *)said.a, .b = (double *)said.b };
+    if (said.people == MEL_NOT_RECORDED) {
+        find_shown(session, &pair);
+        said.people = pair.people;
+        said.imagined = pair.imagined;
+        said.repeated = was_asked_swapped(session, &said);
+    }
+    pair.repeated = said.repeated;
+    session->end = MEL_END_NOT_YET;
+    return accept_and_store(session, &said, &pair, err);
+}
+
+mel_status mel_session_set_budget(mel_session *session, uint32_t max_questions, mel_error *err)
+{
+    const size_t least = session->n_entries > 0 ? session->n_entries : 1;
+    if (max_questions < least)
+        return mel_fail(err, MEL_EINVAL, "max_questions: expected at least %zu, not %u", least,
+                        max_questions);
+    session->options.values.max_questions = max_questions;
+    session->end = MEL_END_NOT_YET;
+    return MEL_OK;
 }
 
 mel_status mel_session_undo(mel_session *session, mel_error *err)

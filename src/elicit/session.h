@@ -7,15 +7,10 @@
 #include "elicit/log.h"
 #include "elicit/options.h"
 
+/* An answered question. */
 typedef struct {
-    mel_answer answer;
-    double seconds;
-    bool repeated;
-    bool check; /* of the declared signs */
-    bool drops; /* a check with which signs were given up */
-    bool imagined;
-    uint32_t people; /* of the pair */
-    uint32_t again;  /* as in mel_record */
+    mel_record said; /* without a and b, which are in the session's points */
+    bool check;      /* of the declared signs */
 } mel_entry;
 
 struct mel_session {
@@ -32,7 +27,6 @@ struct mel_session {
     bool broken; /* memory and log differ: nothing can go on */
     /* The pending question, when it has been asked; otherwise why there is none, if that is known. */
     bool asked;
-    bool checking;  /* it is a check of the declared signs */
     uint32_t again; /* the answered question that it is by wish; 0: none */
     mel_end end;
     double *room;      /* of the pending pair: A, then B */
@@ -48,10 +42,12 @@ mel_pair mel_session_pair(const mel_session *session, size_t index);
 const double *mel_session_class_share(const mel_session *session);
 /* Makes a question of the pending pair. */
 void mel_session_show_pending(mel_session *session);
+/* Question i as a line of the log. */
+mel_log_line mel_session_log_line(const mel_session *session, size_t index);
 /* Finds the pending question, or the reason why there is none. */
 mel_status mel_session_propose(mel_session *session, mel_error *err);
-/* The answer to the pending question, not yet in the log. */
-mel_status mel_session_accept(mel_session *session, mel_answer answer, double seconds, mel_error *err);
+/* Takes an answered question in, not yet in the log. check: of the declared signs. */
+mel_status mel_session_accept(mel_session *session, const mel_record *said, bool check, mel_error *err);
 /* Whether what the session is for can no longer change (mel_until). */
 mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err);
 /* The earlier question that question i (0-based) repeats with its sides swapped, both of them answered;
@@ -73,12 +69,14 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
  * both of the check differs in the same numbers only and can be achieved as they can. As little of the check
  * is taken as shows in whole numbers, of which the last question was. */
 void mel_session_bring_near(mel_session *session);
-/* signs_force.c. Where this answer to the pending question, whose entry is written, contradicts the signs
- * once too often: an engine that has heard all answers without them; otherwise NULL. Then, once the session's
- * own engine has heard the answer, whether that one is to be put in its place. */
-mel_status mel_session_hear_without_signs(mel_engine **out, mel_session *session, mel_answer answer,
-                                          mel_error *err);
-bool mel_session_gives_up_signs(mel_session *session, const mel_engine *without);
+/* signs_force.c. Whether such a pair, as the next one, is a check of the declared signs: one side is better
+ * in every number by declaration, which no other question is about, as its answer is known. */
+bool mel_session_is_check(const mel_session *session, const mel_pair *pair);
+/* signs_force.c. Where the answer of the entry after the last contradicts the signs once too often: an engine
+ * that has heard all answers without them; otherwise NULL. Then, once the session's own engine has heard the
+ * answer, whether that one is to be put in its place; what a log says about it decides. */
+mel_status mel_session_hear_without_signs(mel_engine **out, mel_session *session, mel_error *err);
+bool mel_session_gives_up_signs(mel_session *session, const mel_engine *without, int recorded);
 /* Sets the summary's signs; its finding must be known. */
 mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, mel_error *err);
 /* An engine that has heard the first n answers, and going on with it. */

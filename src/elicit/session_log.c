@@ -9,71 +9,13 @@
 
 enum { MOST_TEXT = 1 << 26 };
 
-/* Points in a log are compared with the questions that the replay gives: far above rounding, far below
- * what anybody could see. */
-static const double same_point = 1e-6;
-
-static mel_status compare_point(const mel_question *question, const char *side, const double *before,
-                                const double *now, mel_error *err)
-{
-    const size_t n = mel_layout_size(question->layout);
-    for (size_t i = 0; i < n; i++)
-        if (!(fabs(before[i] - now[i]) <= same_point))
-            return mel_fail(err, MEL_ECONFLICT,
-                            "question %u was about another pair: %s[%zu] was %.6g, now it would be %.6g: the "
-                            "data, the model or the version have changed",
-                            question->number, side, i, before[i], now[i]);
-    return MEL_OK;
-}
-
-mel_status mel_question_check_pair(const mel_question *question, const double *a, const double *b,
-                                   mel_error *err)
-{
-    const mel_status status = compare_point(question, "a", a, question->a, err);
-    return status == MEL_OK ? compare_point(question, "b", b, question->b, err) : status;
-}
-
-/* The session had ended with the cost ratio beyond its questions, and went on with an option that its header
- * does not have. */
-static mel_status go_on_imagined(mel_session *session, mel_error *err)
-{
-    mel_engine *fresh = NULL;
-    session->options.values.active.imagined_beyond = true;
-    const mel_status status = mel_session_rebuild(&fresh, session, session->n_entries, err);
-    if (status == MEL_OK)
-        mel_session_adopt(session, fresh, session->n_entries);
-    return status;
-}
-
 static mel_status replay_answer(mel_session *session, const mel_log_line *line, mel_error *err)
 {
     if (line->question != session->n_entries + 1)
         return mel_fail(err, MEL_EDATA,
                         "answers question %u, but question %zu comes next: lines are missing or out of order",
                         line->question, session->n_entries + 1);
-    const mel_session_options *opt = &session->options.values;
-    mel_status status = MEL_OK;
-    if (line->imagined && !opt->active.imagined_beyond && opt->active.questions == MEL_QUESTIONS_REALISTIC)
-        status = go_on_imagined(session, err);
-    if (status == MEL_OK)
-        status = line->again > 0 ? mel_session_ask_again(session, line->again, err)
-                                 : mel_session_propose(session, err);
-    if (status != MEL_OK)
-        return status;
-    if (!session->asked && session->end == MEL_END_BUDGET)
-        return mel_fail(err, MEL_ECONFLICT, "the file has more answers than the %u questions allowed now",
-                        session->options.values.max_questions);
-    if (!session->asked)
-        return mel_fail(err, MEL_EDATA, "answers question %u, but the session was complete before it",
-                        line->question);
-    const mel_question now = {
-        .number = line->question, .layout = &session->layout, .a = session->pending.a, .b = session->pending.b
-    };
-    if (line->a != NULL)
-        status = mel_question_check_pair(&now, line->a, line->b, err);
-    if (status != MEL_OK)
-        return status;
-    return mel_session_accept(session, line->answer, line->seconds, err);
+    return mel_session_replay(session, &line->said, err);
 }
 
 static mel_status replay_line(void *user, const mel_log_line *line, mel_error *err)
@@ -135,22 +77,21 @@ static void add_line(mel_buffer *text, json_t *object)
     mel_json_free_text(line);
 }
 
+mel_log_line mel_session_log_line(const mel_session *session, size_t index)
+{
+    return (mel_log_line){ .question = (uint32_t)index + 1,
+                           .said = mel_session_record(session, (uint32_t)index),
+                           .size = session->size,
+                           .layout = &session->layout,
+                           .class_share = mel_session_class_share(session),
+                           .pool = session->domain.pool };
+}
+
 static json_t *line_of(const mel_session *session, uint32_t index, bool timed)
 {
-    const mel_record record = mel_session_record(session, index);
-    const mel_log_line line = { .question = index + 1,
-                                .answer = record.answer,
-                                .seconds = timed ? record.seconds : (double)NAN,
-                                .size = session->size,
-                                .a = record.a,
-                                .b = record.b,
-                                .layout = &session->layout,
-                                .class_share = mel_session_class_share(session),
-                                .people = record.people,
-                                .repeated = record.repeated,
-                                .imagined = record.imagined,
-                                .again = record.again,
-                                .pool = session->domain.pool };
+    mel_log_line line = mel_session_log_line(session, index);
+    if (!timed)
+        line.said.seconds = NAN;
     return mel_log_line_json(&line, NULL);
 }
 

@@ -13,18 +13,11 @@ uint32_t mel_session_answers(const mel_session *session)
 
 mel_record mel_session_record(const mel_session *session, uint32_t index)
 {
-    const mel_entry *e = &session->entries[index];
     const mel_pair pair = mel_session_pair(session, index);
-    return (mel_record){
-        .a = pair.a,
-        .b = pair.b,
-        .answer = e->answer,
-        .seconds = e->seconds,
-        .repeated = e->repeated,
-        .people = e->people,
-        .imagined = e->imagined,
-        .again = e->again,
-    };
+    mel_record record = session->entries[index].said;
+    record.a = pair.a;
+    record.b = pair.b;
+    return record;
 }
 
 const mel_session_options *mel_session_get_options(const mel_session *session)
@@ -69,11 +62,11 @@ static bool equal(size_t n, const double *x, const double *y)
 size_t mel_session_repeats(const mel_session *session, size_t index)
 {
     const mel_pair pair = mel_session_pair(session, index);
-    if (session->entries[index].answer == MEL_ANSWER_SKIP)
+    if (session->entries[index].said.answer == MEL_ANSWER_SKIP)
         return SIZE_MAX;
     for (size_t j = index; j-- > 0;) {
         const mel_pair first = mel_session_pair(session, j);
-        if (session->entries[j].answer != MEL_ANSWER_SKIP && equal(session->size, first.a, pair.b) &&
+        if (session->entries[j].said.answer != MEL_ANSWER_SKIP && equal(session->size, first.a, pair.b) &&
             equal(session->size, first.b, pair.a))
             return j;
     }
@@ -83,11 +76,12 @@ size_t mel_session_repeats(const mel_session *session, size_t index)
 static void count_repeats(const mel_session *session, mel_summary *summary)
 {
     for (size_t i = 0; i < session->n_entries; i++) {
-        const size_t first = session->entries[i].repeated ? mel_session_repeats(session, i) : SIZE_MAX;
+        const size_t first = session->entries[i].said.repeated ? mel_session_repeats(session, i) : SIZE_MAX;
         if (first == SIZE_MAX)
             continue;
         summary->repeats++;
-        summary->repeats_agreed += agrees(session->entries[first].answer, session->entries[i].answer);
+        summary->repeats_agreed +=
+            agrees(session->entries[first].said.answer, session->entries[i].said.answer);
     }
 }
 
@@ -102,7 +96,7 @@ bool mel_answer_contradicts(const mel_metric *metric, const double *a, const dou
 static void count_disagreements(const mel_session *session, const mel_metric *metric, mel_summary *summary)
 {
     for (size_t i = 0; i < session->n_entries; i++) {
-        const mel_answer answer = session->entries[i].answer;
+        const mel_answer answer = session->entries[i].said.answer;
         const mel_pair pair = mel_session_pair(session, i);
         summary->skipped += answer == MEL_ANSWER_SKIP;
         summary->disagreements += mel_answer_contradicts(metric, pair.a, pair.b, answer);

@@ -284,7 +284,7 @@ static void ask_again(mel_session *session, size_t check)
     memcpy(session->pending.a, first.b, session->size * sizeof *first.b);
     memcpy(session->pending.b, first.a, session->size * sizeof *first.a);
     session->pending.repeated = true;
-    session->pending.people = session->entries[check].people;
+    session->pending.people = session->entries[check].said.people;
 }
 
 /* The side that is better by declaration is A for one half of the seeds. */
@@ -308,23 +308,18 @@ static bool is_milestone(const mel_session *session)
 
 mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err)
 {
-    const mel_session_options *opt = &session->options.values;
-    const size_t n = session->n_entries, needed = mel_signs_answers_needed(session);
+    const size_t n = session->n_entries;
     *out = false;
-    if (mel_asks_exchange(opt, &session->domain)) /* a rate beyond what can be asked is said to be open */
-        return MEL_OK;
-    if (opt->strategy == MEL_STRATEGY_SEARCH || n >= opt->max_questions ||
-        !mel_elicit_of(opt->family)->sloped || !mel_signs_any_in_force(session) ||
-        session->domain.pool != NULL) /* no given pair asks about just the signs */
+    if (n >= session->options.values.max_questions || !mel_session_may_check(session))
         return MEL_OK;
     const mel_sign_checks so_far = mel_signs_last_checks(session, n);
     if (so_far.asked > 0 && !so_far.dropped) {
-        *out = so_far.contradicted == so_far.asked && so_far.asked < needed;
+        *out = mel_session_checks_again(&so_far, session);
         if (*out)
             ask_again(session, so_far.first);
         return MEL_OK;
     }
-    if (n == 0 || (end == MEL_END_NOT_YET && !is_milestone(session)))
+    if (end == MEL_END_NOT_YET && !is_milestone(session))
         return MEL_OK;
     look l = { .n = 0 };
     size_t count = 0;
@@ -335,7 +330,7 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
     if (status == MEL_OK && *out) {
         session->pending.repeated = false;
         session->pending.people = 0;
-        if (session->entries[n - 1].people > 0)
+        if (session->entries[n - 1].said.people > 0)
             mel_session_bring_near(session);
         toss_sides(session);
     }

@@ -17,6 +17,10 @@ typedef struct {
     bool dropped; /* signs were given up with it */
 } mel_sign_checks;
 mel_sign_checks mel_signs_last_checks(const mel_session *session, size_t n);
+/* Whether checks are asked in such a session, once somebody has answered. */
+bool mel_session_may_check(const mel_session *session);
+/* Whether the last check, with which no signs were given up, is asked once more. */
+bool mel_session_checks_again(const mel_sign_checks *so_far, const mel_session *session);
 /* Contradictions to one check that make the session give up signs. */
 size_t mel_signs_answers_needed(const mel_session *session);
 /* Whether some were given up. */

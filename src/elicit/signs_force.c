@@ -7,6 +7,7 @@
 #include "elicit/active/select.h"
 #include "elicit/assumption.h"
 #include "elicit/families/families.h"
+#include "elicit/options.h"
 #include "elicit/shared.h"
 #include "elicit/signs.h"
 
@@ -44,14 +45,14 @@ static void count_check(mel_sign_checks *c, const mel_session *session, size_t i
 {
     const mel_entry *entry = &session->entries[i];
     const mel_pair pair = mel_session_pair(session, i);
-    const bool chosen = entry->answer == MEL_ANSWER_A || entry->answer == MEL_ANSWER_B;
-    const bool against = contradicts(session, &pair, entry->answer);
-    if (!entry->repeated)
+    const bool chosen = entry->said.answer == MEL_ANSWER_A || entry->said.answer == MEL_ANSWER_B;
+    const bool against = contradicts(session, &pair, entry->said.answer);
+    if (!entry->said.repeated)
         *c = (mel_sign_checks){ .first = i };
     c->asked++;
     c->contradicted += against;
     c->agreed += chosen && !against;
-    c->dropped = c->dropped || entry->drops;
+    c->dropped = c->dropped || entry->said.signs > 0;
 }
 
 mel_sign_checks mel_signs_last_checks(const mel_session *session, size_t n)
@@ -100,7 +101,7 @@ static bool find_in_force(const mel_session *session, size_t n)
         if (!session->entries[i].check)
             continue;
         count_check(&c, session, i);
-        if (session->entries[i].drops) {
+        if (session->entries[i].said.signs > 0) {
             strike(session->sign, session, c.first);
             dropped = true;
         }
@@ -144,28 +145,76 @@ mel_session_options mel_session_in_force(const mel_session *session, size_t n)
     return opt;
 }
 
-mel_status mel_session_hear_without_signs(mel_engine **out, mel_session *session, mel_answer answer,
-                                          mel_error *err)
+/* One side is better in every number by the signs in force, and groups differ alike. */
+static bool one_side_is_better(const mel_session *session, const mel_pair *pair)
 {
+    const size_t n = mel_sign_count(&session->layout);
+    bool better = false, worse = false;
+    (void)find_in_force(session, session->n_entries);
+    for (size_t i = 0; i < session->size; i++) {
+        const double apart = pair->a[i] - pair->b[i];
+        if (fabs(apart - (pair->a[i % n] - pair->b[i % n])) > same)
+            return false;
+        if (fabs(apart) <= same)
+            continue;
+        if (session->sign[i % n] == 0)
+            return false;
+        better = better || session->sign[i % n] * apart > 0.0;
+        worse = worse || session->sign[i % n] * apart < 0.0;
+    }
+    return better != worse;
+}
+
+bool mel_session_may_check(const mel_session *session)
+{
+    const mel_session_options *opt = &session->options.values;
+    return opt->strategy != MEL_STRATEGY_SEARCH && session->n_entries > 0 &&
+           !mel_asks_exchange(opt,
+                              &session->domain) && /* a rate beyond what can be asked is said to be open */
+           session->domain.pool == NULL &&         /* no given pair asks about just the signs */
+           mel_elicit_of(opt->family)->sloped &&
+           mel_signs_any_in_force(session);
+}
+
+bool mel_session_checks_again(const mel_sign_checks *so_far, const mel_session *session)
+{
+    return so_far->contradicted == so_far->asked && so_far->asked < mel_signs_answers_needed(session);
+}
+
+bool mel_session_is_check(const mel_session *session, const mel_pair *pair)
+{
+    if (!mel_session_may_check(session) || !one_side_is_better(session, pair))
+        return false;
+    const mel_sign_checks so_far = mel_signs_last_checks(session, session->n_entries);
+    if (so_far.asked > 0 && !so_far.dropped)
+        return pair->repeated && mel_session_checks_again(&so_far, session);
+    return !pair->repeated;
+}
+
+mel_status mel_session_hear_without_signs(mel_engine **out, mel_session *session, mel_error *err)
+{
+    mel_entry *entry = &session->entries[session->n_entries];
     *out = NULL;
-    if (!session->checking)
+    if (!entry->check || entry->said.signs < 0)
         return MEL_OK;
+    const mel_pair pair = mel_session_pair(session, session->n_entries);
     const mel_sign_checks c = mel_signs_last_checks(session, session->n_entries);
-    const size_t before = session->pending.repeated ? c.contradicted : 0;
-    if (before + contradicts(session, &session->pending, answer) != mel_signs_answers_needed(session))
+    const size_t before = entry->said.repeated ? c.contradicted : 0;
+    entry->said.signs = 0;
+    if (before + contradicts(session, &pair, entry->said.answer) != mel_signs_answers_needed(session))
         return MEL_OK;
-    session->entries[session->n_entries].drops = true;
+    entry->said.signs = 1;
     return mel_session_rebuild(out, session, session->n_entries + 1, err);
 }
 
 /* Both engines have foretold every answer before they heard it, so that the difference of their evidence is
  * the logarithm of the Bayes factor. */
-bool mel_session_gives_up_signs(mel_session *session, const mel_engine *without)
+bool mel_session_gives_up_signs(mel_session *session, const mel_engine *without, int recorded)
 {
     const double with_signs = ((const mel_active *)session->engine)->history.evidence;
     const double gained = ((const mel_active *)without)->history.evidence - with_signs;
-    mel_entry *entry = &session->entries[session->n_entries];
-    entry->drops = !mel_signs_dropped_singly(&session->options.values) || session->domain.face != NULL ||
-                   gained >= convincing;
-    return entry->drops;
+    const bool gives_up = recorded > 0 || !mel_signs_dropped_singly(&session->options.values) ||
+                          session->domain.face != NULL || gained >= convincing;
+    session->entries[session->n_entries].said.signs = gives_up ? 1 : -1;
+    return gives_up;
 }

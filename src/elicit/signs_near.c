@@ -12,7 +12,7 @@ void mel_session_bring_near(mel_session *session)
 {
     const mel_entry *last = &session->entries[session->n_entries - 1];
     const mel_pair before = mel_session_pair(session, session->n_entries - 1);
-    const double *best = last->answer == MEL_ANSWER_B ? before.b : before.a, people = last->people;
+    const double *best = last->said.answer == MEL_ANSWER_B ? before.b : before.a, people = last->said.people;
     mel_pair *pair = &session->pending;
     double widest = 0.0;
     for (size_t i = 0; i < session->size; i++)
@@ -25,5 +25,5 @@ void mel_session_bring_near(mel_session *session)
         pair->a[i] = (low + fmax(0.0, apart)) / people;
         pair->b[i] = (low + fmax(0.0, -apart)) / people;
     }
-    pair->people = last->people;
+    pair->people = last->said.people;
 }

@@ -41,3 +41,12 @@ void mel_metric_draw(double *out, const mel_metric *metric, mel_rng *rng)
         *lambda = fmin(fmax(*lambda, 0.0), 1.0);
     }
 }
+
+bool mel_metric_draws(double *out, const mel_metric *metric, size_t n, uint64_t seed)
+{
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    for (size_t i = 0; i < n && metric->low != NULL; i++)
+        mel_metric_draw(out + i * metric->n_coefficients, metric, &rng);
+    return metric->low != NULL;
+}

@@ -307,6 +307,23 @@ bool mel_measure_is_smooth(const mel_measure *m)
     return !m->row->corners && (m->over == MEL_GROUPS_TOGETHER || m->over == MEL_GROUPS_MEAN);
 }
 
+bool mel_measure_has_positive(const mel_measure *m)
+{
+    double *matrix = m->slope + mel_measure_cells(m), value = 0.0,
+           exchanged = 0.0; /* rows use what is before */
+    if (m->k != 2)
+        return false;
+    for (size_t turn = 0; turn < 2; turn++) {
+        for (size_t c = 0; c < mel_measure_cells(m); c++) { /* numbers that no symmetry makes equal */
+            const size_t of = turn == 0 ? c : c / 4 * 4 + 3 - c % 4;
+            matrix[c] = 1.0 + sqrt((double)(of * of + of + 2));
+        }
+        if (mel_measure_value(turn == 0 ? &value : &exchanged, m, matrix, NULL) != MEL_OK)
+            return true;
+    }
+    return fabs(value - exchanged) > 1e-9 * fmax(fabs(value), fabs(exchanged));
+}
+
 mel_orientation mel_measure_orientation(const mel_measure *m)
 {
     if (m->metric != NULL)

@@ -20,7 +20,6 @@ void mel_proba_clear(mel_proba *proba)
 {
     mel_names_free(proba->name, proba->n_columns);
     free(proba->value);
-    mel_disk_free(proba->stored);
     *proba = (mel_proba){ 0 };
 }
 
@@ -114,16 +113,21 @@ static mel_status take_row(double *to, double *off, const mel_table *table, size
     return MEL_OK;
 }
 
+typedef struct {
+    size_t n, first; /* rows that were rescaled, the number of the first one */
+    double farthest; /* from 1 */
+} rescaled_rows;
+
 /* Those of all ranks. */
-static mel_status join_rescaled(mel_rescaled *out, mel_error *err)
+static mel_status join_rescaled(rescaled_rows *out, mel_error *err)
 {
     const size_t size = mel_team_get()->size;
-    mel_rescaled *all = mel_alloc(size, sizeof *all);
+    rescaled_rows *all = mel_alloc(size, sizeof *all);
     if (all == NULL)
         return mel_fail_memory(err, "the probabilities");
     all[mel_team_get()->rank] = *out;
     mel_team_gather(all, size, sizeof *all);
-    *out = (mel_rescaled){ 0 };
+    *out = (rescaled_rows){ 0 };
     for (size_t r = 0; r < size; r++) {
         if (all[r].n > 0 && (out->n == 0 || all[r].first < out->first))
             out->first = all[r].first;
@@ -134,21 +138,21 @@ static mel_status join_rescaled(mel_rescaled *out, mel_error *err)
     return MEL_OK;
 }
 
-/* rows: of all ranks, where they are divided. */
-static mel_status note_rescaled(mel_rescaled *found, size_t rows, bool divided, mel_notes *notes,
+static mel_status note_rescaled(rescaled_rows *found, const mel_table *table, mel_notes *notes,
                                 mel_error *err)
 {
-    const mel_status status = divided ? join_rescaled(found, err) : MEL_OK;
+    const mel_status status = mel_table_is_divided(table) ? join_rescaled(found, err) : MEL_OK;
     return status != MEL_OK || found->n == 0
                ? status
                : mel_notes_warn(notes, err,
                                 "the probabilities of %s of %s rows do not sum to 1 (first in row %zu, by "
                                 "%.2g at most) and were rescaled",
-                                mel_count_text(found->n).text, mel_count_text(rows).text, found->first,
+                                mel_count_text(found->n).text,
+                                mel_count_text(mel_table_rows_of_all(table)).text, found->first,
                                 found->farthest);
 }
 
-static mel_status take_values(mel_proba *out, mel_rescaled *found, size_t *place, const mel_table *table,
+static mel_status take_values(mel_proba *out, rescaled_rows *found, size_t *place, const mel_table *table,
                               mel_error *err)
 {
     const size_t columns = mel_table_columns(table);
@@ -205,38 +209,26 @@ static mel_status report(const mel_notes *notes, const char *name, mel_format fo
 }
 
 /* Where rows are divided, all ranks refuse what one process would have refused. */
-mel_status mel_proba_block(mel_proba *out, mel_rescaled *found, const mel_table *block, mel_error *err)
-{
-    size_t place = SIZE_MAX;
-    mel_status status = check_table(&place, block, err);
-    if (status == MEL_OK)
-        status = take_values(out, found, &place, block, err);
-    return mel_table_is_divided(block) ? mel_team_agree(&place, status, err) : status;
-}
-
-mel_status mel_proba_say_rescaled(mel_proba *out, mel_rescaled *found, const char *name, mel_format format,
-                                  size_t rows, bool divided, const mel_read_options *opt, mel_error *err)
-{
-    mel_notes notes = { 0 };
-    mel_status status = note_rescaled(found, rows, divided, &notes, err);
-    out->n_rescaled = found->n;
-    if (status == MEL_OK)
-        status = report(&notes, name, format, opt, err);
-    mel_notes_clear(&notes);
-    return status;
-}
-
 mel_status mel_proba_of_table(mel_proba *out, const mel_table *table, const mel_read_options *opt,
                               mel_error *err)
 {
     mel_proba proba = { 0 };
-    mel_rescaled found = { 0 };
-    mel_status status = mel_proba_block(&proba, &found, table, err);
+    rescaled_rows found = { 0 };
+    mel_notes notes = { 0 };
+    size_t place = SIZE_MAX;
+    mel_status status = check_table(&place, table, err);
+    if (status == MEL_OK)
+        status = take_values(&proba, &found, &place, table, err);
+    if (mel_table_is_divided(table))
+        status = mel_team_agree(&place, status, err);
     if (status == MEL_OK)
         status = take_names(&proba, table, err);
     if (status == MEL_OK)
-        status = mel_proba_say_rescaled(&proba, &found, table->name, table->format,
-                                        mel_table_rows_of_all(table), table->divided != NULL, opt, err);
+        status = note_rescaled(&found, table, &notes, err);
+    if (status == MEL_OK)
+        status = report(&notes, table->name, table->format, opt, err);
+    mel_notes_clear(&notes);
+    proba.n_rescaled = found.n;
     if (status != MEL_OK) {
         mel_proba_clear(&proba);
         return status;

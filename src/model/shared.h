@@ -2,7 +2,6 @@
 #ifndef MEL_MODEL_SHARED_H
 #define MEL_MODEL_SHARED_H
 
-#include "base/disk.h"
 #include "data/shared.h"
 #include "melicit/model.h"
 
@@ -22,23 +21,12 @@ const double *mel_model_intercepts(const mel_model *model);
 typedef struct {
     size_t n_rows, n_classes;
     size_t n_columns; /* of the file: 1, or one for each class */
-    double *value;    /* row-major, n_classes numbers per row; NULL: in `stored` */
-    mel_disk *stored;
-    char **name; /* of the columns, from the header of a CSV, or NULL */
+    double *value;    /* row-major, n_classes numbers per row */
+    char **name;      /* of the columns, from the header of a CSV, or NULL */
     size_t n_rescaled;
 } mel_proba;
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err);
 void mel_proba_clear(mel_proba *proba);
-/* The same for some rows at a time. */
-typedef struct {
-    size_t n, first; /* rows that were rescaled, the number of the first one */
-    double farthest; /* from 1 */
-} mel_rescaled;
-mel_status mel_proba_block(mel_proba *out, mel_rescaled *found, const mel_table *block, mel_error *err);
-/* What is to be said when all of them were read; rows: of all ranks, where they are divided. */
-mel_status mel_proba_say_rescaled(mel_proba *out, mel_rescaled *found, const char *name, mel_format format,
-                                  size_t rows, bool divided, const mel_read_options *opt, mel_error *err);
-
 /* Fitted to labelled rows that the model has not seen, by penalised likelihood: 0.3 / n, at most 1e-3 and at
  * least 2e-4, times the squares of the offsets and of sharpness - 1 is added to twice the mean log-loss. Two
  * classes have a sharpness each (beta calibration): models err differently at either end; more share one.

@@ -84,10 +84,8 @@ static mel_status check_train(size_t k, size_t n_basis, const mel_weight_rows *t
     if (opt->passes != NULL)
         return check_passes(k, n_basis, opt, err);
     mel_status status = check_shards(train, opt, err);
-    if (status == MEL_OK && train->n_rows > 0 && (train->probability == NULL) != (opt->stored != NULL))
-        status = mel_fail(err, MEL_EINVAL, "expected probabilities of the rows, in memory or in a file");
-    if (status == MEL_OK && opt->stored != NULL && opt->probes != MEL_PROBE_FIXED)
-        status = mel_fail(err, MEL_EINVAL, "probes of the constraint problem need all rows in memory");
+    if (status == MEL_OK && train->n_rows > 0 && train->probability == NULL)
+        status = mel_fail(err, MEL_EINVAL, "expected probabilities of the training rows");
     if (status == MEL_OK && (train->n_rows > 0 || mel_train_rows(train, opt) == 0))
         status = mel_optimise_check_rows("training", train, k, n_basis, err);
     return status != MEL_OK || train->label != NULL

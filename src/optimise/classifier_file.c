@@ -113,7 +113,8 @@ mel_status mel_weighted_to_json(char **out, const mel_weighted *w, mel_error *er
         return mel_plain_classifier_json(
             out, &w->mixture,
             &(mel_classifier_source){ .class_name = (const char *const *)w->class_name,
-                                      .label = (const char *const *)w->label },
+                                      .label = (const char *const *)w->label,
+                                      .number_texts = w->number_texts },
             w->value, err);
     return mel_json_file_text(out, weighted_json(w), "the text of a classifier", err);
 }

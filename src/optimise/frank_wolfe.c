@@ -148,7 +148,7 @@ static mel_status begin(mel_run *r, const mel_weight_rows *train, mel_error *err
     if (status == MEL_OK)
         status = add_start(r, err);
     if (status == MEL_OK && w->opt.passes == NULL)
-        status = mel_packed_new(&w->packed, &w->size, train, w->opt.shards, w->opt.stored, err);
+        status = mel_packed_new(&w->packed, &w->size, train, w->opt.shards, err);
     if (status == MEL_OK)
         status = fill_totals(r, train, err);
     mel_rng rng;

@@ -2,8 +2,9 @@
 #ifndef MEL_OPTIMISE_OPTIMISE_H
 #define MEL_OPTIMISE_OPTIMISE_H
 
-#include "base/disk.h"
 #include "melicit/optimise.h"
+
+#include "base/internal.h"
 
 /* The sizes of a problem. Directions are functions u of a row along which probes leave the current
  * classifier; direction 0 is 1 everywhere and only measures. */
@@ -22,11 +23,10 @@ static inline size_t mel_weight_cells(const mel_weight_size *size)
 
 /* --- packed.c: training rows, and sums over them ------------------------------------------------ */
 
-/* Training rows, file by file (shards; NULL: of one), by class in blocks that vector units like. stored: rows
- * have no probabilities, they are there. */
+/* Training rows, file by file (shards; NULL: of one), by class in blocks that vector units like. */
 typedef struct mel_packed mel_packed;
 mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const mel_weight_rows *rows,
-                          const mel_shards *shards, const mel_disk *stored, mel_error *err);
+                          const mel_shards *shards, mel_error *err);
 void mel_packed_free(mel_packed *packed);
 /* Numbers in a block of moments: cells x directions x basis functions. */
 size_t mel_packed_moments(const mel_weight_size *size);

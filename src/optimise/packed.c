@@ -1,4 +1,4 @@
-/* Training rows in slices of blocks of one class each, in memory or on disk. */
+/* Training rows in slices of blocks of one class each. */
 #include "optimise/packed.h"
 
 #include "base/team.h"
@@ -17,10 +17,6 @@ void mel_packed_free(mel_packed *p)
     free(p->slice);
     free(p->phi);
     free(p->value);
-    mel_disk_free(p->disk);
-    for (size_t t = 0; p->reader != NULL && t < p->n_readers; t++)
-        mel_disk_buffer_clear(&p->reader[t].buffer);
-    free(p->reader);
     free(p->class_of);
     free(p->n_rows);
     free(p->at);
@@ -48,14 +44,10 @@ void mel_directions(double *u, const mel_weight_size *size, const double *probab
 typedef struct {
     const mel_weight_rows *rows;
     size_t first, end;
-    const double *probability;                         /* of row `first` */
     size_t n_patterns;                                 /* different rows of basis functions; 0: too many */
     double *pattern;                                   /* MOST_PATTERNS x n_basis */
     uint8_t *of;                                       /* of each row */
     size_t count[MOST_PATTERNS], block[MOST_PATTERNS]; /* of one class at a time: rows, first block */
-    const mel_disk *stored;                            /* where probabilities are instead */
-    mel_disk_buffer in, out;                           /* a slice as it was read, and packed for `to` */
-    mel_disk *to;                                      /* NULL: slices are in memory */
 } sorting;
 
 static void find_patterns(sorting *s, const mel_weight_size *size)
@@ -105,7 +97,7 @@ static void pack_row(mel_packed_slice *p, size_t block, size_t place, const sort
     const mel_weight_rows *rows = s->rows;
     const size_t k = p->size->k, n_basis = p->size->n_basis;
     const double *phi = mel_weight_basis_row(rows->basis, n_basis, r),
-                 *probability = s->probability + (r - s->first) * k;
+                 *probability = rows->probability + r * k;
     double *to = p->value + block * mel_packed_block(p) + place;
     for (size_t j = 0; j < k; j++)
         to[j * BLOCK] = probability[j];
@@ -160,39 +152,24 @@ static bool is_here(const mel_packed *p, size_t shard)
 }
 
 /* Calls `take` for each slice that is here. */
-static mel_status each_slice(mel_packed *p, sorting *s, const mel_shards *shards,
-                             mel_status (*take)(mel_packed_slice *slice, sorting *s, mel_error *err),
-                             mel_error *err)
+static void each_slice(mel_packed *p, sorting *s, const mel_shards *shards,
+                       void (*take)(mel_packed_slice *slice, sorting *s))
 {
-    mel_status status = MEL_OK;
     for (size_t shard = 0; shard < p->n_shards; shard++) {
         const size_t begin = shard_start(s->rows, shards, shard),
                      n = shard_start(s->rows, shards, shard + 1) - begin, of = p->slices[shard],
                      m = p->slices[shard + 1] - of;
-        for (size_t j = 0; j < m && is_here(p, shard) && status == MEL_OK; j++) {
+        for (size_t j = 0; j < m && is_here(p, shard); j++) {
             s->first = begin + j * n / m;
             s->end = begin + (j + 1) * n / m;
-            status = take(&p->slice[of + j], s, err);
+            take(&p->slice[of + j], s);
         }
     }
-    return status;
 }
 
 static size_t slice_values(const mel_packed_slice *slice)
 {
     return slice->n_blocks * mel_packed_block(slice);
-}
-
-/* Where values go: to disk when the program wants that of rows, unless they are few. */
-static mel_status place_values(mel_packed *p, size_t values, mel_error *err)
-{
-    if (mel_disk_wanted(values * sizeof *p->value)) {
-        p->n_readers = (size_t)mel_thread_count(p->size.threads);
-        p->reader = mel_alloc_zero(p->n_readers, sizeof *p->reader);
-        return p->reader != NULL ? mel_disk_new(&p->disk, err) : mel_fail_memory(err, "training rows");
-    }
-    p->value = mel_alloc_zero(values, sizeof *p->value);
-    return p->value != NULL ? MEL_OK : mel_fail_memory(err, "training rows");
 }
 
 /* Blocks of all slices are parts of the same arrays. */
@@ -208,19 +185,16 @@ static mel_status make_room(mel_packed *p, mel_error *err)
     p->phi = mel_alloc_zero(blocks, n_basis * sizeof *p->phi);
     p->class_of = mel_alloc_zero(blocks, sizeof *p->class_of);
     p->n_rows = mel_alloc_zero(blocks, sizeof *p->n_rows);
-    if (p->phi == NULL || p->class_of == NULL || p->n_rows == NULL)
+    p->value = mel_alloc_zero(values, sizeof *p->value);
+    if (p->phi == NULL || p->class_of == NULL || p->n_rows == NULL || p->value == NULL)
         return mel_fail_memory(err, "training rows");
-    const mel_status status = place_values(p, values, err);
-    if (status != MEL_OK)
-        return status;
     blocks = values = 0;
     for (size_t i = 0; i < n_slices; i++) {
         mel_packed_slice *s = &p->slice[i];
         s->phi = p->phi + blocks * n_basis;
         s->class_of = p->class_of + blocks;
         s->n_rows = p->n_rows + blocks;
-        s->value = p->value != NULL ? p->value + values : NULL;
-        s->at = values * sizeof *s->value;
+        s->value = p->value + values;
         blocks += s->n_blocks;
         values += slice_values(s);
     }
@@ -253,46 +227,11 @@ static bool cut(mel_packed *p, const mel_weight_rows *rows, const mel_shards *sh
     return p->slice != NULL && p->at != NULL && p->place != NULL;
 }
 
-static mel_status count_blocks(mel_packed_slice *slice, sorting *s, mel_error *err)
-{
-    (void)err;
-    plan_slice(slice, s);
-    return MEL_OK;
-}
-
-/* Probabilities of the rows of a slice. */
-static mel_status take_rows(sorting *s, size_t k, mel_error *err)
-{
-    if (s->stored == NULL) {
-        s->probability = s->rows->probability + s->first * k;
-        return MEL_OK;
-    }
-    const size_t row = k * sizeof *s->probability;
-    const void *bytes = NULL;
-    const mel_status status =
-        mel_disk_read(&bytes, s->stored, s->first * row, (s->end - s->first) * row, &s->in, err);
-    s->probability = bytes;
-    return status;
-}
-
 /* A slice is planned twice: to know how large all of them are, and when it is filled. */
-static mel_status fill_slice(mel_packed_slice *slice, sorting *s, mel_error *err)
+static void fill_slice(mel_packed_slice *slice, sorting *s)
 {
     plan_slice(slice, s);
-    const size_t bytes = slice_values(slice) * sizeof *slice->value;
-    mel_status status = take_rows(s, slice->size->k, err);
-    if (status != MEL_OK || s->to == NULL) {
-        if (status == MEL_OK)
-            pack_slice(slice, s);
-        return status;
-    }
-    if (!mel_disk_buffer_hold(&s->out, bytes))
-        return mel_fail_memory(err, "training rows");
-    slice->value = memset(s->out.bytes, 0, bytes);
     pack_slice(slice, s);
-    status = mel_disk_add(s->to, slice->value, bytes, err);
-    slice->value = NULL;
-    return status;
 }
 
 /* Rows of the largest slice. */
@@ -313,20 +252,18 @@ static mel_status pack(mel_packed *p, sorting *s, const mel_shards *shards, mel_
     if (s->pattern == NULL || !cut(p, s->rows, shards) ||
         (s->of = mel_alloc(most_rows(p, s->rows, shards), sizeof *s->of)) == NULL)
         return mel_fail_memory(err, "training rows");
-    mel_status status = each_slice(p, s, shards, count_blocks, err);
+    each_slice(p, s, shards, plan_slice);
+    const mel_status status = make_room(p, err);
     if (status == MEL_OK)
-        status = make_room(p, err);
-    s->to = p->disk;
-    if (status == MEL_OK)
-        status = each_slice(p, s, shards, fill_slice, err);
-    return status == MEL_OK && p->disk != NULL ? mel_disk_finish(p->disk, err) : status;
+        each_slice(p, s, shards, fill_slice);
+    return status;
 }
 
 mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const mel_weight_rows *rows,
-                          const mel_shards *shards, const mel_disk *stored, mel_error *err)
+                          const mel_shards *shards, mel_error *err)
 {
     *out = NULL;
-    sorting s = { .rows = rows, .stored = stored };
+    sorting s = { .rows = rows };
     mel_packed *p = mel_alloc_zero(1, sizeof *p);
     if (p == NULL)
         return mel_fail_memory(err, "training rows");
@@ -334,8 +271,6 @@ mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const m
     const mel_status status = pack(p, &s, shards, err);
     free(s.pattern);
     free(s.of);
-    mel_disk_buffer_clear(&s.in);
-    mel_disk_buffer_clear(&s.out);
     if (status != MEL_OK) {
         mel_packed_free(p);
         return status;

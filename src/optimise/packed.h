@@ -1,8 +1,7 @@
-/* Training rows in blocks: how they lie in memory or on disk, and sums over one of them. */
+/* Training rows in blocks: how they lie in memory, and sums over one of them. */
 #ifndef MEL_OPTIMISE_PACKED_H
 #define MEL_OPTIMISE_PACKED_H
 
-#include "base/disk.h"
 #include "optimise/optimise.h"
 
 enum {
@@ -21,7 +20,6 @@ typedef struct {
     uint32_t *class_of; /* of each block */
     uint32_t *n_rows;   /* in each block; the rest is 0 */
     double *value; /* per block: k probabilities, then unless constant n_basis functions, a column each */
-    size_t at;     /* where that is on disk, if it is: value is NULL then */
 } mel_packed_slice;
 
 /* Numbers of a block. */
@@ -30,23 +28,13 @@ static inline size_t mel_packed_block(const mel_packed_slice *slice)
     return (slice->size->k + (slice->constant ? 0 : slice->size->n_basis)) * MEL_PACKED_BLOCK;
 }
 
-/* What a thread reads from disk, and how that went. */
-typedef struct {
-    mel_disk_buffer buffer;
-    mel_status status;
-    mel_error err;
-} mel_packed_reader;
-
 struct mel_packed {
     mel_weight_size size;
     size_t n_shards, n_blocks; /* blocks: of the slices that are here */
     bool divided;              /* file s is at rank s % ranks */
     size_t *slices;            /* n_shards + 1: how many come before those of each file */
     mel_packed_slice *slice;   /* those of other ranks are empty */
-    double *phi, *value;       /* of all slices; value NULL: on disk */
-    mel_disk *disk;
-    size_t n_readers;          /* threads of a pass, then */
-    mel_packed_reader *reader; /* of each of them */
+    double *phi, *value;       /* of all slices */
     uint32_t *class_of, *n_rows;
     /* Of the files that are summed up at a time: which slice is where in the sums, where each slice is, and
      * where those of each rank begin. */

@@ -1,4 +1,4 @@
-/* Sums over all training rows for a rule, slice by slice; where rows are on disk, some blocks at a time. */
+/* Sums over all training rows for a rule, slice by slice. */
 #include "optimise/packed.h"
 
 #include "base/reduce.h"
@@ -9,7 +9,6 @@
 
 enum { FEW_BLOCKS = 512 }; /* a pass over fewer is over before a second thread is awake */
 static const size_t sum_budget = (size_t)64 << 20; /* bytes of sums, all slices together */
-static const size_t piece_bytes = (size_t)1 << 20; /* read from disk at a time */
 
 size_t mel_packed_moments(const mel_weight_size *size)
 {
@@ -22,57 +21,15 @@ typedef struct {
     size_t n, n_all; /* sums of a slice, and with scratch behind them */
 } pass;
 
-static void sum_blocks(double *sums, const pass *own, const mel_packed_slice *s)
-{
-    for (size_t b = 0; b < s->n_blocks; b++)
-        mel_packed_add_block(sums, s, b, own->weight, sums + own->n);
-}
-
-/* A slice on disk, some of its blocks at a time. */
-static mel_status sum_pieces(double *sums, const pass *own, const mel_packed_slice *s,
-                             mel_disk_buffer *buffer, mel_error *err)
-{
-    const size_t bytes = mel_packed_block(s) * sizeof *s->value,
-                 most = piece_bytes > bytes ? piece_bytes / bytes : 1;
-    mel_status status = MEL_OK;
-    for (size_t from = 0; from < s->n_blocks && status == MEL_OK; from += most) {
-        mel_packed_slice piece = *s;
-        const void *value = NULL;
-        piece.n_blocks = s->n_blocks - from < most ? s->n_blocks - from : most;
-        status = mel_disk_read(&value, own->packed->disk, s->at + from * bytes, piece.n_blocks * bytes,
-                               buffer, err);
-        piece.phi = s->phi + from * s->size->n_basis;
-        piece.class_of = s->class_of + from;
-        piece.n_rows = s->n_rows + from;
-        piece.value = (double *)(uintptr_t)value; /* only read */
-        if (status == MEL_OK)
-            sum_blocks(sums, own, &piece);
-    }
-    return status;
-}
-
 static void sum_slice(double *sums, size_t place, size_t thread, void *user)
 {
+    (void)thread;
     const pass *own = user;
     const mel_packed *p = own->packed;
     const mel_packed_slice *s = &p->slice[p->at[place]];
     memset(sums, 0, own->n_all * sizeof *sums);
-    if (p->disk == NULL) {
-        sum_blocks(sums, own, s);
-        return;
-    }
-    mel_packed_reader *r = &p->reader[thread];
-    if (r->status == MEL_OK)
-        r->status = sum_pieces(sums, own, s, &r->buffer, &r->err);
-}
-
-/* How reading went in all threads. */
-static mel_status reading(const mel_packed *p, mel_error *err)
-{
-    for (size_t t = 0; p->reader != NULL && t < p->n_readers; t++)
-        if (p->reader[t].status != MEL_OK)
-            return mel_fail(err, p->reader[t].status, "%s", p->reader[t].err.text);
-    return MEL_OK;
+    for (size_t b = 0; b < s->n_blocks; b++)
+        mel_packed_add_block(sums, s, b, own->weight, sums + own->n);
 }
 
 /* The slices of a file are added up, then its sums are added to those of the files before. */
@@ -99,10 +56,9 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     double *part = mel_alloc(room < all ? room : all, n_all * sizeof *part);
     if (part == NULL)
         return mel_fail_memory(err, "sums over training rows");
-    const int threads = p->reader != NULL ? (int)p->n_readers : mel_thread_count(size->threads);
+    const int threads = mel_thread_count(size->threads);
     memset(moment, 0, n * sizeof *moment);
-    mel_status status = MEL_OK;
-    for (size_t from = 0, to; from < p->n_shards && status == MEL_OK; from = to) {
+    for (size_t from = 0, to; from < p->n_shards; from = to) {
         for (to = from + 1; to < p->n_shards && p->slices[to + 1] - p->slices[from] <= room;)
             to++;
         const size_t n_slices = mel_slices_deal(p->first, p->at, p->place, p->slices, p->divided, from, to);
@@ -116,10 +72,9 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
                                        .user = &(pass){ p, weight, n, n_all },
                                        .first = p->divided ? p->first : NULL });
         join(moment, n, n_all, p, part, from, to);
-        status = reading(p, err);
     }
     free(part);
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_packed_sums(double *moment, const mel_packed *p, const double *weight, mel_error *err)

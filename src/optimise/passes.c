@@ -161,7 +161,7 @@ static mel_status take_sums(double *sum, const mel_passes *p, const mel_weight_r
 {
     const mel_weight_size size = size_of(p, threads);
     mel_packed *packed = NULL;
-    mel_status status = mel_packed_new(&packed, &size, rows, NULL, NULL, err);
+    mel_status status = mel_packed_new(&packed, &size, rows, NULL, err);
     if (status == MEL_OK)
         status = mel_packed_totals(sum, packed, err);
     if (status == MEL_OK)

@@ -1,4 +1,5 @@
 /* Sentences about what no answers of this kind can tell: what was taken for granted, and how far it holds. */
+#include "elicit/shared.h"
 #include "oracle/noise/noise.h"
 #include "outcome/outcome.h"
 #include "problem/shared.h"
@@ -44,7 +45,7 @@ static void state_sampling(mel_outcome_work *w)
     const mel_outcome *o = &w->out;
     const mel_decision *d = &o->decisions[0];
     const mel_digits rows = mel_digits_count(o->rows);
-    if (o->domain->ball != NULL)
+    if (o->domain->ball != NULL && mel_session_questions(w->session) == MEL_QUESTIONS_FAR)
         mel_outcome_say(w, MEL_ABOUT_LIMITS, "sampling",
                         "Whether the same weights hold for very good classifiers: the questions were about a "
                         "ball of achievable ones around random guessing.");

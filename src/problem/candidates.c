@@ -149,7 +149,22 @@ static double mean_share(const mel_pool *pool, size_t i)
     return first + more / (double)pool->n;
 }
 
-/* Shares of all rows only compare where classes are equally common. */
+mel_status mel_pool_check_shares(const mel_pool *pool, const char *const *class_name, const char *file,
+                                 const char *advice, mel_error *err)
+{
+    for (size_t i = 0; i < pool->layout.n_classes; i++) {
+        const double mean = mean_share(pool, i);
+        for (size_t c = 0; c < pool->n; c++)
+            if (fabs(share_of(pool, c, i) - mean) > MEL_POOL_ROUNDING)
+                return mel_fail(
+                    err, MEL_EDATA,
+                    "%s: class \"%s\" is %.4g of the rows of \"%s\" and %.4g on average; shares of "
+                    "all rows do not compare then, rates do%s",
+                    file, class_name[i], share_of(pool, c, i), pool->name[c], mean, advice);
+    }
+    return MEL_OK;
+}
+
 static mel_status find_class_share(mel_problem *problem, const char *file, mel_error *err)
 {
     const mel_pool *pool = problem->pool;
@@ -157,16 +172,10 @@ static mel_status find_class_share(mel_problem *problem, const char *file, mel_e
     problem->class_share = mel_alloc(k, sizeof *problem->class_share);
     if (problem->class_share == NULL)
         return mel_fail_memory(err, "the shares of the classes");
-    for (size_t i = 0; i < k; i++) {
-        const double mean = problem->class_share[i] = mean_share(pool, i);
-        for (size_t c = 0; c < pool->n && pool->layout.kind == MEL_CONFUSION; c++)
-            if (fabs(share_of(pool, c, i) - mean) > MEL_POOL_ROUNDING)
-                return mel_fail(
-                    err, MEL_EDATA,
-                    "%s: class \"%s\" is %.4g of the rows of \"%s\" and %.4g on average; shares of "
-                    "all rows do not compare then, rates do (--kind rates)",
-                    file, problem->class_name[i], share_of(pool, c, i), pool->name[c], mean);
-    }
+    for (size_t i = 0; i < k; i++)
+        problem->class_share[i] = mean_share(pool, i);
+    if (pool->layout.kind == MEL_CONFUSION)
+        TRY(mel_pool_check_shares(pool, problem->class_name, file, " (--kind rates)", err));
     bool known = true;
     for (size_t i = 0; i < k; i++)
         known = known && isfinite(problem->class_share[i]) && problem->class_share[i] > 0.0;

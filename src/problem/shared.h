@@ -94,11 +94,6 @@ mel_status mel_proba_read_classes(mel_proba *out, const char *path, const mel_cl
  * has no name or a general one such as "p"; another name is refused. */
 mel_status mel_proba_order(mel_proba *proba, const char *path, const char *given, const mel_classes *classes,
                            mel_error *err);
-/* Both for a pattern of NPY files whose rows go to disk as they are read (base/disk.h); read->shards knows
- * them. *stored: false when the files are of another kind, and are to be read as a whole. */
-mel_status mel_proba_store(bool *stored, mel_proba *out, const char *path, const char *columns,
-                           const mel_classes *classes, const mel_read_options *read, mel_error *err);
-
 /* A labelled table that was read. */
 typedef struct {
     char *path;       /* what its file is called */
@@ -160,6 +155,10 @@ typedef struct {
 mel_status mel_pool_read(mel_pool *out, const char *path, const mel_pool_about *about,
                          const mel_read_options *read, mel_error *err);
 void mel_pool_clear(mel_pool *pool);
+/* MEL_EDATA where classes are not equally common for all classifiers: shares of all rows do not compare then.
+ * The advice ends the sentence. */
+mel_status mel_pool_check_shares(const mel_pool *pool, const char *const *class_name, const char *file,
+                                 const char *advice, mel_error *err);
 /* Whether any of its classifiers comes with counts. */
 bool mel_pool_has_counts(const mel_pool *pool);
 /* The classes and groups that the columns of a pool name, where no metric says them: of true>predicted, and

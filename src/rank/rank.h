@@ -43,6 +43,11 @@ static inline int mel_rank_compare(double x, double y, mel_orientation orientati
 bool mel_rank_stands(size_t n, const double *values, mel_orientation orientation, size_t n_order,
                      const size_t *order, const bool *named);
 
+/* How probable an order is by these values alone: 0 where it does not stand, and where several are equal any
+ * order of them is as likely. */
+double mel_rank_order_share(size_t n, const double *values, mel_orientation orientation, size_t n_order,
+                            const size_t *order, const bool *named);
+
 /* MEL_EINVAL naming the first number that is not finite: "value 3 is nan". */
 mel_status mel_rank_check_values(size_t n, const double *values, const char *what, mel_error *err);
 /* Positions, best first, ties by position; scratch has n numbers. */

@@ -61,8 +61,8 @@ static void sum_up(double *first, double *whole, const work *w)
         first[i] = 0.0;
     for (size_t s = 0; s < w->n_samples; s++) {
         add_first(first, w, s);
-        if (mel_rank_stands(w->n, w->values + s * w->n, w->orientation, w->n, w->order, NULL))
-            *whole += w->weight[s];
+        *whole += w->weight[s] *
+                  mel_rank_order_share(w->n, w->values + s * w->n, w->orientation, w->n, w->order, NULL);
     }
     for (size_t i = 0; i + 1 < w->n; i++) {
         double *one = &first[w->order[i]], *next = &first[w->order[i + 1]];

@@ -139,6 +139,21 @@ bool mel_rank_stands(size_t n, const double *values, mel_orientation orientation
     return true;
 }
 
+double mel_rank_order_share(size_t n, const double *values, mel_orientation orientation, size_t n_order,
+                            const size_t *order, const bool *named)
+{
+    double share = mel_rank_stands(n, values, orientation, n_order, order, named) ? 1.0 : 0.0;
+    for (size_t i = 0; i < n_order && share > 0.0; i++) {
+        size_t equals = 0; /* that could stand here as well, itself among them */
+        for (size_t j = i; j < n_order; j++)
+            equals += mel_rank_compare(values[order[j]], values[order[i]], orientation) == 0;
+        for (size_t j = 0; named != NULL && j < n; j++)
+            equals += !named[j] && mel_rank_compare(values[j], values[order[i]], orientation) == 0;
+        share /= (double)equals;
+    }
+    return share;
+}
+
 mel_status mel_rank_order_probability(double *out, size_t n_samples, size_t n, const double *values,
                                       mel_orientation orientation, size_t n_order, const size_t *order,
                                       mel_error *err)
@@ -150,12 +165,12 @@ mel_status mel_rank_order_probability(double *out, size_t n_samples, size_t n, c
     if (named == NULL)
         return mel_fail_memory(err, "the order of a pool");
     status = check_order(named, n, n_order, order, err);
-    size_t standing = 0;
+    double standing = 0.0;
     for (size_t s = 0; status == MEL_OK && s < n_samples; s++)
-        standing += mel_rank_stands(n, values + s * n, orientation, n_order, order, named);
+        standing += mel_rank_order_share(n, values + s * n, orientation, n_order, order, named);
     free(named);
     if (status == MEL_OK)
-        *out = (double)standing / (double)n_samples;
+        *out = standing / (double)n_samples;
     return status;
 }
 

@@ -307,25 +307,22 @@ static mel_status fill_result(mel_feasibility *out, const mel_space *space, cons
     return make_blend(&out->blend, space, parts, err);
 }
 
+/* The parts keep `halt`, which lives as long as they do. */
 static mel_status achieve(mel_feasibility *out, const mel_space *space, part *parts, const double *point,
-                          double delta, const mel_progress *progress, mel_error *err)
+                          double delta, mel_halt *halt, mel_error *err)
 {
-    static const mel_progress silent = { 0 };
-    mel_halt halt = { .progress = progress != NULL ? progress : &silent,
-                      .what = "looking for the classifier at a point",
-                      .every = mel_steps_unasked(space) };
     mel_status status = MEL_OK;
     for (size_t g = 0; g < space->n_groups && status == MEL_OK; g++) {
         status = part_init(&parts[g], space, g, point, err);
         parts[g].distance = INFINITY;
-        parts[g].set.set.halt = &halt;
+        parts[g].set.set.halt = halt;
     }
     if (status != MEL_OK)
         return status;
     mel_blas_hold();
     solve_all(parts, space->n_groups, delta);
     mel_blas_release();
-    status = mel_halt_report(&halt, 1.0, err);
+    status = mel_halt_report(halt, 1.0, err);
     return status == MEL_OK ? fill_result(out, space, parts, point, delta, err) : status;
 }
 
@@ -341,7 +338,11 @@ mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const
     part *parts = mel_alloc_zero(space->n_groups, sizeof *parts);
     if (parts == NULL)
         return mel_fail_memory(err, "the closest statistics");
-    const mel_status status = achieve(out, space, parts, point, delta, progress, err);
+    static const mel_progress silent = { 0 };
+    mel_halt halt = { .progress = progress != NULL ? progress : &silent,
+                      .what = "looking for the classifier at a point",
+                      .every = mel_steps_unasked(space) };
+    const mel_status status = achieve(out, space, parts, point, delta, &halt, err);
     for (size_t g = 0; g < space->n_groups; g++)
         part_clear(&parts[g]);
     free(parts);

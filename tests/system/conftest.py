@@ -113,6 +113,27 @@ class Outcome:
         return self
 
 
+EFFORT = {"seconds", "steps", "passes", "iterations", "queries", "starts"}  # counts that the last bit of a sum may change
+
+
+def alike(a, b, where="", tolerance=1e-9):
+    """The same but for rounding, the effort of searches, and names of files that are patterns in b."""
+    if isinstance(a, dict):
+        assert isinstance(b, dict) and a.keys() == b.keys(), where
+        for key in a.keys() - EFFORT:
+            alike(a[key], b[key], f"{where}.{key}", tolerance)
+    elif isinstance(a, (list, tuple)):
+        assert len(a) == len(b), where
+        for i, (x, y) in enumerate(zip(a, b)):
+            alike(x, y, f"{where}[{i}]", tolerance)
+    elif isinstance(a, float) or isinstance(b, float):
+        assert b == pytest.approx(a, rel=tolerance, abs=tolerance), where
+    elif isinstance(a, str):
+        assert a == b or "*" in b, where
+    else:
+        assert a == b, where
+
+
 class Melicit:
     """Runs the program in a folder of its own."""
 

@@ -67,7 +67,7 @@ def test_two_alike(pool):
     rows = [[90000, 10000, 200000, 700000], [90000, 10000, 200000, 700000], [20000, 80000, 150000, 750000]]
     write_pool(pool, "alike.csv", ("tp", "fn", "fp", "tn"), rows, ["one", "its copy", "another"])
     got = pool("elicit", "--candidates", "alike.csv", *CLASSES, "--oracle", "sim:doctor.json", "--json").done().json
-    assert got["order_probability"] >= 0.95
+    assert 0.475 <= got["order_probability"] <= 0.5  # the copy may as well stand first
     order = {one["name"]: one for one in got["order"]}
     assert order["one"]["best_probability"] == order["its copy"]["best_probability"] >= 0.475
     assert got["order"][0]["beats_next"] == 0.5

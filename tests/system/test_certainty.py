@@ -183,8 +183,8 @@ def test_measures_of_two_columns(melicit, named):
     """tp and tn are enough where the value does not depend on how the mistakes share the rest; then it is that of the whole matrix."""
     rng = numpy.random.default_rng(8)
     enough = named in ("accuracy", "f1", "jaccard", "macro-f1")
-    counts = rng.integers(5, 60, (6, 4))
-    counts[:, 3] = 200 - counts[:, :3].sum(axis=1)
+    tp, tn = rng.integers(5, 75, 6), rng.integers(5, 115, 6)
+    counts = numpy.column_stack([tp, tn, 120 - tn, 80 - tp])
     for unit, more in ((200, ""), (1, ",n")):
         def write(name, columns):
             header = "name," + ",".join("tp tn fp fn".split()[j] for j in columns) + more

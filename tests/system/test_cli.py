@@ -121,6 +121,14 @@ def test_version(melicit):
     assert "OpenBLAS" in told["libraries"]["openblas"]
 
 
+@pytest.mark.plain("a sanitizer takes more address space than that")
+@pytest.mark.parametrize("limit", ["v", "d"])
+def test_limits_of_the_shell(melicit, limit):
+    """OpenBLAS waits for ever for address space that it does not get: a sentence instead."""
+    ran = subprocess.run(["sh", "-c", f"ulimit -{limit} 120000; exec {PROGRAM} --version"], capture_output=True, text=True, timeout=60, env=environment())
+    assert ran.returncode == 1 and f"ulimit -{limit}" in ran.stderr and "OPENBLAS_NUM_THREADS" in ran.stderr
+
+
 def test_manual_page_renders_without_warnings(melicit):
     page = melicit("help", "--man").done().out
     melicit.write("melicit.1", page)
@@ -208,6 +216,7 @@ def test_reference_in_the_documentation_is_current(melicit):
         (["predict", "--model", "m", "--data", "d"], ["--out FILE is required"]),
         (["train", "--labl", "x"], ["--labl", "did you mean --label?"]),
         (["train", "--labl=x"], ["--labl;", "did you mean --label?"]),
+        (["train", "--memory", "512M"], ["no option --memory any more", "page cache"]),
         (["train", "--xylophone"], ["--xylophone", "--help"]),
         (["train", "-x"], ["-x"]),
         (["train", "--ma", "3"], ["--max-rows", "--max-bytes"]),

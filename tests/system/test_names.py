@@ -28,6 +28,66 @@ def hull(melicit, *words):
     return numpy.array(got["vertices"])
 
 
+# --- names of rows ------------------------------------------------------------------------------------
+
+
+def write_named(melicit, name, header, names, cells, way):
+    """A frame of pandas (no name above its index), R's write.csv (in quotes) and write.table (one cell less in the header)."""
+    head = {"pandas": "," + header, "csv": '"",' + header, "table": header.replace(",", "\t")}[way]
+    lines = [f'"{n}",{c}' if way != "pandas" else f"{n},{c}" for n, c in zip(names, cells)]
+    melicit.write(name, head + "\n" + "".join((line.replace(",", "\t") if way == "table" else line) + "\n" for line in lines))
+
+
+@pytest.mark.parametrize("way, kind", [("pandas", "texts"), ("pandas", "numbers"), ("csv", "texts"), ("csv", "numbers"), ("table", "texts")])
+def test_rows_of_other_orders_are_matched_by_their_names(melicit, way, kind):
+    """All files of a command in an order each: the values are those of files in one order without names, and the warnings say so."""
+    rng = numpy.random.default_rng(len(way + kind))
+    n = 240
+    y, g, h = rng.random(n) < 0.4, rng.integers(0, 2, n), rng.integers(0, 2, n)
+    p = 1 / (1 + numpy.exp(-(2.5 * y - 1 + 0.5 * g + rng.normal(size=n))))
+    called = [f"s{i}" for i in rng.permutation(n)] if kind == "texts" else [str(i) for i in 3 + 2 * rng.permutation(n)]
+    cells = {"p": ("no,yes", [f"{1 - v!r},{v!r}" for v in p.tolist()]), "y": ("label", ["yes" if v else "no" for v in y]),
+             "d": ("said", ["yes" if v > 0.4 else "no" for v in p]), "g": ("group", ["uv"[v] for v in g]), "h": ("h", [str(v) for v in h])}
+    for name, (header, column) in cells.items():
+        melicit.write(f"{name}.csv", header + "\n" + "".join(f"{c}\n" for c in column))
+        order = rng.permutation(n)
+        write_named(melicit, f"n{name}.csv", header, [called[i] for i in order], [column[i] for i in order], way)
+    melicit.write("t.json", metric_text("linear", layout("rates", "offdiagonal", 2, ["u", "v"], ["no", "yes"]), "cost", a=[0.1, 0.3, 0.2, 0.4]))
+    for verb in (("score", "--named", "accuracy", "--labels", "y", "--predictions", "d", "--groups", "g"),
+                 ("rank", "--named", "accuracy", "--labels", "y", "--predictions", "d"),
+                 ("apply", "--metric", "t.json", "--probs", "p", "--labels", "y", "--groups", "g", "--out", "c.json"),
+                 ("optimise", "--metric", "g-mean", "--iterations", 3, "--basis", "default+columns:h", "--probs", "p", "--labels", "y", "--validation-probs", "p",
+                  "--validation-labels", "y", "--validation-groups", "g", "--features", "h", "--validation-features", "h")):
+        plain, named = (melicit(*(f"{before}{w}.csv" if w in cells else w for w in verb), "--json").done().json for before in ("", "n"))
+        for one in (plain, named):
+            one["all"] = [v["value"] for v in one.get("order", [])] + [one[k] for k in ("value", "validation", "rule") if k in one and not isinstance(one[k], (str, dict))]
+        assert named["all"] == pytest.approx(plain["all"], abs=1e-9) and plain["all"], verb
+        assert [w for w in named["warnings"] if "in another order" in w and "matched by their names" in w], verb
+    decided = []
+    for before in ("", "n"):
+        melicit("predict", "--classifier", "c.json", "--probs", f"{before}p.csv", "--groups", f"{before}g.csv", "--chances", "--out", "e.npy").done()
+        decided.append(melicit.load("e.npy"))
+    names = [row[0] for row in melicit.rows("np.csv")[1:]] if way != "table" else [line.split()[0].strip('"') for line in (melicit.folder / "np.csv").read_text().split("\n")[1:-1]]
+    assert numpy.allclose(decided[0][[called.index(name) for name in names]], decided[1])  # in the order of the probabilities
+
+
+def test_rows_of_other_names_are_refused(melicit):
+    def write(name, names, header="label", cell="ab"):
+        melicit.write(f"{name}.csv", f",{header}\n" + "".join(f"{v},{cell[i % 2]}\n" for i, v in enumerate(names)))
+
+    score = ("score", "--named", "accuracy", "--labels", "y.csv", "--predictions", "d.csv")
+    write("y", range(400, 640))
+    for names, said in ((range(401, 641), "row 241 has a name that no row of y.csv has"), ([*range(639, 401, -1), 401, 401], "rows 240 and 241 have the same name"),
+                        (range(240), "row 2 has a name that no row of y.csv has")):
+        write("d", names)
+        melicit(*score).refused(3, "d.csv: " + said, "index=False")
+    for labels, decisions in ((range(1, 241), range(240)),  # each counts its rows: names that say nothing
+                              ([*range(120)] * 2, [*range(120)] * 2)):  # two frames, one below the other, in both files
+        write("y", labels)
+        write("d", decisions)
+        assert melicit(*score, "--json").done().json["value"] == 1
+
+
 # --- NPY files ----------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 The same 300 training and 200 test rows are written 40 times: under other labels (so that their sorted order differs), as
 CSV, NPY or LIBSVM, with the columns in another order. Files in between, metrics and pools change their layout too. What
-train, predict, score, apply, rank and elicit say is compared class by class with plain NumPy and with the first run."""
+train, predict, score, apply, optimise, rank and elicit say is compared class by class with plain NumPy and with the first run."""
 
 import numpy
 import pytest
@@ -21,8 +21,8 @@ def rows(k):
     return x.round(3), y
 
 
-def write_table(path, x, labels, order, kind, label_at):
-    """The table with features in this order; returns what the label column is called."""
+def write_table(path, x, labels, order, kind, label_at, texts=False):
+    """The table with features in this order; returns what the label column is called. texts: labels in quotes."""
     names = [f"x{i}" for i in order]
     if kind == "svm":
         path.write_text("".join(f"{label} " + " ".join(f"{j + 1}:{row[i]!r}" for j, i in enumerate(order)) + "\n"
@@ -34,38 +34,41 @@ def write_table(path, x, labels, order, kind, label_at):
     lines = [names[:label_at] + ["label"] + names[label_at:]]
     for label, row in zip(labels, x.tolist()):
         cells = [repr(row[i]) for i in order]
-        lines.append(cells[:label_at] + [label] + cells[label_at:])
+        lines.append(cells[:label_at] + [f'"{label}"' if texts else label] + cells[label_at:])
     path.write_text("".join(",".join(line) + "\n" for line in lines))
     return "label"
 
 
-def write_labels(path, labels):
+def write_labels(path, labels, texts):
     if path.suffix == ".npy":
-        numpy.save(path, numpy.array([float(label) for label in labels]))
+        numpy.save(path, numpy.array([label if texts else float(label) for label in labels]))
     else:
-        path.write_text("label\n" + "".join(f"{label}\n" for label in labels))
+        path.write_text("label\n" + "".join(f'"{label}"\n' if texts else f"{label}\n" for label in labels))
 
 
-def by_value(names):
-    """Names in the order of scikit-learn's classes_."""
-    return sorted(names, key=float) if all(name.lstrip("-").isdigit() for name in names) else sorted(names)
+def are_numbers(names):
+    return all(name.lstrip("-").isdigit() for name in names)
 
 
-def read_probabilities(melicit, name, called):
+def by_value(names, texts):
+    """Names in the order of scikit-learn's classes_; texts: those that look like numbers are texts."""
+    return sorted(names, key=float) if are_numbers(names) and not texts else sorted(names)
+
+
+def read_probabilities(melicit, name, called, texts):
     """Columns in the order A, B, C."""
     if name.endswith(".npy"):
-        return melicit.load(name)[:, [by_value(called).index(c) for c in called]]
+        return melicit.load(name)[:, [by_value(called, texts).index(c) for c in called]]
     header, *cells = melicit.rows(name)
     return numpy.array(cells, float)[:, [header.index(c) for c in called]]
 
 
-def read_decisions(melicit, name, called):
+def read_decisions(melicit, name, called, texts):
     """0 for A, 1 for B, 2 for C."""
     if name.endswith(".csv"):
         return numpy.array([called.index(row[0]) for row in melicit.rows(name)[1:]])
     d = melicit.load(name)
-    numbers = all(c.lstrip("-").isdigit() for c in called)
-    return numpy.array([called.index(str(int(v)) if numbers else by_value(called)[int(v)]) for v in d])
+    return numpy.array([called.index(str(int(v)) if are_numbers(called) else by_value(called, texts)[int(v)]) for v in d])
 
 
 class Run:
@@ -75,14 +78,15 @@ class Run:
         rng = self.rng = numpy.random.default_rng(number)
         self.k, self.number = k, number
         self.kind = ["csv", "npy", "svm"][number % 3]
-        texts = [["no", "yes", "maybe"], ["zeta", "alpha", "m u"], ["10", "9", "2"], ["-1", "1", "0"]]
-        names = [t for t in texts if self.kind == "csv" or t[0].lstrip("-").isdigit()]
+        texts = [["10", "9", "2"], ["no", "yes", "maybe"], ["-1", "1", "0"], ["zeta", "alpha", "m u"]]
+        names = [t for t in texts if self.kind == "csv" or are_numbers(t)]
         self.called = list(rng.permutation(names[number // 3 % len(names)][:k]))
         self.order = rng.permutation(k + 1)
         self.label_at = int(rng.integers(0, k + 2))
         self.positive = self.called[int(rng.integers(0, 2))] if k == 2 else None
         self.probs, self.decisions = (f"{stem}.{rng.choice(['csv', 'npy'])}" for stem in ("p", "d"))
-        numbers = self.called[0].lstrip("-").isdigit()
+        numbers = are_numbers(self.called)
+        self.texts = self.kind == "csv" and "10" in self.called
         self.labels = f"y.{rng.choice(['csv', 'npy']) if numbers else 'csv'}"
         self.rename = bool(rng.integers(0, 2))  # metrics then speak of A, B, C
         self.spoken = list("ABC"[:k]) if self.rename else self.called
@@ -113,6 +117,19 @@ class Run:
         return "".join(",".join(line) + "\n" for line in lines)
 
 
+def optimise_and_predict(melicit, run, basis, x, truth):
+    """What the file of optimise says of the rows has the value that optimise names, by class A, B, C."""
+    columns = ("--features", "x.csv") if "x0" in basis else ()
+    melicit.write("x.csv", "x0\n" + "".join(f"{int(v > 0)}\n" for v in x[:, 0]))
+    out = f"c.{run.rng.choice(['csv', 'npy'])}"
+    value = melicit("optimise", "--probs", run.probs, "--labels", run.labels, "--validation-probs", run.probs, "--validation-labels", run.labels,
+                    *columns, *(("--validation-features", "x.csv") if columns else ()), *run.naming, "--metric", "t.json", "--basis", basis,
+                    "--iterations", 5, "--out", "o.json", "--json").done().json["value"]
+    melicit("predict", "--classifier", "o.json", "--probs", run.probs, *columns, "--chances", "--out", out).done()
+    chance = read_probabilities(melicit, out, run.called if out.endswith(".npy") else run.spoken, run.texts)
+    assert sum(w * chance[truth == c, c].sum() for c, w in enumerate(WEIGHT[run.k])) / TEST == pytest.approx(value, abs=1e-9), (run.number, basis)
+
+
 WEIGHT = {2: [0.6, 0.8], 3: [0.2, 0.3, 0.5]}
 
 
@@ -121,16 +138,16 @@ def carry_out(melicit, run):
     k, found = run.k, {}
     x, y = rows(k)
     labels = [run.called[c] for c in y]
-    column = write_table(melicit.folder / f"train.{run.kind}", x[:TRAIN], labels[:TRAIN], run.order, run.kind, run.label_at)
-    write_table(melicit.folder / f"test.{run.kind}", x[TRAIN:], labels[TRAIN:], run.order, run.kind, run.label_at)
-    write_labels(melicit.folder / run.labels, labels[TRAIN:])
+    column = write_table(melicit.folder / f"train.{run.kind}", x[:TRAIN], labels[:TRAIN], run.order, run.kind, run.label_at, run.texts)
+    write_table(melicit.folder / f"test.{run.kind}", x[TRAIN:], labels[TRAIN:], run.order, run.kind, run.label_at, run.texts)
+    write_labels(melicit.folder / run.labels, labels[TRAIN:], run.texts)
     truth = y[TRAIN:]
     positive = ["--positive", run.positive] if run.positive else []
     melicit("train", "--data", f"train.{run.kind}", "--label", column, *positive, "--test-share", 0, "--out", "m.json").done()
     predict = ("predict", "--model", "m.json", "--data", f"test.{run.kind}", "--out")
     melicit(*predict, run.probs).done()
     melicit(*predict, run.decisions, "--decisions").done()
-    p, d = read_probabilities(melicit, run.probs, run.called), read_decisions(melicit, run.decisions, run.called)
+    p, d = read_probabilities(melicit, run.probs, run.called, run.texts), read_decisions(melicit, run.decisions, run.called, run.texts)
     assert numpy.array_equal(d, p.argmax(axis=1))
     found["probabilities"] = p
 
@@ -146,10 +163,13 @@ def carry_out(melicit, run):
     decided = f"e.{run.rng.choice(['csv', 'npy'])}"
     melicit("predict", "--classifier", "c.json", "--probs", run.probs, "--out", decided).done()
     names = run.called if decided.endswith(".npy") else run.spoken
-    e = read_decisions(melicit, decided, names)
+    e = read_decisions(melicit, decided, names, run.texts)
     assert numpy.dot(weight, [numpy.mean((e == c) & (truth == c)) for c in range(k)]) == pytest.approx(classifier["value"], abs=1e-12)
     got = melicit("score", "--metric", "t.json", "--labels", run.labels, "--predictions", decided, *run.naming, "--json")
     assert got.done().json["value"] == pytest.approx(classifier["value"], abs=1e-12)
+
+    for basis in ("default", "default+columns:x0"):  # a file of each kind
+        optimise_and_predict(melicit, run, basis, x[TRAIN:], truth)
 
     count = lambda said: numpy.array([[numpy.mean((truth == i) & (said == j)) for j in range(k)] for i in range(k)])
     pool = [count(said) for said in (d, e, truth, numpy.zeros_like(d), (d + 1) % k)]
@@ -163,7 +183,11 @@ def carry_out(melicit, run):
 
     family = [] if k == 2 else ["--family", "diagonal-linear"]
     tolerance = 0.01 if k == 2 else 0.03
-    metric = melicit("elicit", *space, *family, "--oracle", "sim:t.json", "--tolerance", tolerance, "--json").done().json["metric"]
+    (melicit.folder / "s.jsonl").unlink(missing_ok=True)
+    metric = melicit("elicit", *space, *family, "--oracle", "sim:t.json", "--tolerance", tolerance, "--session", "s.jsonl", "--json").done().json["metric"]
+    if run.texts:  # the session file says all about the labels
+        again = melicit("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", "--json").done().json["metric"]
+        assert (again["layout"], again["coefficients"]) == (metric["layout"], metric["coefficients"])
     classes, a = metric["layout"]["classes"], metric["coefficients"]["a"]
     by_class = dict(zip(classes, a[::-1] if k == 2 else a))
     found["elicited"] = [by_class[c] for c in run.spoken]

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from python_package import BUILD, SOURCE, environment, rows, run
 
+import melicit
 import pandas
-from melicit import FrankWolfeClassifier, Metric, Problem, Rule, Session, _core, _native, errors
+from melicit import FrankWolfeClassifier, Metric, MetricClassifier, Problem, Rule, Session, _core, _native, _rows, errors
 from melicit._core import ffi
 from sklearn import metrics as known
 from sklearn.linear_model import LogisticRegression
@@ -407,6 +408,44 @@ def test_labels_of_every_kind_are_stored_in_the_order_of_the_columns(tmp_path, l
         f"{label:g}" for label in rule.decide(p)] == list(said)
 
 
+@pytest.mark.parametrize("labels", [("cancer", "healthy"), (2, 10), ("2", "10"), (-1.0, 3.0), (False, True), ("b", "a", "c")])
+def test_probabilities_are_matched_with_the_classes_of_a_rule(tmp_path, labels):
+    """Arrays as predict_proba gives them, frames by name, whichever class is positive: wrong columns would decide for the other
+    class, so that most decisions would be wrong."""
+    rng = np.random.default_rng(7)
+    X, code = rng.normal(size=(400, 2)), rng.integers(0, len(labels), 400)
+    X[:, 0] += 3.0 * (code == 1) - 3.0 * (code == 2)
+    y = np.array(labels)[code]
+    model = LogisticRegression().fit(X, y)
+    p = model.predict_proba(X)
+    for positive in labels if len(labels) == 2 else [None]:
+        problem = Problem.from_proba(y, p, pos_label=positive)
+        shuffled = pandas.DataFrame(p, columns=model.classes_).iloc[:, rng.permutation(len(labels))]
+        best = problem.best("accuracy")
+        best.save(tmp_path / "rule.json")
+        fitted = [kind(model, "accuracy", cv="prefit", pos_label=positive).fit(X, y) for kind in (MetricClassifier, FrankWolfeClassifier)]
+        of_frame = Problem.from_proba(y, shuffled, pos_label=positive)
+        made = [best, Rule.load(tmp_path / "rule.json"), pickle.loads(pickle.dumps(best)), of_frame.best("accuracy"),
+                Problem.from_estimator(model, X, y, pos_label=positive).best("accuracy"), *(one.rule_ for one in fitted)]
+        if len(labels) == 2:
+            made.append(problem.classifier_for(problem.vertices()[problem.vertices().sum(axis=1).argmax()]))
+        for i, rule in enumerate(made):
+            assert rule.columns == best.columns and rule.labels == (best.classes if i == 1 else problem.labels)
+            for given in (p, shuffled, pandas.DataFrame(p)):
+                decided = np.asarray(rule.decide(given))
+                assert np.mean(decided == (np.array([_rows.name_of(label) for label in y]) if i == 1 else y)) > 0.85
+        for one in fitted:
+            np.testing.assert_array_equal(one.predict(X), one.rule_.decide(p))
+        if len(labels) == 2 and positive == model.classes_[0]:
+            with pytest.raises(errors.EINVAL, match="of which class is this one column"):
+                Problem.from_proba(y, p[:, 0], pos_label=positive)
+            with pytest.raises(errors.EINVAL, match="of which class is this one column"):
+                best.decide(p[:, 1])
+        if len(labels) == 2:
+            for i, name in enumerate(best.columns):
+                np.testing.assert_array_equal(best.decide(pandas.Series(p[:, i], name=name)), best.decide(p))
+
+
 def test_the_program_goes_on_with_a_session_and_back(tmp_path):
     y, p = rows()
     names = np.array(["healthy", "cancer"])[y]
@@ -471,10 +510,80 @@ def test_ranking_says_how_sure_it_is():
     np.testing.assert_allclose(order.places.sum(axis=0), 1.0)
     frame = order.to_frame()
     assert (frame["low"] <= frame["value"]).all() and (frame["value"] <= frame["high"]).all()
+    twins = metric.rank({"a": good, "b": good}, y)
+    assert twins.order_probability == pytest.approx(0.5) and (twins.interval[0] == twins.interval[1]).all()
+    assert metric.rank({name: good for name in "abc"}, y).order_probability == pytest.approx(1 / 6)
     # Of the test's rows alone: the standard deviation of an accuracy is known.
     order = Metric.named("accuracy").rank({"good": good}, y, draws=4000)
     share = known.accuracy_score(y, good)
     assert order.samples.std() == pytest.approx(np.sqrt(share * (1 - share) / 300), rel=0.08)
+
+
+def test_python_and_the_program_have_the_same_intervals(tmp_path):
+    rng = np.random.default_rng(21)
+    for trial in range(3):
+        n = int(rng.integers(60, 900))
+        y, g = rng.integers(0, 2, n), rng.choice(["f", "m", "x"], n)
+        said = {name: np.where(rng.random(n) < share, y, 1 - y) for name, share in (("p", 0.7), ("q", 0.8))}
+        truth = Metric.from_costs({(1, 0): float(rng.uniform(1, 9)), (0, 1): 1.0})
+        _, p = rows(400, seed=trial)
+        Session(Problem.from_proba(*rows(400, seed=trial))).simulate(truth).metric.save(tmp_path / "metric.json")
+        metric = Metric.load(tmp_path / "metric.json")
+        for name, values in {"y": y, "g": g, **said}.items():
+            pandas.DataFrame({name: values}).to_csv(tmp_path / f"{name}.csv", index=False)
+
+        def program(*args):
+            done = subprocess.run([BUILD / "melicit", *args, "--json"], capture_output=True, text=True, env=environment(), cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            return json.loads(done.stdout)
+
+        rowwise = ("--labels", "y.csv", "--predictions", "p.csv")
+        got = program("score", "--metric", "metric.json", *rowwise)
+        assert metric.certainty(metric.confusion(y, said["p"])) == pytest.approx((got["value"], *got["interval"]), rel=1e-9)
+        got = program("rank", "--metric", "metric.json", *rowwise, "q.csv")
+        order = metric.rank(said, y)
+        assert order.names == [one["name"] for one in got["order"]]
+        np.testing.assert_allclose(order.interval, [one["interval"] for one in got["order"]], rtol=1e-9)
+        got = program("score", "--named", "recall", *rowwise, "--groups", "g.csv")
+        frame = melicit.group_report("recall", y, said["p"], g)
+        for one in got["scores"]:
+            row = frame.loc["overall" if one["name"] == "all" else one["name"]]["recall"]
+            assert tuple(row[["value", "low", "high"]]) == pytest.approx((one["recall"], *one["recall_interval"]), rel=1e-9)
+        for word in ("difference", "ratio"):
+            row, found = frame.loc[word]["recall"], got["groups"]["all"]
+            expected = (found[f"recall:{word}"], *found[f"recall:{word}_interval"])
+            assert tuple(row[["value", "low", "high"]]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_decisions_are_no_probabilities_and_folders_no_files(tmp_path, monkeypatch):
+    y, p = rows(100)
+    for call in (lambda: Metric("accuracy")(y, p[:, 1]), lambda: Metric("accuracy").rank({"a": p[:, 1]}, y),
+                 lambda: melicit.group_report("accuracy", y, p[:, 1], y)):
+        with pytest.raises(errors.EDATA, match="these are probabilities, not decisions"):
+            call()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "accuracy").mkdir()
+    assert Metric("accuracy")(y, y) == 1.0
+    (tmp_path / "f1").write_text("")
+    with pytest.raises(errors.EINVAL, match="a measure and a file"):
+        Metric("f1")
+
+
+def test_a_forked_process_leaves_the_session_file_alone(tmp_path):
+    path = tmp_path / "session.jsonl"
+    with Session(Problem.from_proba(*rows(200)), path=path) as session:
+        session.tell(session.ask(), "A")
+        child = os.fork()
+        if child == 0:
+            try:
+                session.tell(2, "B")
+            except errors.ESTATE as error:
+                os._exit(0 if "belongs to the process that opened it" in str(error) else 2)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        session.tell(session.ask(), "B")
+    with Session(Problem.from_proba(*rows(200)), path=path) as session:
+        assert [record["answer"] for record in session.records()] == ["A", "B"]
 
 
 def test_candidates_from_a_frame(tmp_path):

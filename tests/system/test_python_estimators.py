@@ -1,12 +1,13 @@
 """The Python package's estimators: scikit-learn's own checks, and that they find what is best."""
 import json
 import pickle
+import subprocess
 import warnings
 
 import numpy as np
 import pandas
 import pytest
-from python_package import rows
+from python_package import BUILD, environment, rows
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
@@ -63,7 +64,7 @@ def test_by_labels_it_is_the_best_threshold(data):
     base = LogisticRegression().fit(X, y)
     proba = base.predict_proba(X)[:, 1]
     for name, function in (("f1", lambda p: f1_score(y, p, pos_label="sick")), ("g-mean", lambda p: gmean(y, p))):
-        model = MetricClassifier(base, name, cv="prefit", evidence="labels").fit(X, y)
+        model = MetricClassifier(base, name, cv="prefit", evidence="labels", pos_label="sick").fit(X, y)
         best = max(function(np.where(proba >= t, "sick", "fine")) for t in np.unique(proba))
         assert function(model.predict(X)) == pytest.approx(best, abs=1e-12)
 
@@ -108,7 +109,7 @@ def test_models_without_probabilities_and_prefit(data):
     model = MetricClassifier(LinearSVC(dual=False), "balanced-accuracy").fit(X, y)
     assert gmean(y, model.predict(X)) > gmean(y, LinearSVC(dual=False).fit(X, y).predict(X))
     base = LogisticRegression().fit(X, y)
-    prefit = MetricClassifier(base, "f1", cv="prefit").fit(X, y)
+    prefit = MetricClassifier(base, "f1", cv="prefit", pos_label="sick").fit(X, y)
     assert prefit.estimator_ is base
 
     class FrozenEstimator(LogisticRegression):  # as later versions of scikit-learn have it
@@ -117,7 +118,7 @@ def test_models_without_probabilities_and_prefit(data):
 
     frozen = FrozenEstimator()
     frozen.__dict__.update(base.__dict__)
-    np.testing.assert_array_equal(MetricClassifier(frozen, "f1").fit(X, y).predict(X), prefit.predict(X))
+    np.testing.assert_array_equal(MetricClassifier(frozen, "f1", pos_label="sick").fit(X, y).predict(X), prefit.predict(X))
 
 
 def test_several_classes_by_costs():
@@ -153,6 +154,36 @@ def test_rules_of_groups_and_limits():
     assert by_metric.score(frame, y, groups=sex) > -truth(y, plain.predict(frame), sex)
     with pytest.raises(errors.EINVAL, match="groups"):
         by_metric.predict(frame)
+
+
+def test_the_interval_is_that_of_the_threshold(tmp_path):
+    """As `melicit apply` has it for the same probabilities; it was that of another number."""
+    for seed in range(3):
+        X, y = make_classification(400, 6, weights=[0.8], flip_y=0.05, random_state=seed)
+        base = LogisticRegression().fit(X[:200], y[:200])
+        np.save(tmp_path / "p.npy", base.predict_proba(X[200:]))
+        np.save(tmp_path / "y.npy", y[200:])
+        costs = Metric.from_costs({(1, 0): 4.0, (0, 1): 1.0})
+        costs.save(tmp_path / "costs.json")
+        for metric, given in ((costs, ("--metric", "costs.json")), ("f1", ("--named", "f1"))):
+            model = MetricClassifier(base, metric, cv="prefit", random_state=1).fit(X[200:], y[200:])
+            low, high = model.interval_
+            assert low <= model.thresholds_ <= high
+            done = subprocess.run([BUILD / "melicit", "apply", "--probs", "p.npy", "--labels", "y.npy", *given, "--json"],
+                                  capture_output=True, text=True, env=environment(), cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            (found,) = json.loads(done.stdout)["thresholds"]
+            assert (model.thresholds_, low, high) == pytest.approx((found["threshold"], *found["interval"]), rel=1e-6)
+
+
+def test_a_prior_is_matched_by_name():
+    y, p = rows(1000, 2, 8)
+    problem = Problem.from_proba(np.array(["b", "a"])[y], p[:, ::-1], pos_label="a")
+    expected = problem.best("accuracy", prior=[0.9, 0.1]).thresholds
+    for prior in (pandas.Series({"a": 0.1, "b": 0.9}), {"b": 0.9, "a": 0.1}):
+        assert problem.best("accuracy", prior=prior).thresholds == expected
+    with pytest.raises(errors.EINVAL, match="prior: the names"):
+        problem.best("accuracy", prior=pandas.Series({"a": 0.1, "c": 0.9}))
 
 
 def test_a_prior_moves_the_threshold():
@@ -234,7 +265,7 @@ def test_groups_that_are_guessed():
             p = model.estimator_.predict_proba(X[later])
             frame = pandas.DataFrame(p, columns=model.rule_.columns)[model.rule_.columns[::-1]]
             np.testing.assert_array_equal(model.rule_.chances(frame).to_numpy(), model.rule_.chances(p))
-            with pytest.raises(ValueError, match="4 groups and classes together"):
+            with pytest.raises(ValueError, match="column for each of 4 classes .f:no, f:yes"):
                 model.rule_.chances(p[:, :2])
     assert gaps["joint"] < 0.15 and np.isfinite(gaps[False])
     for bad, text in (({"groups_seen": "guess"}, "'joint'"), ({"groups_seen": "joint", "cv": "prefit"}, "trained here"),
@@ -319,9 +350,38 @@ def test_scores_find_the_groups_and_the_positive_class(data):
     expected = roles(y, turned.predict(X), pos_label="fine")
     assert turned.score(X, y) == roles.scorer()(turned, X, y) == expected != roles(y, turned.predict(X), pos_label="sick")
     plain = LogisticRegression().fit(X, y)
-    for options, positive in (({}, "sick"), ({"pos_label": "fine"}, "fine"), ({"labels": ["sick", "fine"]}, "fine")):
+    for options, positive in (({"pos_label": "sick"}, "sick"), ({"pos_label": "fine"}, "fine"), ({"labels": ["sick", "fine"]}, "fine")):
         expected = f1_score(y, plain.predict(X), pos_label=positive)
         assert metric.scorer(**options)(plain, X, y) == pytest.approx(expected, rel=1e-12)
+        assert repr(positive) in repr(metric.scorer(**options))
+    named = MetricClassifier(metric=Metric.from_costs({("fine", "sick"): 9.0, ("sick", "fine"): 1.0}, classes=["sick", "fine"])).fit(X, y)
+    assert named.order_ == ["sick", "fine"] and named.rule_.report["positive"] == "fine"
+
+
+def test_which_class_is_positive_is_said_or_refused(data):
+    X, y = data
+    plain = LogisticRegression().fit(X, y)
+    p, decided, said = plain.predict_proba(X), plain.predict(X), r"positive.*pos_label='fine' or .*pos_label='sick'"
+    for name in ("f1", "recall", "weighted-accuracy:3"):
+        refused = [
+            lambda: Metric(name)(y, decided), lambda: Metric(name).scorer()(plain, X, y),
+            lambda: Metric(name).rank({"a": decided}, y), lambda: Problem.from_proba(y, p).best(name),
+            lambda: Problem.from_estimator(plain, X, y, cv="prefit").best(name),
+            *(lambda kind=kind: kind(plain, name, cv="prefit").fit(X, y) for kind in (MetricClassifier, FrankWolfeClassifier)),
+        ]
+        for call in refused:
+            with pytest.raises(errors.EINVAL, match=said):
+                call()
+        numbers = (y == "sick") * 1
+        assert Metric(name)(numbers, (decided == "sick") * 1) == Metric(name)(y, decided, pos_label="sick") != Metric(name)(y, decided, pos_label="fine")
+    for limit in ("flagged", "equal-opportunity"):
+        with pytest.raises(errors.EINVAL, match=said):
+            MetricClassifier(plain, "accuracy", cv="prefit", at_most={limit: 0.3}).fit(X, y, groups=X[:, 0] > 0)
+    for name in ("accuracy", "mcc", "macro-f1"):
+        assert Metric(name)(y, decided) == Metric(name)(y, decided, pos_label="fine")
+    problem = Problem.from_proba(y, p, pos_label="fine")
+    for shown in (problem, problem.best("f1"), Metric.from_costs(COSTS, classes=["sick", "fine"])):
+        assert "sick, fine (positive)" in repr(shown)
 
 
 def test_a_scorer_takes_a_column_of_an_array(data):

@@ -87,13 +87,31 @@ def test_rank_says_how_sure(melicit):
     assert "order_probability" not in melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--samples", 0, "--json").done().json
 
 
+def test_classifiers_tested_where_classes_are_not_equally_common(melicit):
+    """60% of either class right among 95% positives is no better than 95% right among 5%: only rates compare."""
+    rng = numpy.random.default_rng(6)
+    melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2), a=[0.8, 0.6]))
+    melicit.write("r.json", metric_text("linear", layout("rates", "offdiagonal", 2), "cost", a=[0.6, 0.8]))
+    for _ in range(3):
+        rate, positives = rng.uniform(0.55, 0.95, 4), rng.permutation([100, 300, 700, 900])
+        rows = [[round(q * n), round(q * (1000 - n))] for q, n in zip(rate, positives)]
+        melicit.write("pool.csv", "name,tp,tn,fp,fn\n" + "".join(f"{q!r},{a},{b},{1000 - n - b},{n - a}\n" for q, n, (a, b) in zip(rate.tolist(), positives, rows)))
+        for words in (("--metric", "m.json"), ("--named", "f1"), ("--named", "accuracy")):
+            melicit("rank", *words, "--pool", "pool.csv").refused(3, "pool.csv", "on average", "rates do")
+        for words in (("--metric", "r.json"), ("--named", "balanced-accuracy"), ("--named", "recall")):
+            order = melicit("rank", *words, "--pool", "pool.csv", "--json").done().json["order"]
+            assert [one["value"] for one in order] == sorted((one["value"] for one in order), reverse=words[1] != "r.json")
+            assert order[0]["name"] == repr(float(rate.max()))
+
+
 @pytest.mark.parametrize("classes", [["a", "b", "c"], ["0", "1", "2"], ["no", "yes"], ["x, y", 'say "z"', "w"]])
 def test_pools_in_long_form(melicit, classes):
     """k rows per classifier, in any order of rows and columns, are the columns true>predicted."""
     rng = numpy.random.default_rng(len(classes[0]) + 10 * len(classes))
     k = len(classes)
     for unit in (1, 300):
-        pool = {f"m{i}": rng.multinomial(300, rng.dirichlet(numpy.ones(k * k))).reshape(k, k) / unit for i in range(5)}
+        totals = 30 + rng.multinomial(300 - 30 * k, numpy.ones(k) / k)
+        pool = {f"m{i}": numpy.array([rng.multinomial(n, rng.dirichlet(numpy.ones(k))) for n in totals]) / unit for i in range(5)}
         def quoted(text):
             return '"' + str(text).replace('"', '""') + '"'
         def shown(v):
@@ -138,7 +156,8 @@ def test_pools_of_matrices(melicit, k):
     """n x k x k: the same numbers as the columns true>predicted, in the order of the metric's classes."""
     rng = numpy.random.default_rng(k)
     classes = [f"c{i}" for i in rng.permutation(k)]
-    matrices = rng.multinomial(400, rng.dirichlet(numpy.ones(k * k)), size=6).reshape(6, k, k)
+    totals = 30 + rng.multinomial(400 - 30 * k, numpy.ones(k) / k)
+    matrices = numpy.array([[rng.multinomial(n, rng.dirichlet(numpy.ones(k))) for n in totals] for _ in range(6)])
     melicit.write("m.json", metric_text("linear", layout("confusion", "offdiagonal", k, classes=classes), "cost", a=list(range(1, k * k - k + 1))))
     words = ("rank", "--json", "--metric", "m.json", "--pool")
     for array in (matrices, matrices / 400):

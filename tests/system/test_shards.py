@@ -2,26 +2,9 @@
 import numpy
 import pytest
 from classes import layout, metric_text
+from conftest import alike
 
 CUTS = (0, 130, 131, 380, 600)  # four files, one of them with a single row
-
-
-def alike(a, b, where=""):
-    """The same but for the last digits of numbers, the names of files and how long it took."""
-    if isinstance(a, dict):
-        assert isinstance(b, dict) and a.keys() == b.keys(), where
-        for key in a.keys() - {"seconds"}:
-            alike(a[key], b[key], f"{where}.{key}")
-    elif isinstance(a, list):
-        assert isinstance(b, list) and len(a) == len(b), where
-        for i, (x, y) in enumerate(zip(a, b)):
-            alike(x, y, f"{where}[{i}]")
-    elif isinstance(a, float):
-        assert b == pytest.approx(a, rel=1e-12, abs=1e-12), where
-    elif isinstance(a, str):
-        assert a == b or "*" in b, where
-    else:
-        assert a == b, where
 
 
 @pytest.fixture
@@ -109,6 +92,34 @@ def test_refused(parts):
     space(3, "rows, the file that belongs to it has")
     parts.write("t-1.csv", "x,label\n1,a\n")
     parts("train", "--data", "t-*.csv").refused(3, 't-1.csv: no column "t", which t-0.csv has')
+
+
+def test_files_come_in_the_order_of_their_numbers(melicit):
+    """p-2 before p-10, so that decisions about p-*.csv are in the order of the files of labels, and of the table that was cut."""
+    rng = numpy.random.default_rng(8)
+    y = rng.integers(0, 2, 130)
+    for i, rows in enumerate(numpy.split(y, 13), 1):
+        melicit.write(f"p-{i}.csv", "0,1\n" + "".join(f"{1 - v},{v}\n" for v in 0.2 + 0.6 * rows))
+        melicit.write(f"y-{i}.csv", "label\n" + "".join(f"{v}\n" for v in rows))
+    melicit("apply", "--named", "accuracy", "--probs", "p-*.csv", "--labels", "y-*.csv", "--out", "c.json").done()
+    melicit("predict", "--classifier", "c.json", "--probs", "p-*.csv", "--out", "d.npy").done()
+    assert numpy.array_equal(melicit.load("d.npy"), y)
+
+
+def test_one_file_beside_several(parts):
+    """Nothing says which rows of y.npy are those of p-2.npy, unless the rows have names."""
+    for probs, labels in (("p-*.npy", "y.npy"), ("p.npy", "y-*.npy")):
+        parts("space", "--probs", probs, "--labels", labels).refused(3, "several files" if labels == "y.npy" else "one file", "in place of the *")
+    for few in (("--labels", "y.npy", "--predictions", "y-*.npy"), ("--labels", "y-*.npy", "--predictions", "y.npy")):
+        parts("score", "--named", "accuracy", *few).refused(3, "which rows belong together")
+    p, y = parts.load("p.npy"), parts.load("y.npy")
+    value = parts("apply", "--named", "accuracy", "--probs", "p.npy", "--labels", "y.npy", "--json").done().json["value"]
+    names = numpy.random.default_rng(1).permutation(600)
+    parts.write("y.csv", ",label\n" + "".join(f"n{i},{y[i]}\n" for i in names))
+    for i, (low, high) in enumerate(zip(CUTS, CUTS[1:])):
+        parts.write(f"p-{i}.csv", ",0,1,2\n" + "".join(f"n{r},{a!r},{b!r},{c!r}\n" for r, (a, b, c) in enumerate(p[low:high].tolist(), low)))
+    got = parts("apply", "--named", "accuracy", "--probs", "p-*.csv", "--labels", "y.csv", "--json").done().json
+    assert got["value"] == pytest.approx(value, abs=1e-12)
 
 
 def test_moments(parts):

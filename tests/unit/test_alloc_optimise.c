@@ -1,5 +1,4 @@
 /* Every allocation of the optimise room fails once. */
-#include "base/disk.h"
 #include "optimise/shared.h"
 #include "support/test.h"
 
@@ -132,39 +131,6 @@ static mel_status passes(void *context)
     return status;
 }
 
-/* Probabilities on disk, and packed rows as well. */
-static mel_status on_disk(void *context)
-{
-    (void)context;
-    const char *folder = getenv("TMPDIR");
-    const mel_weight_rows train = { N, NULL, label, NULL }, rows = { N, probability, label, NULL };
-    mel_measure *measure = NULL;
-    mel_optimise_result found = { 0 };
-    mel_disk *stored = NULL;
-    mel_error err = { 0 };
-    mel_optimise_options opt;
-    mel_optimise_options_init(&opt);
-    opt.iterations = 2;
-    mel_disk_set(folder != NULL ? folder : "/var/tmp", 0);
-    mel_status status = mel_disk_new(&stored, &err);
-    if (status == MEL_OK)
-        status = mel_disk_add(stored, probability, sizeof probability, &err);
-    if (status == MEL_OK)
-        status = mel_disk_finish(stored, &err);
-    opt.stored = stored;
-    if (status == MEL_OK)
-        status = mel_measure_named(&measure, "g-mean", K, 0, &err);
-    if (status == MEL_OK) {
-        const mel_black_box box = mel_measure_box(measure, NULL);
-        status = mel_optimise(&found, K, 1, &train, &rows, &box, &opt, &err);
-    }
-    mel_optimise_clear(&found);
-    mel_measure_free(measure);
-    mel_disk_free(stored);
-    mel_disk_set(NULL, 0);
-    return status;
-}
-
 static mel_status other_bases(void *context)
 {
     (void)context;
@@ -286,7 +252,6 @@ static void test_optimise(void **state)
     mel_weight_shape diagonal = MEL_WEIGHT_DIAGONAL, whole = MEL_WEIGHT_WHOLE;
     test_each_allocation("sums that are taken elsewhere", passes, &diagonal);
     test_each_allocation("the same of the whole matrix", passes, &whole);
-    test_each_allocation("rows on disk", on_disk, NULL);
     test_each_allocation("columns and radial functions", other_bases, NULL);
     test_each_allocation("cross-fitting", choose, NULL);
     test_each_allocation("plug-in", plug_in, NULL);

@@ -55,7 +55,8 @@ static mel_status read_rows(mel_store *store, mel_error *err)
     if (status == MEL_OK)
         status = mel_store_studies(&studies, &n_studies, store, err);
     if (status == MEL_OK)
-        status = mel_store_participants(&participants, &n_participants, store, "s", err);
+        status = mel_store_participants(&participants, &n_participants, store, "s",
+                                        &(mel_place){ .created = INT64_MIN }, 10, err);
     if (status == MEL_OK)
         status = mel_store_events(&events, &n_events, store, "a", err);
     mel_study_rows_free(studies, n_studies);

@@ -227,12 +227,53 @@ static void test_gradients(void **state)
     }
 }
 
+static void test_positive_class(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t k, m;
+        bool has;
+    } rows[] = {
+        { "accuracy", 2, 0, false },
+        { "balanced-accuracy", 2, 0, false },
+        { "g-mean", 2, 0, false },
+        { "mcc", 2, 0, false },
+        { "kappa", 2, 0, false },
+        { "macro-f1", 2, 0, false },
+        { "min-recall", 2, 0, false },
+        { "f1", 2, 0, true },
+        { "precision", 2, 0, true },
+        { "recall", 2, 0, true },
+        { "specificity", 2, 0, true },
+        { "jaccard", 2, 0, true },
+        { "selection-rate", 2, 0, true },
+        { "weighted-accuracy:7", 2, 0, true },
+        { "weighted-accuracy:1", 2, 0, false },
+        { "equalised-odds", 2, 3, false },
+        { "equal-opportunity", 2, 2, true },
+        { "demographic-parity:largest", 2, 2, false },
+        { "recall:difference", 2, 3, true },
+        { "accuracy:ratio", 2, 2, false },
+        { "macro-recall", 3, 0, false },
+        { "micro-f1", 4, 2, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mel_error err = { 0 };
+        mel_measure *measure = NULL;
+        print_message("  %s\n", rows[i].name);
+        assert_ok(mel_measure_named(&measure, rows[i].name, rows[i].k, rows[i].m, &err), &err);
+        assert_int_equal(mel_measure_has_positive(measure), rows[i].has);
+        mel_measure_free(measure);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metric_objects),   cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_no_metric_object), cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_refused_costs),
+        cmocka_unit_test(test_refused_costs),    cmocka_unit_test(test_positive_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

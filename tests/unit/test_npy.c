@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "data/shared.h"
+#include "data/source.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -237,6 +238,37 @@ static void test_write_and_read(void **state)
     }
 }
 
+/* A file that is cut off or written to after it was opened is refused, before its bytes are looked at and
+ * after; what cannot be mapped is read. */
+static void test_changed_files(void **state)
+{
+    (void)state;
+    const double values[2000] = { 0 };
+    const char *path = test_path("changed.npy");
+    for (int when = 0; when < 3; when++) {
+        mel_error err;
+        mel_source *source;
+        const char *bytes;
+        size_t n;
+        assert_ok(mel_npy_write(path, 1000, 2, values, &err), &err);
+        assert_ok(mel_source_open(&source, path, 1 << 20, &err), &err);
+        if (when == 0)
+            assert_int_equal(truncate(path, 200), 0);
+        mel_status status = mel_source_map(&bytes, &n, source, &err);
+        if (when > 0) {
+            assert_ok(status, &err);
+            assert_ok(mel_source_unchanged(source, &err), &err);
+            assert_memory_equal(bytes, "\x93NUMPY", 6);
+            assert_int_equal(n % 64, sizeof values % 64);
+            assert_int_equal(truncate(path, when == 1 ? 200 : (off_t)n + 1), 0);
+            status = mel_source_unchanged(source, &err);
+        }
+        assert_int_equal(status, MEL_EDATA);
+        assert_non_null(strstr(err.text, "changed while it was read"));
+        mel_source_free(source);
+    }
+}
+
 /* As NumPy itself writes it. */
 static void test_written_header(void **state)
 {
@@ -282,10 +314,11 @@ static void test_write_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),          cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_limits),         cmocka_unit_test(test_huge_shapes),
-        cmocka_unit_test(test_nul_byte_order), cmocka_unit_test(test_write_and_read),
-        cmocka_unit_test(test_written_header), cmocka_unit_test(test_write_refused),
+        cmocka_unit_test(test_types),          cmocka_unit_test(test_changed_files),
+        cmocka_unit_test(test_headers),        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_huge_shapes),    cmocka_unit_test(test_nul_byte_order),
+        cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_written_header),
+        cmocka_unit_test(test_write_refused),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

@@ -170,7 +170,7 @@ static void test_rounding(void **state)
         mel_placed_surely sure[3];
         mel_error err = { 0 };
         assert_ok(mel_rank_weigh(sure, &probability, 1, 3, values, MEL_UTILITY, order, &err), &err);
-        assert_true(probability == 1.0 && sure[0].first == 0.5 && sure[0].beats_next == 0.5);
+        assert_true(probability == 0.5 && sure[0].first == 0.5 && sure[0].beats_next == 0.5);
         assert_true(sure[0].stands_next == 1.0 && sure[1].beats_next == 1.0);
         assert_ok(mel_rank_order(best, place, 3, values, MEL_UTILITY, &err), &err);
         assert_true(place[0] == 1 && place[1] == 1 && place[2] == 3);
@@ -220,8 +220,8 @@ static void test_samples(void **state)
     const struct {
         size_t n_order, order[N];
         double want;
-    } rows[] = { { 3, { 0, 1, 2 }, 0.5 }, { 3, { 1, 0, 2 }, 0.5 }, { 3, { 2, 1, 0 }, 0 },
-                 { 1, { 0 }, 0.75 },      { 2, { 0, 1 }, 0.5 },    { 0, { 0 }, 1 } };
+    } rows[] = { { 3, { 0, 1, 2 }, 1.5 / 4 }, { 3, { 1, 0, 2 }, 1.5 / 4 }, { 3, { 2, 1, 0 }, 0 },
+                 { 1, { 0 }, 2.5 / 4 },       { 2, { 0, 1 }, 1.5 / 4 },    { 0, { 0 }, 1 } };
     for (size_t i = 0; i < COUNT(rows); i++) {
         assert_ok(mel_rank_order_probability(&probability, S, N, values, MEL_COST, rows[i].n_order,
                                              rows[i].order, &err),
@@ -230,7 +230,7 @@ static void test_samples(void **state)
     }
     assert_ok(mel_rank_order_probability(&probability, S, N, values, MEL_UTILITY, 3, rows[2].order, &err),
               &err);
-    assert_close(probability, 0.5, 0);
+    assert_close(probability, 1.5 / 4, 0);
     /* What outcomes and `melicit rank` say is the same rule. */
     mel_placed_surely sure[N];
     assert_ok(mel_rank_weigh(sure, &probability, S, N, values, MEL_COST, rows[1].order, &err), &err);

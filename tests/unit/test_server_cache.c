@@ -217,7 +217,7 @@ static void test_rehearsal_and_monitor(void **state)
     uint32_t done = 0;
     assert_ok(mel_manage_rehearse(&done, w->store, w->app.cache, w->study, &how, &err), &err);
     assert_int_equal(done, 3);
-    assert_ok(mel_manage_monitor(&seen, w->store, w->app.cache, w->study, 60.0, &err), &err);
+    assert_ok(mel_manage_monitor(&seen, w->store, w->app.cache, w->study, NULL, 60.0, &err), &err);
     const json_t *cache = json_object_get(seen, "live"), *pooled = json_object_get(seen, "pooled");
     assert_int_equal(json_array_size(cache), 3);
     for (size_t i = 0; i < 3; i++) {
@@ -237,7 +237,7 @@ static void test_rehearsal_and_monitor(void **state)
     assert_int_equal(json_integer_value(json_object_get(json_array_get(pages, 8), "here")),
                      0);  /* simulated ones are not people */
     json_t *again = NULL; /* what was pooled is remembered, and the same */
-    assert_ok(mel_manage_monitor(&again, w->store, w->app.cache, w->study, 60.0, &err), &err);
+    assert_ok(mel_manage_monitor(&again, w->store, w->app.cache, w->study, NULL, 60.0, &err), &err);
     json_t *text = json_object_get(again, "pooled");
     assert_close(json_number_value(json_object_get(json_object_get(text, "cost_ratio"), "value")), together,
                  1e-9);
@@ -256,7 +256,7 @@ static void test_people_who_differ(void **state)
         json_t *ratio = json_real(wanted[i]), *seen = NULL;
         const mel_rehearsal how = { .participants = 2, .metric = ratio };
         assert_ok(mel_manage_rehearse(NULL, w->store, w->app.cache, w->study, &how, &err), &err);
-        assert_ok(mel_manage_monitor(&seen, w->store, w->app.cache, w->study, 60.0, &err), &err);
+        assert_ok(mel_manage_monitor(&seen, w->store, w->app.cache, w->study, NULL, 60.0, &err), &err);
         const json_t *pooled = json_object_get(seen, "pooled"), *said = json_object_get(pooled, "statements");
         const json_int_t against = json_integer_value(json_object_get(pooled, "against"));
         const char *text = "";
@@ -746,7 +746,7 @@ static bool monitor_is_complete(json_t **out, const world *w, double seconds)
 {
     mel_error err;
     json_decref(*out);
-    assert_ok(mel_manage_monitor(out, w->store, w->app.cache, w->study, seconds, &err), &err);
+    assert_ok(mel_manage_monitor(out, w->store, w->app.cache, w->study, NULL, seconds, &err), &err);
     return json_is_true(json_object_get(*out, "complete"));
 }
 
@@ -782,7 +782,7 @@ static void test_monitor_remembers(void **state)
     assert_close(json_number_value(json_object_get(one, "seconds")), 2.0, 0.0);
 
     /* Deleted people are not remembered. */
-    assert_ok(mel_store_delete_participant(w->store, id, &err), &err);
+    assert_ok(test_erase_one(w->store, id, NULL, 0), &err);
     mel_cache_forget(w->app.cache, id);
     assert_null(mel_cache_recall(w->app.cache, id, NULL));
     assert_true(monitor_is_complete(&seen, w, none));

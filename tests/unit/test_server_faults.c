@@ -202,7 +202,9 @@ static size_t people(const world *w)
     mel_participant_row *row = NULL;
     size_t n = 0;
     mel_error err;
-    assert_ok(mel_store_participants(&row, &n, w->store.real, w->study, &err), &err);
+    assert_ok(mel_store_participants(&row, &n, w->store.real, w->study, &(mel_place){ .created = INT64_MIN },
+                                     1000, &err),
+              &err);
     mel_participant_rows_free(row, n);
     return n;
 }
@@ -212,9 +214,11 @@ static void forget(world *w, browser *b)
     mel_error err;
     mel_participant_row *row = NULL;
     size_t n = 0;
-    assert_ok(mel_store_participants(&row, &n, w->store.real, w->study, &err), &err);
+    assert_ok(mel_store_participants(&row, &n, w->store.real, w->study, &(mel_place){ .created = INT64_MIN },
+                                     1000, &err),
+              &err);
     for (size_t i = 0; i < n; i++)
-        assert_ok(mel_store_delete_participant(w->store.real, row[i].id, &err), &err);
+        assert_ok(test_erase_one(w->store.real, row[i].id, NULL, 0), &err);
     mel_participant_rows_free(row, n);
     json_decref(b->body);
     *b = (browser){ .w = w };
@@ -323,7 +327,8 @@ static void test_monitoring(void **state)
     for (long n = 0; failed; n++) {
         json_t *seen = NULL;
         arm(&w->store, n);
-        const mel_status status = mel_manage_monitor(&seen, &w->store.base, app.cache, w->study, 600.0, &err);
+        const mel_status status =
+            mel_manage_monitor(&seen, &w->store.base, app.cache, w->study, NULL, 600.0, &err);
         failed = heal(&w->store);
         assert_true(status == MEL_OK || (failed && status == MEL_EIO));
         if (status == MEL_OK) {

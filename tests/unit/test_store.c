@@ -93,10 +93,18 @@ static void test_participants(void **state)
     assert_ok(mel_store_participant_by_label(&p, store, "s", "p01", &err), &err);
     assert_participant(&p, "a", "p01");
     mel_participant_row_clear(&p);
-    assert_ok(mel_store_participants(&rows, &n, store, "s", &err), &err);
-    assert_int_equal(n, 3);
+    /* In pieces, each after the place of the last. */
+    mel_place place = MEL_FIRST_PLACE;
+    assert_ok(mel_store_participants(&rows, &n, store, "s", &place, 2, &err), &err);
+    assert_int_equal(n, 2);
     assert_participant(&rows[0], "a", "p01");
-    assert_participant(&rows[2], "c", NULL);
+    mel_participant_rows_free(rows, n);
+    assert_ok(mel_store_participants(&rows, &n, store, "s", &place, 2, &err), &err);
+    assert_int_equal(n, 1);
+    assert_participant(&rows[0], "c", NULL);
+    mel_participant_rows_free(rows, n);
+    assert_ok(mel_store_participants(&rows, &n, store, "s", &place, 2, &err), &err);
+    assert_int_equal(n, 0);
     mel_participant_rows_free(rows, n);
 
     test_token(token, "new");
@@ -299,8 +307,9 @@ static void test_delete(void **state)
     }
     assert_true(test_on_postgres() || file_holds(url, "zebra") ||
                 file_holds(test_path("store.db-wal"), "zebra"));
-    assert_ok(mel_store_delete_participant(store, "zebra", &err), &err);
-    assert_int_equal(mel_store_delete_participant(store, "zebra", &err), MEL_EINVAL);
+    assert_ok(test_erase_one(store, "zebra", NULL, 0), &err);
+    assert_ok(mel_store_forget_traces(store, &err), &err);
+    assert_ok(test_erase_one(store, "zebra", NULL, 0), &err); /* gone already */
     assert_false(!test_on_postgres() &&
                  (file_holds(url, "zebra") || file_holds(test_path("store.db-wal"), "zebra")));
     mel_participant_row p;
@@ -344,6 +353,18 @@ static void test_things(void **state)
         large[i] = (unsigned char)(i * 7 + i / 251);
     assert_ok(mel_store_put(store, "upload", large, MANY, INT64_MAX, &err), &err);
     assert_thing(store, "upload", large, MANY);
+    int64_t bytes_stored = 0;
+    assert_ok(mel_store_bytes(&bytes_stored, store, "upl", &err), &err);
+    assert_int_equal(bytes_stored, MANY);
+    assert_ok(mel_store_put(store, "upload", large + 7, MANY - 7, INT64_MAX, &err), &err);
+    assert_thing(store, "upload", large + 7, MANY - 7);
+    assert_ok(mel_store_remove(store, "upload", &err), &err);
+    assert_int_equal(mel_store_get(&bytes, &n, store, "upload", &err), MEL_EINVAL);
+    assert_ok(mel_store_put(store, "upload", large, MANY, 1000, &err), &err); /* expired */
+    for (bool more = true; more;)
+        assert_ok(mel_store_expire(&more, store, 2000, &err), &err);
+    assert_ok(mel_store_bytes(&bytes_stored, store, "upl", &err), &err);
+    assert_int_equal(bytes_stored, 0);
     free(large);
     /* The first one to put it once has put it. */
     assert_ok(mel_store_put_once(&bytes, &n, store, "once", "first", 5, &err), &err);
@@ -385,12 +406,12 @@ static void test_erase(void **state)
     assert_ok(mel_store_put(store, "upload:mine", "x", 1, far, &err), &err);
     assert_ok(mel_store_put(store, "upload:ours", "x", 1, far, &err), &err);
     assert_ok(mel_store_put(store, "upload:kept", "x", 1, 0, &err), &err);
-    assert_ok(mel_store_erase(store, "a", names, 4, &err), &err);
+    assert_ok(test_erase_one(store, "a", names, 4), &err);
     assert_int_equal(mel_store_participant(&row, store, "a", &err), MEL_EINVAL);
     assert_int_equal(mel_store_get(&bytes, &n, store, "upload:mine", &err), MEL_EINVAL);
     assert_thing(store, "upload:ours", "x", 1);
     assert_thing(store, "upload:kept", "x", 1);
-    assert_ok(mel_store_erase(store, "b", names + 1, 2, &err), &err);
+    assert_ok(test_erase_one(store, "b", names + 1, 2), &err);
     assert_int_equal(mel_store_get(&bytes, &n, store, "upload:ours", &err), MEL_EINVAL);
     assert_thing(store, "upload:kept", "x", 1);
     assert_int_equal(mel_store_revoke(store, "b", token[1], "{}", &err), MEL_EINVAL);
@@ -420,10 +441,25 @@ static void test_delete_study(void **state)
     test_add_participant(store, "t", "b", "p1");
     assert_ok(mel_store_put_names(store, notes, NOTES, &err), &err);
     assert_ok(mel_store_put_names(store, others, OTHERS, &err), &err);
-    assert_int_equal(mel_store_delete_study(store, "nothing", notes, NOTES, &err), MEL_EINVAL);
+    assert_int_equal(mel_store_mark_study_deleted(store, "nothing", &err), MEL_EINVAL);
     assert_string_equal(err.text, "there is no study nothing");
     assert_thing(store, "links:s:1", "1", 1);
+    char marked[MEL_ID_TEXT];
+    assert_int_equal(mel_store_deleted_study(marked, store, &err), MEL_EINVAL);
+    assert_ok(mel_store_mark_study_deleted(store, "s", &err), &err);
+    assert_int_equal(mel_store_mark_study_deleted(store, "s", &err), MEL_EINVAL);
+    assert_ok(mel_store_deleted_study(marked, store, &err), &err);
+    assert_string_equal(marked, "s");
+    /* Out of sight, and nobody can join or answer. */
+    mel_append outcome;
+    const mel_participant_row late = { .id = "late", .study = "s", .state = "active" };
+    assert_int_equal(mel_store_study(&row, store, "s", &err), MEL_EINVAL);
+    assert_int_equal(mel_store_participant(&p, store, "a", &err), MEL_EINVAL);
+    assert_int_equal(mel_store_add_participant(store, &late, &err), MEL_EINVAL);
+    assert_int_equal(test_append(&outcome, store, "a", 1, "k", &err), MEL_EINVAL);
+    assert_ok(test_erase_one(store, "a", NULL, 0), &err);
     assert_ok(mel_store_delete_study(store, "s", gone, 2, &err), &err);
+    assert_int_equal(mel_store_deleted_study(marked, store, &err), MEL_EINVAL);
     for (size_t i = 0; i < NOTES; i++)
         assert_int_equal(mel_store_get(&bytes, &n, store, notes[i].text, &err), MEL_EINVAL);
     assert_ok(mel_store_delete_study(store, "t", wild, 2, &err), &err);
@@ -451,9 +487,12 @@ static void test_expiry(void **state)
     assert_ok(mel_store_put_once(&bytes, &n, store, "past", "new", 3, &err), &err);
     assert_int_equal(n, 3);
     free(bytes);
-    assert_ok(mel_store_expire(store, far - 1, &err), &err);
+    bool more = true;
+    assert_ok(mel_store_expire(&more, store, far - 1, &err), &err);
+    assert_false(more);
     assert_thing(store, "future", "x", 1);
-    assert_ok(mel_store_expire(store, far, &err), &err);
+    assert_ok(mel_store_expire(&more, store, far, &err), &err);
+    assert_true(more);
     assert_int_equal(mel_store_get(&bytes, &n, store, "future", &err), MEL_EINVAL);
     assert_thing(store, "never", "x", 1);
     assert_thing(store, "past", "new", 3);
@@ -635,27 +674,37 @@ static void test_reopen(void **state)
 
 /* Tables as an earlier version made them are brought up to date, while a server that has them open goes on.
  */
+#define OLDER(SCHEMA)                                                                                        \
+    "DROP TABLE " SCHEMA "piece; DROP TABLE " SCHEMA "upload_use; DROP INDEX " SCHEMA "participant_created;" \
+    "DROP INDEX " SCHEMA "participant_study_seen; DROP INDEX " SCHEMA "participant_seen;"                    \
+    "DROP INDEX " SCHEMA "thing_expires; ALTER TABLE " SCHEMA "study DROP COLUMN deleted;"                   \
+    "ALTER TABLE " SCHEMA "thing DROP COLUMN more; ALTER TABLE " SCHEMA "event ADD COLUMN reply TEXT;"       \
+    "UPDATE " SCHEMA "event SET reply = '{}';"                                                               \
+    "UPDATE " SCHEMA "participant SET about = '{\"x\":\"upload:ours\"}' WHERE id IN ('a', 'b');"
+
 static void test_older(void **state)
 {
     (void)state;
     mel_error err;
     mel_append outcome;
-    const char *url = test_fresh_url();
+    void *bytes;
+    size_t n;
+    const char *url = test_fresh_url(), *upload = "upload:ours";
     mel_store *store = test_store_open(url);
     fill(store);
-    change(url,
-           "ALTER TABLE event ADD COLUMN reply TEXT; UPDATE event SET reply = '{}'; PRAGMA user_version=1",
-           "ALTER TABLE melicit.event ADD COLUMN reply TEXT; UPDATE melicit.event SET reply = '{}';"
-           "UPDATE melicit.schema_version SET version = 1");
-    mel_store *newer = test_store_open(url);
-    change(url, "ALTER TABLE event ADD COLUMN reply TEXT", /* fails where it is still there */
-           "ALTER TABLE melicit.event ADD COLUMN reply TEXT");
-    assert_int_equal(test_events(newer, "a"), 3);
+    assert_ok(mel_store_put(store, upload, "x", 1, 8000000000000, &err), &err);
+    mel_store_close(store);
+    change(url, OLDER("") "PRAGMA user_version=1",
+           OLDER("melicit.") "DROP INDEX melicit.thing_name; UPDATE melicit.schema_version SET version = 1");
+    store = test_store_open(url);
+    assert_int_equal(test_events(store, "a"), 3);
     assert_ok(test_append(&outcome, store, "a", 4, "k4", &err), &err);
-    assert_ok(test_append(&outcome, newer, "a", 5, "k5", &err), &err);
-    assert_int_equal(test_events(store, "a"), 5);
-    assert_ok(mel_store_verify(newer, &err), &err);
-    mel_store_close(newer);
+    assert_ok(mel_store_verify(store, &err), &err);
+    /* Both need the upload: it goes with the second of them. */
+    assert_ok(test_erase_one(store, "a", &upload, 1), &err);
+    assert_thing(store, upload, "x", 1);
+    assert_ok(test_erase_one(store, "b", &upload, 1), &err);
+    assert_int_equal(mel_store_get(&bytes, &n, store, upload, &err), MEL_EINVAL);
     mel_store_close(store);
 }
 

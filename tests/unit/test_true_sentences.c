@@ -1,8 +1,10 @@
-/* Sessions about cost ratios end with sentences that are true, whoever answers: what is said must be there
- * with its number, and what would be wrong must not. */
+/* Sessions end with sentences that are true, whoever answers: what is said must be there with its number,
+ * what would be wrong must not, and what is said with a probability must hold as often. */
 #include "elicit/shared.h"
 #include "outcome/shared.h"
+#include "space/shared.h"
 #include "support/binary.h"
+#include "support/multiclass.h"
 #include "support/traders.h"
 
 #include <math.h>
@@ -252,6 +254,72 @@ static void test_imagined(void **state)
     check_says(&r, "The last questions were about an imagined better test");
 }
 
+/* --- several classes ---------------------------------------------------------------------------- */
+
+/* A session of somebody who never errs about three classes. */
+static mel_session *answer_about_classes(const mel_domain *domain, const mel_session_options *opt)
+{
+    mel_rng rng;
+    mel_session *session = NULL;
+    mel_error err;
+    mel_rng_seed_stream(&rng, opt->seed, 11);
+    mel_metric *truth = test_draw_metric(&rng, domain, opt);
+    assert_ok(mel_session_new(&session, domain, opt, &err), &err);
+    for (;;) {
+        const mel_question *q = NULL;
+        bool done = false;
+        double better = 0.0;
+        assert_ok(mel_session_ask(&q, &done, session, &err), &err);
+        if (done)
+            break;
+        assert_ok(mel_metric_compare(&better, truth, q->a, q->b, &err), &err);
+        assert_ok(mel_session_tell(session, q->number, better > 0.0 ? MEL_ANSWER_A : MEL_ANSWER_B, NAN, &err),
+                  &err);
+    }
+    mel_metric_free(truth);
+    return session;
+}
+
+/* What the questions were about is said as it was: only far pairs are of the ball around random guessing, and
+ * only they differ in just two numbers where people are asked. */
+static void test_where_pairs_are(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 6, QUESTIONS = 6 };
+    mel_space *space = test_softmax_space(3, MEL_CONFUSION, MEL_OFFDIAGONAL);
+    mel_ball *ball = NULL;
+    mel_error err;
+    assert_ok(mel_ball_new(&ball, mel_space_layout(space), 0.01, mel_space_class_share(space), NULL, &err),
+              &err);
+    const mel_domain domain = { .ball = ball, .frontier = space };
+    const size_t sessions = test_repeats(100, 6, 2);
+    for (size_t i = 0; i < 2 * sessions; i++) {
+        mel_session_options opt = test_person_options(MEL_FAMILY_LINEAR, QUESTIONS);
+        opt.seed = i;
+        opt.active.questions = i % 2 == 0 ? MEL_QUESTIONS_REALISTIC : MEL_QUESTIONS_FAR;
+        opt.active.simple_questions = true; /* as people are asked */
+        mel_session *session = answer_about_classes(&domain, &opt);
+        size_t outside = 0, more_than_two = 0;
+        for (uint32_t j = 0; j < mel_session_answers(session); j++) {
+            const mel_record pair = mel_session_record(session, j);
+            double off = 0.0;
+            size_t differing = 0;
+            for (size_t n = 0; n < NUMBERS; n++) {
+                off += pow(pair.a[n] - mel_ball_centre(ball)[n], 2.0);
+                differing += fabs(pair.a[n] - pair.b[n]) > 1e-12;
+            }
+            outside += sqrt(off) > mel_ball_radius(ball) + 1e-9;
+            more_than_two += differing > 2;
+        }
+        const result r = read_result(session);
+        assert_true(says(&r, "ball of achievable ones around random guessing") == (outside == 0));
+        assert_true(opt.active.questions != MEL_QUESTIONS_FAR || more_than_two == 0);
+        mel_session_free(session);
+    }
+    mel_ball_free(ball);
+    mel_space_free(space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_beyond_by_weights), cmocka_unit_test(test_one_answer_only),
         cmocka_unit_test(test_cannot_say),        cmocka_unit_test(test_coins),
         cmocka_unit_test(test_no_answers),        cmocka_unit_test(test_imagined),
+        cmocka_unit_test(test_where_pairs_are),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

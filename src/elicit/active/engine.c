@@ -162,12 +162,17 @@ mel_status mel_active_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_e
     memcpy(pair->a, e->a, bytes);
     memcpy(pair->b, e->b, bytes);
     pair->repeated = e->repeated;
-    if (e->ops->show != NULL && e->end == MEL_END_NOT_YET)
-        e->ops->show(e, pair);
     if (e->ops->note != NULL && e->end == MEL_END_NOT_YET && pair->note_a != NULL)
         e->ops->note(e, pair);
     *end = e->end;
     return MEL_OK;
+}
+
+void mel_active_show(const mel_engine *base, mel_pair *pair)
+{
+    const mel_active *e = (const mel_active *)base;
+    if (e->ops->show != NULL)
+        e->ops->show(e, pair);
 }
 
 static uint32_t expected(mel_engine *base)
@@ -306,5 +311,6 @@ const mel_engine_ops mel_active_engine = {
     .posterior = no_angle,
     .draws = draws,
     .expected = expected,
+    .show = mel_active_show,
     .free = mel_active_free,
 };

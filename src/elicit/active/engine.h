@@ -67,6 +67,7 @@ struct mel_active {
 extern const mel_engine_ops mel_active_engine;
 mel_status mel_active_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err);
 mel_status mel_active_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err);
+void mel_active_show(const mel_engine *base, mel_pair *pair);
 void mel_active_free(mel_engine *base);
 
 /* A zeroed engine of `bytes`; opt is copied, and what it lends is there until mel_active_ready. */

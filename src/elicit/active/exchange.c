@@ -236,6 +236,7 @@ static const mel_engine_ops exchange_engine = {
     .posterior = mel_exchange_find_posterior,
     .draws = mel_exchange_find_draws,
     .expected = mel_exchange_find_expected,
+    .show = mel_active_show,
     .free = mel_active_free,
 };
 

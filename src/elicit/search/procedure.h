@@ -6,6 +6,8 @@
 #include "elicit/engine.h"
 #include "elicit/prefer.h"
 
+enum { MEL_COMPARED = 3 };
+
 typedef struct mel_procedure mel_procedure;
 struct mel_procedure {
     mel_engine base;
@@ -22,6 +24,9 @@ struct mel_procedure {
     mel_answer *answers;
     size_t capacity;
     bool settled; /* has run over all answers */
+    /* The last pairs that were told without having been asked for: those of a log. */
+    size_t n_recorded;
+    double *recorded; /* MEL_COMPARED x 2 points, by the answer's number */
 };
 
 /* Room for points of `dimension` numbers. On failure, too, the procedure is for mel_procedure_clear. */

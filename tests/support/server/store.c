@@ -127,3 +127,12 @@ void test_child(int pid)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
+
+mel_status test_erase_one(mel_store *store, const char *participant, const char *const *upload, size_t n)
+{
+    mel_erasure who = { .n_uploads = n };
+    (void)snprintf(who.id, sizeof who.id, "%s", participant);
+    for (size_t i = 0; i < n; i++)
+        who.upload[i] = upload[i];
+    return mel_store_erase(store, &who, 1, NULL);
+}

@@ -36,6 +36,8 @@ mel_status test_append(mel_append *outcome, mel_store *store, const char *partic
                        const char *key, mel_error *err);
 /* Number of events; their numbers, bodies and replies must be those of test_append. */
 size_t test_events(mel_store *store, const char *participant);
+/* mel_store_erase of one participant, with these uploads. */
+mel_status test_erase_one(mel_store *store, const char *participant, const char *const *upload, size_t n);
 /* Waits for a child process, which must exit with 0. */
 void test_child(int pid);
 

@@ -11,9 +11,15 @@ export const real = (view: StudyView): Person[] => view.live.filter((p) => !p.si
 export const simulated = (view: StudyView): Person[] => view.live.filter((p) => p.simulated);
 
 /** Who is where, in a line; simulated participants are not people. */
+/** How many people there are, on all pages. */
+export const participants = (view: StudyView): number => {
+  const n = view.participants;
+  return n ? n.active + n.complete + n.left : real(view).length;
+};
+
 export function Summary({ view }: { view: StudyView }): JSX.Element {
   const people = real(view);
-  const count = (state: string): number => people.filter((p) => p.state === state).length;
+  const count = (state: 'active' | 'complete' | 'left'): number => view.participants?.[state] ?? people.filter((p) => p.state === state).length;
   const times = people.flatMap((p) => (p.state === 'complete' && p.seconds ? [p.seconds] : [])).sort((a, b) => a - b);
   const half = times[Math.floor(times.length / 2)];
   return (

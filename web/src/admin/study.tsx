@@ -9,7 +9,7 @@ import { Loading } from '../shell';
 import { Frame, when } from './common';
 import { Export, Links } from './links';
 import { Metrics, PooledCard } from './metrics';
-import { People, Places, Simulated, Summary, real } from './people';
+import { People, Places, Simulated, Summary, participants } from './people';
 import { Planning } from './plan';
 import { TimePlot } from './plots';
 import { Rehearse } from './rehearse';
@@ -17,11 +17,11 @@ import { Rehearse } from './rehearse';
 const REFRESH_MS = 5000;
 
 /** The study as it is now, again every few seconds while somebody looks. */
-function useStudy(id: string): { view: StudyView | null; problem: string; reload: () => void } {
+function useStudy(id: string, after: string | null): { view: StudyView | null; problem: string; reload: () => void } {
   const [view, setView] = useState<StudyView | null>(null);
   const [problem, setProblem] = useState('');
   const reload = useCallback(() => {
-    get<StudyView>(`/api/admin/studies/${id}`)
+    get<StudyView>(`/api/admin/studies/${id}${after === null ? '' : `?after=${after}`}`)
       .then((answer) => {
         rememberCsrf(answer.csrf);
         setView(answer);
@@ -29,7 +29,7 @@ function useStudy(id: string): { view: StudyView | null; problem: string; reload
         document.title = `${answer.file.title ?? 'Study'} – melicit`;
       })
       .catch((error: ApiError) => setProblem(error.message));
-  }, [id]);
+  }, [id, after]);
   useEffect(() => {
     reload();
     const timer = setInterval(() => document.hidden || reload(), REFRESH_MS);
@@ -42,7 +42,7 @@ function useStudy(id: string): { view: StudyView | null; problem: string; reload
 function Actions({ view, change }: { view: StudyView; change: (work: Promise<unknown>) => void }): JSX.Element {
   const state = (next: string): void => change(post(`/api/admin/studies/${view.id}/state`, { state: next }));
   const drop = (): void => {
-    const people = real(view).length;
+    const people = participants(view);
     if (!confirm(`Delete this study with ${people === 1 ? 'one participant' : `${people} participants`} and all answers? This cannot be undone.`)) return;
     change(remove(`/api/admin/studies/${view.id}`).then(() => location.assign('/admin')));
   };
@@ -74,7 +74,8 @@ function Actions({ view, change }: { view: StudyView; change: (work: Promise<unk
 }
 
 export function Study({ id }: { id: string }): JSX.Element {
-  const { view, problem, reload } = useStudy(id);
+  const [after, setAfter] = useState<string | null>(null);
+  const { view, problem, reload } = useStudy(id, after);
   const [failed, setFailed] = useState('');
   // Drawn anew only when what is shown has changed, not with every look at the server.
   const shown = JSON.stringify(view?.live.map((p) => p.times));
@@ -118,6 +119,19 @@ export function Study({ id }: { id: string }): JSX.Element {
       <PooledCard view={view} />
       <Metrics view={view} />
       <People view={view} erase={erase} />
+      {(after !== null || view.next) && (
+        <nav class="actions" aria-label="Pages of participants">
+          <button type="button" disabled={after === null} onClick={() => setAfter(null)}>
+            First page
+          </button>
+          <button type="button" disabled={!view.next} onClick={() => setAfter(view.next ?? null)}>
+            Next page
+          </button>
+          <span class="note">
+            {view.live.length.toLocaleString()} of {(participants(view) + (view.participants?.simulated ?? 0)).toLocaleString()} participants are shown here; tables and plots are about them.
+          </span>
+        </nav>
+      )}
       <Simulated view={view} erase={erase} />
       {times}
       <div class="cards">

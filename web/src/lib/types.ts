@@ -469,7 +469,11 @@ export interface StudyView {
     learn_from_others?: boolean; elicitation?: { family?: string };
   };
   links: { anonymous?: string; prolific?: string };
+  /** One page of participants, in the order in which they joined. */
   live: Person[];
+  /** All of them, counted; where the next page begins. */
+  participants?: { active: number; complete: number; left: number; simulated: number };
+  next?: string | null;
   pages?: { name: string; title?: string | null; here: number; left: number }[];
   /** Whether every participant's numbers are there. */
   complete?: boolean;

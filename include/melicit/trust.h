@@ -1,10 +1,14 @@
-/* How sure a rule is that was found on rows (mel_rule_find): what it is worth on other rows, where its
- * thresholds may lie, what of its limits will hold. Intervals hold 95%. */
-#ifndef MEL_CLASSIFY_TRUST_H
-#define MEL_CLASSIFY_TRUST_H
+/* melicit/trust.h: how sure a rule is that was found on rows (mel_rule_find): what it is worth on other rows,
+ * where its thresholds may lie, what of its limits will hold. Intervals hold 95%. */
+#ifndef MELICIT_TRUST_H
+#define MELICIT_TRUST_H
 
-#include "classify/certainty.h"
+#include "melicit/certainty.h"
 #include "melicit/classify.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct {
     size_t struct_size;
@@ -16,7 +20,7 @@ typedef struct {
     size_t n_metrics;
     const double *metrics;
 } mel_trust_options;
-void mel_trust_options_init(mel_trust_options *opt);
+MEL_API void mel_trust_options_init(mel_trust_options *opt);
 
 /* A threshold, and where the best one may lie: because of the rows, of the metric, of both. An interval
  * without width: that does not move it (by the model the rows do not, as the metric says where it is). */
@@ -37,11 +41,14 @@ typedef struct {
     size_t n_limits;
     mel_interval *limit; /* what is achieved of each on other rows */
 } mel_trust;
-void mel_trust_clear(mel_trust *sure);
+MEL_API void mel_trust_clear(mel_trust *sure);
 
 /* found: what mel_rule_find gave for the rows, the metric or name, and the options. */
-mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel_rule_rows *rows,
-                          const mel_metric *metric, const char *name, const mel_rule_options *rule,
-                          const mel_trust_options *opt, mel_error *err);
+MEL_API mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel_rule_rows *rows,
+                                  const mel_metric *metric, const char *name, const mel_rule_options *rule,
+                                  const mel_trust_options *opt, mel_error *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

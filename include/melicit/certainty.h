@@ -1,9 +1,13 @@
-/* How sure values, differences and tuned thresholds are, given that test rows are
- * finitely many and that a metric may itself be uncertain. Intervals hold 95%. */
-#ifndef MEL_CLASSIFY_CERTAINTY_H
-#define MEL_CLASSIFY_CERTAINTY_H
+/* melicit/certainty.h: how sure values and differences are, given that test rows are finitely many and that a
+ * metric may itself be uncertain. Intervals hold 95%. Program, reports and Python have theirs from here. */
+#ifndef MELICIT_CERTAINTY_H
+#define MELICIT_CERTAINTY_H
 
-#include "metric/shared.h"
+#include "melicit/metric.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct {
     double low, high;
@@ -17,7 +21,7 @@ typedef struct {
     size_t n_metrics;
     const double *metrics;
 } mel_certainty_options;
-void mel_certainty_options_init(mel_certainty_options *opt);
+MEL_API void mel_certainty_options_init(mel_certainty_options *opt);
 
 /* A value and where it may lie: because of the rows, because of the metric, because of both. */
 typedef struct {
@@ -31,15 +35,8 @@ typedef struct {
  * more where a row more in it would say much, or a measure with kinks) Dirichlet draws, whose prior is worth
  * two rows. The measure is as before afterwards. */
 enum { MEL_FEW_ROWS = 300, MEL_FEW_OF_A_CLASS = 30, MEL_FEW_OF_A_CELL = 10 };
-mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const double *counts,
-                            const mel_certainty_options *opt, mel_error *err);
-
-/* What one more row in each cell would add to the value, times the number of rows; on average over the rows
- * 0. Values of classifiers on the same n rows have covariances mean(slope slope')/(n + 1). */
-mel_status mel_certainty_slopes(double *slope, mel_measure *measure, const double *counts, mel_error *err);
-/* The lower triangle of n x n covariances becomes a factor L with L L' about equal to them, also where they
- * are only semidefinite; what is above the diagonal is cleared. */
-void mel_factor_covariances(double *covariance, size_t n);
+MEL_API mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const double *counts,
+                                    const mel_certainty_options *opt, mel_error *err);
 
 /* Two classifiers. */
 typedef struct {
@@ -57,11 +54,14 @@ static inline bool mel_can_tell(double better)
 /* On the same rows. counts: by group, true class, what the first and what the second predicts
  * (groups x k x k x k). Where each row counts alike for one of them or for neither, the probability is exact:
  * Beta(b + 1/2, c + 1/2) with b and c rows in favour of each. */
-mel_status mel_certainty_compare(mel_contest *out, mel_measure *measure, const double *counts,
-                                 const mel_certainty_options *opt, mel_error *err);
+MEL_API mel_status mel_certainty_compare(mel_contest *out, mel_measure *measure, const double *counts,
+                                         const mel_certainty_options *opt, mel_error *err);
 /* On rows of which nothing is known but the two confusion matrices: as if they were not the same. */
-mel_status mel_certainty_compare_apart(mel_contest *out, mel_measure *measure, const double *counts_a,
-                                       const double *counts_b, const mel_certainty_options *opt,
-                                       mel_error *err);
+MEL_API mel_status mel_certainty_compare_apart(mel_contest *out, mel_measure *measure, const double *counts_a,
+                                               const double *counts_b, const mel_certainty_options *opt,
+                                               mel_error *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
