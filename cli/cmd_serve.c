@@ -1,4 +1,5 @@
 /* melicit serve: the web app and the study server. */
+#include "browser_oracle.h"
 #include "command.h"
 #include "files.h"
 #include "output.h"
@@ -20,7 +21,7 @@ typedef struct {
     uint64_t port, workers, connections, per_address;
     uint64_t joins;
     double deadline, stop_after, upload_room, compute, memory, drain;
-    bool open, public, strangers, metrics;
+    bool open, public, strangers, metrics, questions;
 } serve_args;
 
 /* Opens the page in the user's browser; it is no failure when that does not work. */
@@ -174,6 +175,8 @@ static mel_status check_public(const cli_run *run, const serve_args *args, mel_e
 static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 {
     const serve_args *args = arguments;
+    if (args->questions)
+        return cli_serve_questions(run, (uint16_t)args->port, err);
     mel_store *store = NULL;
     mel_status status = check_public(run, args, err);
     if (status == MEL_OK)
@@ -287,6 +290,11 @@ static const cli_option own_options[] = {
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, open),
       .help = "open the page in a browser" },
+    CLI_ROW(serve_args, "questions", FLAG, questions,
+            .help =
+                "only show the questions of another program, as melicit.ask of the Python package does: a "
+                "line of JSON each on standard input (docs/formats.md), answers on standard output; the "
+                "first line has the page's address, which only this machine sees"),
     { 0 }
 };
 static const cli_option limit_options[] = {
@@ -323,6 +331,7 @@ static const cli_example examples[] = {
     { "the web app on this machine, for a moment", "melicit serve --port 0 --stop-after 0.2" },
     { "behind a proxy that does TLS, with another store",
       "melicit serve --port 0 --public-url https://study.example.org --store studies.db --stop-after 0.2" },
+    { "for a program with nothing to ask", "melicit serve --questions --port 0 < /dev/null" },
     { 0 },
 };
 static const serve_args defaults = { .store = "melicit.db",
@@ -348,7 +357,9 @@ const cli_command cli_serve = {
         "it; `melicit study token` makes a new one.",
     .groups = groups,
     .examples = examples,
-    .notes = "With --json one object with url, port, store and token is printed at the start.",
+    .notes = "With --json one object with url, port, store and token is printed at the start; with "
+             "--questions, one that "
+             "counts them at the end.",
     .args_size = sizeof(serve_args),
     .defaults = &defaults,
     .run = run_serve,

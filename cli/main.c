@@ -11,11 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = { &cli_elicit,     &cli_serve,   &cli_study,   &cli_page,
-                                            &cli_space_verb, &cli_metric,  &cli_score,   &cli_rank,
-                                            &cli_apply,      &cli_report,  &cli_train,   &cli_predict,
-                                            &cli_optimise,   &cli_corrupt, &cli_moments, &cli_merge,
-                                            &cli_help,       &cli_version, NULL };
+const cli_command *const cli_commands[] = { &cli_elicit,  &cli_serve, &cli_study,   &cli_space_verb,
+                                            &cli_metric,  &cli_score, &cli_rank,    &cli_apply,
+                                            &cli_report,  &cli_train, &cli_predict, &cli_optimise,
+                                            &cli_moments, &cli_merge, &cli_help,    NULL };
+
+/* Verbs of older versions, and what does their work now. */
+static const struct {
+    const char *name, *instead;
+} removed[] = { { "page", "`melicit serve --questions` shows the questions of a program" },
+                { "corrupt",
+                  "noisy labels for experiments are a few lines of NumPy (repro/blackbox_figures.py)" },
+                { "version", "`melicit --version` prints it" },
+                { 0 } };
 
 const cli_command *cli_find_command(const char *name)
 {
@@ -127,7 +135,12 @@ static int unknown_verb(int argc, char **argv)
     mel_error err = { 0 };
     const char *word = argv[1];
     const char *near = mel_nearest(word, command_name, cli_commands);
-    if (*word == '-')
+    size_t gone = 0;
+    while (removed[gone].name != NULL && strcmp(removed[gone].name, word) != 0)
+        gone++;
+    if (removed[gone].name != NULL)
+        (void)cli_fail(&err, MEL_EINVAL, "there is no verb \"%s\" any more: %s", word, removed[gone].instead);
+    else if (*word == '-')
         (void)cli_fail(&err, MEL_EINVAL, "a verb comes first, then %s; `melicit help` lists the verbs", word);
     else if (near != NULL)
         (void)cli_fail(&err, MEL_EINVAL, "there is no verb \"%s\"; did you mean \"%s\"?", word, near);
@@ -154,8 +167,7 @@ int main(int argc, char **argv)
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         word = "help";
-    else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
-        word = "version";
-    const cli_command *command = cli_find_command(word);
+    const bool version = strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
+    const cli_command *command = version ? &cli_version : cli_find_command(word);
     return command != NULL ? dispatch(command, argc - 1, argv + 1) : unknown_verb(argc, argv);
 }

@@ -206,17 +206,17 @@ def noise_error(shop, n, by_cluster, seed):
         x = rng.normal(size=(n, 2))
         cluster = np.where(rng.random(n) < 0.5, "one", "two")
         p = learn.softmax(1.5 * x @ np.array([[1, -0.5, -0.5], [0, 0.87, -0.87]]))
-        label = np.array(names)[(p.cumsum(1) < rng.random((n, 1))).sum(1).clip(0, 2)]
+        code = (p.cumsum(1) < rng.random((n, 1))).sum(1).clip(0, 2)
         write = lambda name, column, values: (shop.folder / name).write_text("\n".join([column, *values]) + "\n")
-        write(f"y_{part}.csv", "y", label)
+        write(f"y_{part}.csv", "y", np.array(names)[code])
         write(f"g_{part}.csv", "cluster", cluster)
         # Both sets of rows have the noisy probabilities, as the one model would give them.
         noisy = np.where((cluster == "one")[:, None], p @ matrix["one"], p @ matrix["two"])
         np.save(shop.folder / f"p_{part}.npy", noisy)
-    flips = [word for c, t in matrix.items() for i in range(3) for j in range(3) if i != j and t[i, j] > 0
-             for word in ("--flip", f"{c}:{names[i]}>{names[j]}={t[i, j]}")]
+        if part == "train":
+            rows = np.where((cluster == "one")[:, None], matrix["one"][code], matrix["two"][code])
+            write("noisy.csv", "y", np.array(names)[(rows.cumsum(1) < rng.random((n, 1))).sum(1).clip(0, 2)])
     at = lambda name: shop.folder / name
-    shop.call("corrupt", "--labels", at("y_train.csv"), "--clusters", at("g_train.csv"), *flips, "--seed", seed, "--out", at("noisy.csv"))
     basis = ("--basis", "columns:cluster=one,cluster=two", "--features", at("g_train.csv"), "--validation-features", at("g_val.csv"))
     got = shop.call("optimise", "--probs", at("p_train.npy"), "--labels", at("noisy.csv"), "--validation-probs", at("p_val.npy"),
                     "--validation-labels", at("y_val.csv"), "--metric", "accuracy", "--method", "pi-ew", "--weights", "whole", "--scale", "rows",
@@ -240,7 +240,7 @@ def say_noise(page, found):
                "Weights that undo label noise", log_x=True, log_y=True)
     slope = {m: np.polyfit(np.log(ROWS), np.log(e), 1)[0] for m, e in error.items()}
     page.say("## Known label noise: the weights converge\n", "![Weights that undo label noise](repro-blackbox-noise.svg)\n",
-             "`melicit corrupt` makes the noise, probabilities are exact, PI-EW elicits weights of the whole matrix for the accuracy: root mean square distance from T^-1 (rows centred: "
+             "NumPy makes the noise, probabilities are exact, PI-EW elicits weights of the whole matrix for the accuracy: root mean square distance from T^-1 (rows centred: "
              f"a row may be shifted without changing a decision). Slopes in the number of rows: {', '.join(f'{m} {v:.2f}' for m, v in slope.items())} (theory: -0.5). "
              "`build/test_corrupt` checks all four noise models and the weights of the diagonal.\n")
 

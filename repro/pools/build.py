@@ -114,7 +114,7 @@ def versions():
     import scipy
     import sklearn
     import xgboost
-    program = subprocess.run([str(fair.PROGRAM), "version", "--json"], capture_output=True, text=True)
+    program = subprocess.run([str(fair.PROGRAM), "--version", "--json"], capture_output=True, text=True)
     own = json.loads(program.stdout)["version"] if program.returncode == 0 else "not built"
     return {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__,
             "scikit-learn": sklearn.__version__, "xgboost": xgboost.__version__, "melicit": own}

@@ -128,19 +128,6 @@ mel_status mel_weighted_decide_from(uint32_t *prediction, const mel_weighted *we
 /* Shorter for two classes, where the next question is about the same gain again. */
 double mel_compare_first_step(size_t n_classes);
 
-/* --- corrupted training rows -------------------------------------------------------------------- */
-
-/* The noise models of section 7.2. A label i becomes j with probability T_ij: independent noise has one
- * transition matrix T (k x k, rows sum to 1), cluster-dependent noise one per cluster (cluster[i] <
- * n_clusters; NULL: one cluster), instance-dependent noise a strength from 0 to 1 per row: with probability 1
- * - strength[i] the label stays (NULL: 1 everywhere). Row i is drawn by seed and i alone. */
-mel_status mel_corrupt_labels(uint32_t *noisy, size_t n, size_t n_classes, const uint32_t *label,
-                              size_t n_clusters, const uint32_t *cluster, const double *transition,
-                              const double *strength, uint64_t seed, mel_error *err);
-/* Domain shift: numbers of rows drawn with replacement, row i in proportion to weight[i]. */
-mel_status mel_corrupt_domain(size_t *row, size_t n_drawn, size_t n, const double *weight, uint64_t seed,
-                              mel_error *err);
-
 /* Sets of basis functions, and sizes of epsilon, to choose from. */
 typedef struct {
     size_t n_basis;

@@ -286,7 +286,7 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def page_request(address, body=None):
-    """What the page of `melicit page` and `optimise --oracle browser` sends: status and JSON."""
+    """What the page of `melicit serve --questions` and `optimise --oracle browser` sends: status and JSON."""
     data = None if body is None else json.dumps(body).encode()
     try:
         with DIRECT.open(urllib.request.Request(address, data, {"Content-Type": "application/json"}), timeout=30) as reply:

@@ -112,10 +112,10 @@ def test_examples_run(melicit):
 
 
 def test_version(melicit):
-    got = melicit("version").done()
+    got = melicit("--version").done()
     assert re.match(r"melicit \d+\.\d+\.\d+\n", got.out)
-    assert got.out == melicit("--version").out == melicit("-V").out
-    told = melicit("version", "--json").done().json
+    assert got.out == melicit("-V").out
+    told = melicit("--version", "--json").done().json
     assert f"melicit {told['version']}\n" in got.out
     assert set(told["libraries"]) == {"openblas", "nlopt", "zlib", "jansson", "sodium"}
     assert "OpenBLAS" in told["libraries"]["openblas"]
@@ -221,7 +221,10 @@ def test_reference_in_the_documentation_is_current(melicit):
         (["train", "-x"], ["-x"]),
         (["train", "--ma", "3"], ["--max-rows", "--max-bytes"]),
         (["train", "surplus"], ['"surplus"']),
-        (["version", "--", "--json"], ['"--json"']),
+        (["--version", "--", "--json"], ['"--json"']),
+        (["version"], ['no verb "version" any more', "melicit --version"]),
+        (["page"], ['no verb "page" any more', "serve --questions"]),
+        (["corrupt", "--labels", "y.csv"], ['no verb "corrupt" any more', "NumPy"]),
         (["train", "--data"], ["--data needs a value: --data FILE"]),
         (["train", "--data", ""], ["--data", "empty"]),
         (["train", "--json=yes"], ["--json takes no value"]),
@@ -699,7 +702,7 @@ def test_full_device(melicit):
         "melicit help > /dev/full",
         "melicit help --man > /dev/full",
         "melicit train --help > /dev/full",
-        "melicit version --json > /dev/full",
+        "melicit --version --json > /dev/full",
     ):
         got = melicit.shell(line)
         assert got.code == 4, f"{line}: exit {got.code} {got.err}"
@@ -954,7 +957,7 @@ def test_silence_on_standard_error(melicit, more):
     for words in (
         ["train", "--data", CANCER, "--out", "m.json"],
         ["predict", "--model", "m.json", "--data", CANCER, "--out", "p.npy"],
-        ["version"],
+        ["--version"],
         ["help"],
     ):
         got = melicit(*words, *more).done()

@@ -229,14 +229,6 @@ static mel_status plug_in(void *context)
     return status;
 }
 
-static mel_status corrupt(void *context)
-{
-    (void)context;
-    size_t row[N];
-    mel_error err = { 0 };
-    return mel_corrupt_domain(row, N, N, value + 4, 1, &err);
-}
-
 static void test_optimise(void **state)
 {
     (void)state;
@@ -256,7 +248,6 @@ static void test_optimise(void **state)
     test_each_allocation("cross-fitting", choose, NULL);
     test_each_allocation("plug-in", plug_in, NULL);
     test_each_allocation("plug-in, judged", plug_in, (void *)(uintptr_t)names);
-    test_each_allocation("corrupted rows", corrupt, NULL);
 }
 
 static void test_comparisons(void **state)

@@ -1,19 +1,15 @@
-/* melicit page: shows the questions of another program at a page of this machine and hands it the answers. */
+/* melicit serve --questions: shows the questions of another program at a page of this machine and hands it
+ * the answers. */
 #include "browser_oracle.h"
 #include "output.h"
 #include "progress.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef struct {
-    uint64_t port;
-} page_args;
 
 /* Whoever asked is gone. */
 static bool nobody_reads(void)
@@ -102,11 +98,10 @@ static mel_status take_line(cli_browser *browser, const char *line, size_t n, si
     return cli_check_stop(err);
 }
 
-static mel_status run_page(cli_run *run, const void *arguments, mel_error *err)
+mel_status cli_serve_questions(cli_run *run, uint16_t port, mel_error *err)
 {
-    const page_args *args = arguments;
     cli_browser *browser = NULL;
-    mel_status status = cli_browser_open(&browser, (uint16_t)args->port, err);
+    mel_status status = cli_browser_open(&browser, port, err);
     if (status != MEL_OK)
         return status;
     say(json_pack("{s:s}", "url", cli_browser_url(browser)));
@@ -122,32 +117,3 @@ static mel_status run_page(cli_run *run, const void *arguments, mel_error *err)
     cli_put(run->result, "questions", cli_json_count(asked));
     return status;
 }
-
-static const cli_option own_options[] = {
-    CLI_ROW(page_args, "port", WHOLE, port, .argument = "N", .high = 65535,
-            .help = "where to listen, on this machine only; 0 takes any that is free"),
-    { 0 },
-};
-static const cli_group groups[] = { { "Server", own_options, 0 }, { 0 } };
-static const cli_example examples[] = {
-    { "for a program with nothing to ask", "melicit page < /dev/null" },
-    { 0 },
-};
-static const page_args defaults = { 0 };
-
-const cli_command cli_page = {
-    .name = "page",
-    .summary = "ask another program's questions in a browser on this machine",
-    .description =
-        "Reads questions from standard input, a line of JSON each (docs/formats.md), shows them one "
-        "after the other at a page that only this machine sees, and writes each answer as a line to "
-        "standard output. The first line that it writes has the page's address. It ends with its "
-        "input, or when nobody reads its output any more. melicit.ask of the Python package uses "
-        "it.",
-    .groups = groups,
-    .examples = examples,
-    .notes = "With --json an object that counts the questions follows the answers.",
-    .args_size = sizeof(page_args),
-    .defaults = &defaults,
-    .run = run_page,
-};

@@ -1,4 +1,4 @@
-/* melicit version: what was built, with what. */
+/* melicit --version: what was built, with what. No verb, so it is in no list. */
 #include "command.h"
 #include "output.h"
 
@@ -42,13 +42,13 @@ static mel_status run_version(cli_run *run, const void *arguments, mel_error *er
 }
 
 static const cli_example examples[] = {
-    { "for a bug report", "melicit version" },
-    { "for a program", "melicit version --json" },
+    { "for a bug report", "melicit --version" },
+    { "for a program", "melicit --version --json" },
     { 0 },
 };
 
 const cli_command cli_version = {
-    .name = "version",
+    .name = "--version",
     .summary = "the version, the compiler and the libraries in use",
     .description = "Prints the version of melicit, the compiler it was built with, and the versions of the "
                    "libraries it runs on.",
