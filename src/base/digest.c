@@ -51,7 +51,7 @@ static mel_status cannot_read(mel_error *err, const char *path, int code)
 
 mel_status mel_digest_file(char hex[MEL_DIGEST_HEX], const char *path, mel_error *err)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(path, "rbe");
     if (file == NULL)
         return cannot_read(err, path, errno);
     unsigned char hash[crypto_hash_sha256_BYTES] = { 0 };

@@ -57,9 +57,9 @@ void mel_evaluations_close(mel_evaluations *log)
 static mel_status begin(mel_evaluations *log, mel_error *err)
 {
     char found[sizeof format] = { 0 };
-    log->file = fopen(log->path, "rb+");
+    log->file = fopen(log->path, "rb+e");
     if (log->file == NULL && errno == ENOENT)
-        log->file = fopen(log->path, "wb+");
+        log->file = fopen(log->path, "wb+e");
     if (log->file == NULL)
         return mel_fail(err, MEL_EIO, "%s: cannot be opened: %s", log->path, strerror(errno));
     const size_t n = fread(found, 1, sizeof found, log->file);

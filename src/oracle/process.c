@@ -1,5 +1,5 @@
 /* A command that answers questions through pipes. */
-#define _GNU_SOURCE /* pipe2: without it, a fork in another thread could inherit an end and keep it open */
+#define _GNU_SOURCE /* pipe2: without it, a fork in another thread could inherit an end and keep it open; closing of files */
 #include "oracle/process.h"
 
 #include <errno.h>
@@ -38,6 +38,8 @@ static bool open_pipe(int ends[2])
     return first && second;
 }
 
+/* It gets the three standard files, and signals as a program that is started by a shell has them: nothing that
+ * was changed or opened for melicit itself. */
 static int spawn(mel_process *process, const char *program, int input, int output)
 {
     posix_spawn_file_actions_t actions;
@@ -53,6 +55,7 @@ static int spawn(mel_process *process, const char *program, int input, int outpu
     sigset_t defaults;
     (void)sigemptyset(&defaults);
     (void)sigaddset(&defaults, SIGPIPE);
+    (void)sigaddset(&defaults, SIGXFSZ);
     char shell[] = "/bin/sh", option[] = "-c";
     char *const arguments[] = { shell, option, (char *)program, NULL }; /* execve takes them as they are */
     reason = posix_spawnattr_setsigdefault(&attributes, &defaults);
@@ -63,6 +66,8 @@ static int spawn(mel_process *process, const char *program, int input, int outpu
         reason = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     if (reason == 0)
         reason = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (reason == 0)
+        reason = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     if (reason == 0)
         reason = posix_spawn(&process->pid, shell, &actions, &attributes, arguments, environ);
     (void)posix_spawnattr_destroy(&attributes);
