@@ -17,7 +17,7 @@
 extern char **environ;
 
 typedef struct {
-    const char *store, *listen, *public_url, *proxy, *key, *log, *audit;
+    const char *store, *listen, *public_url, *proxy, *key, *log, *audit, *limits;
     uint64_t port, workers, connections, per_address;
     uint64_t joins;
     double deadline, stop_after, upload_room, compute, memory, drain;
@@ -29,7 +29,19 @@ static void open_browser(const char *url)
 {
     char name[] = "xdg-open", *const words[] = { name, (char *)url, NULL };
     pid_t child;
-    (void)posix_spawnp(&child, name, NULL, NULL, words, environ);
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    (void)sigemptyset(&defaults);
+    (void)sigaddset(&defaults, SIGPIPE);
+    (void)sigaddset(&defaults, SIGXFSZ);
+    (void)sigaddset(&defaults, SIGUSR1);
+    (void)sigaddset(&defaults, SIGUSR2);
+    if (posix_spawnattr_init(&attributes) != 0)
+        return;
+    (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    (void)posix_spawnp(&child, name, NULL, &attributes, words, environ);
+    (void)posix_spawnattr_destroy(&attributes);
 }
 
 /* With --json the result is printed at once: at the end nobody would want it any more. */
@@ -60,6 +72,89 @@ static void announce(cli_run *run, const serve_args *args, const mel_server *ser
         open_browser(url);
 }
 
+/* --- limits that can be changed while it runs ---------------------------------------------------- */
+
+static const cli_option limit_options[] = {
+    CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .argument = "MIB", .high = 1e6,
+            .help = "the most room that all uploaded tables together may take in the store"),
+    CLI_ROW(serve_args, "joins", WHOLE, joins, .argument = "N", .high = 1000000,
+            .help = "how often people at one address may join a study within a minute; sessions of one's own "
+                    "half as often, uploads a quarter, answers a hundred times as often, joins of one study "
+                    "ten times; beyond that, requests are told when to try again; 0: no limits"),
+    CLI_ROW(serve_args, "compute", NUMBER, compute, .argument = "SECONDS", .high = 1e6,
+            .help =
+                "processor time that one request may take, a researcher's six times as much; 0: no limit"),
+    CLI_ROW(serve_args, "memory", NUMBER, memory, .argument = "MIB", .high = 1e6,
+            .help = "how much the program should take: above it, what nobody needs now is dropped and, if "
+                    "that is not enough, further data are refused for the moment; 0: no limit"),
+    { 0 }
+};
+
+static mel_status set_limit(serve_args *args, const char *path, const char *name, const json_t *value,
+                            mel_error *err)
+{
+    const cli_option *option = limit_options;
+    while (option->name != NULL && strcmp(option->name, name) != 0)
+        option++;
+    if (option->name == NULL)
+        return cli_fail(err, MEL_EDATA, "%s: \"%.40s\" is no limit that can be changed while the server runs",
+                        path, name);
+    const double number = json_number_value(value);
+    const bool whole = option->kind == CLI_WHOLE;
+    if (!json_is_number(value) || number < option->low || number > option->high ||
+        (whole && !json_is_integer(value)))
+        return cli_fail(err, MEL_EDATA, "%s: \"%s\" must be a %snumber from %g to %g", path, name,
+                        whole ? "whole " : "", option->low, option->high);
+    char *field = (char *)args + option->at;
+    if (whole)
+        *(uint64_t *)field = (uint64_t)number;
+    else
+        *(double *)field = number;
+    return MEL_OK;
+}
+
+/* Those of the command line, and in their place those that the file of --limits names. */
+static mel_status find_limits(mel_limits *out, const serve_args *given, mel_error *err)
+{
+    serve_args args = *given;
+    if (args.limits != NULL) {
+        json_error_t why;
+        json_t *file = json_load_file(args.limits, JSON_REJECT_DUPLICATES, &why);
+        mel_status status = json_is_object(file)
+                                ? MEL_OK
+                                : cli_fail(err, MEL_EDATA, "%s: expected a JSON object of limits: %s",
+                                           args.limits, file != NULL ? "another value" : why.text);
+        const char *name;
+        json_t *value;
+        json_object_foreach(file, name, value)
+        {
+            if (status == MEL_OK)
+                status = set_limit(&args, args.limits, name, value, err);
+        }
+        json_decref(file);
+        if (status != MEL_OK)
+            return status;
+    }
+    *out = (mel_limits){ .upload_room = (int64_t)(args.upload_room * 1048576.0),
+                         .joins = (unsigned)args.joins,
+                         .processor = args.compute,
+                         .memory = (size_t)(args.memory * 1048576.0) };
+    return MEL_OK;
+}
+
+static void reload(const cli_run *run, const serve_args *args, mel_server *server)
+{
+    mel_limits limits;
+    mel_error err;
+    mel_status status = find_limits(&limits, args, &err);
+    if (status == MEL_OK)
+        status = mel_server_reload(server, &limits, &err);
+    if (status != MEL_OK)
+        cli_warn(run, "nothing is changed: %s", err.text);
+}
+
+/* --- running -------------------------------------------------------------------------------------- */
+
 static double now(void)
 {
     struct timespec t;
@@ -68,11 +163,14 @@ static double now(void)
 
 static const struct timespec moment = { .tv_nsec = 50000000 };
 
-static void wait_for_the_end(double seconds)
+static void wait_for_the_end(const cli_run *run, const serve_args *args, mel_server *server)
 {
-    const double end = now() + seconds;
-    while (!cli_stop_wanted() && (seconds == 0.0 || now() < end))
+    const double end = now() + args->stop_after;
+    while (!cli_stop_wanted() && (args->stop_after == 0.0 || now() < end)) {
+        if (cli_reload_wanted())
+            reload(run, args, server);
         (void)nanosleep(&moment, NULL);
+    }
 }
 
 /* The proxy notices meanwhile that it should send nobody here any more. */
@@ -178,14 +276,17 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     if (args->questions)
         return cli_serve_questions(run, (uint16_t)args->port, err);
     mel_store *store = NULL;
+    mel_server_options opt;
+    mel_server_options_init(&opt);
     mel_status status = check_public(run, args, err);
+    if (status == MEL_OK)
+        status = find_limits(&opt.limits, args, err);
     if (status == MEL_OK)
         status = mel_store_open(&store, args->store, err);
     if (status != MEL_OK)
         return status;
     json_t *datasets = bundled_datasets();
-    mel_server_options opt;
-    mel_server_options_init(&opt);
+    cli_catch_reload();
     opt.http.address = args->listen;
     opt.http.port = (uint16_t)args->port;
     opt.http.workers = (unsigned)args->workers;
@@ -193,10 +294,6 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     opt.http.per_address = (unsigned)args->per_address;
     opt.http.deadline = args->deadline;
     opt.http.proxy = args->proxy;
-    opt.upload_room = (int64_t)(args->upload_room * 1048576.0);
-    opt.joins = (unsigned)args->joins;
-    opt.processor = args->compute;
-    opt.memory = (size_t)(args->memory * 1048576.0);
     opt.public_url = args->public_url;
     opt.closed = args->public && !args->strangers;
     opt.metrics = args->metrics;
@@ -210,7 +307,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     status = mel_server_start(&server, &opt, err);
     if (status == MEL_OK) {
         announce(run, args, server);
-        wait_for_the_end(args->stop_after);
+        wait_for_the_end(run, args, server);
         drain(server, args->drain);
         end_soon();
     }
@@ -286,6 +383,13 @@ static const cli_option own_options[] = {
       .help =
           "answer GET /metrics for Prometheus: requests, how long they took, memory; not to those who come "
           "through a proxy" },
+    { .name = "limits",
+      .argument = "FILE.json",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, limits),
+      .help =
+          "limits in an object of JSON, {\"joins\": 240}, in the place of the options; SIGHUP reads it again "
+          "while the server runs, and opens the logs anew" },
     { .name = "open",
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, open),
@@ -297,7 +401,7 @@ static const cli_option own_options[] = {
                 "first line has the page's address, which only this machine sees"),
     { 0 }
 };
-static const cli_option limit_options[] = {
+static const cli_option start_options[] = {
     CLI_ROW(serve_args, "workers", WHOLE, workers, .argument = "N", .low = 1, .high = 256,
             .help = "requests that are answered at the same time; others wait"),
     CLI_ROW(serve_args, "connections", WHOLE, connections, .argument = "N", .low = 8, .high = 60000,
@@ -307,18 +411,6 @@ static const cli_option limit_options[] = {
     CLI_ROW(serve_args, "deadline", NUMBER, deadline, .argument = "SECONDS", .low = 1, .high = 3600,
             .help =
                 "cut off a request that has not arrived, or an answer that was not fetched, after so long"),
-    CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .argument = "MIB", .high = 1e6,
-            .help = "the most room that all uploaded tables together may take in the store"),
-    CLI_ROW(serve_args, "joins", WHOLE, joins, .argument = "N", .high = 1000000,
-            .help = "how often people at one address may join a study within a minute; sessions of one's own "
-                    "half as often, uploads a quarter, answers a hundred times as often, joins of one study "
-                    "ten times; beyond that, requests are told when to try again; 0: no limits"),
-    CLI_ROW(serve_args, "compute", NUMBER, compute, .argument = "SECONDS", .high = 1e6,
-            .help =
-                "processor time that one request may take, a researcher's six times as much; 0: no limit"),
-    CLI_ROW(serve_args, "memory", NUMBER, memory, .argument = "MIB", .high = 1e6,
-            .help = "how much the program should take: above it, what nobody needs now is dropped and, if "
-                    "that is not enough, further data are refused for the moment; 0: no limit"),
     CLI_ROW(serve_args, "drain", NUMBER, drain, .argument = "SECONDS", .high = 600,
             .help = "when told to stop, answer GET /healthz with 503 for so long and keep serving, so that a "
                     "proxy with several servers first sends everybody to the others"),
@@ -326,7 +418,10 @@ static const cli_option limit_options[] = {
             .help = "end by itself, for trying things out; 0: never"),
     { 0 }
 };
-static const cli_group groups[] = { { "Server", own_options, 0 }, { "Limits", limit_options, 0 }, { 0 } };
+static const cli_group groups[] = { { "Server", own_options, 0 },
+                                    { "Limits, which --limits can change", limit_options, 0 },
+                                    { "Limits from the start", start_options, 0 },
+                                    { 0 } };
 static const cli_example examples[] = {
     { "the web app on this machine, for a moment", "melicit serve --port 0 --stop-after 0.2" },
     { "behind a proxy that does TLS, with another store",

@@ -50,6 +50,29 @@ void cli_catch_signals(void)
     }
 }
 
+static atomic_int reload_wanted;
+
+static void on_reload(int number)
+{
+    (void)number;
+    reload_wanted = 1;
+}
+
+void cli_catch_reload(void)
+{
+    const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    const struct sigaction reload = { .sa_handler = on_reload, .sa_flags = (int)SA_RESTART };
+    (void)sigaction(SIGUSR1, &ignore, NULL);
+    (void)sigaction(SIGUSR2, &ignore, NULL);
+    if (isatty(STDIN_FILENO) == 0)
+        (void)sigaction(SIGHUP, &reload, NULL);
+}
+
+bool cli_reload_wanted(void)
+{
+    return atomic_exchange(&reload_wanted, 0) != 0;
+}
+
 bool cli_stop_wanted(void)
 {
     return stop_wanted != 0;

@@ -8,6 +8,11 @@
  * and SIGXFSZ are ignored, so that a reader who leaves early and a file that may not grow show as failed
  * writes. */
 void cli_catch_signals(void);
+/* For a server: from now on SIGHUP asks it to read its settings again, unless it was started at a terminal,
+ * which is then gone; SIGUSR1 and SIGUSR2 do nothing. */
+void cli_catch_reload(void);
+/* Whether somebody asked, once for each time. */
+bool cli_reload_wanted(void);
 bool cli_stop_wanted(void);
 /* MEL_ESTOPPED with a sentence once somebody asked to stop: for work that the library does in one go. */
 mel_status cli_check_stop(mel_error *err);

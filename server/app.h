@@ -25,13 +25,13 @@ typedef struct {
     unsigned char key[MEL_HASH_BYTES]; /* of all hashes; kept in the store */
     const char *public_url;            /* "https://study.example.org"; NULL: none was given */
     _Atomic(const char *) url; /* what links begin with: that, or the address and port; NULL: not known yet */
-    int64_t upload_room;       /* bytes that uploads may take in the store */
+    _Atomic int64_t upload_room;       /* bytes that uploads may take in the store */
     const char *const *folders;        /* where data sets are, as in mel_resources; borrowed */
     const json_t *datasets;            /* what /api/datasets lists; borrowed */
     mel_rate *rate;                    /* of requests and wrong tokens */
-    unsigned joins;                    /* of one address within a minute; 0: any number of anything */
-    double processor;                  /* seconds of computing per request; 0: any number */
-    size_t memory;                     /* bytes of the process above which work is given up; 0: any number */
+    _Atomic unsigned joins;            /* of one address within a minute; 0: any number of anything */
+    _Atomic double processor;          /* seconds of computing per request; 0: any number */
+    _Atomic size_t memory;             /* bytes of the process above which work is given up; 0: any number */
     bool closed;                       /* only researchers start sessions of their own and upload tables */
     _Atomic uint64_t known[MEL_KNOWN]; /* hashes of researchers' cookies that were right; 0: none */
     mel_journal *requests, *audit;     /* of all requests, and of what researchers did; or NULL */

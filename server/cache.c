@@ -48,8 +48,10 @@ void mel_cache_limit(mel_cache *cache, size_t workers, size_t memory)
 {
     if (memory > 0)
         return_freed_memory();
+    pthread_mutex_lock(&cache->lock);
     cache->workers = workers;
     cache->memory = memory;
+    pthread_mutex_unlock(&cache->lock);
 }
 
 void mel_cache_too_busy(mel_error *err)

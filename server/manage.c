@@ -236,8 +236,16 @@ mel_status mel_manage_delete(mel_store *store, mel_cache *cache, const char *stu
 }
 
 /* The log says it first: what it does not know of cannot be cleaned from a backup. */
-static mel_status erase_all(mel_store *store, mel_cache *cache, mel_journal *audit,
-                            const mel_participant_row *row, size_t n, const char *by, mel_error *err)
+static bool log_erasure(mel_journal *audit, const mel_participant_row *row, size_t n, const char *by)
+{
+    bool said = true;
+    for (size_t i = 0; i < n; i++)
+        said = mel_journal_erased(audit, row[i].study, row[i].id, by) && said;
+    return said;
+}
+
+static mel_status erase_all(mel_store *store, mel_cache *cache, const mel_participant_row *row, size_t n,
+                            mel_error *err)
 {
     mel_erasure who[MOST_ERASED] = { 0 };
     json_t *about[MOST_ERASED] = { NULL };
@@ -245,7 +253,6 @@ static mel_status erase_all(mel_store *store, mel_cache *cache, mel_journal *aud
         about[i] = row[i].about != NULL ? mel_stored_json(row[i].about) : NULL;
         memcpy(who[i].id, row[i].id, sizeof who[i].id);
         who[i].n_uploads = mel_own_uploads(who[i].upload, about[i]);
-        mel_journal_erased(audit, row[i].study, row[i].id, by);
     }
     const mel_status status = mel_store_erase(store, who, n, err);
     for (size_t i = 0; i < n; i++) {
@@ -258,11 +265,20 @@ static mel_status erase_all(mel_store *store, mel_cache *cache, mel_journal *aud
 mel_status mel_manage_erase(mel_store *store, mel_cache *cache, mel_journal *audit,
                             const mel_participant_row *row, const char *by, mel_error *err)
 {
-    TRY(erase_all(store, cache, audit, row, 1, by, err));
+    (void)log_erasure(audit, row, 1, by); /* what somebody asks for does not wait for the log */
+    TRY(erase_all(store, cache, row, 1, err));
     return mel_store_forget_traces(store, err);
 }
 
 /* --- housekeeping --------------------------------------------------------------------------------- */
+
+/* What nobody waits for is left for later while the log cannot say it. */
+static mel_status erase_logged(mel_store *store, mel_cache *cache, mel_journal *audit,
+                               const mel_participant_row *row, size_t n, const char *by, mel_error *err)
+{
+    return log_erasure(audit, row, n, by) ? erase_all(store, cache, row, n, err)
+                                          : mel_fail(err, MEL_EIO, "the audit log cannot be written");
+}
 
 /* *more: a study that is marked as deleted is still there. */
 static mel_status delete_marked(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit,
@@ -278,7 +294,7 @@ static mel_status delete_marked(bool *more, mel_store *store, mel_cache *cache, 
     mel_place place = MEL_FIRST_PLACE;
     *more = true;
     TRY(mel_store_participants(&row, &n, store, study, &place, MOST_ERASED, err));
-    const mel_status erased = erase_all(store, cache, audit, row, n, "researcher", err);
+    const mel_status erased = erase_logged(store, cache, audit, row, n, "researcher", err);
     mel_participant_rows_free(row, n);
     if (erased != MEL_OK || n > 0)
         return erased;
@@ -308,7 +324,7 @@ static mel_status forget_unseen(bool *more, mel_store *store, mel_cache *cache, 
         status = mel_store_unseen(&row, &n, store, study[i].id, before, MOST_ERASED, err);
         *more = n > 0;
         if (status == MEL_OK)
-            status = erase_all(store, cache, audit, row, n, "retention", err);
+            status = erase_logged(store, cache, audit, row, n, "retention", err);
         mel_participant_rows_free(row, n);
     }
     mel_study_rows_free(study, n_studies);

@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIDY_SECONDS = 3600, LEARN_SECONDS = 20 };
+enum { TIDY_SECONDS = 3600, AGAIN_SECONDS = 60, LEARN_SECONDS = 20 };
 
 struct mel_server {
     mel_app app;
     mel_http *http;
     char *public_url;
+    unsigned workers;
     char url[160];              /* where it listens */
     char token[MEL_TOKEN_TEXT]; /* "": was made earlier */
     pthread_t cleaner;
@@ -88,9 +89,10 @@ static void *clean(void *user)
         const double now = mel_clock_seconds(CLOCK_MONOTONIC);
         if (now - tidied >= TIDY_SECONDS || app->tidy_soon) {
             app->tidy_soon = false;
-            (void)mel_manage_tidy_all(app->store, app->cache, app->audit,
-                                      housekeeping_time(newest, now - begun), &server->stopping, NULL);
-            tidied = now;
+            const mel_status status =
+                mel_manage_tidy_all(app->store, app->cache, app->audit,
+                                    housekeeping_time(newest, now - begun), &server->stopping, NULL);
+            tidied = status == MEL_OK ? now : now - TIDY_SECONDS + AGAIN_SECONDS;
         }
         if (now - learned >= LEARN_SECONDS) {
             (void)mel_manage_learn_all(app->store, app->cache, &server->stopping, NULL);
@@ -109,10 +111,10 @@ static void *clean(void *user)
 void mel_server_options_init(mel_server_options *opt)
 {
     *opt = (mel_server_options){ .struct_size = sizeof *opt,
-                                 .upload_room = (int64_t)2 << 30,
-                                 .joins = 120,
-                                 .processor = 10.0,
-                                 .memory = (size_t)120 << 20 };
+                                 .limits = { .upload_room = (int64_t)2 << 30,
+                                             .joins = 120,
+                                             .processor = 10.0,
+                                             .memory = (size_t)120 << 20 } };
     mel_http_options_init(&opt->http);
     opt->http.upload_path = "/api/upload";
     opt->http.sender = mel_upload_sender;
@@ -154,6 +156,16 @@ const char *mel_server_url(const mel_server *server)
     return server->app.url;
 }
 
+static void set_limits(mel_server *server, const mel_limits *limits)
+{
+    mel_app *app = &server->app;
+    app->upload_room = limits->upload_room;
+    app->joins = limits->joins;
+    app->processor = limits->processor;
+    app->memory = 2 * limits->memory;
+    mel_cache_limit(app->cache, server->workers, limits->memory);
+}
+
 static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
 {
     mel_status status = mel_app_init_with_key(&server->app, opt->store, opt->key_path, opt->folders, err);
@@ -161,10 +173,7 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = check_url(&server->public_url, opt->public_url, err);
     server->app.public_url = server->public_url;
     server->app.datasets = opt->datasets;
-    server->app.upload_room = opt->upload_room;
-    server->app.joins = opt->joins;
-    server->app.processor = opt->processor;
-    server->app.memory = 2 * opt->memory;
+    server->workers = opt->http.workers;
     server->app.closed = opt->closed;
     if (opt->metrics && status == MEL_OK) {
         server->app.metrics = mel_alloc_zero(1, sizeof *server->app.metrics);
@@ -175,7 +184,7 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
     if (status == MEL_OK)
         status = mel_journal_open(&server->app.audit, opt->audit_log, err);
     if (status == MEL_OK)
-        mel_cache_limit(server->app.cache, opt->http.workers, opt->memory);
+        set_limits(server, &opt->limits);
     bool mine = false;
     if (status == MEL_OK)
         status = mel_admin_token_new(server->token, &mine, false, &server->app, err);
@@ -216,6 +225,18 @@ uint16_t mel_server_port(const mel_server *server)
 const char *mel_server_token(const mel_server *server)
 {
     return server->token[0] != '\0' ? server->token : NULL;
+}
+
+mel_status mel_server_reload(mel_server *server, const mel_limits *limits, mel_error *err)
+{
+    mel_app *app = &server->app;
+    TRY(mel_journal_reopen(app->requests, err));
+    TRY(mel_journal_reopen(app->audit, err));
+    set_limits(server, limits);
+    for (size_t i = 0; i < MEL_KNOWN; i++)
+        app->known[i] = 0; /* who is logged in, the store says */
+    app->tidy_soon = true;
+    return MEL_OK;
 }
 
 void mel_server_drain(mel_server *server)

@@ -4,6 +4,14 @@
 
 #include "app.h"
 
+/* What can be changed while the server runs. */
+typedef struct {
+    int64_t upload_room; /* bytes that uploads may take in the store; 2 GiB */
+    unsigned joins;      /* of one address within a minute; 120; 0: no limits on requests */
+    double processor;    /* seconds of computing per request; 10; 0: no limit */
+    size_t memory;       /* bytes that the process should take; 120 MiB; 0: any number */
+} mel_limits;
+
 typedef struct {
     size_t struct_size;
     mel_http_options http;
@@ -11,12 +19,9 @@ typedef struct {
     mel_store *store;           /* must outlive the server */
     const char *const *folders; /* where data sets are, as in mel_resources; must outlive the server */
     const json_t *datasets;     /* what /api/datasets lists; must outlive the server */
-    int64_t upload_room;        /* bytes that uploads may take in the store; 2 GiB */
-    unsigned joins;             /* of one address within a minute; 120; 0: no limits on requests */
-    double processor;           /* seconds of computing per request; 10; 0: no limit */
-    size_t memory;              /* bytes that the process should take; 120 MiB; 0: any number */
-    bool closed;                /* only researchers start sessions of their own and upload tables */
-    bool metrics;               /* counts requests, and answers /metrics */
+    mel_limits limits;
+    bool closed;  /* only researchers start sessions of their own and upload tables */
+    bool metrics; /* counts requests, and answers /metrics */
     const char *key_path, *request_log, *audit_log; /* files; NULL: none */
 } mel_server_options;
 void mel_server_options_init(mel_server_options *opt);
@@ -36,6 +41,9 @@ uint16_t mel_server_port(const mel_server *server);
 const char *mel_server_url(const mel_server *server);
 /* The researcher's token, when this start made it: it is known nowhere else. NULL otherwise. */
 const char *mel_server_token(const mel_server *server);
+/* Other limits from now on, logs in the files that have their names now, and housekeeping soon. Failures
+ * leave things as they were. */
+mel_status mel_server_reload(mel_server *server, const mel_limits *limits, mel_error *err);
 /* Tells the proxy in front (GET /healthz) to send nobody here any more; requests are still answered. */
 void mel_server_drain(mel_server *server);
 /* Ends the requests under way and returns when all threads have ended. NULL is fine. */

@@ -1,5 +1,6 @@
 /* A command that answers questions through pipes. */
-#define _GNU_SOURCE /* pipe2: without it, a fork in another thread could inherit an end and keep it open; closing of files */
+#define _GNU_SOURCE /* pipe2: without it, a fork in another thread could inherit an end and keep it open;    \
+                       closing of files */
 #include "oracle/process.h"
 
 #include <errno.h>
@@ -38,8 +39,8 @@ static bool open_pipe(int ends[2])
     return first && second;
 }
 
-/* It gets the three standard files, and signals as a program that is started by a shell has them: nothing that
- * was changed or opened for melicit itself. */
+/* It gets the three standard files, and signals as a program that is started by a shell has them: nothing
+ * that was changed or opened for melicit itself. */
 static int spawn(mel_process *process, const char *program, int input, int output)
 {
     posix_spawn_file_actions_t actions;

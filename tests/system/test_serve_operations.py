@@ -1,9 +1,125 @@
 """Running melicit serve: signals, logs, logins, links, a full disk, clocks, backups; and what programs that melicit starts
 get from it."""
+import contextlib
 import json
+import os
+import signal
+import sqlite3
 import subprocess
+import time
 
+import pytest
 from conftest import PROGRAM, environment
+from serving import SLOW, Server, create_study, small_study
+
+DAY = 86_400_000
+
+
+def eventually(check, seconds=60):
+    """Whether the check comes true."""
+    deadline = time.monotonic() + seconds * SLOW
+    while not check() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return check()
+
+
+@pytest.fixture
+def serve(melicit):
+    """Starts servers; those that still run at the end are killed."""
+    with contextlib.ExitStack() as stack:
+        def start(*options, **more):
+            server = Server(melicit.folder, *options, **more)
+            stack.callback(lambda: server.process.poll() is None and server.kill())
+            return server
+        yield start
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+# signals and logs ---------------------------------------------------------------------------------
+
+def reload(server):
+    server.process.send_signal(signal.SIGHUP)
+
+
+def test_hangup_reads_limits_and_opens_logs_anew(melicit, serve):
+    """SIGHUP after a log was moved away and limits were changed: the server goes on, with both. SIGUSR1 and 2 do nothing."""
+    limits = melicit.write("limits.json", '{"joins": 2, "memory": 300}')
+    server = serve("--joins", "100", "--limits", "limits.json", "--log", "requests.log", "--audit", "audit.log")
+    log, audit = melicit.folder / "requests.log", melicit.folder / "audit.log"
+
+    def refused():
+        """Whether an address may not start a third session within a minute."""
+        return server.client().post("/api/start", {})[0] == 429
+
+    assert eventually(refused)
+    study = create_study(server)
+    client = server.client()
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        server.process.send_signal(number)
+    for path in (log, audit):
+        path.rename(f"{path}.1")
+    limits.write_text('{"joins": 0}')
+    reload(server)
+    assert eventually(lambda: log.exists() and audit.exists() and not refused())
+    page = client.join(study)
+    reload(server)
+    client.answer(page)
+    server.researcher().get("/api/admin/studies")
+    assert {line["path"] for line in lines_of(log)} >= {"/api/join", "/api/event"}
+    assert [line["path"] for line in lines_of(audit)] == ["/api/admin/login", "/api/admin/studies"]
+    assert "/api/join" not in (melicit.folder / "requests.log.1").read_text()
+    for path in (log, audit):
+        assert path.stat().st_mode & 0o777 == 0o600
+    # What is wrong is said and changes nothing.
+    limits.write_text('{"workers": 3}')
+    reload(server)
+    assert server.process.stderr.readline() == (
+        'melicit: warning: nothing is changed: limits.json: "workers" is no limit that can be changed while the server runs\n')
+    assert not refused()
+    server.stop()
+
+
+@pytest.mark.parametrize("text, part", [("{", "expected a JSON object of limits"), ("[]", "expected a JSON object"), ('{"joins": 1.5}', "whole number from 0"),
+                                        ('{"compute": -1}', '"compute" must be a number from 0'), ('{"port": 1}', "no limit that can be changed")])
+def test_limits_that_are_refused(melicit, text, part):
+    melicit.write("limits.json", text)
+    melicit("serve", "--port", 0, "--stop-after", 0.1, "--limits", "limits.json").refused(3, "limits.json: ", part)
+
+
+def test_a_log_says_when_it_could_not_be_written(melicit, serve):
+    """Lines of an audit log on a full disk are counted. Nobody is erased by the clean-up as long as the log cannot say so first;
+    a person's own wish does not wait."""
+    audit = melicit.folder / "audit.log"
+    audit.symlink_to("/dev/full")
+    server = serve("--audit", "audit.log")
+    study = create_study(server, small_study(retention_days=30))
+    client = server.client()
+    client.join(study)
+    old = server.client().join(study) and [
+        x["id"] for x in server.researcher().get(f"/api/admin/studies/{study}")[1]["live"]][1]
+    with contextlib.closing(sqlite3.connect(melicit.folder / "t.db")) as db, db:
+        db.execute("UPDATE participant SET seen = seen - ? WHERE id = ?", (31 * DAY, old))
+
+    def people():
+        with contextlib.closing(sqlite3.connect(melicit.folder / "t.db")) as db:
+            return [name for name, in db.execute("SELECT id FROM participant ORDER BY created")]
+
+    reload(server)  # and cleans up
+    time.sleep(1.5)
+    assert old in people()
+    status, told = client.post("/api/erase", {"study": study})
+    assert status == 200 and people() == [old], told
+    audit.unlink()
+    reload(server)
+    assert eventually(lambda: people() == [])
+    lost, erased = lines_of(audit)[:2]
+    assert lost["lost"] >= 5 and 0 < lost["since"] <= lost["time"]
+    assert erased["erased"] == old and erased["by"] == "retention"
+    server.stop()
+
 
 # children -----------------------------------------------------------------------------------------
 
