@@ -161,6 +161,7 @@ static mel_status take_sample(mel_csv *csv, mel_csv_sample *sample, mel_error *e
 {
     size_t length = 0;
     mel_status status = find_first_row(csv, &length, err);
+    sample->most = csv->opt.max_columns;
     for (size_t n = length + MEL_CSV_PIECE; status == MEL_OK; n *= 2) {
         status = mel_csv_fill(csv, n, err);
         const size_t have = csv->size - csv->begin;
@@ -169,6 +170,21 @@ static mel_status take_sample(mel_csv *csv, mel_csv_sample *sample, mel_error *e
             break;
     }
     return status;
+}
+
+static mel_status fail_columns(const mel_csv *csv, size_t n, mel_error *err)
+{
+    return mel_fail(err, MEL_ELIMIT, "row %zu: %zu columns, more than the limit of %zu", first_number(csv), n,
+                    csv->opt.max_columns);
+}
+
+/* Before anything is kept for each column. A row's name and an open end are no columns. */
+static mel_status refuse_many_columns(const mel_csv *csv, const mel_csv_sample *sample, mel_error *err)
+{
+    enum { NO_COLUMNS = 2 };
+    mel_sample_cell last;
+    const size_t n = sample->n > 0 ? mel_sample_count(sample, 0, csv->delimiter, &last) : 0;
+    return n > NO_COLUMNS && n - NO_COLUMNS > csv->opt.max_columns ? fail_columns(csv, n, err) : MEL_OK;
 }
 
 static mel_status find_dialect(mel_csv *csv, mel_error *err)
@@ -185,6 +201,8 @@ static mel_status find_dialect(mel_csv *csv, mel_error *err)
         if (status == MEL_OK)
             status = take_sample(csv, &sample, err);
     }
+    if (status == MEL_OK)
+        status = refuse_many_columns(csv, &sample, err);
     return status == MEL_OK ? mel_dialect_find_header(&csv->dialect, &sample, &csv->opt, &csv->notes, err)
                             : status;
 }
@@ -193,8 +211,7 @@ static mel_status number_columns(mel_csv *csv, const char *text, size_t length, 
 {
     csv->n_columns = mel_csv_count_cells(text, text + length, csv->delimiter);
     if (csv->n_columns > csv->opt.max_columns)
-        return mel_fail(err, MEL_ELIMIT, "row %zu: %zu columns, more than the limit of %zu",
-                        first_number(csv), csv->n_columns, csv->opt.max_columns);
+        return fail_columns(csv, csv->n_columns, err);
     csv->names = mel_column_numbers(csv->n_columns);
     return csv->names != NULL ? MEL_OK : mel_fail_memory(err, "column names");
 }

@@ -11,6 +11,7 @@ enum { MEL_SAMPLE_ROWS = 101 };
 typedef struct {
     size_t n;
     size_t row_number; /* of the first one, in messages */
+    size_t most;       /* columns that are looked at: a row may be nothing but separators */
     const char *begin[MEL_SAMPLE_ROWS], *end[MEL_SAMPLE_ROWS];
 } mel_csv_sample;
 void mel_csv_sample_take(mel_csv_sample *out, const char *text, size_t n, size_t row_number);

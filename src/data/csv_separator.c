@@ -118,6 +118,7 @@ static mel_status count_columns(column_counts *out, const mel_csv_sample *sample
                                 size_t before, mel_error *err)
 {
     *out = (column_counts){ 0 };
+    n = n < sample->most ? n : sample->most;
     mel_sample_column *columns = mel_sample_columns(sample, delimiter, n, before);
     if (columns == NULL)
         return mel_fail_memory(err, "the first rows of a table");
@@ -321,7 +322,7 @@ static mel_status refuse_comment(const mel_csv_sample *sample, char delimiter, m
         above++;
     if (above == 0 || above == sample->n)
         return MEL_OK;
-    mel_csv_sample below = { .n = sample->n - above };
+    mel_csv_sample below = { .n = sample->n - above, .most = sample->most };
     memcpy(below.begin, sample->begin + above, below.n * sizeof *below.begin);
     memcpy(below.end, sample->end + above, below.n * sizeof *below.end);
     mel_dialect dialect = { .delimiter = delimiter };

@@ -1,5 +1,6 @@
 /* LIBSVM text: "label index:value index:value ...", indices from 1 (or 0) and ascending, "#" starts a
  * comment. */
+#define _GNU_SOURCE /* memrchr */
 #include "data/number.h"
 #include "data/quote.h"
 #include "data/table_reader.h"
@@ -8,8 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WINDOW = 1 << 20, LONGEST_LINE = 64 << 20 };
+
 typedef struct {
-    const char *p, *end; /* what is left; *end is a NUL */
+    mel_source *source;
+    char *window; /* whole lines, a piece of the file at a time, and the beginning of the next one */
+    size_t size, capacity;
+    bool at_end;         /* of the file */
+    const char *p, *end; /* the lines that are left; *end is a NUL or belongs to the next line */
     size_t line;         /* from 1 */
     mel_table *table;
     size_t n_values, value_capacity, row_capacity;
@@ -163,19 +170,62 @@ static mel_status parse_row(reader *r)
     return status;
 }
 
+static mel_status refuse_nul(const reader *r)
+{
+    const char *nul = memchr(r->p, '\0', (size_t)(r->end - r->p));
+    size_t line = r->line;
+    if (nul == NULL)
+        return MEL_OK;
+    for (const char *p = r->p; p < nul; p++)
+        line += *p == '\n';
+    return mel_fail(r->err, MEL_EDATA, "line %zu: a NUL byte; this is not text", line);
+}
+
+/* The next lines, or none at the end of the file. */
+static mel_status next_lines(reader *r)
+{
+    const size_t kept = r->end != NULL ? r->size - (size_t)(r->end - r->window) : 0;
+    if (kept > 0)
+        memmove(r->window, r->end, kept);
+    r->size = kept;
+    r->p = r->end = r->window;
+    for (const char *last = NULL; last == NULL && !r->at_end;) {
+        const size_t twice = r->size < WINDOW / 2 ? WINDOW : 2 * r->size;
+        const size_t room = twice <= LONGEST_LINE ? twice : LONGEST_LINE + 1;
+        void *window = r->window;
+        size_t got = 0;
+        if (r->size > LONGEST_LINE)
+            return mel_fail(r->err, MEL_ELIMIT, "line %zu: more than %d bytes in one line", r->line,
+                            LONGEST_LINE);
+        if (room > r->capacity && !mel_grow(&window, room + 1, 1))
+            return mel_fail_memory(r->err, "a window of a file");
+        r->window = window;
+        r->capacity = room > r->capacity ? room : r->capacity;
+        TRY(mel_source_read(r->source, r->window + r->size, r->capacity - r->size, &got, r->err));
+        r->at_end = got < r->capacity - r->size;
+        r->size += got;
+        r->window[r->size] = '\0';
+        last = memrchr(r->window, '\n', r->size);
+        r->p = r->window;
+        r->end = r->at_end || last == NULL ? r->window + r->size : last + 1;
+        TRY(refuse_nul(r));
+    }
+    return MEL_OK;
+}
+
 static mel_status parse_lines(reader *r)
 {
+    TRY(next_lines(r));
     while (r->p < r->end) {
         while (is_blank(*r->p))
             r->p++;
-        if (!ends_line(*r->p)) {
-            const mel_status status = parse_row(r);
-            if (status != MEL_OK)
-                return status;
-        }
+        if (!ends_line(*r->p))
+            TRY(parse_row(r));
         const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
         r->p = line_end != NULL ? line_end + 1 : r->end;
         r->line++;
+        if (r->p == r->end)
+            TRY(next_lines(r));
     }
     if (r->table->n_rows == 0)
         return mel_fail(r->err, MEL_EDATA, "the file has no rows");
@@ -217,34 +267,18 @@ static mel_table *new_table(const char *name, bool zero_based)
     return table;
 }
 
-static mel_status refuse_nul(const char *bytes, size_t n, mel_error *err)
+mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
+                           mel_error *err)
 {
-    const char *nul = memchr(bytes, '\0', n);
-    size_t line = 1;
-    if (nul == NULL)
-        return MEL_OK;
-    for (const char *p = bytes; p < nul; p++)
-        line += *p == '\n';
-    return mel_fail(err, MEL_EDATA, "line %zu: a NUL byte; this is not text", line);
-}
-
-mel_status mel_read_libsvm(mel_table **out, const char *bytes, size_t n, const char *name,
-                           const mel_read_options *opt, mel_error *err)
-{
-    mel_status status = refuse_nul(bytes, n, err);
-    if (status != MEL_OK)
-        return status;
-    reader r = { .p = bytes,
-                 .end = bytes + n,
-                 .line = 1,
-                 .table = new_table(name, opt->zero_based),
-                 .opt = opt,
-                 .err = err };
+    reader r = {
+        .source = source, .line = 1, .table = new_table(name, opt->zero_based), .opt = opt, .err = err
+    };
     if (r.table == NULL)
         return mel_fail_memory(err, "a table");
-    status = mel_refuse_overrides(r.table, opt, err);
+    mel_status status = mel_refuse_overrides(r.table, opt, err);
     if (status == MEL_OK)
         status = parse_lines(&r);
+    free(r.window);
     if (status == MEL_OK && !shrink(&r))
         status = mel_fail_memory(err, "a table");
     if (status == MEL_OK)

@@ -13,8 +13,8 @@
 
 enum { ROW_BLOCK = 64 }; /* rows converted together, so that a stored row is read from cache */
 
-/* Whether an array in a file of n bytes is one that can be read. */
-static mel_status check_shape(const mel_npy_header *h, size_t n, const mel_read_options *opt, mel_error *err)
+/* Whether an array is one that can be read. */
+static mel_status check_limits(const mel_npy_header *h, const mel_read_options *opt, mel_error *err)
 {
     if (h->rows == 0 || h->columns == 0)
         return mel_fail(err, MEL_EDATA, "the array is empty: %zu rows, %zu columns", h->rows, h->columns);
@@ -26,6 +26,13 @@ static mel_status check_shape(const mel_npy_header *h, size_t n, const mel_read_
     if (h->matrix != 0 && h->fortran)
         return mel_fail(err, MEL_EDATA,
                         "matrices in Fortran order are not read; save numpy.ascontiguousarray(array)");
+    return MEL_OK;
+}
+
+/* Whether it is one in a file of n bytes. */
+static mel_status check_shape(const mel_npy_header *h, size_t n, const mel_read_options *opt, mel_error *err)
+{
+    TRY(check_limits(h, opt, err));
     const size_t have = n - h->offset, items = have / h->width;
     if (h->columns > items || h->rows > items / h->columns) /* no product can wrap after this */
         return mel_fail(err, MEL_EDATA,
@@ -247,6 +254,29 @@ static mel_status note_how(mel_table *table, const mel_npy_header *h, mel_error 
     return mel_notes_how(&table->notes, err, "NPY, %s of %zu bits, %s row%s, %s column%s", kind, 8 * h->width,
                          mel_count_text(h->rows).text, h->rows == 1 ? "" : "s",
                          mel_count_text(h->columns).text, h->columns == 1 ? "" : "s");
+}
+
+mel_status mel_npy_check(const char *start, size_t n, size_t size, const mel_read_options *opt,
+                         mel_error *err)
+{
+    mel_npy_header h;
+    TRY(mel_npy_header_parse(&h, start, n, opt->matrices, err));
+    return check_shape(&h, size, opt, err);
+}
+
+mel_status mel_npy_size(uint64_t *out, const char *start, size_t n, const mel_read_options *opt,
+                        mel_error *err)
+{
+    mel_npy_header h;
+    TRY(mel_npy_header_parse(&h, start, n, opt->matrices, err));
+    TRY(check_limits(&h, opt, err));
+    const uint64_t most = (opt->max_bytes < SIZE_MAX ? opt->max_bytes : SIZE_MAX - 1) - h.offset;
+    if (h.columns > most / h.width || h.rows > most / h.width / h.columns)
+        return mel_fail(err, MEL_ELIMIT,
+                        "the header promises %zu x %zu items of %zu bytes, more than the limit of %llu bytes",
+                        h.rows, h.columns, h.width, (unsigned long long)opt->max_bytes);
+    *out = h.offset + h.rows * h.columns * h.width;
+    return MEL_OK;
 }
 
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,

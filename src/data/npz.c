@@ -161,19 +161,19 @@ static mel_status find_member(member *out, const archive *a, const char *wanted)
     return status;
 }
 
-/* Raw deflate data of a known size. */
-static mel_status inflate_member(unsigned char *to, const member *m, const unsigned char *from,
+/* Raw deflate data of a known size, or as many of its first bytes as are wanted. */
+static mel_status inflate_member(unsigned char *to, size_t wanted, const member *m, const unsigned char *from,
                                  const archive *a)
 {
     enum { STEP = 1 << 30 };
     z_stream zip = { .zalloc = mel_zip_alloc, .zfree = mel_zip_free };
     if (inflateInit2(&zip, -MAX_WBITS) != Z_OK)
         return mel_fail_memory(a->err, "unpacking");
-    uint64_t in = m->packed, out = m->size;
+    uint64_t in = m->packed, out = wanted;
     int result = Z_OK;
     zip.next_in = (unsigned char *)(uintptr_t)from;
     zip.next_out = to;
-    while (result == Z_OK) {
+    while (result == Z_OK && (out > 0 || wanted == m->size)) {
         const unsigned give = (unsigned)(in < STEP ? in : STEP), room = (unsigned)(out < STEP ? out : STEP);
         zip.avail_in = give;
         zip.avail_out = room;
@@ -186,7 +186,7 @@ static mel_status inflate_member(unsigned char *to, const member *m, const unsig
     (void)inflateEnd(&zip);
     if (result == Z_MEM_ERROR)
         return mel_fail_memory(a->err, "unpacking");
-    return result == Z_STREAM_END && out == 0 ? MEL_OK : fail_damaged(a);
+    return (result == Z_STREAM_END || wanted < m->size) && out == 0 ? MEL_OK : fail_damaged(a);
 }
 
 static uint32_t checksum_of(const unsigned char *p, size_t n)
@@ -200,8 +200,31 @@ static uint32_t checksum_of(const unsigned char *p, size_t n)
     return (uint32_t)sum;
 }
 
-/* The array of the member as bytes of an .npy file, followed by a zero byte; freed by the caller. */
-static mel_status unpack(unsigned char **out, const member *m, const archive *a, uint64_t max_bytes)
+static mel_status fail_in_array(const archive *a, mel_status status, const member *m)
+{
+    return mel_fail_in(a->err, status, "array %s", mel_quote(m->name, m->name_length).text);
+}
+
+/* Refuses a large array that cannot be read before all of it is unpacked. */
+static mel_status check_large_array(const member *m, const unsigned char *from, const archive *a,
+                                    const mel_read_options *opt)
+{
+    if (m->method != DEFLATED || m->size <= MEL_NPY_START)
+        return MEL_OK;
+    unsigned char *start = mel_alloc(MEL_NPY_START, 1);
+    if (start == NULL)
+        return mel_fail_memory(a->err, "the header of an array");
+    mel_status status = inflate_member(start, MEL_NPY_START, m, from, a);
+    if (status == MEL_OK) {
+        status = mel_npy_check((const char *)start, MEL_NPY_START, (size_t)m->size, opt, a->err);
+        status = status == MEL_OK ? MEL_OK : fail_in_array(a, status, m);
+    }
+    free(start);
+    return status;
+}
+
+/* The array of the member as bytes of an .npy file; freed by the caller. */
+static mel_status unpack(unsigned char **out, const member *m, const archive *a, const mel_read_options *opt)
 {
     if (m->offset > a->n || a->n - m->offset < LOCAL_BYTES)
         return fail_damaged(a);
@@ -215,21 +238,21 @@ static mel_status unpack(unsigned char **out, const member *m, const archive *a,
                         "the array %s is packed by method %u; numpy.savez and "
                         "savez_compressed write what can be read",
                         mel_quote(m->name, m->name_length).text, m->method);
-    if (m->size > max_bytes)
+    if (m->size > opt->max_bytes)
         return mel_fail(a->err, MEL_ELIMIT,
                         "more than %llu bytes; raise the limit on bytes if that is intended",
-                        (unsigned long long)max_bytes);
+                        (unsigned long long)opt->max_bytes);
     if (m->method == STORED && m->size != m->packed)
         return fail_damaged(a);
-    *out = mel_alloc((size_t)m->size + 1, 1);
+    TRY(check_large_array(m, local + start, a, opt));
+    mel_status status = MEL_OK;
+    *out = mel_alloc((size_t)m->size + 1, 1); /* an empty one has an address, too */
     if (*out == NULL)
         return mel_fail_memory(a->err, "the contents of a file");
-    (*out)[m->size] = 0;
-    mel_status status = MEL_OK;
     if (m->method == STORED)
         memcpy(*out, local + start, (size_t)m->size);
     else
-        status = inflate_member(*out, m, local + start, a);
+        status = inflate_member(*out, (size_t)m->size, m, local + start, a);
     return status == MEL_OK && checksum_of(*out, (size_t)m->size) != m->checksum ? fail_damaged(a) : status;
 }
 
@@ -244,11 +267,10 @@ mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char
                         mel_quote(bytes, n < 6 ? n : 6).text);
     mel_status status = find_member(&m, &a, opt->member);
     if (status == MEL_OK)
-        status = unpack(&array, &m, &a, opt->max_bytes);
+        status = unpack(&array, &m, &a, opt);
     if (status == MEL_OK) {
         status = mel_read_npy(out, (const char *)array, (size_t)m.size, name, opt, err);
-        if (status != MEL_OK)
-            status = mel_fail_in(err, status, "array %s", mel_quote(m.name, m.name_length).text);
+        status = status == MEL_OK ? MEL_OK : fail_in_array(&a, status, &m);
     }
     free(array);
     return status;

@@ -297,7 +297,9 @@ void mel_source_free(mel_source *source)
     free(source);
 }
 
-mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padding, mel_error *err)
+/* The first `most` bytes, or fewer where there are no more. */
+static mel_status read_first(char **out, size_t *n, mel_source *source, uint64_t most, size_t padding,
+                             mel_error *err)
 {
     *out = NULL;
     mel_status status = mel_source_rewind(source, err);
@@ -307,6 +309,7 @@ mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padd
     if (expected > source->max_bytes)
         return too_large(source, err);
     size_t size = 0, capacity = expected != 0 ? (size_t)expected + 1 : PACKED_BLOCK;
+    capacity = capacity < most ? capacity : (size_t)most;
     void *block = mel_alloc(capacity + padding, 1);
     if (block == NULL)
         return mel_fail_memory(err, "the contents of a file");
@@ -316,13 +319,14 @@ mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padd
         if (status != MEL_OK)
             break;
         size += got;
-        if (size < capacity) {
+        if (size < capacity || size == most) {
             memset((char *)block + size, 0, padding);
             *out = block;
             *n = size;
             return MEL_OK;
         }
         capacity = next_capacity(source, capacity);
+        capacity = capacity < most ? capacity : (size_t)most;
         if (!mel_grow(&block, capacity + padding, 1)) {
             status = mel_fail_memory(err, "the contents of a file");
             break;
@@ -332,7 +336,12 @@ mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padd
     return status;
 }
 
-mel_status mel_source_map(const char **out, size_t *n, mel_source *source, mel_error *err)
+mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padding, mel_error *err)
+{
+    return read_first(out, n, source, UINT64_MAX, padding, err);
+}
+
+mel_status mel_source_map(const char **out, size_t *n, mel_source *source, uint64_t most, mel_error *err)
 {
     if (source->fd >= 0 && !source->packed && source->size > 0) {
         if (source->size > source->max_bytes)
@@ -344,7 +353,7 @@ mel_status mel_source_map(const char **out, size_t *n, mel_source *source, mel_e
     *n = (size_t)source->size;
     if (source->map != NULL)
         return mel_source_unchanged(source, err); /* what was cut off must not be looked at */
-    const mel_status status = mel_source_all(&source->whole, n, source, 0, err);
+    const mel_status status = read_first(&source->whole, n, source, most, 0, err);
     *out = source->whole;
     return status;
 }
@@ -395,6 +404,11 @@ double mel_source_share(const mel_source *source)
 uint64_t mel_source_expected(const mel_source *source)
 {
     return source->packed ? 0 : source->size;
+}
+
+uint64_t mel_source_packed(const mel_source *source)
+{
+    return source->packed ? source->size : 0;
 }
 
 uint64_t mel_source_left(const mel_source *source)

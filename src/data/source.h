@@ -20,8 +20,8 @@ mel_status mel_source_rewind(mel_source *source, mel_error *err);
 /* Everything from the start, followed by `padding` zero bytes; freed by the caller with free(). */
 mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padding, mel_error *err);
 /* Everything, lent until the source is freed: a file on disk is mapped, so that the kernel's page cache holds
- * it; others (pipes, gzip) are read. */
-mel_status mel_source_map(const char **out, size_t *n, mel_source *source, mel_error *err);
+ * it; of others (pipes, gzip) the first `most` bytes are read. */
+mel_status mel_source_map(const char **out, size_t *n, mel_source *source, uint64_t most, mel_error *err);
 /* MEL_EDATA when a file was changed since it was opened. */
 mel_status mel_source_unchanged(const mel_source *source, mel_error *err);
 /* A whole file at once, by its path. */
@@ -37,6 +37,8 @@ void mel_zip_free(void *opaque, void *block);
 double mel_source_share(const mel_source *source);
 /* Bytes to expect in all, or 0 when unknown (packed). */
 uint64_t mel_source_expected(const mel_source *source);
+/* Stored bytes of what is packed; 0: it is not. */
+uint64_t mel_source_packed(const mel_source *source);
 /* Bytes still to expect, or UINT64_MAX when unknown. */
 uint64_t mel_source_left(const mel_source *source);
 

@@ -146,17 +146,36 @@ mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, c
     return status;
 }
 
+/* How many bytes a packed array takes, by its header; its first bytes are unpacked for that, and no more
+ * where it cannot be read. */
+static mel_status size_of_packed_npy(uint64_t *out, mel_source *source, const mel_read_options *opt,
+                                     mel_error *err)
+{
+    size_t n = 0;
+    char *start = mel_alloc(MEL_NPY_START, 1);
+    *out = UINT64_MAX;
+    mel_status status = start != NULL ? MEL_OK : mel_fail_memory(err, "the header of an array");
+    if (status == MEL_OK)
+        status = mel_source_read(source, start, MEL_NPY_START, &n, err);
+    if (status == MEL_OK && n == MEL_NPY_START) /* a shorter one is small */
+        status = mel_npy_size(out, start, n, opt, err);
+    free(start);
+    return status;
+}
+
 static mel_status read_npy(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
                            mel_error *err)
 {
     const char *bytes = NULL;
     size_t n = 0;
-    mel_status status = mel_source_map(&bytes, &n, source, err);
-    if (status == MEL_OK)
-        status = mel_read_npy(out, bytes, n, name, opt, err);
-    if (status != MEL_OK)
-        return status;
-    status = mel_source_unchanged(source, err);
+    uint64_t size = UINT64_MAX;
+    if (mel_source_packed(source) != 0)
+        TRY(size_of_packed_npy(&size, source, opt, err));
+    TRY(mel_source_map(&bytes, &n, source, size != UINT64_MAX ? size + 1 : size, err));
+    if (n > size)
+        return mel_fail(err, MEL_EDATA, "bytes follow the last of the items that the header promises");
+    TRY(mel_read_npy(out, bytes, n, name, opt, err));
+    const mel_status status = mel_source_unchanged(source, err);
     if (status != MEL_OK) {
         mel_table_free(*out);
         *out = NULL;
@@ -164,17 +183,20 @@ static mel_status read_npy(mel_table **out, mel_source *source, const char *name
     return status;
 }
 
-/* Archives, and text that is read from memory as a whole. */
-static mel_status read_whole(mel_table **out, mel_format format, mel_source *source, const char *name,
-                             const mel_read_options *opt, mel_error *err)
+/* An archive is packed already: what makes much more of it has other things in mind. */
+static mel_status read_npz(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
+                           mel_error *err)
 {
-    char *bytes = NULL;
+    enum { ALWAYS = 64 << 20, TIMES = 16 };
+    const uint64_t packed = mel_source_packed(source), most = ALWAYS + TIMES * packed;
+    const char *bytes = NULL;
     size_t n = 0;
-    mel_status status = mel_source_all(&bytes, &n, source, 1, err);
-    if (status == MEL_OK)
-        status = (format == MEL_FORMAT_NPZ ? mel_read_npz : mel_read_libsvm)(out, bytes, n, name, opt, err);
-    free(bytes);
-    return status;
+    TRY(mel_source_map(&bytes, &n, source, packed != 0 ? most + 1 : UINT64_MAX, err));
+    if (packed != 0 && n > most)
+        return mel_fail(err, MEL_ELIMIT,
+                        "%llu bytes of gzip unpack to more than %llu bytes; unpack the archive first",
+                        (unsigned long long)packed, (unsigned long long)most);
+    return mel_read_npz(out, bytes, n, name, opt, err);
 }
 
 /* Uses up the source. */
@@ -188,8 +210,10 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
         source = NULL;
     } else if (status == MEL_OK && format == MEL_FORMAT_NPY)
         status = read_npy(out, source, name, opt, err);
+    else if (status == MEL_OK && format == MEL_FORMAT_NPZ)
+        status = read_npz(out, source, name, opt, err);
     else if (status == MEL_OK)
-        status = read_whole(out, format, source, name, opt, err);
+        status = mel_read_libsvm(out, source, name, opt, err);
     mel_source_free(source);
     if (status == MEL_OK)
         (*out)->format = format;

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import ctypes.util
 import errno
+import gzip
 import http.client
 import json
 import os
@@ -22,6 +23,7 @@ import ssl
 import subprocess
 import threading
 import time
+import zipfile
 
 import pytest
 from cluster import free_ports
@@ -141,6 +143,81 @@ def test_sizes_are_refused_before_memory_is_taken(server):
                 "/api/start", {"space": space, "family": family, "options": options})
             assert status == 413 and re.search("at most|more pairs than", told["error"]["message"]), (space, told)
     assert SANITIZED or server.memory() < before + (32 << 20)
+
+
+MANY_COLUMNS = {
+    "commas": b",", "semicolons": b";", "tabs": b"\t", "bars": b"|", "blanks": b"1 ", "quotes": b'"",', "names": b"n,", "numbers": b"1,",
+    "utf16": ",".encode("utf-16-le"),
+}
+
+
+@SANITIZERS_SLOW
+@pytest.mark.parametrize("what", MANY_COLUMNS)
+def test_first_rows_of_many_cells(server, what):
+    """A first row of nothing but separators: the limit on columns holds before anything is kept for each of them."""
+    study = create_study(server)
+    before = server.memory()
+    row = MANY_COLUMNS[what] * ((9 << 20) // len(MANY_COLUMNS[what]))
+    mark, end = (b"\xff\xfe", "\n".encode("utf-16-le")) if what == "utf16" else (b"", b"\n")
+    with Honest(server, study):
+        status, told = server.at("198.51.100.1").json("POST", "/api/upload", mark + row + end + row + end, CSV)
+    assert status == 413 and "more than the limit of 500" in told["error"]["message"], told
+    assert server.peak() < before + (96 << 20), server.peak() >> 20
+
+
+def zeros(n):
+    """n bytes of zeros in pieces."""
+    return (bytes(min(1 << 20, n - i)) for i in range(0, n, 1 << 20))
+
+
+def write_gzip(path, start, filler, n):
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(start)
+        for _ in range(0, n, 1 << 20):
+            file.write(filler * ((1 << 20) // len(filler)))
+
+
+def npy_start(shape):
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+def write_npz(path, shape, n):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open("a.npy", "w", force_zip64=True) as file:
+        file.write(npy_start(shape))
+        for piece in zeros(n):
+            file.write(piece)
+
+
+BOMBS = {  # how it is made, what is said about it
+    "commas.csv.gz": (lambda path: write_gzip(path, b"", b",", 32 << 20), "columns, more than the limit of 100000"),
+    "line.csv.gz": (lambda path: write_gzip(path, b"", b"x", 160 << 20), "more than 67108864 bytes in one row"),
+    "follows.npy.gz": (lambda path: write_gzip(path, npy_start("(3, 2)"), b"\0", 160 << 20), "bytes follow the last of the items"),
+    "columns.npy.gz": (lambda path: write_gzip(path, npy_start("(2, 200000)"), b"\0", 160 << 20), "200000 columns, more than the limit"),
+    "promise.npy.gz": (lambda path: write_gzip(path, npy_start("(90000000, 90000)"), b"\0", 160 << 20), "more than the limit of 8589934592 bytes"),
+    "follows.npz": (lambda path: write_npz(path, "(3, 2)", 160 << 20), "bytes follow the last of 3 x 2 items"),
+    "dimensions.npz": (lambda path: write_npz(path, "(3, 2, 5, 7)", 160 << 20), "an array of 4 dimensions"),
+    "archive.npz.gz": (lambda path: write_gzip(path, b"PK\3\4", b"\0", 160 << 20), "unpack the archive first"),
+    "zeros.svm.gz": (lambda path: write_gzip(path, b"1 1:1\n", b"\0", 160 << 20), "line 2: a NUL byte"),
+    "line.svm.gz": (lambda path: write_gzip(path, b"1 1:1\n", b" ", 160 << 20), "line 2: more than 67108864 bytes in one line"),
+    "comments.svm.gz": (lambda path: write_gzip(path, b"1 1:1\n-1 1:2\n", b"# nothing\n", 160 << 20), None),
+}
+
+
+@SANITIZERS_SLOW
+@pytest.mark.parametrize("name", BOMBS)
+def test_packed_files_that_become_large(melicit, name):
+    """Small files that unpack to hundreds of megabytes are refused, or read, in little more memory than what is kept of them."""
+    make, said = BOMBS[name]
+    make(melicit.folder / name)
+    assert (melicit.folder / name).stat().st_size < 4 << 20
+    process = subprocess.Popen([PROGRAM, "train", "--data", name, "--out", "m.json"], cwd=melicit.folder, env=environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    told = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert said is None or (process.returncode == 3 and said in told), (process.returncode, told)
+    assert used.ru_maxrss < 128 << 10, used.ru_maxrss >> 10
 
 
 @SANITIZERS_SLOW

@@ -115,7 +115,7 @@ static void test_limits(void **state)
 static void test_many_rows(void **state)
 {
     (void)state;
-    enum { ROWS = 5000 };
+    enum { ROWS = 100000 };
     mel_buffer text;
     mel_buffer_init(&text, SIZE_MAX / 2);
     for (int i = 0; i < ROWS; i++)

@@ -254,7 +254,7 @@ static void test_changed_files(void **state)
         assert_ok(mel_source_open(&source, path, 1 << 20, &err), &err);
         if (when == 0)
             assert_int_equal(truncate(path, 200), 0);
-        mel_status status = mel_source_map(&bytes, &n, source, &err);
+        mel_status status = mel_source_map(&bytes, &n, source, UINT64_MAX, &err);
         if (when > 0) {
             assert_ok(status, &err);
             assert_ok(mel_source_unchanged(source, &err), &err);
