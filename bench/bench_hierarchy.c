@@ -66,8 +66,8 @@ static mel_session *new_session(const study *s, size_t person, const mel_communi
     must(mel_session_options_from_json(&opt, text, &err));
     opt.seed = 1000 * s->seed + person + 1;
     if (prior != NULL) {
-        opt.active.prior = prior->likely;
-        opt.active.prior_strength = prior->strength;
+        opt.prior = prior->likely;
+        opt.prior_strength = prior->strength;
     }
     mel_session *session = NULL;
     const mel_domain domain = { .ball = s->ball };

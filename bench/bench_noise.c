@@ -345,10 +345,10 @@ int main(int argc, char **argv)
     read_domain(&s, argv[1]);
     must(mel_session_options_set(&s.opt, "strategy", argv[2], &err));
     if (s.opt.strategy == MEL_STRATEGY_ACTIVE)
-        must(mel_assumption_parse(&s.opt.active.assume, argv[3], &err));
+        must(mel_assumption_parse(&s.opt.assume, argv[3], &err));
     read_respondent(&s, argv[4]);
     s.opt.max_questions = (uint32_t)strtoul(argv[5], NULL, 10);
-    s.opt.active.repeat_every = argc > 7 ? (uint32_t)strtoul(argv[7], NULL, 10) : 0;
+    s.opt.repeat_every = argc > 7 ? (uint32_t)strtoul(argv[7], NULL, 10) : 0;
     const uint64_t first = argc > 8 ? strtoull(argv[8], NULL, 10) : 1;
     /* Searches end where the thesis' do; the active engine goes on as long as there is something to learn. */
     s.opt.tolerance = s.opt.strategy == MEL_STRATEGY_SEARCH ? s.face != NULL ? 0.02 : 0.01 : 1e-9;

@@ -260,11 +260,11 @@ int main(int argc, char **argv)
     else
         must(mel_session_options_set(&s.opt, "questions",
                                      strcmp(argv[3], "weights") == 0 ? "realistic" : argv[3], &err));
-    must(mel_assumption_parse(&s.opt.active.assume, argc > 8 ? argv[8] : "person", &err));
+    must(mel_assumption_parse(&s.opt.assume, argc > 8 ? argv[8] : "person", &err));
     must(mel_noise_parse(&s.noise, argv[4], &err));
     read_checkpoints(&s, argv[5]);
     s.opt.tolerance = 1e-9;
-    s.opt.active.decisions = mel_decisions_usual();
+    s.opt.decisions = mel_decisions_usual();
     s.metrics = strtoul(argv[6], NULL, 10);
     const uint64_t first = argc > 7 ? strtoull(argv[7], NULL, 10) : 1;
     const mel_problem_want want = mel_want_of_family(s.opt.family);

@@ -152,10 +152,9 @@ static mel_status make_session(elicitation *e, const elicit_args *args, cli_run 
     else
         status = cli_session_open(&e->session, e->space, &settings.options, args->session, false, err);
     const bool far = status == MEL_OK && settings.options.strategy == MEL_STRATEGY_ACTIVE &&
-                     settings.options.active.questions != MEL_QUESTIONS_FAR &&
+                     settings.options.questions != MEL_QUESTIONS_FAR &&
                      mel_session_questions(e->session) == MEL_QUESTIONS_FAR;
-    const char *wanted =
-        settings.options.active.questions == MEL_QUESTIONS_IMAGINED ? "imagined" : "realistic";
+    const char *wanted = settings.options.questions == MEL_QUESTIONS_IMAGINED ? "imagined" : "realistic";
     cli_settings_clear(&settings);
     if (far)
         cli_note(run, "%s pairs are not known here: questions are about the most different ones", wanted);
@@ -292,7 +291,9 @@ static mel_status save_report(const elicitation *e, const elicit_args *args, mel
 {
     mel_report_options opt;
     mel_report_options_init(&opt);
-    opt.about = cli_outcome_options(&e->names, e->space->n_rows);
+    mel_outcome_options names = cli_outcome_options(&e->names, e->space->n_rows);
+    names.treatments = true;
+    opt.about = &names;
     opt.truth = e->truth;
     opt.session_path = args->session;
     opt.metric_path = args->out;

@@ -43,7 +43,10 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
     mel_report_options opt;
     mel_report_options_init(&opt);
     opt.title = args->title;
-    opt.about = cli_outcome_options(&r.names, r.opened.space != NULL ? r.opened.space->n_rows : 0);
+    mel_outcome_options names =
+        cli_outcome_options(&r.names, r.opened.space != NULL ? r.opened.space->n_rows : 0);
+    names.treatments = true;
+    opt.about = &names;
     opt.truth = r.truth;
     opt.session_path = args->session;
     opt.metric_path = args->metric;

@@ -118,9 +118,9 @@ static mel_status read_ranked(cli_settings *out, const char *path, const elicit_
     if (status == MEL_OK) {
         out->pool = cli_alloc_zero(pool.n * pool.size, sizeof *pool.value);
         memcpy(out->pool, pool.value, pool.n * pool.size * sizeof *pool.value);
-        opt->active.until = MEL_UNTIL_RANK;
-        opt->active.n_pool = pool.n;
-        opt->active.pool = out->pool;
+        opt->until = MEL_UNTIL_RANK;
+        opt->n_pool = pool.n;
+        opt->pool = out->pool;
     }
     mel_pool_clear(&pool);
     mel_reader_clear(&reader);
@@ -143,12 +143,12 @@ static mel_status load_prior(cli_settings *out, const char *text, const mel_prob
                              mel_error *err)
 {
     char *file = NULL;
-    const mel_status status = mel_prior_parse(&file, &out->options.active.prior_strength, text, err);
+    const mel_status status = mel_prior_parse(&file, &out->options.prior_strength, text, err);
     if (status != MEL_OK)
         return mel_fail_in(err, status, "--prior %s", text);
     const mel_status loaded = load_metric(&out->prior, file, space, run, err);
     free(file);
-    out->options.active.prior = out->prior;
+    out->options.prior = out->prior;
     return loaded;
 }
 
@@ -160,8 +160,8 @@ static mel_status load_known(cli_settings *out, const elicit_args *args, const m
         return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");
     const mel_status status =
         load_metric(&out->known, known != NULL ? known : args->known_costs, space, run, err);
-    out->options.structure.known = out->known;
-    out->options.structure.known_costs_only = args->known_costs != NULL;
+    out->options.known = out->known;
+    out->options.known_costs_only = args->known_costs != NULL;
     return status;
 }
 
@@ -183,7 +183,7 @@ static mel_status set_usual(mel_session_options *opt, const elicit_args *args, c
     if (status != MEL_OK)
         return mel_fail_in(err, status, "--noise %s", args->noise);
     if (args->no_simple_questions)
-        opt->active.simple_questions = false;
+        opt->simple_questions = false;
     return MEL_OK;
 }
 
@@ -194,7 +194,7 @@ static mel_status set_own(cli_settings *out, const elicit_args *args, const mel_
     const char *signs = cli_text_of(args, "signs"), *prior = cli_text_of(args, "prior");
     mel_status status = MEL_OK;
     if (is_assumed(args))
-        status = mel_assumption_parse(&out->options.active.assume, cli_text_of(args, "assume"), err);
+        status = mel_assumption_parse(&out->options.assume, cli_text_of(args, "assume"), err);
     if (status == MEL_OK && signs != NULL) {
         status = mel_signs_parse(&out->signs, mel_problem_layout(space), signs, err);
         out->options.signs = out->signs;

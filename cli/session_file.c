@@ -45,7 +45,7 @@ mel_status cli_header_family(mel_family *out, const json_t *header, mel_error *e
 void cli_session_names(mel_session_options *opt, const mel_problem *space)
 {
     opt->class_names = space->class_name;
-    opt->active.decisions = mel_decisions_usual();
+    opt->decisions = mel_decisions_usual();
     opt->group_names = space->n_groups > 1 ? space->group_name : NULL;
 }
 
@@ -201,7 +201,6 @@ mel_status cli_session_report(mel_session *session, const mel_problem *space, me
             : NULL;
     opt->space_options = space->typed;
     opt->data = data;
-    opt->about.treatments = true;
     char *html = NULL;
     mel_status status = mel_report_session(&html, session, opt, err);
     if (status == MEL_OK)

@@ -100,9 +100,10 @@ static mel_status report_text(char **out, mel_flow *flow, bool own, mel_error *e
 {
     mel_report_options opt;
     mel_report_options_init(&opt);
-    opt.about = mel_result_options(mel_flow_study(flow), mel_flow_problem(flow));
-    opt.about.treatments = true;
-    mel_flow_put_today(&opt.about, flow);
+    mel_outcome_options names = mel_result_options(mel_flow_study(flow), mel_flow_problem(flow));
+    names.treatments = true;
+    mel_flow_put_today(&names, flow);
+    opt.about = &names;
     opt.space_options = own ? mel_flow_problem(flow)->typed : NULL;
     return mel_report_session(out, mel_flow_session(flow), &opt, err);
 }

@@ -22,9 +22,9 @@ mel_status mel_flow_make_session(mel_session **out, const mel_flow *flow, mel_er
     opt.max_questions = flow->budget;
     opt.class_names = problem->class_name;
     opt.group_names = problem->n_groups > 1 ? problem->group_name : NULL;
-    opt.active.decisions = mel_decisions_usual();
-    opt.active.prior = flow->prior;
-    opt.active.prior_strength = flow->prior_strength;
+    opt.decisions = mel_decisions_usual();
+    opt.prior = flow->prior;
+    opt.prior_strength = flow->prior_strength;
     return mel_session_new(out, &problem->domain, &opt, err);
 }
 

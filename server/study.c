@@ -33,8 +33,8 @@ mel_status mel_study_options(mel_session_options *out, const mel_study *study, c
     if (out->max_questions > MEL_MOST_QUESTIONS)
         return mel_fail(err, MEL_EDATA, "elicitation.max_questions: a study asks at most %d questions",
                         MEL_MOST_QUESTIONS);
-    if (out->active.people == 0) /* what is shown is what is asked about */
-        out->active.people = (uint32_t)mel_json_number(json_object_get(study->file, "show"), "people", 0.0);
+    if (out->people == 0) /* what is shown is what is asked about */
+        out->people = (uint32_t)mel_json_number(json_object_get(study->file, "show"), "people", 0.0);
     return MEL_OK;
 }
 

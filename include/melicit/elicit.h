@@ -57,8 +57,30 @@ typedef struct mel_decisions mel_decisions;
  * better test. */
 typedef enum { MEL_QUESTIONS_FAR = 0, MEL_QUESTIONS_REALISTIC = 1, MEL_QUESTIONS_IMAGINED = 2 } mel_questions;
 
-/* What only the active strategy reads. */
 typedef struct {
+    size_t struct_size;
+    mel_family family;
+    uint32_t degree;       /* polynomial: 3 */
+    mel_strategy strategy; /* active */
+    /* 0.02. search: width of the last interval (radians; of m for diagonal metrics; at least 1e-7 for
+     * quadratic, polynomial and fair metrics). active: half-width of the 95% interval, of the angle in
+     * radians on a planar face (linear-fractional on any domain: of the level sets' angles), elsewhere of
+     * the coefficients: 95% of the posterior (with flips 97.5%) is within this of the returned vector in
+     * every one, and no 95% interval, widened to contain the returned number where it does not, is wider
+     * than twice this. Of fair metrics the coefficients are (1 - lambda) a and lambda b */
+    double tolerance;
+    /* Active, questions that are not far: the exchange rate's 95% interval ends at most so many times higher
+     * than it begins, twice in a row; 0: tolerance counts */
+    double tolerance_factor;
+    uint32_t max_questions; /* 200 */
+    uint64_t seed;          /* 1 */
+    mel_direction direction;
+    /* Off a planar face, one per coefficient of the utility's a: -1, 1, or 0 for unknown; NULL: as
+     * direction says. Lent until the session is made. */
+    const signed char *signs;
+    const char *const *class_names; /* negative first when there are two; NULL: "0", "1", ... */
+    const char *const *group_names; /* NULL: "1", "2", ... */
+    /* --- What only the active strategy reads. */
     mel_assumption assume; /* none */
     /* Every so many questions an earlier one is asked again with its sides swapped, to learn how
      * consistent the answers are; with flips every second one, from the sixth on, while coin tosses would
@@ -84,10 +106,7 @@ typedef struct {
      * coefficients, that is about normal with a standard deviation of 1/sqrt(s) radians in every
      * direction; at most 1e6. */
     double prior_strength;
-} mel_active_options;
-
-/* What only a search reads. */
-typedef struct {
+    /* --- What only a search reads. */
     mel_boundary boundary; /* on faces */
     /* Questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the first and the last one
      * (appendix B.1). */
@@ -106,11 +125,8 @@ typedef struct {
     double inner_radius;
     bool ask_trade_off; /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
     mel_lfpm lfpm;      /* linear-fractional */
-} mel_search_options;
-
-/* What is known of the metric besides its family: linear restrictions of its coefficients, each of which
- * takes fewer questions. */
-typedef struct {
+    /* --- What is known of the metric besides its family: linear restrictions of its coefficients, each of
+     * which takes fewer questions. */
     bool diagonal_b;  /* quadratic, fair quadratic: B is diagonal */
     bool equal_pairs; /* fair: all pairs of groups have the same weights */
     /* fair: a metric of the same family and layout of which a, b (or B) are known to be right and only
@@ -118,34 +134,6 @@ typedef struct {
     const mel_metric *known;
     bool known_costs_only; /* only its a is known to be right */
     double known_p11;      /* binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN */
-} mel_structure_options;
-
-typedef struct {
-    size_t struct_size;
-    mel_family family;
-    uint32_t degree;       /* polynomial: 3 */
-    mel_strategy strategy; /* active */
-    /* 0.02. search: width of the last interval (radians; of m for diagonal metrics; at least 1e-7 for
-     * quadratic, polynomial and fair metrics). active: half-width of the 95% interval, of the angle in
-     * radians on a planar face (linear-fractional on any domain: of the level sets' angles), elsewhere of
-     * the coefficients: 95% of the posterior (with flips 97.5%) is within this of the returned vector in
-     * every one, and no 95% interval, widened to contain the returned number where it does not, is wider
-     * than twice this. Of fair metrics the coefficients are (1 - lambda) a and lambda b */
-    double tolerance;
-    /* Active, questions that are not far: the exchange rate's 95% interval ends at most so many times higher
-     * than it begins, twice in a row; 0: tolerance counts */
-    double tolerance_factor;
-    uint32_t max_questions; /* 200 */
-    uint64_t seed;          /* 1 */
-    mel_direction direction;
-    /* Off a planar face, one per coefficient of the utility's a: -1, 1, or 0 for unknown; NULL: as
-     * direction says. Lent until the session is made. */
-    const signed char *signs;
-    const char *const *class_names; /* negative first when there are two; NULL: "0", "1", ... */
-    const char *const *group_names; /* NULL: "1", "2", ... */
-    mel_active_options active;
-    mel_search_options search;
-    mel_structure_options structure;
 } mel_session_options;
 MEL_API void mel_session_options_init(mel_session_options *opt);
 /* Who answers. */
@@ -479,7 +467,7 @@ typedef struct {
 typedef struct {
     mel_metric *common; /* their mean, with 95% intervals for the people who might have come */
     /* Where their density is highest; it is exp(strength cos(angle to it)) on the unit sphere of the
-     * coefficients: active.prior and active.prior_strength of a session with another person of this kind. */
+     * coefficients: prior and prior_strength of a session with another person of this kind. */
     mel_metric *likely;
     double strength;
     double spread; /* root of the mean squared angle between a person and the common metric, radians */

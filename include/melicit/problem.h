@@ -105,6 +105,7 @@ typedef struct {
 enum { MEL_KIND_AUTO, MEL_KIND_CONFUSION, MEL_KIND_RATES };
 enum { MEL_EVIDENCE_CALIBRATED = 2 }; /* besides those of mel_evidence: for best rules (melicit/classify.h) */
 
+/* They hold other structs, so a library of another version refuses them instead of misreading them. */
 typedef struct {
     size_t struct_size;
     mel_dataset_options dataset; /* its label, group, naming and reading are for other files as well */

@@ -68,7 +68,7 @@ typedef struct {
     size_t struct_size;
     const char *title;                      /* "What counts as a good decision" */
     const char *data;                       /* one sentence about the data */
-    mel_outcome_options about;              /* names, and how many rows it was measured on */
+    const mel_outcome_options *about;       /* names, and how many rows it was measured on */
     const char *session_path, *metric_path; /* for the commands to copy */
     const char *space_options;              /* "--data cancer.csv --label label", as typed */
     const char *date;                       /* none: the same session gives the same bytes */

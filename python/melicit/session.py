@@ -121,7 +121,7 @@ class Session:
         names = Texts(self._ground.classes, "classes")
         groups = Texts(self._ground.groups, "groups")
         settings.class_names, settings.group_names = names.pointer, groups.pointer
-        settings.active.decisions = lib.mel_decisions_usual()
+        settings.decisions = lib.mel_decisions_usual()
         return settings, [names, groups]
 
     def _lend(self, settings: Any, kept: List[Any], pool: Any, signs: Any) -> None:
@@ -130,7 +130,7 @@ class Session:
             if points.shape[1] != lib.mel_layout_size(self._ground.layout):
                 raise fail("EINVAL", f"pool: points of {points.shape[1]} numbers, questions are about "
                            f"{lib.mel_layout_size(self._ground.layout)}")
-            settings.active.n_pool, settings.active.pool = len(points), pointer(points)
+            settings.n_pool, settings.pool = len(points), pointer(points)
             kept.append(points)
         if signs is not None:
             wanted = ffi.new("size_t *")
@@ -153,11 +153,11 @@ class Session:
             raise fail("EINVAL", "known and known_costs: one metric is known, not two")
         if prior is not None:
             kept.append(self._in_order(prior, "prior"))
-            settings.active.prior = kept[-1]
+            settings.prior = kept[-1]
         if known is not None or known_costs is not None:
             which = ("known", known) if known is not None else ("known_costs", known_costs)
             kept.append(self._in_order(which[1], which[0]))
-            settings.structure.known, settings.structure.known_costs_only = kept[-1], known is None
+            settings.known, settings.known_costs_only = kept[-1], known is None
 
     # --- life ---
 

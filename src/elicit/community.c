@@ -65,8 +65,8 @@ static mel_status hear_again(mel_session **out, const mel_session *session, cons
                              double strength, mel_error *err)
 {
     mel_session_options opt = mel_session_in_force(session, session->n_entries);
-    opt.active.prior = prior;
-    opt.active.prior_strength = strength;
+    opt.prior = prior;
+    opt.prior_strength = strength;
     mel_status status = mel_session_new(out, &session->domain, &opt, err);
     if (status == MEL_OK)
         status = mel_session_hear(*out, session, err);
@@ -76,7 +76,7 @@ static mel_status hear_again(mel_session **out, const mel_session *session, cons
 /* What the answers alone tell: heard again, where the session began with a prior metric. */
 static mel_status make_cloud(mel_cloud *cloud, mel_session *session, const mel_metric *metric, mel_error *err)
 {
-    if (mel_session_in_force(session, session->n_entries).active.prior == NULL)
+    if (mel_session_in_force(session, session->n_entries).prior == NULL)
         return mel_cloud_make(cloud, session, metric, err);
     mel_session *alone = NULL;
     mel_status status = hear_again(&alone, session, NULL, 0.0, err);

@@ -61,7 +61,7 @@ static void add_question(tally *t, double p, bool twice)
 static mel_status count_contradictions(double *out, const mel_session *session, const mel_metric *metric,
                                        const mel_summary *summary, mel_error *err)
 {
-    const mel_assumption *assume = &session->options.values.active.assume;
+    const mel_assumption *assume = &session->options.values.assume;
     bool *twice = mel_alloc_zero(session->n_entries, sizeof *twice);
     if (twice == NULL)
         return mel_fail_memory(err, "the answers");
@@ -98,7 +98,7 @@ mel_status mel_session_consistency(double *out, const mel_session *session, cons
         *out = fmin(1.0, alarm * exp(slope_of_exchange * (summary->evidence - evidence_of_exchange)));
         return MEL_OK;
     }
-    if (!mel_noise_slips(mel_assumed(&session->options.values.active.assume)))
+    if (!mel_noise_slips(mel_assumed(&session->options.values.assume)))
         return count_contradictions(out, session, metric, summary, err);
     *out = fmin(1.0, alarm * exp(slope_of_alarm * (summary->evidence - evidence_of_alarm)));
     return MEL_OK;

@@ -100,7 +100,7 @@ bool mel_session_order_was_asked(const mel_session *session)
 /* Before any answer only what holds for all metrics counts: nobody has been asked yet. */
 static double least_sure(const mel_session *session)
 {
-    const bool rank = session->options.values.active.until == MEL_UNTIL_RANK && session->domain.pool != NULL;
+    const bool rank = session->options.values.until == MEL_UNTIL_RANK && session->domain.pool != NULL;
     if (session->n_entries == 0)
         return 1.0;
     return rank && !mel_session_order_was_asked(session) ? INFINITY : sure;
@@ -109,7 +109,7 @@ static double least_sure(const mel_session *session)
 mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
 {
     const mel_session_options *opt = &session->options.values;
-    mel_belief now = { .domain = &session->domain, .n_pool = opt->active.n_pool, .pool = opt->active.pool };
+    mel_belief now = { .domain = &session->domain, .n_pool = opt->n_pool, .pool = opt->pool };
     if (now.pool == NULL && session->domain.pool != NULL) {
         now.n_pool = session->domain.pool->n;
         now.pool = session->domain.pool->value;
@@ -124,7 +124,7 @@ mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
     now.metric = metric;
     now.draw = draw;
     if (status == MEL_OK)
-        status = mel_standing_of(&opt->active)(&probability, &now, err);
+        status = mel_standing_of(opt)(&probability, &now, err);
     *out = status == MEL_OK && probability >= least_sure(session);
     mel_metric_free(metric);
     free(draw);

@@ -52,7 +52,7 @@ mel_status mel_engine_search(mel_engine **out, const mel_face *face, const mel_s
                              mel_error *err);
 mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                              mel_error *err);
-/* The same by pairs that people can take seriously (opt->active.questions). */
+/* The same by pairs that people can take seriously (opt->questions). */
 mel_status mel_engine_exchange(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                                mel_error *err);
 mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,

@@ -65,9 +65,9 @@ static mel_status draw_realistic(double *pairs, uint32_t *people, const mel_doma
 {
     mel_session_options asked = *opt;
     asked.strategy = MEL_STRATEGY_ACTIVE;
-    asked.active.until = MEL_UNTIL_TOLERANCE;
-    asked.active.questions = MEL_QUESTIONS_REALISTIC;
-    *people = opt->active.people;
+    asked.until = MEL_UNTIL_TOLERANCE;
+    asked.questions = MEL_QUESTIONS_REALISTIC;
+    *people = opt->people;
     if (mel_asks_exchange(&asked, domain))
         return draw_levels(pairs, people, domain->face, n, rng, err);
     if (mel_asks_near_best(&asked, domain))

@@ -58,8 +58,7 @@ static json_t *metric_object(const mel_metric *metric)
 /* {"strength": 25, "metric": {...}} */
 static json_t *prior_object(const mel_session_options *opt)
 {
-    return json_pack("{s:f, s:o}", "strength", opt->active.prior_strength, "metric",
-                     metric_object(opt->active.prior));
+    return json_pack("{s:f, s:o}", "strength", opt->prior_strength, "metric", metric_object(opt->prior));
 }
 
 static json_t *assumption_text(const mel_assumption *assumption)
@@ -73,15 +72,15 @@ static json_t *value_of(const mel_option *row, const mel_session_options *opt, c
 {
     switch (row->type) {
     case MEL_OPTION_ASSUMPTION:
-        return assumption_text(&opt->active.assume);
+        return assumption_text(&opt->assume);
     case MEL_OPTION_SIGNS:
         return signs_array(mel_sign_count(layout), opt->signs);
     case MEL_OPTION_POOL:
-        return mel_json_matrix(opt->active.n_pool, mel_layout_size(layout), opt->active.pool);
+        return mel_json_matrix(opt->n_pool, mel_layout_size(layout), opt->pool);
     case MEL_OPTION_PRIOR:
         return prior_object(opt);
     case MEL_OPTION_METRIC:
-        return metric_object(opt->structure.known);
+        return metric_object(opt->known);
     default:
         return mel_option_to_json(row, mel_option_get(opt, row));
     }
@@ -274,8 +273,8 @@ static mel_status read_pool(mel_kept_options *out, const json_t *rows, const mel
             return mel_fail(err, MEL_EDATA, "[%zu] is not %zu numbers", i / size, size);
         out->pool[i] = json_number_value(value);
     }
-    out->values.active.pool = out->pool;
-    out->values.active.n_pool = n;
+    out->values.pool = out->pool;
+    out->values.n_pool = n;
     return MEL_OK;
 }
 
@@ -303,12 +302,12 @@ static mel_status read_value(mel_kept_options *out, const mel_option *row, const
         return read_pool(out, value, layout, err);
     case MEL_OPTION_PRIOR:
         status = read_metric(&out->prior, json_object_get(value, "metric"), err);
-        out->values.active.prior = out->prior;
-        out->values.active.prior_strength = json_number_value(json_object_get(value, "strength"));
+        out->values.prior = out->prior;
+        out->values.prior_strength = json_number_value(json_object_get(value, "strength"));
         return status;
     case MEL_OPTION_METRIC:
         status = read_metric(&out->known, value, err);
-        out->values.structure.known = out->known;
+        out->values.known = out->known;
         return status;
     default:
         return mel_option_from_json(&out->values, row, value, err);

@@ -55,17 +55,17 @@ static const mel_option rows[] = {
             "of two classes to that factor, from end to end of its interval (the default where people or "
             "programs answer)"),
     ROW("tolerance_factor", NUMBER, tolerance_factor, .high = 1000, ACTIVE),
-    ROW("questions", WORD, active.questions, .words = questions, ACTIVE, .varies = true,
+    ROW("questions", WORD, questions, .words = questions, ACTIVE, .varies = true,
         .help = "active: realistic asks about two settings of the test at hand that somebody might use (with "
                 "more classes or groups, two classifiers near the best), in whole numbers; this is the "
                 "default for people and programs. imagined asks about settings of a better test (two "
                 "classes). far asks about the feasible pair that differs most; this is the default for "
                 "simulated oracles, and where no other pairs are known"),
-    ROW("people", WHOLE, active.people, .high = 1000000, .argument = "N",
+    ROW("people", WHOLE, people, .high = 1000000, .argument = "N",
         .help =
             "show numbers out of N people: 1,000, or 10,000 for rare classes, the same for the whole "
             "session (realistic, imagined); far takes 100, 1,000 or 10,000, whichever tells the two apart"),
-    ROW("imagined_beyond", FLAG, active.imagined_beyond, .strategies = 1U << MEL_STRATEGY_ACTIVE,
+    ROW("imagined_beyond", FLAG, imagined_beyond, .strategies = 1U << MEL_STRATEGY_ACTIVE,
         .domains = MEL_ON_FACE, .readers = "realistic questions about two classes",
         .help = "active, two classes: when the cost ratio lies beyond what the test at hand can ask, go on "
                 "with questions about an imagined better test, and say so"),
@@ -74,7 +74,7 @@ static const mel_option rows[] = {
         .help = "stop after N answers, whatever is known by then (by default 20 for a person and more than a "
                 "program needs; a search ends by itself)"),
     ROW("seed", WHOLE, seed, .usual = 1, .high = 9e18, .kept = MEL_KEPT_ON_TOP),
-    ROW("until", WORD, active.until, .words = untils, ACTIVE, .argument = "WHAT",
+    ROW("until", WORD, until, .words = untils, ACTIVE, .argument = "WHAT",
         .help = "active: end as soon as the decision at hand can no longer change (with probability 0.95): "
                 "rank:POOL for the order of the classifiers in a file as `melicit rank` reads it (with "
                 "--candidates "
@@ -82,79 +82,79 @@ static const mel_option rows[] = {
                 "linear), rule for the best rule (more classes, linear): questions are then about "
                 "classifiers near "
                 "the best"),
-    ROW("pool", POOL, active.pool, ACTIVE),
-    ROW("prior", PRIOR, active.prior, ACTIVE, .argument = "METRIC.json:S",
+    ROW("pool", POOL, pool, ACTIVE),
+    ROW("prior", PRIOR, prior, ACTIVE, .argument = "METRIC.json:S",
         .help =
             "active: a metric of the same family that is thought likely, with its strength S: the true one "
             "is taken to be within about 1/sqrt(S) radians of it (S = 100: 6 degrees) in every direction"),
-    ROW("prior_strength", NUMBER, active.prior_strength, .high = 1e6, ACTIVE, .kept = MEL_KEPT_IN_PRIOR),
+    ROW("prior_strength", NUMBER, prior_strength, .high = 1e6, ACTIVE, .kept = MEL_KEPT_IN_PRIOR),
     ROW("direction", WORD, direction, .words = directions, ALWAYS,
         .help = "whether more right decisions are better (increasing); unknown costs one more question"),
     ROW("signs", SIGNS, signs, .domains = MEL_ON_SPACE | MEL_ON_BALL,
         .readers = "metrics off a planar face (on one, the direction says it)", .argument = "LIST",
         .help = "more than two classes: the sign of each coefficient where it is known, as in -,-,+,?"),
-    ROW("assume", ASSUMPTION, active.assume, ACTIVE, ALWAYS, .argument = "NOISE",
+    ROW("assume", ASSUMPTION, assume, ACTIVE, ALWAYS, .argument = "NOISE",
         .help = "active: what to expect of wrong answers (auto is person for people and programs, and the "
                 "--noise "
                 "of a simulated oracle)",
         .listed = mel_noise_assumed_form),
-    ROW("repeat_every", WHOLE, active.repeat_every, .high = 1000000, ACTIVE, ALWAYS, .argument = "N",
+    ROW("repeat_every", WHOLE, repeat_every, .high = 1000000, ACTIVE, ALWAYS, .argument = "N",
         .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
                 "answers are, and every second time while they look like coin tosses; 0 never (by default 6 "
                 "for people and programs, 0 for simulated oracles)"),
-    ROW("announce_repeats", FLAG, active.announce_repeats, ACTIVE,
+    ROW("announce_repeats", FLAG, announce_repeats, ACTIVE,
         .help = "active: say so when a question comes back"),
-    ROW("simple_questions", FLAG, active.simple_questions, ACTIVE, ALWAYS,
+    ROW("simple_questions", FLAG, simple_questions, ACTIVE, ALWAYS,
         .help =
             "active, more than two classes, questions far: the two classifiers of a question differ in two "
             "numbers only (the default for a person); classifiers near the best differ as they do"),
-    ROW("diagonal_b", FLAG, structure.diagonal_b, KNOWN, .families = MEL_READS_DIAGONAL_B,
+    ROW("diagonal_b", FLAG, diagonal_b, KNOWN, .families = MEL_READS_DIAGONAL_B,
         .readers = "quadratic and fair quadratic metrics",
         .help = "quadratic and fair quadratic: B is known to be diagonal"),
-    ROW("equal_pairs", FLAG, structure.equal_pairs, KNOWN, .families = MEL_READS_PAIRS,
-        .readers = "fair metrics", .help = "fair: all pairs of groups have the same weights"),
-    ROW("known", METRIC, structure.known, KNOWN, .families = MEL_READS_PAIRS, .readers = "fair metrics",
+    ROW("equal_pairs", FLAG, equal_pairs, KNOWN, .families = MEL_READS_PAIRS, .readers = "fair metrics",
+        .help = "fair: all pairs of groups have the same weights"),
+    ROW("known", METRIC, known, KNOWN, .families = MEL_READS_PAIRS, .readers = "fair metrics",
         .argument = "METRIC.json",
         .help =
             "fair: everything but the trade-off is as in this metric, and only the trade-off is asked about"),
-    ROW("known_costs_only", FLAG, structure.known_costs_only, KNOWN, .families = MEL_READS_PAIRS,
+    ROW("known_costs_only", FLAG, known_costs_only, KNOWN, .families = MEL_READS_PAIRS,
         .readers = "fair metrics"),
-    ROW("known_p11", NUMBER, structure.known_p11, .usual = NAN, .high = 1, KNOWN, .families = MEL_READS_RATIO,
+    ROW("known_p11", NUMBER, known_p11, .usual = NAN, .high = 1, KNOWN, .families = MEL_READS_RATIO,
         .domains = MEL_ON_FACE, .readers = "linear-fractional metrics of two classes", .argument = "X",
         .help = "linear-fractional, two classes: p11 when it is known (1 for F-beta)"),
-    ROW("boundary", WORD, search.boundary, .words = boundaries, SEARCH, .domains = MEL_ON_FACE | MEL_ON_SPACE,
+    ROW("boundary", WORD, boundary, .words = boundaries, SEARCH, .domains = MEL_ON_FACE | MEL_ON_SPACE,
         .readers = "a search on planar faces, of two classes or of diagonal metrics", ALWAYS,
         .help = "best achievable points (hull) or what thresholds on the scores give (plug-in)"),
-    ROW("per_round", WHOLE, search.per_round, .usual = 4, .low = 2, .high = 4, SEARCH, .readers = "a search",
-        ALWAYS, .argument = "N",
+    ROW("per_round", WHOLE, per_round, .usual = 4, .low = 2, .high = 4, SEARCH, .readers = "a search", ALWAYS,
+        .argument = "N",
         .help = "questions per halving of an interval; 3 leaves out the last, 2 the first and the last"),
-    ROW("lfpm", WORD, search.lfpm, .words = solvers, SEARCH, .families = MEL_READS_RATIO,
+    ROW("lfpm", WORD, lfpm, .words = solvers, SEARCH, .families = MEL_READS_RATIO,
         .readers = "a search for linear-fractional metrics", ALWAYS,
         .help = "two classes: how the two supporting lines become a linear-fractional metric"),
-    ROW("tournament", FLAG, search.tournament, SEARCH, .domains = MEL_ON_SPACE,
+    ROW("tournament", FLAG, tournament, SEARCH, .domains = MEL_ON_SPACE,
         .readers = "a search for diagonal metrics of k classes", ALWAYS,
         .help = "diagonal metrics: k - 1 questions first choose the class that the others are compared with"),
-    ROW("cycles", WHOLE, search.cycles, .usual = 2, .low = 1, .high = 1000, SEARCH, .domains = MEL_ON_BALL,
+    ROW("cycles", WHOLE, cycles, .usual = 2, .low = 1, .high = 1000, SEARCH, .domains = MEL_ON_BALL,
         .readers = "a search on a ball", ALWAYS, .argument = "N",
         .help = "more than two classes, all but diagonal metrics: how often every angle is searched"),
-    ROW("first_angle_first", FLAG, search.first_angle_first, SEARCH, .domains = MEL_ON_BALL,
+    ROW("first_angle_first", FLAG, first_angle_first, SEARCH, .domains = MEL_ON_BALL,
         .readers = "a search on a ball", ALWAYS,
         .help = "more than two classes, all but diagonal metrics: search the angles in the thesis' order, "
                 "which is less exact"),
-    ROW("local", WORD, search.local, .words = locals, PLACES, .families = MEL_READS_PLACES,
+    ROW("local", WORD, local, .words = locals, PLACES, .families = MEL_READS_PLACES,
         .readers = "a search for quadratic, polynomial and fair metrics",
         .help = "the two classifiers of a question lie on opposite sides of the place it is about, so that "
                 "curvature cancels out (symmetric), or on one side of it as in the thesis"),
-    ROW("solve", WORD, search.join, .words = joins, PLACES, .families = MEL_READS_JOIN,
+    ROW("solve", WORD, join, .words = joins, PLACES, .families = MEL_READS_JOIN,
         .readers = "a search for quadratic and fair metrics",
         .help = "all but polynomial: how the slopes found at the places become a metric; ratios are the "
                 "thesis' formulas (corrected), which fail where a coefficient is nearly zero"),
-    ROW("inner_radius", NUMBER, search.inner_radius, .high = 1, PLACES, .families = MEL_READS_INNER_RADIUS,
+    ROW("inner_radius", NUMBER, inner_radius, .high = 1, PLACES, .families = MEL_READS_INNER_RADIUS,
         .readers = "a search for quadratic, fair quadratic and polynomial metrics", .argument = "R",
         .help =
             "all but fair linear: how far from its place a question goes, less than the radius of the ball "
             "(0: as suits the options)"),
-    ROW("ask_trade_off", FLAG, search.ask_trade_off, PLACES, .families = MEL_READS_PAIRS,
+    ROW("ask_trade_off", FLAG, ask_trade_off, PLACES, .families = MEL_READS_PAIRS,
         .readers = "a search for fair metrics",
         .help =
             "fair: find the trade-off between mistakes and differences by questions of its own, as in the "

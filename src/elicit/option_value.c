@@ -94,10 +94,10 @@ bool mel_option_is_set(const mel_session_options *opt, const mel_option *row)
     case MEL_OPTION_FAMILY:
         return true;
     case MEL_OPTION_ASSUMPTION:
-        return !mel_assumption_is_none(&opt->active.assume);
+        return !mel_assumption_is_none(&opt->assume);
     default:
         memcpy(&lent, (const char *)opt + row->at, sizeof lent);
-        return lent != NULL && (row->type != MEL_OPTION_POOL || opt->active.until == MEL_UNTIL_RANK);
+        return lent != NULL && (row->type != MEL_OPTION_POOL || opt->until == MEL_UNTIL_RANK);
     }
 }
 
@@ -232,7 +232,7 @@ static mel_status set_text(mel_session_options *opt, const mel_option *row, cons
     if (row->type == MEL_OPTION_FAMILY)
         return set_family(opt, text, err);
     if (row->type == MEL_OPTION_ASSUMPTION)
-        return mel_assumption_parse(&opt->active.assume, text, err);
+        return mel_assumption_parse(&opt->assume, text, err);
     if (row->factor && text[0] != '\0' && text[strlen(text) - 1] == 'x')
         return set_factor(opt, text, err);
     const mel_status status = mel_option_parse(&value, row, text, err);

@@ -29,13 +29,12 @@ const mel_layout *mel_domain_layout(const mel_domain *domain)
 bool mel_asks_exchange(const mel_session_options *opt, const mel_domain *domain)
 {
     return domain->face != NULL && opt->strategy == MEL_STRATEGY_ACTIVE && opt->family == MEL_FAMILY_LINEAR &&
-           opt->direction != MEL_DIRECTION_UNKNOWN && opt->active.questions != MEL_QUESTIONS_FAR;
+           opt->direction != MEL_DIRECTION_UNKNOWN && opt->questions != MEL_QUESTIONS_FAR;
 }
 
 bool mel_asks_near_best(const mel_session_options *opt, const mel_domain *domain)
 {
-    const bool wanted =
-        opt->active.until == MEL_UNTIL_RULE || opt->active.questions == MEL_QUESTIONS_REALISTIC;
+    const bool wanted = opt->until == MEL_UNTIL_RULE || opt->questions == MEL_QUESTIONS_REALISTIC;
     return opt->strategy == MEL_STRATEGY_ACTIVE && wanted && mel_elicit_of(opt->family)->near_best &&
            (domain->space != NULL || domain->frontier != NULL);
 }
@@ -83,14 +82,14 @@ static mel_status check_candidates(const mel_session_options *opt, const mel_dom
             err, MEL_EINVAL,
             "a search asks about pairs of its own making; given classifiers are asked about by the "
             "active strategy");
-    if (opt->active.simple_questions)
+    if (opt->simple_questions)
         return mel_fail(err, MEL_EINVAL,
                         "simple_questions: given classifiers differ in whatever numbers they differ in");
-    if (opt->active.questions != MEL_QUESTIONS_FAR)
+    if (opt->questions != MEL_QUESTIONS_FAR)
         return mel_fail(
             err, MEL_EINVAL,
             "questions %s: given classifiers are asked about as they are; no other pairs are made",
-            mel_option_find("questions")->words[opt->active.questions]);
+            mel_option_find("questions")->words[opt->questions]);
     if (opt->tolerance_factor != 0.0)
         return mel_fail(
             err, MEL_EINVAL,
@@ -163,9 +162,9 @@ static mel_status check_rows(const mel_session_options *opt, const mel_domain *d
     for (size_t i = 0; i < n; i++)
         if (rows[i].readers != NULL && mel_option_is_set(opt, &rows[i]) && !is_read(&rows[i], opt, domain))
             return refuse_unread(&rows[i], opt, domain, err);
-    if (!mel_assumption_is_valid(&opt->active.assume))
+    if (!mel_assumption_is_valid(&opt->assume))
         return mel_fail(err, MEL_EINVAL, "assume: noise of kind %d cannot have size %g",
-                        (int)opt->active.assume.kind, opt->active.assume.size);
+                        (int)opt->assume.kind, opt->assume.size);
     return MEL_OK;
 }
 
@@ -193,27 +192,26 @@ static mel_status check_signs(const mel_session_options *opt, const mel_domain *
 /* Of a session until the order of a pool is known: its own candidates' unless another one is given. */
 static mel_status check_pool(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (domain->pool != NULL && opt->active.n_pool == 0)
+    if (domain->pool != NULL && opt->n_pool == 0)
         return MEL_OK;
     const size_t size = mel_layout_size(mel_domain_layout(domain));
-    if (opt->active.n_pool == 0)
+    if (opt->n_pool == 0)
         return mel_fail(err, MEL_EINVAL,
                         "until rank: there are no classifiers to be put in order; rank:POOL names them");
-    if (opt->active.n_pool < 2 || opt->active.pool == NULL)
-        return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order",
-                        opt->active.n_pool);
-    if (opt->active.n_pool > MEL_MOST_POOL_NUMBERS / size)
+    if (opt->n_pool < 2 || opt->pool == NULL)
+        return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order", opt->n_pool);
+    if (opt->n_pool > MEL_MOST_POOL_NUMBERS / size)
         return mel_fail(err, MEL_EINVAL,
-                        "until rank: a pool of %zu classifiers is too large; %zu are allowed",
-                        opt->active.n_pool, MEL_MOST_POOL_NUMBERS / size);
-    for (size_t i = 0; i < opt->active.n_pool * size; i++)
-        if (!isfinite(opt->active.pool[i]))
+                        "until rank: a pool of %zu classifiers is too large; %zu are allowed", opt->n_pool,
+                        MEL_MOST_POOL_NUMBERS / size);
+    for (size_t i = 0; i < opt->n_pool * size; i++)
+        if (!isfinite(opt->pool[i]))
             return mel_fail(err, MEL_EINVAL, "until rank: statistic %zu of classifier %zu is %g",
-                            i % size + 1, i / size + 1, opt->active.pool[i]);
+                            i % size + 1, i / size + 1, opt->pool[i]);
     return MEL_OK;
 }
 
-mel_standing *mel_standing_of(const mel_active_options *opt)
+mel_standing *mel_standing_of(const mel_session_options *opt)
 {
     const mel_decisions *by = opt->decisions;
     if (by == NULL || opt->until == MEL_UNTIL_TOLERANCE)
@@ -223,21 +221,20 @@ mel_standing *mel_standing_of(const mel_active_options *opt)
 
 static mel_status check_until(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (opt->active.until == MEL_UNTIL_THRESHOLD &&
-        (domain->face == NULL || !mel_family_about(opt->family)->sum))
+    if (opt->until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || !mel_family_about(opt->family)->sum))
         return mel_fail(err, MEL_EINVAL,
                         "until threshold is for linear metrics of two classes, where one threshold is best");
     const bool classifiers = domain->space != NULL || domain->frontier != NULL;
-    if (opt->active.until == MEL_UNTIL_RULE &&
+    if (opt->until == MEL_UNTIL_RULE &&
         (!classifiers || domain->face != NULL || !mel_family_about(opt->family)->sum))
         return mel_fail(
             err, MEL_EINVAL,
             "until rule is for linear metrics of k classes, with data, probabilities or a population "
             "whose classifiers are known; of two classes, until threshold");
-    const mel_status status = opt->active.until == MEL_UNTIL_RANK ? check_pool(opt, domain, err) : MEL_OK;
-    if (status == MEL_OK && opt->active.until != MEL_UNTIL_TOLERANCE && mel_standing_of(&opt->active) == NULL)
+    const mel_status status = opt->until == MEL_UNTIL_RANK ? check_pool(opt, domain, err) : MEL_OK;
+    if (status == MEL_OK && opt->until != MEL_UNTIL_TOLERANCE && mel_standing_of(opt) == NULL)
         return mel_fail(err, MEL_EINVAL, "until %s: the options name no decisions that could tell",
-                        mel_option_find("until")->words[opt->active.until]);
+                        mel_option_find("until")->words[opt->until]);
     return status;
 }
 
@@ -256,15 +253,15 @@ static mel_status check_metric(const char *which, const mel_metric *metric, cons
 
 static mel_status check_prior(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    const mel_metric *prior = opt->active.prior;
+    const mel_metric *prior = opt->prior;
     if (prior == NULL)
-        return opt->active.prior_strength == 0.0
+        return opt->prior_strength == 0.0
                    ? MEL_OK
                    : mel_fail(err, MEL_EINVAL, "a prior of strength %g without a metric",
-                              opt->active.prior_strength);
-    if (!(opt->active.prior_strength > 0.0))
+                              opt->prior_strength);
+    if (!(opt->prior_strength > 0.0))
         return mel_fail(err, MEL_EINVAL, "a prior of strength %g: expected a number above 0",
-                        opt->active.prior_strength);
+                        opt->prior_strength);
     const mel_status status = check_metric("prior", prior, opt, domain, err);
     if (status != MEL_OK)
         return status;
@@ -278,7 +275,7 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
 static mel_status check_factor(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
     const bool linear = domain->face != NULL && opt->family == MEL_FAMILY_LINEAR;
-    if (opt->tolerance_factor == 0.0 || linear || opt->active.questions != MEL_QUESTIONS_FAR)
+    if (opt->tolerance_factor == 0.0 || linear || opt->questions != MEL_QUESTIONS_FAR)
         return MEL_OK;
     return mel_fail(err, MEL_EINVAL,
                     "tolerance %gx: a factor of the cost ratio is for linear metrics of two classes",
@@ -289,15 +286,14 @@ static mel_status check_factor(const mel_session_options *opt, const mel_domain 
 
 static mel_status check_known(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (opt->structure.known == NULL)
-        return opt->structure.known_costs_only ? mel_fail(err, MEL_EINVAL, "known costs without a metric")
-                                               : MEL_OK;
-    return check_metric("known", opt->structure.known, opt, domain, err);
+    if (opt->known == NULL)
+        return opt->known_costs_only ? mel_fail(err, MEL_EINVAL, "known costs without a metric") : MEL_OK;
+    return check_metric("known", opt->known, opt, domain, err);
 }
 
 static mel_status check_slopes(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    const double inner = opt->search.inner_radius;
+    const double inner = opt->inner_radius;
     if (is_read(mel_option_find("local"), opt, domain) && opt->tolerance < least_tolerance)
         return mel_fail(err, MEL_EINVAL, "tolerance %g: below %g rounding would decide the search",
                         opt->tolerance, least_tolerance);
@@ -309,8 +305,6 @@ static mel_status check_slopes(const mel_session_options *opt, const mel_domain 
 
 mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (opt->struct_size != sizeof *opt)
-        return mel_fail(err, MEL_EINVAL, "options that mel_session_options_init() did not fill");
     const int given =
         (domain->face != NULL) + (domain->space != NULL) + (domain->ball != NULL) + (domain->pool != NULL);
     if (given != 1)
@@ -389,19 +383,17 @@ static mel_status keep_metric(mel_metric **kept, const mel_metric **value, const
 static mel_status keep_purpose(mel_kept_options *kept, const mel_session_options *opt,
                                const mel_layout *layout, mel_error *err)
 {
-    if (opt->active.until == MEL_UNTIL_RANK && opt->active.pool != NULL) {
-        const size_t n = opt->active.n_pool * mel_layout_size(layout);
+    if (opt->until == MEL_UNTIL_RANK && opt->pool != NULL) {
+        const size_t n = opt->n_pool * mel_layout_size(layout);
         kept->pool = mel_alloc(n, sizeof *kept->pool);
         if (kept->pool == NULL)
             return mel_fail_memory(err, "the pool");
-        memcpy(kept->pool, opt->active.pool, n * sizeof *kept->pool);
+        memcpy(kept->pool, opt->pool, n * sizeof *kept->pool);
     }
-    kept->values.active.n_pool = kept->pool != NULL ? opt->active.n_pool : 0;
-    kept->values.active.pool = kept->pool;
-    const mel_status status = keep_metric(&kept->prior, &kept->values.active.prior, opt->active.prior, err);
-    return status == MEL_OK
-               ? keep_metric(&kept->known, &kept->values.structure.known, opt->structure.known, err)
-               : status;
+    kept->values.n_pool = kept->pool != NULL ? opt->n_pool : 0;
+    kept->values.pool = kept->pool;
+    const mel_status status = keep_metric(&kept->prior, &kept->values.prior, opt->prior, err);
+    return status == MEL_OK ? keep_metric(&kept->known, &kept->values.known, opt->known, err) : status;
 }
 
 mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,
@@ -412,9 +404,9 @@ mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *o
     kept->values.class_names = NULL;
     kept->values.group_names = NULL;
     kept->values.signs = NULL;
-    kept->values.active.pool = NULL;
-    kept->values.active.prior = NULL;
-    kept->values.structure.known = NULL;
+    kept->values.pool = NULL;
+    kept->values.prior = NULL;
+    kept->values.known = NULL;
     if (!keep_names(&kept->class_names, kept->n_classes, opt->class_names))
         return mel_fail_memory(err, "the class names");
     if (layout->n_groups > 1 && !keep_names(&kept->group_names, kept->n_groups, opt->group_names))

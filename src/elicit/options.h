@@ -37,6 +37,6 @@ void mel_options_drop(mel_kept_options *kept);
 
 /* What tells whether the decision of a session stands; NULL: nothing was given that could. */
 typedef mel_status mel_standing(double *probability, const mel_belief *now, mel_error *err);
-mel_standing *mel_standing_of(const mel_active_options *opt);
+mel_standing *mel_standing_of(const mel_session_options *opt);
 
 #endif

@@ -89,13 +89,12 @@ static void join_options(mel_session_options *opt, size_t n, mel_session *const 
             opt->signs = NULL;
         }
         const bool same_prior =
-            other.active.prior != NULL && opt->active.prior != NULL &&
-            other.active.prior_strength == opt->active.prior_strength &&
-            memcmp(mel_metric_coefficient(other.active.prior), mel_metric_coefficient(opt->active.prior),
-                   mel_metric_coefficients(opt->active.prior) * sizeof(double)) == 0;
+            other.prior != NULL && opt->prior != NULL && other.prior_strength == opt->prior_strength &&
+            memcmp(mel_metric_coefficient(other.prior), mel_metric_coefficient(opt->prior),
+                   mel_metric_coefficients(opt->prior) * sizeof(double)) == 0;
         if (!same_prior) {
-            opt->active.prior = NULL;
-            opt->active.prior_strength = 0.0;
+            opt->prior = NULL;
+            opt->prior_strength = 0.0;
         }
     }
 }
@@ -129,10 +128,10 @@ static mel_status find_joint(mel_pooled *pooled, mel_session *const *sessions, m
     size_t answers = 0;
     for (size_t i = 0; i < pooled->n; i++)
         answers += sessions[i]->n_entries;
-    opt.active.assume = mel_assumed_flips(); /* people differ, which looks like errors */
+    opt.assume = mel_assumed_flips(); /* people differ, which looks like errors */
     opt.max_questions = (uint32_t)answers;
-    opt.active.until = MEL_UNTIL_TOLERANCE;
-    opt.active.repeat_every = 0;
+    opt.until = MEL_UNTIL_TOLERANCE;
+    opt.repeat_every = 0;
     mel_session *joint = NULL;
     join_options(&opt, pooled->n, sessions);
     mel_status status = settle_direction(&opt, pooled, err);

@@ -59,7 +59,11 @@ mel_status mel_session_new(mel_session **out, const mel_domain *domain, const me
                            mel_error *err)
 {
     *out = NULL;
-    mel_status status = mel_options_check(opt, domain, err);
+    mel_session_options own;
+    mel_session_options_init(&own);
+    mel_status status = mel_options_take(&own, sizeof own, opt, "session options", err);
+    if (status == MEL_OK)
+        status = mel_options_check(&own, domain, err);
     if (status != MEL_OK)
         return status;
     mel_session *session = mel_alloc_zero(1, sizeof *session);
@@ -72,7 +76,7 @@ mel_status mel_session_new(mel_session **out, const mel_domain *domain, const me
         session->face_share[0] = mel_face_negatives(domain->face);
         session->face_share[1] = mel_face_positives(domain->face);
     }
-    status = mel_options_keep(&session->options, opt, &session->layout, err);
+    status = mel_options_keep(&session->options, &own, &session->layout, err);
     if (status == MEL_OK)
         status = make_room(session, err);
     if (status == MEL_OK)
@@ -139,8 +143,7 @@ void mel_session_show_pending(mel_session *session)
         .people = pair->people,
         .imagined = pair->imagined,
         .repeated = pair->repeated,
-        .announced =
-            session->again > 0 || (pair->repeated && session->options.values.active.announce_repeats),
+        .announced = session->again > 0 || (pair->repeated && session->options.values.announce_repeats),
         .classifier_a = pair->note_a[0] != '\0' ? pair->note_a : NULL,
         .classifier_b = pair->note_b[0] != '\0' ? pair->note_b : NULL,
     };
@@ -166,8 +169,7 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     if (status == MEL_OK)
         find_shown(session, &session->pending);
     bool decided = false;
-    if (status == MEL_OK && end != MEL_END_TOLERANCE &&
-        session->options.values.active.until != MEL_UNTIL_TOLERANCE)
+    if (status == MEL_OK && end != MEL_END_TOLERANCE && session->options.values.until != MEL_UNTIL_TOLERANCE)
         status = mel_session_decided(&decided, session, err);
     if (decided)
         end = MEL_END_DECIDED;
@@ -349,7 +351,7 @@ mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer an
 static mel_status go_on_imagined(mel_session *session, mel_error *err)
 {
     mel_engine *fresh = NULL;
-    session->options.values.active.imagined_beyond = true;
+    session->options.values.imagined_beyond = true;
     TRY(mel_session_rebuild(&fresh, session, session->n_entries, err));
     mel_session_adopt(session, fresh, session->n_entries);
     return MEL_OK;
@@ -415,7 +417,7 @@ mel_status mel_session_replay(mel_session *session, const mel_record *record, me
                         opt->max_questions);
     TRY(check_point(&said.a, "a", session, err));
     TRY(check_point(&said.b, "b", session, err));
-    if (said.imagined && !opt->active.imagined_beyond && opt->active.questions == MEL_QUESTIONS_REALISTIC)
+    if (said.imagined && !opt->imagined_beyond && opt->questions == MEL_QUESTIONS_REALISTIC)
         TRY(go_on_imagined(session, err));
     mel_pair pair = { .a = (double *)said.a, .b = (double *)said.b };
     if (said.people == MEL_NOT_RECORDED) {

@@ -45,7 +45,8 @@ mel_status mel_session_open(mel_session **out, const mel_domain *domain, const m
     if (status != MEL_OK)
         return status;
     json_t *header = NULL;
-    status = mel_header_make(&header, opt, domain->face != NULL ? NULL : &session->layout, identity, err);
+    status = mel_header_make(&header, &session->options.values,
+                             domain->face != NULL ? NULL : &session->layout, identity, err);
     if (status == MEL_OK)
         status = mel_log_open(&session->log, path, identity != NULL && identity->read_only, header,
                               session->size, replay_line, session, err);

@@ -30,7 +30,7 @@ mel_questions mel_session_questions(const mel_session *session)
     const mel_session_options *opt = &session->options.values;
     if (mel_asks_near_best(opt, &session->domain))
         return MEL_QUESTIONS_REALISTIC;
-    return mel_asks_exchange(opt, &session->domain) ? opt->active.questions : MEL_QUESTIONS_FAR;
+    return mel_asks_exchange(opt, &session->domain) ? opt->questions : MEL_QUESTIONS_FAR;
 }
 
 const mel_domain *mel_session_domain(const mel_session *session)

@@ -66,7 +66,7 @@ mel_sign_checks mel_signs_last_checks(const mel_session *session, size_t n)
 
 bool mel_signs_dropped_singly(const mel_session_options *opt)
 {
-    return mel_assumed(&opt->active.assume)->errs == MEL_ERRS_BY_MARGIN;
+    return mel_assumed(&opt->assume)->errs == MEL_ERRS_BY_MARGIN;
 }
 
 /* One answer is enough where none is wrong. Of somebody who hardly sees small differences the answers about
@@ -76,7 +76,7 @@ size_t mel_signs_answers_needed(const mel_session *session)
     enum { BY_MARGIN = 4 };
     return mel_signs_dropped_singly(&session->options.values)
                ? BY_MARGIN
-               : mel_answers_needed(&session->options.values.active.assume);
+               : mel_answers_needed(&session->options.values.assume);
 }
 
 /* Strikes what a contradicted check was about. */

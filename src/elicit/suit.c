@@ -49,18 +49,17 @@ mel_status mel_session_options_suit(mel_session_options *opt, const mel_domain *
     if (opt->strategy == MEL_STRATEGY_SEARCH)
         return MEL_OK;
     if (who != MEL_BY_METRIC) {
-        opt->active.repeat_every = 6;
-        opt->active.assume = (mel_assumption){ .kind = MEL_NOISE_PERSON };
-        opt->active.questions = MEL_QUESTIONS_REALISTIC;
+        opt->repeat_every = 6;
+        opt->assume = (mel_assumption){ .kind = MEL_NOISE_PERSON };
+        opt->questions = MEL_QUESTIONS_REALISTIC;
         opt->tolerance_factor = 1.6;
     }
-    opt->active.simple_questions = who == MEL_BY_PERSON && makes_simple;
+    opt->simple_questions = who == MEL_BY_PERSON && makes_simple;
     if (given) { /* as realistic as they are */
-        opt->active.until = MEL_UNTIL_RANK;
-        opt->active.questions = MEL_QUESTIONS_FAR;
+        opt->until = MEL_UNTIL_RANK;
+        opt->questions = MEL_QUESTIONS_FAR;
         opt->tolerance_factor = 0.0;
     }
-    return who == MEL_BY_METRIC && noise != NULL
-               ? mel_assumption_of(&opt->active.assume, noise, votes > 1, err)
-               : MEL_OK;
+    return who == MEL_BY_METRIC && noise != NULL ? mel_assumption_of(&opt->assume, noise, votes > 1, err)
+                                                 : MEL_OK;
 }

@@ -97,7 +97,7 @@ static void state_inconsistent(mel_outcome_work *w)
                 "which they would look so much like chance"
               : "a respondent as assumed would contradict the metric, or their own answers, so often",
         p.text,
-        flips && w->out.options->active.prior != NULL
+        flips && w->out.options->prior != NULL
             ? "the answers may speak against the metric that was thought likely beforehand, "
             : "");
     if (w->status == MEL_OK)
@@ -178,7 +178,7 @@ void mel_outcome_state_answers(mel_outcome_work *w)
     state_repeats(w);
     state_contradictions(w);
     state_signs(w);
-    if (mel_outcome_is_exchange(&w->out) || w->out.options->active.assume.kind == MEL_NOISE_PERSON)
+    if (mel_outcome_is_exchange(&w->out) || w->out.options->assume.kind == MEL_NOISE_PERSON)
         mel_outcome_state_kinds(w);
     mel_outcome_state_drift(w);
     if (!mel_outcome_is_search(&w->out))

@@ -96,7 +96,7 @@ void mel_outcome_state_ratio_precision(mel_outcome_work *w)
             w, MEL_ABOUT_END, "imagined",
             "The last questions were about an imagined better test, as pairs of this one could tell no "
             "more.");
-    else if (mel_outcome_is_open(o) && o->options->active.questions == MEL_QUESTIONS_REALISTIC)
+    else if (mel_outcome_is_open(o) && o->options->questions == MEL_QUESTIONS_REALISTIC)
         mel_outcome_say(w, MEL_ABOUT_OPEN, "imagined",
                         "To learn the ratio itself, go on with the option imagined-beyond, or start a "
                         "session with it: then "

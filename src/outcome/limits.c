@@ -31,7 +31,7 @@ static void state_noise(mel_outcome_work *w)
         mel_outcome_is_search(&w->out)
             ? "How probable the interval is: the search halves an interval with every round and trusts each "
               "answer, so one wrong answer can spoil it."
-        : mel_noise_of(w->out.options->active.assume.kind)->errs == MEL_ERRS_NEVER
+        : mel_noise_of(w->out.options->assume.kind)->errs == MEL_ERRS_NEVER
             ? "What wrong answers would change. The intervals take every answer at its word; if some were "
               "slips, they are too narrow."
             : "A change of mind on the way. The intervals allow for wrong answers of the kind that was "

@@ -27,9 +27,9 @@ static const char *say_why(const mel_outcome *o)
         return o->domain->pool != NULL ? "when no further pair of these classifiers could tell more"
                                        : "when no further pair could tell more";
     case MEL_END_DECIDED:
-        if (o->options->active.until == MEL_UNTIL_RULE)
+        if (o->options->until == MEL_UNTIL_RULE)
             return "as the decision it was for can no longer change: the best rule is settled";
-        return o->options->active.until == MEL_UNTIL_RANK
+        return o->options->until == MEL_UNTIL_RANK
                    ? "as the decision it was for can no longer change: the order of the classifiers is "
                      "settled"
                    : "as the decision it was for can no longer change: the best threshold is settled";

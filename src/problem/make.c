@@ -437,17 +437,16 @@ mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, c
                             mel_error *err)
 {
     *out = NULL;
-    mel_problem_options known;
-    mel_problem_options_init(&known);
-    mel_status status = mel_options_take(&known, sizeof known, opt, "problem options", err);
-    if (status == MEL_OK)
-        status = mel_problem_check_numbers(&known, err);
+    if (opt->struct_size != sizeof *opt)
+        return mel_fail(err, MEL_EINVAL,
+                        "the problem options were not initialised, or are those of another version");
+    mel_status status = mel_problem_check_numbers(opt, err);
     if (status != MEL_OK)
         return status;
     mel_problem *problem = mel_alloc_zero(1, sizeof *problem);
     if (problem == NULL)
         return mel_fail_memory(err, "a problem");
-    status = make(problem, &known, want, err);
+    status = make(problem, opt, want, err);
     if (status != MEL_OK) {
         mel_problem_free(problem);
         return status;

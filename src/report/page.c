@@ -340,7 +340,7 @@ static void write_foot(mel_page *page)
 {
     const mel_session_options *opt = page->data->outcome->options;
     char assume[MEL_ASSUMPTION_TEXT];
-    mel_assumption_print(assume, sizeof assume, &opt->active.assume);
+    mel_assumption_print(assume, sizeof assume, &opt->assume);
     mel_write(
         &page->out,
         "</main>\n<footer>\n<p>melicit %s \xC2\xB7 family %s \xC2\xB7 strategy %s \xC2\xB7 tolerance %s "

@@ -7,7 +7,6 @@
 void mel_report_options_init(mel_report_options *opt)
 {
     *opt = (mel_report_options){ .struct_size = sizeof *opt };
-    mel_outcome_options_init(&opt->about);
 }
 
 static void release(mel_gathered *g)
@@ -81,7 +80,7 @@ mel_status mel_report_session(char **html, mel_session *session, const mel_repor
     if (g == NULL)
         return mel_fail_memory(err, "the report");
     g->session = session;
-    status = mel_outcome_of_session(&g->outcome, session, &own.about, err);
+    status = mel_outcome_of_session(&g->outcome, session, own.about, err);
     if (status == MEL_OK) {
         gather_texts(g, &own);
         status = mel_session_domain(session)->face != NULL ? mel_report_face(html, g, &own, err)

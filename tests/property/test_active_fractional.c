@@ -453,7 +453,7 @@ static void check_noise(const mel_face *face, const noisy_row *row)
         mel_session_options opt = options();
         opt.seed = run;
         opt.tolerance = 1e-4;
-        opt.active.assume = row->assume;
+        opt.assume = row->assume;
         opt.max_questions = row->questions;
         mel_summary summary;
         mel_metric *found = test_elicit(&summary, face, &opt, oracle);
@@ -500,7 +500,7 @@ static void test_noise_limit(void **state)
         const mel_noise noise = { MEL_NOISE_BAND, 0.02, adversarial != 0 };
         mel_oracle *oracle = test_oracle(metric, noise, 3);
         mel_session_options opt = options();
-        opt.active.assume = (mel_assumption){ MEL_NOISE_BAND, 0.02 };
+        opt.assume = (mel_assumption){ MEL_NOISE_BAND, 0.02 };
         opt.tolerance = 1e-4;
         mel_summary summary;
         mel_metric *found = test_elicit(&summary, face, &opt, oracle);
@@ -541,7 +541,7 @@ static void test_about_the_same(void **state)
     const parameters truth = { { 0.6, 0.4 }, { 0.1, -0.1, 0.5 } };
     mel_face *face = logistic_face(5.0, 0.0);
     mel_session_options opt = options();
-    opt.active.assume = (mel_assumption){ MEL_NOISE_FLIP, 0.0 };
+    opt.assume = (mel_assumption){ MEL_NOISE_FLIP, 0.0 };
     elicitation e = begin(face, &opt);
     size_t same = 0;
     for (int q = 0; q < 16; q++) {
@@ -592,7 +592,7 @@ static void test_direction(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session_options opt = options();
         opt.direction = rows[i].direction;
-        opt.active.assume.kind = rows[i].assume;
+        opt.assume.kind = rows[i].assume;
         elicitation e = begin(face, &opt);
         assert_true(e.engine->ops->expected(e.engine) >= rows[i].first);
         face_pair pair;
@@ -657,8 +657,8 @@ static void test_repetition(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session_options opt = options();
         opt.tolerance = 1e-9;
-        opt.active.assume.kind = rows[i].assume;
-        opt.active.repeat_every = rows[i].every;
+        opt.assume.kind = rows[i].assume;
+        opt.repeat_every = rows[i].every;
         elicitation e = begin(face, &opt);
         face_pair pair[ASKED];
         bool repeated[ASKED] = { false };
@@ -688,7 +688,7 @@ static void test_replay(void **state)
     const parameters truth = { { 0.3, 0.7 }, { 0.2, -0.2, 0.5 } };
     mel_face *face = logistic_face(5.0, 0.5);
     mel_session_options opt = options();
-    opt.active.assume.kind = MEL_NOISE_FLIP;
+    opt.assume.kind = MEL_NOISE_FLIP;
     elicitation one = begin(face, &opt), two = begin(face, &opt);
     opt.seed = 2;
     elicitation other = begin(face, &opt);

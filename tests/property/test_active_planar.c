@@ -111,7 +111,7 @@ static void test_first_interval(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session_options opt = active_options(0.01);
         opt.direction = MEL_INCREASING;
-        opt.active.assume = rows[i].assume;
+        opt.assume = rows[i].assume;
         mel_session *session = NULL;
         mel_metric *metric = NULL;
         mel_summary summary;
@@ -140,8 +140,8 @@ static void test_flipped_answers(void **state)
         const double truth = 0.5 * pi * mel_rng_uniform(&rng);
         mel_session_options opt = active_options(1e-6);
         opt.max_questions = 25;
-        opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
-        opt.active.repeat_every = 10;
+        opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+        opt.repeat_every = 10;
         active[i] = fabs(run(face, &opt, truth, flips, i).angle - truth);
         mel_session_options_init(&opt);
         opt.strategy = MEL_STRATEGY_SEARCH;
@@ -183,7 +183,7 @@ static void test_early_mistakes(void **state)
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);
             mel_session_options opt = active_options(1e-9);
             opt.max_questions = rows[r].questions;
-            opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+            opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
             error[i] = test_linf(run(face, &opt, truth, flips, i).angle, truth);
             beyond += error[i] > rows[r].most;
         }
@@ -210,7 +210,7 @@ static void test_band_ends(void **state)
         const double truth = 0.5 * pi * mel_rng_uniform(&rng);
         mel_session_options opt = active_options(1e-9);
         opt.max_questions = 30;
-        opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = band.size };
+        opt.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = band.size };
         const mel_summary summary = run(face, &opt, truth, band, i);
         ended += summary.end == MEL_END_NOISE;
         covered += truth >= summary.angle_low && truth <= summary.angle_high;
@@ -267,7 +267,7 @@ static void test_coverage(void **state)
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);
             mel_session_options opt = active_options(1e-9);
             opt.max_questions = rows[r].questions;
-            opt.active.assume = rows[r].assume;
+            opt.assume = rows[r].assume;
             opt.seed = i;
             mel_noise noise = rows[r].noise;
             if (noise.kind != MEL_NOISE_NONE && noise.size == 0.0)
@@ -329,7 +329,7 @@ static void test_real_data(void **state)
                     opt.direction = i < 14 ? MEL_INCREASING : MEL_DECREASING;
                     missed_active += fabs(run(face, &opt, truth, exact, 1).angle - truth) > tolerances[t];
                     opt.strategy = MEL_STRATEGY_SEARCH;
-                    opt.search.boundary = MEL_BOUNDARY_PLUG_IN;
+                    opt.boundary = MEL_BOUNDARY_PLUG_IN;
                     missed_search += fabs(run(face, &opt, truth, exact, 1).angle - truth) > tolerances[t];
                 }
                 print_message(
@@ -365,7 +365,7 @@ static void test_same_answers(void **state)
         assert_ok(mel_oracle_simulated(&oracle, metric, &how, &err), &err);
         mel_session_options opt = active_options(0.001);
         opt.max_questions = 12;
-        opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+        opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
         mel_summary summary;
         mel_metric_free(test_elicit(&summary, face, &opt, oracle));
         error[i] = fabs(summary.angle - truth);
@@ -385,8 +385,8 @@ static void test_repeats_and_error_rate(void **state)
     (void)state;
     mel_face *face = test_logistic_face(5.0, 0.0);
     mel_session_options opt = active_options(1e-12);
-    opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
-    opt.active.repeat_every = 5;
+    opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+    opt.repeat_every = 5;
     opt.max_questions = 30;
     const mel_summary careful = run(face, &opt, 0.5, exact, 1);
     opt.max_questions = 100;

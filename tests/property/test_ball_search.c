@@ -155,8 +155,8 @@ static void test_fewer_questions(void **state)
     mel_engine *engines[COUNT(rows)];
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR);
-        opt.search.per_round = rows[i].per_round;
-        opt.search.cycles = rows[i].cycles;
+        opt.per_round = rows[i].per_round;
+        opt.cycles = rows[i].cycles;
         engines[i] = test_search_engine(&domain, &opt);
     }
     for (size_t t = 0; t < 100; t++) {
@@ -194,9 +194,9 @@ static void test_first_angle_first(void **state)
         const uint32_t k = rows[i].k, q = k * (k - 1);
         mel_ball *ball = test_rates_ball(k, some_radius(k));
         mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR);
-        opt.search.cycles = rows[i].cycles;
+        opt.cycles = rows[i].cycles;
         const errors last = random_metrics(ball, &opt, 50, exact, false);
-        opt.search.first_angle_first = true;
+        opt.first_angle_first = true;
         const errors e = random_metrics(ball, &opt, 50, exact, false);
         print_message("  q = %u, %u cycles, first angle first: p50 %.4f, p95 %.4f, largest %.4f\n", q,
                       rows[i].cycles, e.p50, e.p95, e.most);
@@ -253,7 +253,7 @@ static void shares_within(double share[N_OMEGA], double radius, bool first_angle
     mel_ball *ball = test_rates_ball(4, radius);
     const mel_domain domain = { .ball = ball };
     mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR);
-    opt.search.first_angle_first = first_angle_first;
+    opt.first_angle_first = first_angle_first;
     mel_engine *engine = test_search_engine(&domain, &opt);
     mel_rng rng;
     mel_rng_seed(&rng, 53);
@@ -420,7 +420,7 @@ static void test_undo_anywhere(void **state)
         mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR_FRACTIONAL);
         opt.tolerance = 0.3;
         opt.direction = MEL_DIRECTION_UNKNOWN;
-        opt.search.first_angle_first = forwards != 0;
+        opt.first_angle_first = forwards != 0;
         mel_session *session = NULL;
         mel_error err;
         mel_rng rng;
@@ -527,7 +527,7 @@ static void test_table_of_fractional_metrics(void **state)
     double *points = test_ball_points(ball, POINTS, 7);
     mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR_FRACTIONAL);
     mel_engine *closed = test_search_engine(&domain, &opt);
-    opt.search.lfpm = MEL_LFPM_GRID;
+    opt.lfpm = MEL_LFPM_GRID;
     mel_engine *grid = test_search_engine(&domain, &opt);
     for (size_t i = 0; i < TEST_LFPM_ROWS; i++) {
         const test_fraction_row *row = &test_lfpm_table[i];

@@ -97,9 +97,9 @@ static void test_fewer_questions_a_round(void **state)
         mel_session_options opt = search_options(0.05);
         uint32_t questions = 0;
         const double thesis = elicited_angle(&questions, face, &opt, truth);
-        for (opt.search.per_round = 3; opt.search.per_round >= 2; opt.search.per_round--) {
+        for (opt.per_round = 3; opt.per_round >= 2; opt.per_round--) {
             const double angle = elicited_angle(&questions, face, &opt, truth);
-            assert_int_equal(questions, opt.search.per_round * 5);
+            assert_int_equal(questions, opt.per_round * 5);
             assert_true(angle == thesis);
         }
     }
@@ -138,7 +138,7 @@ static void test_questions_are_feasible(void **state)
     mel_face *face = test_data_face("breast_cancer_diagnostic.csv.gz", 1.0, 1);
     for (int boundary = MEL_BOUNDARY_HULL; boundary <= MEL_BOUNDARY_PLUG_IN; boundary++) {
         mel_session_options opt = search_options(0.01);
-        opt.search.boundary = (mel_boundary)boundary;
+        opt.boundary = (mel_boundary)boundary;
         mel_session *session = NULL;
         mel_error err;
         assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
@@ -299,7 +299,7 @@ static void test_known_p11_needs_one_search(void **state)
         mel_metric *truth = test_fractional(test_fractional_table[i].p, test_fractional_table[i].q);
         mel_session_options opt = search_options(0.005);
         opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
-        opt.structure.known_p11 = 1.0;
+        opt.known_p11 = 1.0;
         mel_oracle *oracle = test_oracle(truth, exact, 1);
         mel_summary summary;
         mel_metric *found = test_elicit(&summary, face, &opt, oracle);
@@ -321,7 +321,7 @@ static void test_grid_runs(void **state)
     mel_metric *truth = test_fractional(test_fractional_table[5].p, test_fractional_table[5].q);
     mel_session_options opt = search_options(0.05);
     opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
-    opt.search.lfpm = MEL_LFPM_GRID;
+    opt.lfpm = MEL_LFPM_GRID;
     mel_oracle *oracle = test_oracle(truth, exact, 1);
     mel_summary summary;
     mel_metric *found = test_elicit(&summary, face, &opt, oracle);

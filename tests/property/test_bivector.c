@@ -345,8 +345,8 @@ static void test_flips(void **state)
     (void)state;
     problem p = faces_of(3, MEL_CONFUSION);
     mel_session_options opt = options_of(&p, 0.05);
-    opt.active.assume.kind = MEL_NOISE_FLIP;
-    opt.active.repeat_every = 10;
+    opt.assume.kind = MEL_NOISE_FLIP;
+    opt.repeat_every = 10;
     mel_rng rng;
     mel_rng_seed(&rng, 74);
     for (size_t i = 0; i < NOISY; i++) {
@@ -439,8 +439,8 @@ static void test_prior_against_answers(void **state)
             mel_metric *truth = random_metric(&p, &rng, 1.0), *wrong = random_metric(&p, &rng, 1.0);
             for (int which = 0; which < 3; which++) {
                 mel_session_options opt = options_of(&p, 0.02);
-                opt.active.prior = which == 0 ? NULL : which == 1 ? truth : wrong;
-                opt.active.prior_strength = which == 0 ? 0.0 : 50.0;
+                opt.prior = which == 0 ? NULL : which == 1 ? truth : wrong;
+                opt.prior_strength = which == 0 ? 0.0 : 50.0;
                 mel_summary summary;
                 mel_metric *found = test_find(&summary, &p.domain, &opt, truth, exact, i);
                 assert_int_equal(summary.end, MEL_END_TOLERANCE);
@@ -482,8 +482,8 @@ static void test_prior_forms(void **state)
     assert_close(mel_bivector_cosine(2, one, other), 1.0, 1e-12);
     assert_false(mel_bivector_of(other, &region, flat));
     mel_engine *engine = NULL;
-    opt.active.prior = flat;
-    opt.active.prior_strength = 10.0;
+    opt.prior = flat;
+    opt.prior_strength = 10.0;
     assert_int_equal(mel_engine_bivector(&engine, &p.domain, &opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "prior metric does not tell"));
     assert_null(engine);
@@ -506,7 +506,7 @@ static void test_questions(void **state)
         problem p = (kind & 1) == 0 ? faces_of(3, kind == 0 ? MEL_CONFUSION : MEL_RATES) : ball_of_three();
         mel_session_options opt = options_of(&p, 0.05);
         opt.max_questions = (uint32_t)test_repeats(1000, 10, 10);
-        opt.active.simple_questions = kind == 3;
+        opt.simple_questions = kind == 3;
         mel_metric *truth = random_metric(&p, &rng, 1.0);
         mel_session *session[2] = { NULL, NULL };
         mel_error err;
@@ -530,7 +530,7 @@ static void test_questions(void **state)
                 for (size_t side = 0; side < 2 && p.ball != NULL; side++)
                     out[side] += pow((side == 0 ? one.a : one.b)[j] - mel_ball_centre(p.ball)[j], 2.0);
             }
-            assert_true(p.ball != NULL && !opt.active.simple_questions ? differ > 2 : differ == 2);
+            assert_true(p.ball != NULL && !opt.simple_questions ? differ > 2 : differ == 2);
             if (p.ball != NULL) {
                 assert_true(sqrt(fmax(out[0], out[1])) <= mel_ball_radius(p.ball));
                 continue;

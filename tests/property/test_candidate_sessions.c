@@ -128,7 +128,7 @@ static void world_new(world *w, const kind *of, size_t n, size_t n_rows, uint64_
     mel_session_options_init(&w->opt);
     w->opt.family = of->family;
     w->opt.seed = seed;
-    w->opt.active.decisions = mel_decisions_usual();
+    w->opt.decisions = mel_decisions_usual();
     assert_ok(mel_basis_new(&w->basis, &w->domain, &w->opt, &err), &err);
     const mel_sampler_options prior = { .dimension = w->basis->dimension,
                                         .n_cone = w->basis->n_cone,
@@ -219,7 +219,7 @@ static void test_order_found(void **state)
             mel_summary summary;
             bool best = false;
             world_new(&w, &kinds[k], 20, 0, 100 * k + i + 1);
-            w.opt.active.until = MEL_UNTIL_RANK;
+            w.opt.until = MEL_UNTIL_RANK;
             w.opt.max_questions = 190;
             assert_ok(mel_session_new(&session, &w.domain, &w.opt, &err), &err);
             questions += (double)run(session, &w, 190);

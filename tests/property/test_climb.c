@@ -171,7 +171,7 @@ static void test_exact_answers(void **state)
         mel_session_options opt;
         mel_session_options_init(&opt);
         opt.family = rows[i].family;
-        opt.active.assume.kind = rows[i].noise;
+        opt.assume.kind = rows[i].noise;
         mel_ball *ball = NULL;
         mel_basis *f = NULL;
         assert_ok(mel_ball_new(&ball, &layout, 0.2, NULL, NULL, &err), &err);

@@ -81,9 +81,9 @@ static void study_run(study *s, size_t n, bool any, uint64_t seed)
     draw_liking(s, any, &rng);
     mel_session_options_init(&opt);
     opt.seed = seed;
-    opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_PERSON };
-    opt.active.until = MEL_UNTIL_RANK;
-    opt.active.decisions = mel_decisions_usual();
+    opt.assume = (mel_assumption){ .kind = MEL_NOISE_PERSON };
+    opt.until = MEL_UNTIL_RANK;
+    opt.decisions = mel_decisions_usual();
     const mel_domain domain = { .pool = &s->pool, .class_share = s->share };
     assert_ok(mel_session_new(&s->session, &domain, &opt, &err), &err);
     answer_all(s);

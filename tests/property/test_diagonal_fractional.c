@@ -153,10 +153,10 @@ static void test_table_of_fractional_metrics(void **state)
         const mel_domain domain = { .space = space };
         double *points = test_space_points(space, POINTS, 7);
         mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL);
-        opt.search.lfpm = MEL_LFPM_GRID;
+        opt.lfpm = MEL_LFPM_GRID;
         mel_engine *grid = test_search_engine(&domain, &opt);
-        opt.search.lfpm = MEL_LFPM_CLOSED;
-        opt.search.tournament = true;
+        opt.lfpm = MEL_LFPM_CLOSED;
+        opt.tournament = true;
         mel_engine *closed = test_search_engine(&domain, &opt);
         for (size_t i = 0; i < TEST_DLFPM_ROWS; i++) {
             const test_fraction_row *row = &test_dlfpm_table[i];
@@ -193,7 +193,7 @@ static void test_random_fractional_metrics(void **state)
         const mel_domain domain = { .space = space };
         double *points = test_space_points(space, POINTS, 8);
         mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL);
-        opt.search.tournament = true;
+        opt.tournament = true;
         mel_engine *engine = test_search_engine(&domain, &opt);
         double agreement[100];
         for (size_t t = 0; t < COUNT(agreement); t++) {
@@ -226,9 +226,9 @@ static void test_decreasing_fractional(void **state)
         test_fractional_metric(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, mel_space_layout(space), a, b, 0.4);
     mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL);
     opt.direction = MEL_DIRECTION_UNKNOWN;
-    opt.search.tournament = true;
+    opt.tournament = true;
     for (int lfpm = MEL_LFPM_CLOSED; lfpm <= MEL_LFPM_GRID; lfpm++) {
-        opt.search.lfpm = (mel_lfpm)lfpm;
+        opt.lfpm = (mel_lfpm)lfpm;
         mel_engine *engine = test_search_engine(&domain, &opt);
         assert_true(test_compare_search(engine, truth, POINTS, points).agreement >=
                     (lfpm == MEL_LFPM_CLOSED ? 0.99 : 0.9));

@@ -156,13 +156,13 @@ static void test_random_metrics(void **state)
         mel_space *space = diagonal_space(k);
         const mel_domain domain = { .space = space };
         mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR);
-        opt.search.tournament = true;
+        opt.tournament = true;
         const errors with = random_metrics(&domain, &opt, 200, exact, true);
         print_message("  k = %u, tournament: p50 %.4f, p95 %.4f, largest %.4f\n", k, with.p50, with.p95,
                       with.most);
         assert_int_equal(with.questions, (k - 1) + 4 * (k - 1) * 7);
         assert_true(with.most <= 0.01);
-        opt.search.tournament = false;
+        opt.tournament = false;
         const errors without = random_metrics(&domain, &opt, 100, exact, false);
         print_message("  k = %u, class 1 as reference: p50 %.4f, p95 %.4f, within 0.01: %.2f\n", k,
                       without.p50, without.p95, without.within);
@@ -182,7 +182,7 @@ static void test_fewer_questions_a_round(void **state)
     mel_engine *engines[3];
     for (uint32_t i = 0; i < 3; i++) {
         mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR);
-        opt.search.per_round = 2 + i;
+        opt.per_round = 2 + i;
         engines[i] = test_search_engine(&domain, &opt);
     }
     mel_rng rng;
@@ -220,7 +220,7 @@ static void test_band_noise(void **state)
         mel_space *space = diagonal_space(k);
         const mel_domain domain = { .space = space };
         mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR);
-        opt.search.tournament = true;
+        opt.tournament = true;
         for (size_t b = 0; b < COUNT(bands); b++)
             for (int adversarial = 0; adversarial < 2; adversarial++) {
                 const mel_noise noise = { .kind = MEL_NOISE_BAND,
@@ -243,7 +243,7 @@ static void test_rates(void **state)
     mel_space *space = test_softmax_space(4, MEL_RATES, MEL_DIAGONAL);
     const mel_domain domain = { .space = space };
     mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR);
-    opt.search.tournament = true;
+    opt.tournament = true;
     const errors e = random_metrics(&domain, &opt, 100, exact, true);
     assert_true(e.most <= 0.01);
     mel_space_free(space);
@@ -277,8 +277,8 @@ static void test_sample(void **state)
     for (int boundary = MEL_BOUNDARY_HULL; boundary <= MEL_BOUNDARY_PLUG_IN; boundary++)
         for (int tournament = 0; tournament < 2; tournament++) {
             mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR);
-            opt.search.boundary = (mel_boundary)boundary;
-            opt.search.tournament = tournament != 0;
+            opt.boundary = (mel_boundary)boundary;
+            opt.tournament = tournament != 0;
             const bool sure = tournament != 0 && boundary == MEL_BOUNDARY_HULL;
             const errors e = random_metrics(&domain, &opt, 100, exact, sure);
             print_message("  %s%s: p50 %.4f, p95 %.4f, within 0.01: %.2f\n",
@@ -315,10 +315,10 @@ static void test_direction(void **state)
         mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR);
         opt.direction = rows[i].direction;
         opt.signs = rows[i].signs ? signs : NULL;
-        opt.search.tournament = i % 2 == 0;
+        opt.tournament = i % 2 == 0;
         mel_summary summary;
         mel_metric *found = test_find(&summary, &domain, &opt, truth, exact, 1);
-        assert_int_equal(summary.questions, 56 + rows[i].extra + (opt.search.tournament ? 2 : 0));
+        assert_int_equal(summary.questions, 56 + rows[i].extra + (opt.tournament ? 2 : 0));
         assert_true(test_max_error(3, a, mel_metric_numerator(found, NULL)) <= 0.01);
         test_intervals_hold(3, a, found);
         mel_metric_free(found);
@@ -370,8 +370,8 @@ static void test_questions_are_feasible(void **state)
         mel_metric *truth = fractional ? test_fractional_metric(family, mel_space_layout(space), a, b, 0.6)
                                        : test_linear_metric(family, mel_space_layout(space), a);
         mel_session_options opt = test_search_options(family);
-        opt.search.tournament = (variant & 2) != 0;
-        opt.search.boundary = (variant & 4) != 0 ? MEL_BOUNDARY_PLUG_IN : MEL_BOUNDARY_HULL;
+        opt.tournament = (variant & 2) != 0;
+        opt.boundary = (variant & 4) != 0 ? MEL_BOUNDARY_PLUG_IN : MEL_BOUNDARY_HULL;
         opt.direction = MEL_DIRECTION_UNKNOWN;
         mel_oracle *oracle = test_oracle(truth, exact, 1);
         mel_session *session = NULL;

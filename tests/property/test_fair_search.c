@@ -27,7 +27,7 @@ static mel_session_options options(test_fair_kind kind)
     mel_session_options opt =
         test_search_options(kind.quadratic ? MEL_FAMILY_FAIR_QUADRATIC : MEL_FAMILY_FAIR_LINEAR);
     opt.tolerance = 1e-3;
-    opt.search.per_round = 2;
+    opt.per_round = 2;
     opt.max_questions = UINT32_MAX;
     return opt;
 }
@@ -42,25 +42,24 @@ static uint32_t at_place(const mel_session_options *opt, size_t q, bool signs_kn
 {
     const uint32_t angles = (uint32_t)q - 1;
     return (signs_known ? 0 : (uint32_t)q) + 1 +
-           opt->search.cycles * angles * rounds(half_pi, opt->tolerance) * opt->search.per_round;
+           opt->cycles * angles * rounds(half_pi, opt->tolerance) * opt->per_round;
 }
 
 static uint32_t formula(test_fair_kind kind, const mel_session_options *opt)
 {
     const bool signs = opt->direction != MEL_DIRECTION_UNKNOWN;
-    const size_t q = test_fair_rates(kind), sets = opt->structure.equal_pairs ? 1 : mel_group_pairs(kind.m);
-    const bool known = opt->structure.known != NULL,
-               only_trade_off = known && !opt->structure.known_costs_only;
-    const uint32_t trade_off = opt->search.per_round * rounds(1.0, opt->tolerance);
+    const size_t q = test_fair_rates(kind), sets = opt->equal_pairs ? 1 : mel_group_pairs(kind.m);
+    const bool known = opt->known != NULL, only_trade_off = known && !opt->known_costs_only;
+    const uint32_t trade_off = opt->per_round * rounds(1.0, opt->tolerance);
     const uint32_t sure = at_place(opt, q, signs), unsure = at_place(opt, q, false);
     if (only_trade_off)
         return trade_off;
     const uint32_t planes = (uint32_t)q * at_place(opt, 2, false);
-    const uint32_t per_set = !kind.quadratic             ? 2 * unsure
-                             : opt->structure.diagonal_b ? sure + planes
-                                                         : sure + ((uint32_t)q + 1) * unsure;
+    const uint32_t per_set = !kind.quadratic   ? 2 * unsure
+                             : opt->diagonal_b ? sure + planes
+                                               : sure + ((uint32_t)q + 1) * unsure;
     return (kind.quadratic || known ? 0 : sure) + (uint32_t)sets * per_set +
-           (opt->search.ask_trade_off ? trade_off : 0);
+           (opt->ask_trade_off ? trade_off : 0);
 }
 
 typedef struct {
@@ -122,11 +121,11 @@ static errors random_metrics(test_fair_kind kind, const mel_session_options *opt
         mel_ball *ball = test_fair_ball(kind, prevalence);
         const double lambda = t->lambda_low + (t->lambda_high - t->lambda_low) * mel_rng_uniform(&rng);
         test_fair_draw(truth, kind, lambda, &rng);
-        test_fair_simplify(truth, kind, &opt->structure);
+        test_fair_simplify(truth, kind, opt);
         mel_metric *metric = test_fair_metric(kind, truth, prevalence);
         mel_session_options with = *opt;
         if (t->known)
-            with.structure.known = metric;
+            with.known = metric;
         mel_engine *engine = NULL;
         mel_error err;
         assert_ok(mel_engine_search_fair(&engine, ball, &with, &err), &err);
@@ -272,12 +271,12 @@ static void test_options(void **state)
                     const variant *v = &variants[i];
                     const test_fair_kind kind = { k, m, quadratic != 0 };
                     mel_session_options opt = options(kind);
-                    opt.structure.equal_pairs = v->equal_pairs;
-                    opt.search.ask_trade_off = v->ask;
-                    opt.structure.known_costs_only = v->costs_only;
-                    opt.structure.diagonal_b = v->diagonal;
-                    opt.search.local = v->local;
-                    opt.search.join = v->join;
+                    opt.equal_pairs = v->equal_pairs;
+                    opt.ask_trade_off = v->ask;
+                    opt.known_costs_only = v->costs_only;
+                    opt.diagonal_b = v->diagonal;
+                    opt.local = v->local;
+                    opt.join = v->join;
                     opt.direction = v->direction;
                     const trial t = { .lambda_low = 0.1,
                                       .lambda_high = 0.9,
@@ -306,8 +305,8 @@ static void test_band_noise(void **state)
                     const double q = (double)test_fair_rates(kind), groups = (double)m, radius = 0.2;
                     const double inner = radius / (1.0 + sqrt(q));
                     mel_session_options opt = options(kind);
-                    opt.search.per_round = 4;
-                    opt.search.ask_trade_off = ask != 0;
+                    opt.per_round = 4;
+                    opt.ask_trade_off = ask != 0;
                     const trial t = { .lambda_low = 0.2,
                                       .lambda_high = 0.8,
                                       .n_metrics = 15,

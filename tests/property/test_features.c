@@ -251,7 +251,7 @@ static mel_session_options options_of(const problem *p, uint64_t seed)
     opt.family = p->family;
     opt.degree = p->degree;
     opt.tolerance = p->tolerance;
-    opt.active.simple_questions = p->simple;
+    opt.simple_questions = p->simple;
     opt.seed = seed;
     return opt;
 }
@@ -566,8 +566,8 @@ static void test_flips(void **state)
     const problem *p = &problems[2];
     mel_ball *ball = make_ball(p);
     mel_session_options opt = options_of(p, 2);
-    opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
-    opt.active.repeat_every = 7;
+    opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+    opt.repeat_every = 7;
     hidden h = hide(p, mel_ball_layout(ball), 2);
     mel_engine *engine = make_engine(ball, &opt);
     mel_rng rng;
@@ -610,8 +610,8 @@ static double error_after_one_wrong(int questions, int wrong_at, uint64_t seed)
     const problem *p = &problems[2];
     mel_ball *ball = make_ball(p);
     mel_session_options opt = options_of(p, seed);
-    opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
-    opt.active.repeat_every = 0;
+    opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+    opt.repeat_every = 0;
     opt.tolerance = 1e-6;
     hidden h = hide(p, mel_ball_layout(ball), seed);
     mel_engine *engine = make_engine(ball, &opt);
@@ -659,7 +659,7 @@ static void check_band(double size, bool adversarial, int most, double error, ui
     const problem *p = &problems[2];
     mel_ball *ball = make_ball(p);
     mel_session_options opt = options_of(p, 2);
-    opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = size };
+    opt.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = size };
     opt.tolerance = 1e-6;
     opt.seed = seed;
     hidden h = hide(p, mel_ball_layout(ball), seed);

@@ -34,8 +34,8 @@ static void make_world(world *w)
         &err);
     w->domain = (mel_domain){ .ball = w->ball, .frontier = w->space };
     w->opt = test_person_options(MEL_FAMILY_LINEAR, 60);
-    w->opt.active.until = MEL_UNTIL_RULE;
-    w->opt.active.decisions = mel_decisions_usual();
+    w->opt.until = MEL_UNTIL_RULE;
+    w->opt.decisions = mel_decisions_usual();
     for (size_t j = 0; j < CLASSES; j++) {
         for (size_t i = 0; i < sizeof gain / sizeof *gain; i++)
             gain[i] = i % CLASSES == j ? 1.0 : 0.0;
@@ -279,7 +279,7 @@ static void check_table(const char *name, size_t n, size_t k, size_t groups, dou
         mel_session_options opt =
             test_person_options(groups > 0 ? MEL_FAMILY_FAIR_LINEAR : MEL_FAMILY_LINEAR, 16);
         mel_rng rng;
-        opt.active.questions = MEL_QUESTIONS_REALISTIC;
+        opt.questions = MEL_QUESTIONS_REALISTIC;
         opt.seed = i + 1;
         mel_rng_seed_stream(&rng, opt.seed, 80);
         mel_metric *truth = test_draw_metric(&rng, &t.domain, &opt);
@@ -321,7 +321,7 @@ static void test_far(void **state)
         mel_session_options opt = test_person_options(rows[i].family, 5);
         mel_session *session = NULL;
         mel_error err;
-        opt.active.questions = MEL_QUESTIONS_REALISTIC;
+        opt.questions = MEL_QUESTIONS_REALISTIC;
         assert_ok(mel_session_new(&session, rows[i].domain, &opt, &err), &err);
         assert_int_equal(mel_session_questions(session), rows[i].want);
         mel_session_free(session);
@@ -340,7 +340,7 @@ static void test_refusals(void **state)
     assert_int_equal(mel_session_new(&session, &unknown, &w.opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "until rule is for linear metrics"));
     mel_session_options opt = w.opt;
-    opt.active.decisions = NULL;
+    opt.decisions = NULL;
     assert_int_equal(mel_session_new(&session, &w.domain, &opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "until rule: the options name no decisions"));
     opt = w.opt;

@@ -206,7 +206,7 @@ static void test_random_metrics(void **state)
         const double tolerance = rows[i].tolerance, radius = fmin(0.2, 1.0 / (k * sqrt(k - 1.0)));
         mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
         opt.tolerance = tolerance;
-        opt.structure.diagonal_b = rows[i].diagonal;
+        opt.diagonal_b = rows[i].diagonal;
         const errors e = run(k, opt, rows[i].n, exact, rows[i].diagonal ? DIAGONAL : ANY);
         print_errors(k, rows[i].diagonal ? "diagonal" : "full", e);
         assert_int_equal(e.questions, rows[i].diagonal
@@ -224,9 +224,9 @@ static void test_ratios(void **state)
     (void)state;
     for (uint32_t k = 3; k <= 4; k++) {
         mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
-        opt.search.inner_radius = 0.005;
+        opt.inner_radius = 0.005;
         const errors squares = run(k, opt, 40, exact, ANY);
-        opt.search.join = MEL_JOIN_RATIOS;
+        opt.join = MEL_JOIN_RATIOS;
         const errors ratios = run(k, opt, 40, exact, ANY);
         print_errors(k, "least squares", squares);
         print_errors(k, "ratios", ratios);
@@ -244,8 +244,8 @@ static double slope_error(mel_local local, double inner)
     mel_ball *ball = ball_of(K);
     const mel_domain domain = { .ball = ball };
     mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
-    opt.search.local = local;
-    opt.search.inner_radius = inner;
+    opt.local = local;
+    opt.inner_radius = inner;
     opt.tolerance = 1e-3;
     mel_engine *engine = test_search_engine(&domain, &opt);
     const mel_plan *plan = (const mel_plan *)engine;
@@ -293,7 +293,7 @@ static void test_inner_radius(void **state)
     double silent[COUNT(inner)], noisy[COUNT(inner)];
     for (size_t i = 0; i < COUNT(inner); i++) {
         mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
-        opt.search.inner_radius = inner[i];
+        opt.inner_radius = inner[i];
         silent[i] = run(3, opt, 20, exact, ANY).curved;
         noisy[i] = run(3, opt, 10, band, ANY).curved;
         print_message("  inner radius %.3f: median of B %.4f, with a band of 1e-4 %.4f\n", inner[i],
@@ -311,7 +311,7 @@ static void test_band_noise(void **state)
     const mel_noise band = { .kind = MEL_NOISE_BAND, .size = 1e-3 };
     for (uint32_t k = 2; k <= 4; k++) {
         mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
-        opt.search.inner_radius = 0.05;
+        opt.inner_radius = 0.05;
         const errors e = run(k, opt, k < 4 ? 40 : 10, band, ANY);
         const double q = k * (k - 1.0), bound = q * (0.01 + sqrt(0.05 + 1e-3 / 0.05));
         print_message("  q = %.0f: a %.3f, B %.3f: %.3f and %.3f of the bounds\n", q, e.a, e.curved,
@@ -364,7 +364,7 @@ static void check_degenerate(uint32_t k, shape form, bool diagonal, bool ties, m
         flatten_centre(entry, q, mel_ball_centre(ball));
     mel_metric *truth = metric_of(mel_ball_layout(ball), q, 2, MEL_FAMILY_QUADRATIC, entry);
     mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
-    opt.structure.diagonal_b = diagonal;
+    opt.diagonal_b = diagonal;
     mel_summary summary;
     mel_metric *found = ties ? find_with_ties(&summary, &domain, &opt, truth)
                              : test_find(&summary, &domain, &opt, truth, exact, 1);
@@ -409,8 +409,8 @@ static void test_rounding_answers(void **state)
         const bool diagonal = i % 2 != 0, flat = i % 4 < 2;
         double entry[N];
         mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
-        opt.search.per_round = 2;
-        opt.structure.diagonal_b = diagonal;
+        opt.per_round = 2;
+        opt.diagonal_b = diagonal;
         draw(entry, &rng, Q, 2, diagonal ? DIAGONAL : ANY);
         if (flat)
             flatten_centre(entry, Q, mel_ball_centre(ball));
@@ -507,9 +507,9 @@ static void test_every_moment(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const uint32_t degree = rows[i].family == MEL_FAMILY_POLYNOMIAL ? 3 : 2;
         mel_session_options opt = test_search_options(rows[i].family);
-        opt.structure.diagonal_b = rows[i].diagonal;
-        opt.search.local = rows[i].local;
-        opt.search.join = rows[i].join;
+        opt.diagonal_b = rows[i].diagonal;
+        opt.local = rows[i].local;
+        opt.join = rows[i].join;
         draw(entry, &rng, 2, degree, rows[i].diagonal ? DIAGONAL : ANY);
         mel_metric *truth = metric_of(mel_ball_layout(ball), 2, degree, rows[i].family, entry);
         mel_engine *engine = test_search_engine(&domain, &opt);

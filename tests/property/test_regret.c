@@ -87,7 +87,7 @@ static void test_diagonal(void **state)
                 test_linear_metric(MEL_FAMILY_DIAGONAL_LINEAR, mel_space_layout(space), truth);
             mel_session_options opt = test_search_options(MEL_FAMILY_DIAGONAL_LINEAR);
             opt.tolerance = settings[s].tolerance;
-            opt.search.tournament = true;
+            opt.tournament = true;
             mel_summary summary;
             mel_metric *found = test_find(&summary, &domain, &opt, metric, noise_of(&settings[s]), seed);
             mel_error err;

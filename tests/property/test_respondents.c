@@ -68,11 +68,11 @@ static mel_session *ask(const problem *p, const mel_metric *truth, const mel_met
 {
     mel_session_options opt;
     mel_session_options_init(&opt);
-    opt.active.assume.kind = MEL_NOISE_FLIP;
+    opt.assume.kind = MEL_NOISE_FLIP;
     opt.max_questions = p->questions;
     opt.seed = seed;
-    opt.active.prior = prior;
-    opt.active.prior_strength = strength;
+    opt.prior = prior;
+    opt.prior_strength = strength;
     mel_simulated_options how;
     mel_simulated_options_init(&how);
     how.seed = seed;
@@ -172,8 +172,8 @@ static void test_prior(void **state)
             const double strength = run % 2 == 0 ? 10.0 : 100.0;
             mel_session_options opt;
             mel_session_options_init(&opt);
-            opt.active.prior = prior;
-            opt.active.prior_strength = strength;
+            opt.prior = prior;
+            opt.prior_strength = strength;
             opt.seed = run + 1000;
             mel_session *before = NULL;
             mel_error err;

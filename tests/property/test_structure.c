@@ -71,7 +71,7 @@ static double fair_error(test_fair_kind kind, const double *found, const double 
     return most;
 }
 
-static void check_structure(test_fair_kind kind, const mel_structure_options *is, const double *found,
+static void check_structure(test_fair_kind kind, const mel_session_options *is, const double *found,
                             const double *truth)
 {
     const size_t q = test_fair_rates(kind), block = test_fair_block(kind), all = test_fair_coefficients(kind);
@@ -89,7 +89,7 @@ static void check_structure(test_fair_kind kind, const mel_structure_options *is
 
 typedef struct {
     test_fair_kind kind;
-    mel_structure_options is;
+    mel_session_options is;
     bool known; /* the hidden metric is */
     uint32_t most;
 } fair_row;
@@ -126,21 +126,21 @@ static bool find_fair(const fair_row *row, uint64_t seed, bool compared)
     opt.family = row->kind.quadratic ? MEL_FAMILY_FAIR_QUADRATIC : MEL_FAMILY_FAIR_LINEAR;
     opt.tolerance = tolerance;
     opt.seed = seed;
-    const mel_structure_options nothing = opt.structure;
-    opt.structure.diagonal_b = row->is.diagonal_b;
-    opt.structure.equal_pairs = row->is.equal_pairs;
-    opt.structure.known = row->known ? metric : NULL;
-    opt.structure.known_costs_only = row->is.known_costs_only;
+    const mel_session_options nothing = opt;
+    opt.diagonal_b = row->is.diagonal_b;
+    opt.equal_pairs = row->is.equal_pairs;
+    opt.known = row->known ? metric : NULL;
+    opt.known_costs_only = row->is.known_costs_only;
     const mel_domain domain = { .ball = ball };
     double radius = NAN;
     const uint32_t questions = answer_all(&found, &radius, &domain, &opt, metric);
     assert_true(questions <= row->most && radius <= tolerance);
     const double error = fair_error(row->kind, mel_metric_coefficient(found), truth);
     assert_true(error <= 2.0 * tolerance);
-    check_structure(row->kind, &opt.structure, mel_metric_coefficient(found), truth);
+    check_structure(row->kind, &opt, mel_metric_coefficient(found), truth);
     mel_metric_free(found);
     if (compared) {
-        opt.structure = nothing;
+        opt = nothing;
         assert_true(answer_all(&found, &radius, &domain, &opt, metric) > questions);
         mel_metric_free(found);
     }
@@ -192,7 +192,7 @@ static void find_diagonal(size_t classes, uint64_t seed, uint32_t most)
     opt.family = MEL_FAMILY_QUADRATIC;
     opt.tolerance = tolerance;
     opt.seed = seed;
-    opt.structure.diagonal_b = true;
+    opt.diagonal_b = true;
     const mel_domain domain = { .ball = ball };
     assert_true(answer_all(&found, &radius, &domain, &opt, metric) <= most && radius <= tolerance);
     const double *a = mel_metric_tensor(found, 1), *b = mel_metric_tensor(found, 2);
@@ -273,7 +273,7 @@ static void test_known_p11(void **state)
             opt.seed = seed;
             double radius = NAN;
             const uint32_t without = answer_all(&other, &radius, &domain, &opt, metric);
-            opt.structure.known_p11 = known[i];
+            opt.known_p11 = known[i];
             const uint32_t questions = answer_all(&found, &radius, &domain, &opt, metric);
             assert_true(questions < without && questions <= 10 && radius <= opt.tolerance);
             assert_close(mel_metric_coefficient(found)[0], known[i], 1e-12);
@@ -313,9 +313,9 @@ static void test_refusals(void **state)
         mel_session_options opt;
         mel_session_options_init(&opt);
         opt.family = MEL_FAMILY_FAIR_QUADRATIC;
-        opt.structure.known = known;
-        opt.structure.known_costs_only = rows[i].costs_only;
-        opt.structure.equal_pairs = rows[i].equal;
+        opt.known = known;
+        opt.known_costs_only = rows[i].costs_only;
+        opt.equal_pairs = rows[i].equal;
         opt.signs = rows[i].signs;
         mel_session *session = NULL;
         mel_error err;

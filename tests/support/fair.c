@@ -95,7 +95,7 @@ void test_fair_draw(double *coefficients, test_fair_kind kind, double lambda, me
     apart[pairs * block] = lambda;
 }
 
-void test_fair_simplify(double *truth, test_fair_kind kind, const mel_structure_options *is)
+void test_fair_simplify(double *truth, test_fair_kind kind, const mel_session_options *is)
 {
     const size_t q = test_fair_rates(kind), block = test_fair_block(kind), pairs = mel_group_pairs(kind.m);
     double size = 0.0;

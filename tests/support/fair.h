@@ -22,7 +22,7 @@ mel_ball *test_fair_ball(test_fair_kind kind, const double *prevalence);
 /* Normalised coefficients in file order: non-negative a and b, positive semidefinite B of full rank. */
 void test_fair_draw(double *coefficients, test_fair_kind kind, double lambda, mel_rng *rng);
 /* Makes pairs of groups alike, and B diagonal, where that is known; normalised again. */
-void test_fair_simplify(double *truth, test_fair_kind kind, const mel_structure_options *is);
+void test_fair_simplify(double *truth, test_fair_kind kind, const mel_session_options *is);
 mel_metric *test_fair_metric(test_fair_kind kind, const double *coefficients, const double *prevalence);
 
 /* l2 errors of a, of all b or B together, and of lambda. */

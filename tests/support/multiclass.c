@@ -73,7 +73,7 @@ mel_session_options test_person_options(mel_family family, uint32_t questions)
     opt.family = family;
     opt.max_questions = questions;
     opt.tolerance = 1e-9;
-    assert_ok(mel_assumption_parse(&opt.active.assume, "person", &err), &err);
+    assert_ok(mel_assumption_parse(&opt.assume, "person", &err), &err);
     return opt;
 }
 

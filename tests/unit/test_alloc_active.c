@@ -126,7 +126,7 @@ static void test_face(void **state)
     job j = make_job(MEL_FAMILY_LINEAR_FRACTIONAL, (mel_domain){ .face = face });
     j.opt.direction = MEL_DIRECTION_UNKNOWN;
     test_each_allocation("linear-fractional metrics on a face", run_engine, &j);
-    j.opt.structure.known_p11 = 1.0;
+    j.opt.known_p11 = 1.0;
     test_each_allocation("linear-fractional metrics with a known p11", run_engine, &j);
     mel_face_free(face);
 }
@@ -155,7 +155,7 @@ static void test_exchange(void **state)
     j.make = make_exchange;
     j.last = MEL_ANSWER_SAME;
     assert_ok(mel_session_options_suit(&j.opt, NULL, MEL_BY_PERSON, NULL, 1, NULL), NULL);
-    j.opt.active.imagined_beyond = true;
+    j.opt.imagined_beyond = true;
     test_each_allocation("exchange rates", run_engine, &j);
     test_each_allocation("exchange rates on a new face", run_on_a_new_face, &j);
     mel_face_free(face);
@@ -168,9 +168,9 @@ static void test_space(void **state)
     mel_space *space = test_softmax_space(3, MEL_CONFUSION, MEL_DIAGONAL);
     job j = make_job(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, (mel_domain){ .space = space });
     mel_metric *prior = test_fractional_metric(j.opt.family, mel_space_layout(space), a, b, 1.0);
-    j.opt.active.assume.kind = MEL_NOISE_FLIP;
-    j.opt.active.prior = prior;
-    j.opt.active.prior_strength = 10.0;
+    j.opt.assume.kind = MEL_NOISE_FLIP;
+    j.opt.prior = prior;
+    j.opt.prior_strength = 10.0;
     test_each_allocation("linear-fractional metrics on faces", run_engine, &j);
     mel_metric_free(prior);
     mel_space_free(space);
@@ -190,7 +190,7 @@ static void test_ball(void **state)
     (void)state;
     mel_ball *ball = binary_ball();
     job j = make_job(MEL_FAMILY_LINEAR_FRACTIONAL, (mel_domain){ .ball = ball });
-    j.opt.active.assume.kind = MEL_NOISE_FLIP;
+    j.opt.assume.kind = MEL_NOISE_FLIP;
     test_each_allocation("linear-fractional metrics on a ball", run_engine, &j);
     mel_ball_free(ball);
 }
@@ -223,7 +223,7 @@ static mel_status run_session(void *context)
     if (status == MEL_OK)
         status = mel_session_result(&metric, &summary, session, &err);
     assert_true((status == MEL_OK) == (metric != NULL));
-    if (status == MEL_OK && j->opt.active.until == MEL_UNTIL_TOLERANCE)
+    if (status == MEL_OK && j->opt.until == MEL_UNTIL_TOLERANCE)
         assert_int_equal(summary.signs, MEL_SIGNS_CONTRADICTED);
     mel_metric_free(metric);
     mel_session_free(session);
@@ -260,10 +260,10 @@ static void test_rank(void **state)
     mel_ball *ball = binary_ball();
     job j = make_job(MEL_FAMILY_LINEAR, (mel_domain){ .ball = ball });
     j.opt.max_questions = 1;
-    j.opt.active.until = MEL_UNTIL_RANK;
-    j.opt.active.decisions = mel_decisions_usual();
-    j.opt.active.n_pool = 2;
-    j.opt.active.pool = pool;
+    j.opt.until = MEL_UNTIL_RANK;
+    j.opt.decisions = mel_decisions_usual();
+    j.opt.n_pool = 2;
+    j.opt.pool = pool;
     test_each_allocation("order of a pool", run_session, &j);
     mel_ball_free(ball);
 }

@@ -49,10 +49,10 @@ static void test_engines(void **state)
             &err);
         j.oracle = test_oracle(truth, exact, 1);
         j.opt.tolerance = 0.5;
-        j.opt.search.per_round = 2;
-        j.opt.search.cycles = 1;
-        j.opt.structure.diagonal_b = rows[i].diagonal;
-        j.opt.search.join = rows[i].join;
+        j.opt.per_round = 2;
+        j.opt.cycles = 1;
+        j.opt.diagonal_b = rows[i].diagonal;
+        j.opt.join = rows[i].join;
         j.opt.max_questions = rows[i].budget;
         test_each_allocation(mel_family_name(rows[i].family), elicit, &j);
         mel_oracle_free(j.oracle);
@@ -87,7 +87,7 @@ static void test_known(void **state)
     mel_error err;
     assert_ok(mel_ball_new(&j.ball, &layout, 0.2, NULL, prevalence, &err), &err);
     assert_ok(mel_metric_fair_linear(&known, &layout, NULL, NULL, a, a, 0.3, prevalence, &err), &err);
-    j.opt.structure.known = known;
+    j.opt.known = known;
     (void)test_path("known.jsonl"); /* its folder is there before allocations are counted */
     test_each_allocation("known metric", open_with_known, &j);
     mel_metric_free(known);

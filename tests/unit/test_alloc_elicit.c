@@ -130,7 +130,7 @@ static void test_engines(void **state)
         make_job(MEL_FAMILY_LINEAR_FRACTIONAL, MEL_STRATEGY_SEARCH),
         make_job(MEL_FAMILY_LINEAR_FRACTIONAL, MEL_STRATEGY_ACTIVE),
     };
-    rows[3].opt.search.lfpm = MEL_LFPM_GRID;
+    rows[3].opt.lfpm = MEL_LFPM_GRID;
     for (size_t i = 0; i < COUNT(rows); i++)
         test_each_allocation("session in memory", elicit, &rows[i]);
 }
@@ -267,8 +267,8 @@ static void test_posterior(void **state)
                                     i == 0 ? MEL_COST : MEL_UTILITY, a, NULL),
                   NULL);
         rows[i].opt.max_questions = 2;
-        rows[i].opt.active.prior = prior[i];
-        rows[i].opt.active.prior_strength = 4.0;
+        rows[i].opt.prior = prior[i];
+        rows[i].opt.prior_strength = 4.0;
         rows[i].opt.tolerance = 1e-6;
         test_each_allocation("posterior", posterior, &rows[i]);
         test_pair(&rows[i]);
@@ -281,12 +281,12 @@ static void test_posterior(void **state)
     assert_ok(mel_metric_linear(&named, MEL_FAMILY_LINEAR, &binary, NULL, MEL_COST, a, NULL), NULL);
     j.path = test_path("alloc_purpose.jsonl");
     j.opt.max_questions = 1;
-    j.opt.active.until = MEL_UNTIL_RANK;
-    j.opt.active.decisions = mel_decisions_usual();
-    j.opt.active.n_pool = 2;
-    j.opt.active.pool = plane;
-    j.opt.active.prior = named;
-    j.opt.active.prior_strength = 4.0;
+    j.opt.until = MEL_UNTIL_RANK;
+    j.opt.decisions = mel_decisions_usual();
+    j.opt.n_pool = 2;
+    j.opt.pool = plane;
+    j.opt.prior = named;
+    j.opt.prior_strength = 4.0;
     test_each_allocation("session with a purpose in its file", resume, &j);
     test_each_allocation("options of a file with a purpose", look, &j);
     mel_metric_free(named);

@@ -57,15 +57,15 @@ static mel_status elicit(void *context)
     if (j->active) {
         opt.strategy = MEL_STRATEGY_ACTIVE;
     } else {
-        opt.search.cycles = 1;
-        opt.search.per_round = 2;
+        opt.cycles = 1;
+        opt.per_round = 2;
     }
-    opt.structure.equal_pairs = j->equal_pairs;
-    opt.search.ask_trade_off = j->ask;
-    opt.structure.known = j->known ? metrics[j->quadratic] : NULL;
-    opt.structure.known_costs_only = j->costs_only;
-    opt.search.join = j->join;
-    opt.structure.diagonal_b = j->diagonal_b;
+    opt.equal_pairs = j->equal_pairs;
+    opt.ask_trade_off = j->ask;
+    opt.known = j->known ? metrics[j->quadratic] : NULL;
+    opt.known_costs_only = j->costs_only;
+    opt.join = j->join;
+    opt.diagonal_b = j->diagonal_b;
     return test_try_session(&domain, &opt, oracles[j->quadratic]);
 }
 

@@ -13,7 +13,7 @@ typedef struct {
     size_t classes, groups;
     uint32_t degree;
     mel_domain domain;
-    mel_structure_options is;
+    mel_session_options is;
     bool near_best; /* questions about classifiers near the best one, of which one is enough */
 } problem;
 
@@ -49,8 +49,9 @@ static mel_status run_engine(void *context)
     mel_session_options_init(&opt);
     opt.family = p->family;
     opt.degree = p->degree;
-    opt.structure = p->is;
-    opt.active.questions = p->near_best ? MEL_QUESTIONS_REALISTIC : MEL_QUESTIONS_FAR;
+    opt.equal_pairs = p->is.equal_pairs;
+    opt.diagonal_b = p->is.diagonal_b;
+    opt.questions = p->near_best ? MEL_QUESTIONS_REALISTIC : MEL_QUESTIONS_FAR;
     const mel_layout *layout =
         p->domain.ball != NULL ? mel_ball_layout(p->domain.ball) : mel_space_layout(p->domain.space);
     mel_engine *engine = NULL;

@@ -190,10 +190,8 @@ static mel_status write_page(void *context)
 static mel_status report_session(void *context)
 {
     mel_session *session = context;
-    mel_report_options about = {
-        .struct_size = sizeof about,
-        .about = { .struct_size = sizeof about.about, .missed = "missed cancer", .rows = 10 },
-    };
+    const mel_outcome_options names = { .struct_size = sizeof names, .missed = "missed cancer", .rows = 10 };
+    mel_report_options about = { .struct_size = sizeof about, .about = &names };
     char *html = NULL;
     mel_metric *truth = NULL;
     mel_status status = mel_session_result(&truth, NULL, session, NULL);

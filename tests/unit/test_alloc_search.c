@@ -66,8 +66,8 @@ static void test_engines(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         job j = { .on_ball = rows[i].on_ball };
         j.opt = test_search_options(rows[i].family);
-        j.opt.search.tournament = rows[i].tournament;
-        j.opt.search.lfpm = rows[i].lfpm;
+        j.opt.tournament = rows[i].tournament;
+        j.opt.lfpm = rows[i].lfpm;
         j.opt.max_questions = rows[i].budget;
         test_each_allocation(mel_family_name(rows[i].family), elicit, &j);
     }

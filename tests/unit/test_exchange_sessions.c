@@ -125,7 +125,7 @@ static void test_stated_band(void **state)
     (void)state;
     enum { PEOPLE = 12 };
     mel_session_options opt = test_options_for_people();
-    opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = 0.02 };
+    opt.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = 0.02 };
     mel_rng rng;
     mel_rng_seed(&rng, 4);
     for (size_t i = 0; i < PEOPLE; i++) {
@@ -170,7 +170,7 @@ static void test_goes_on_imagined(void **state)
 {
     (void)state;
     mel_session_options opt = test_options_for_people();
-    opt.active.imagined_beyond = true;
+    opt.imagined_beyond = true;
     opt.max_questions = 40;
     mel_session *session = test_answer_as(face, &opt, &(test_trader){ TEST_EXACT, log(60.0), 1 });
     const mel_summary s = test_summary_of(session);
@@ -185,7 +185,7 @@ static void test_replays(void **state)
 {
     (void)state;
     mel_session_options opt = test_options_for_people();
-    opt.active.imagined_beyond = true;
+    opt.imagined_beyond = true;
     opt.max_questions = 24;
     const mel_domain domain = { .face = face };
     const char *path = test_path("people.jsonl");

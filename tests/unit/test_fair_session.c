@@ -18,7 +18,7 @@ static mel_session_options options(test_fair_kind kind)
     mel_session_options opt =
         test_search_options(kind.quadratic ? MEL_FAMILY_FAIR_QUADRATIC : MEL_FAMILY_FAIR_LINEAR);
     opt.tolerance = 1e-3;
-    opt.search.per_round = 2;
+    opt.per_round = 2;
     return opt;
 }
 
@@ -141,7 +141,7 @@ static void test_rounding_answers(void **state)
             const mel_domain domain = { .ball = ball };
             mel_session_options opt = options(r.kind);
             opt.tolerance = rows[i].tolerance;
-            opt.structure.diagonal_b = rows[i].diagonal;
+            opt.diagonal_b = rows[i].diagonal;
             mel_summary summary;
             mel_metric *found = test_find(&summary, &domain, &opt, r.metric, exact, 1);
             assert_int_equal(summary.finding, MEL_FINDING_NO_MISTAKES);
@@ -195,8 +195,8 @@ static void test_known_costs(void **state)
         mel_metric *known = test_fair_metric(r.kind, claimed, r.prevalence);
         const mel_domain domain = { .ball = r.ball };
         mel_session_options opt = options(r.kind);
-        opt.structure.known = known;
-        opt.structure.known_costs_only = true;
+        opt.known = known;
+        opt.known_costs_only = true;
         mel_summary summary;
         mel_metric *found = test_find(&summary, &domain, &opt, r.metric, exact, 1);
         for (size_t i = 0; i < r.q; i++)
@@ -230,7 +230,7 @@ static void test_indifferent(void **state)
                 const mel_domain domain = { .ball = r.ball };
                 mel_session_options opt = options(r.kind);
                 opt.direction = unknown ? MEL_DIRECTION_UNKNOWN : MEL_INCREASING;
-                opt.search.ask_trade_off = true;
+                opt.ask_trade_off = true;
                 mel_oracle *oracle = NULL;
                 mel_session *session = NULL;
                 mel_metric *found = NULL;
@@ -309,8 +309,8 @@ static void test_on_the_way(void **state)
         respondent r;
         respondent_init(&r, (test_fair_kind){ 2, 3, rows[i].quadratic }, 0.7, 3);
         mel_session_options opt = options(r.kind);
-        opt.search.ask_trade_off = rows[i].ask;
-        opt.structure.known = rows[i].known ? r.metric : NULL;
+        opt.ask_trade_off = rows[i].ask;
+        opt.known = rows[i].known ? r.metric : NULL;
         check_on_the_way(&r, &opt, 7);
         respondent_clear(&r);
     }
@@ -326,7 +326,7 @@ static void test_undo(void **state)
         const mel_domain domain = { .ball = r.ball };
         mel_session_options opt = options(r.kind);
         opt.tolerance = 0.02;
-        opt.search.ask_trade_off = true;
+        opt.ask_trade_off = true;
         mel_summary summary;
         mel_metric *once = test_find(&summary, &domain, &opt, r.metric, exact, 1), *twice = NULL;
         mel_oracle *oracle = test_oracle(r.metric, exact, 1);
@@ -392,8 +392,8 @@ static void test_questions(void **state)
                 const mel_domain domain = { .ball = r.ball };
                 mel_session_options opt = options(r.kind);
                 opt.tolerance = 0.05;
-                opt.search.ask_trade_off = true;
-                opt.search.local = one_sided ? MEL_LOCAL_ONE_SIDED : MEL_LOCAL_SYMMETRIC;
+                opt.ask_trade_off = true;
+                opt.local = one_sided ? MEL_LOCAL_ONE_SIDED : MEL_LOCAL_SYMMETRIC;
                 mel_oracle *oracle = test_oracle(r.metric, exact, 1);
                 mel_session *session = NULL;
                 mel_error err;
@@ -428,7 +428,7 @@ static void test_binary_layout(void **state)
     const mel_domain domain = { .ball = ball };
     mel_session_options opt = options((test_fair_kind){ 2, 3, false });
     for (int ask = 0; ask < 2; ask++) {
-        opt.search.ask_trade_off = ask != 0;
+        opt.ask_trade_off = ask != 0;
         mel_summary summary;
         mel_metric *found = test_find(&summary, &domain, &opt, truth, exact, 1);
         for (size_t i = 0; i < mel_metric_coefficients(truth); i++)
@@ -475,8 +475,8 @@ static void test_refusals(void **state)
             mel_metric_fair_linear(&known, &layout, NULL, NULL, rows[i].a, rows[i].b, 0.5, prevalence, &err),
             &err);
         mel_session_options opt = options(kind);
-        opt.structure.known = known;
-        opt.structure.known_costs_only = rows[i].costs_only;
+        opt.known = known;
+        opt.known_costs_only = rows[i].costs_only;
         assert_int_equal(mel_session_new(&session, &domain, &opt, &err), MEL_EINVAL);
         assert_null(session);
         assert_string_equal(err.text, rows[i].sentence);

@@ -190,7 +190,7 @@ static void test_sessions_on_the_way(void **state)
         mel_session_options opt = options();
         print_message("  %s\n", rows[i].name);
         opt.strategy = rows[i].strategy;
-        opt.active.assume.kind = rows[i].assume;
+        opt.assume.kind = rows[i].assume;
         opt.max_questions = rows[i].most;
         open_fixture(&f, &opt, 1.0, 1.5);
         answer(&f, rows[i].answers);
@@ -357,7 +357,7 @@ static void test_answers(void **state)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session_options opt = options();
-        opt.active.prior = rows[i].prior ? likely : NULL;
+        opt.prior = rows[i].prior ? likely : NULL;
         mel_outcome_work *w = mel_alloc_zero(1, sizeof *w);
         assert_non_null(w);
         w->err = &err;

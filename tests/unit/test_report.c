@@ -1090,9 +1090,12 @@ static void test_session_report(void **state)
     answer_all(&f, 1000);
     mel_report_options_init(&about);
     about.truth = f.truth;
-    about.about.missed = "missed cancer";
-    about.about.people = "patients";
-    about.about.rows = 1000;
+    mel_outcome_options names;
+    mel_outcome_options_init(&names);
+    names.missed = "missed cancer";
+    names.people = "patients";
+    names.rows = 1000;
+    about.about = &names;
     char *html = NULL;
     report(&html, &f, &about);
     test_has(html, "<h1>One missed cancer counts as much as");
@@ -1160,10 +1163,13 @@ static void test_session_names(void **state)
     open_fixture(&f, &opt, 1.0, 3.0);
     answer_all(&f, 1000);
     mel_report_options_init(&about);
-    about.about.missed = "missed <ox>";
-    about.about.missed_plural = "missed <oxen>";
-    about.about.false_alarm = "cry of wolf";
-    about.about.false_alarms = "cries of wolf";
+    mel_outcome_options names;
+    mel_outcome_options_init(&names);
+    names.missed = "missed <ox>";
+    names.missed_plural = "missed <oxen>";
+    names.false_alarm = "cry of wolf";
+    names.false_alarms = "cries of wolf";
+    about.about = &names;
     char *html = NULL;
     report(&html, &f, &about);
     /* About 3, as far as the tolerance goes. */
@@ -1211,8 +1217,8 @@ static void test_other_sessions(void **state)
         print_message("  %s\n", rows[i].name);
         opt.strategy = rows[i].strategy;
         opt.direction = rows[i].direction;
-        opt.active.assume.kind = rows[i].assume;
-        opt.active.repeat_every = rows[i].repeat_every;
+        opt.assume.kind = rows[i].assume;
+        opt.repeat_every = rows[i].repeat_every;
         open_fixture(&f, &opt, rows[i].m11, rows[i].m00);
         answer_all(&f, rows[i].answers);
         char *html = NULL;
@@ -1249,7 +1255,10 @@ static void test_odd_faces(void **state)
         answer_all(&f, 5);
         mel_report_options about;
         mel_report_options_init(&about);
-        about.about.rows = 4;
+        mel_outcome_options names;
+        mel_outcome_options_init(&names);
+        names.rows = 4;
+        about.about = &names;
         about.truth = f.truth;
         char *html = NULL;
         report(&html, &f, &about);

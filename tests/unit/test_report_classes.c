@@ -297,7 +297,10 @@ static void report_kind(const kind *k)
     mel_report_options about;
     mel_report_options_init(&about);
     about.truth = truth;
-    about.about.treatments = true;
+    mel_outcome_options names;
+    mel_outcome_options_init(&names);
+    names.treatments = true;
+    about.about = &names;
     char *html = NULL, *again = NULL;
     assert_ok(mel_report_session(&html, session, &about, &err), &err);
     test_document(html);

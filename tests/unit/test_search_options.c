@@ -77,15 +77,15 @@ typedef struct {
 
 static void apply(mel_session_options *opt, const setting *set)
 {
-    opt->search.local = set->local;
-    opt->search.join = set->join;
-    opt->search.inner_radius = set->inner;
+    opt->local = set->local;
+    opt->join = set->join;
+    opt->inner_radius = set->inner;
     opt->tolerance = set->tolerance != 0.0 ? set->tolerance : 0.02;
-    opt->structure.diagonal_b = set->diagonal;
-    opt->structure.equal_pairs = set->equal;
-    opt->search.ask_trade_off = set->ask;
-    opt->structure.known = set->known;
-    opt->structure.known_costs_only = set->costs_only;
+    opt->diagonal_b = set->diagonal;
+    opt->equal_pairs = set->equal;
+    opt->ask_trade_off = set->ask;
+    opt->known = set->known;
+    opt->known_costs_only = set->costs_only;
 }
 
 static void test_refusals(void **state)
@@ -177,7 +177,7 @@ static void test_known_of_other_statistics(void **state)
     mel_error err;
     assert_ok(mel_ball_new(&ball, &layout, 0.2, NULL, NULL, &err), &err);
     mel_session_options opt = options(MEL_FAMILY_FAIR_LINEAR);
-    opt.structure.known = made.fair;
+    opt.known = made.fair;
     const mel_domain domain = { .ball = ball };
     assert_int_equal(mel_session_new(&session, &domain, &opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "other statistics"));
@@ -218,8 +218,8 @@ static void test_header(void **state)
             mel_error err;
             assert_ok(mel_session_open(&session, &domain, &opt, NULL, path, &err), &err);
             const mel_session_options *kept = mel_session_get_options(session);
-            assert_true(kept->structure.known == NULL || kept->structure.known != opt.structure.known);
-            assert_int_equal(kept->structure.known != NULL, opt.structure.known != NULL);
+            assert_true(kept->known == NULL || kept->known != opt.known);
+            assert_int_equal(kept->known != NULL, opt.known != NULL);
             mel_session_free(session);
         }
         apply(&opt, &rows[i].other);
@@ -267,13 +267,13 @@ static void test_misplaced(void **state)
             const size_t where = k % 3, fraction = k / 3 % 2;
             mel_session_options opt = options(families[where][fraction]);
             opt.strategy = k < 6 ? MEL_STRATEGY_SEARCH : MEL_STRATEGY_ACTIVE;
-            opt.search.boundary = r == 0 ? MEL_BOUNDARY_PLUG_IN : MEL_BOUNDARY_HULL;
-            opt.search.per_round = r == 1 ? 3 : 4;
-            opt.search.cycles = r == 2 ? 3 : 2;
-            opt.search.first_angle_first = r == 3;
-            opt.search.tournament = r == 4;
-            opt.search.lfpm = r == 5 ? MEL_LFPM_GRID : MEL_LFPM_CLOSED;
-            opt.structure.known_p11 = r == 6 ? 0.5 : NAN;
+            opt.boundary = r == 0 ? MEL_BOUNDARY_PLUG_IN : MEL_BOUNDARY_HULL;
+            opt.per_round = r == 1 ? 3 : 4;
+            opt.cycles = r == 2 ? 3 : 2;
+            opt.first_angle_first = r == 3;
+            opt.tournament = r == 4;
+            opt.lfpm = r == 5 ? MEL_LFPM_GRID : MEL_LFPM_CLOSED;
+            opt.known_p11 = r == 6 ? 0.5 : NAN;
             const char kind = (fraction == 1 ? "FSB" : "fsb")[where];
             const bool either = strcmp(rows[r].name, "known-p11") == 0; /* strategy */
             const bool fits = (k < 6 || either) && strchr(rows[r].where, kind) != NULL;

@@ -273,9 +273,9 @@ static void test_defaults(void **state)
     assert_int_equal(others, COUNT(for_people));
     assert_close(usual.tolerance, 0.02, 0.0);
     assert_int_equal(usual.max_questions, 200);
-    assert_int_equal(usual.search.per_round, 4);
+    assert_int_equal(usual.per_round, 4);
     assert_int_equal(study->options.max_questions, 20);
-    assert_int_equal(study->options.active.assume.kind, MEL_NOISE_PERSON);
+    assert_int_equal(study->options.assume.kind, MEL_NOISE_PERSON);
     mel_study_free(study);
     mel_session_options_free(stored);
 }
@@ -372,18 +372,18 @@ static void test_lent(void **state)
     const mel_domain domains[] = { { .face = made.face }, { .ball = made.groups } };
     mel_session_options rows[2];
     mel_session_options_init(&rows[0]);
-    rows[0].active.until = MEL_UNTIL_RANK;
-    rows[0].active.n_pool = 2;
-    rows[0].active.pool = pool;
-    rows[0].active.decisions = mel_decisions_usual();
-    rows[0].active.prior = prior;
-    rows[0].active.prior_strength = 4.0;
+    rows[0].until = MEL_UNTIL_RANK;
+    rows[0].n_pool = 2;
+    rows[0].pool = pool;
+    rows[0].decisions = mel_decisions_usual();
+    rows[0].prior = prior;
+    rows[0].prior_strength = 4.0;
     mel_session_options_init(&rows[1]);
     rows[1].strategy = MEL_STRATEGY_SEARCH;
     rows[1].family = MEL_FAMILY_FAIR_LINEAR;
     rows[1].signs = signs;
-    rows[1].structure.known = known;
-    rows[1].structure.known_costs_only = true;
+    rows[1].known = known;
+    rows[1].known_costs_only = true;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *path = test_path(i == 0 ? "lent0.jsonl" : "lent1.jsonl");
         mel_session_options *stored = NULL;
@@ -391,11 +391,11 @@ static void test_lent(void **state)
         assert_ok(mel_session_open(&session, &domains[i], &rows[i], NULL, path, &err), &err);
         mel_session_free(session);
         assert_ok(mel_session_options_read(&stored, path, &domains[i], &err), &err);
-        stored->active.decisions = rows[i].active.decisions;
+        stored->decisions = rows[i].decisions;
         assert_ok(mel_session_open(&session, &domains[i], stored, NULL, path, &err), &err);
         const mel_session_options *kept = mel_session_get_options(session);
-        assert_int_equal(kept->active.n_pool, i == 0 ? 2 : 0);
-        assert_int_equal(kept->structure.known_costs_only, i == 1);
+        assert_int_equal(kept->n_pool, i == 0 ? 2 : 0);
+        assert_int_equal(kept->known_costs_only, i == 1);
         assert_true(i == 0 || memcmp(kept->signs, signs, sizeof signs) == 0);
         mel_session_free(session);
         mel_session_options_free(stored);

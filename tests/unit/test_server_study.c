@@ -35,7 +35,7 @@ static void test_whole_file(void **state)
     assert_string_equal(study->title, "A test");
     assert_int_equal(study->options.max_questions, 12);
     assert_close(study->options.tolerance, 0.02, 0.0);
-    assert_int_equal(study->options.active.assume.kind, MEL_NOISE_FLIP);
+    assert_int_equal(study->options.assume.kind, MEL_NOISE_FLIP);
     assert_int_equal(study->resume, MEL_RESUME);
     mel_study_free(study);
 }

@@ -120,19 +120,19 @@ static void test_options_are_checked(void **state)
     mel_session_options rows[13];
     for (size_t i = 0; i < COUNT(rows); i++)
         rows[i] = options();
-    rows[6].search.per_round = 1;
-    rows[7].search.per_round = 5;
-    rows[8].search.cycles = 0;
+    rows[6].per_round = 1;
+    rows[7].per_round = 5;
+    rows[8].cycles = 0;
     rows[9].signs = signs; /* a face has a direction */
     rows[10].family = (mel_family)99;
-    rows[11].struct_size = 8;
+    rows[11].struct_size = 0;
     rows[12].seed = UINT64_MAX;
     rows[0].tolerance = 0.0;
     rows[1].tolerance = NAN;
     rows[2].max_questions = 0;
     rows[3].family = MEL_FAMILY_QUADRATIC;
-    rows[4].structure.known_p11 = 1.5;
-    rows[5].active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP, .size = 0.5 };
+    rows[4].known_p11 = 1.5;
+    rows[5].assume = (mel_assumption){ .kind = MEL_NOISE_FLIP, .size = 0.5 };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session *session = NULL;
         mel_error err = { .code = MEL_OK };
@@ -141,6 +141,34 @@ static void test_options_are_checked(void **state)
         assert_null(session);
         assert_true(strlen(err.text) > 10);
     }
+}
+
+/* A program built against an older header knows fewer options: the library reads no further than those. */
+static void test_options_of_another_header(void **state)
+{
+    (void)state;
+    mel_session_options all = options();
+    all.known_p11 = 0.25;
+    const size_t older = offsetof(mel_session_options, known_p11);
+    mel_session_options *opt = malloc(older); /* a sanitizer sees a read beyond it */
+    assert_non_null(opt);
+    memcpy(opt, &all, older);
+    memcpy(opt, &older, sizeof older);
+    const mel_domain domain = { .face = face };
+    mel_session *session = NULL;
+    mel_error err;
+    assert_ok(mel_session_new(&session, &domain, opt, &err), &err);
+    assert_true(isnan(mel_session_get_options(session)->known_p11));
+    mel_session_free(session);
+    free(opt);
+    all.struct_size = sizeof all + 8;
+    assert_int_equal(mel_session_new(&session, &domain, &all, &err), MEL_EINVAL);
+    mel_problem_options about;
+    mel_problem_options_init(&about);
+    about.struct_size -= 8;
+    mel_problem *problem = NULL;
+    assert_int_equal(mel_problem_make(&problem, &about, NULL, &err), MEL_EINVAL);
+    assert_null(problem);
 }
 
 /* Undo and the same answer again lead to the same question, in memory and through the file. */
@@ -213,8 +241,8 @@ static void test_resume_anywhere(void **state)
         mel_session_options opt = options();
         opt.family = rows[r].family;
         opt.strategy = rows[r].strategy;
-        opt.active.assume.kind = rows[r].assume;
-        opt.active.repeat_every = rows[r].assume == MEL_NOISE_FLIP ? 5 : 0;
+        opt.assume.kind = rows[r].assume;
+        opt.repeat_every = rows[r].assume == MEL_NOISE_FLIP ? 5 : 0;
         opt.max_questions = 15;
         mel_session *whole = NULL;
         assert_int_equal(mel_session_new(&whole, &(mel_domain){ .face = face }, &opt, NULL), MEL_OK);
@@ -548,6 +576,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tell),
         cmocka_unit_test(test_options_are_checked),
+        cmocka_unit_test(test_options_of_another_header),
         cmocka_unit_test(test_undo),
         cmocka_unit_test(test_broken),
         cmocka_unit_test(test_resume_anywhere),

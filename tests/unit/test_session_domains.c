@@ -365,11 +365,11 @@ static void test_changed_options(void **state)
     mel_session_free(open_ball(path, &opt, MEL_OK, ""));
     for (size_t i = 0; i < COUNT(rows); i++)
         rows[i] = opt;
-    rows[0].search.per_round = 2;
-    rows[1].search.cycles = 3;
+    rows[0].per_round = 2;
+    rows[1].cycles = 3;
     rows[2].signs = others;
     rows[3].signs = NULL;
-    rows[4].search.first_angle_first = true;
+    rows[4].first_angle_first = true;
     static const char *const says[] = {
         "options.per_round = 4, not 2",
         "options.cycles = 2, not 3",
@@ -386,7 +386,7 @@ static void test_changed_options(void **state)
     opt.degree = 4;
     open_ball(third, &opt, MEL_ECONFLICT, "options.degree = 3, not 4");
     opt.degree = 3;
-    opt.active.simple_questions = true;
+    opt.simple_questions = true;
     open_ball(third, &opt, MEL_ECONFLICT, "options.simple_questions = false, not true");
 }
 

@@ -369,10 +369,10 @@ static void test_until_rank(void **state)
         mel_session_free(plain);
         const bool straight =
             problems[i].family != MEL_FAMILY_QUADRATIC && problems[i].family != MEL_FAMILY_POLYNOMIAL;
-        opt.active.until = MEL_UNTIL_RANK;
-        opt.active.decisions = mel_decisions_usual();
-        opt.active.pool = pool;
-        opt.active.n_pool = straight ? 3 : 2;
+        opt.until = MEL_UNTIL_RANK;
+        opt.decisions = mel_decisions_usual();
+        opt.pool = pool;
+        opt.n_pool = straight ? 3 : 2;
         mel_metric *truth = some_metric(&problems[i], 11, 8);
         mel_session *session = open_session(domain, &opt);
         const uint32_t asked = answer(session, truth, 60, 0);
@@ -406,8 +406,8 @@ static void test_until_threshold(void **state)
     mel_metric *truth = binary_metric(0.8, 0.6);
     mel_session *plain = open_session(&domain, &opt);
     const uint32_t all = answer(plain, truth, 100, 0);
-    opt.active.until = MEL_UNTIL_THRESHOLD;
-    opt.active.decisions = mel_decisions_usual();
+    opt.until = MEL_UNTIL_THRESHOLD;
+    opt.decisions = mel_decisions_usual();
     mel_session *session = open_session(&domain, &opt);
     const uint32_t few = answer(session, truth, 100, 0);
     mel_summary summary;
@@ -480,11 +480,11 @@ static void test_purpose_refusals(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session_options opt = options(rows[i].family);
         opt.strategy = rows[i].strategy;
-        opt.active.until = rows[i].until;
-        opt.active.n_pool = rows[i].n_pool;
-        opt.active.pool = rows[i].pool;
-        opt.active.prior = rows[i].prior;
-        opt.active.prior_strength = rows[i].strength;
+        opt.until = rows[i].until;
+        opt.n_pool = rows[i].n_pool;
+        opt.pool = rows[i].pool;
+        opt.prior = rows[i].prior;
+        opt.prior_strength = rows[i].strength;
         opt.direction = rows[i].direction;
         const mel_domain domain = { .face = rows[i].on_ball ? NULL : made.face,
                                     .ball = rows[i].on_ball ? made.three : NULL };
@@ -529,8 +529,8 @@ static void test_own_decision(void **state)
     mel_metric *truth = binary_metric(0.8, 0.6);
     mel_session *plain = open_session(&domain, &opt);
     const uint32_t all = answer(plain, truth, 100, 0);
-    opt.active.until = MEL_UNTIL_THRESHOLD;
-    opt.active.decisions = &own;
+    opt.until = MEL_UNTIL_THRESHOLD;
+    opt.decisions = &own;
     mel_session *session = open_session(&domain, &opt);
     const uint32_t few = answer(session, truth, 100, 0);
     mel_summary summary;
@@ -540,7 +540,7 @@ static void test_own_decision(void **state)
     assert_int_equal(summary.end, MEL_END_DECIDED);
     assert_true(few >= 1 && few < all / 2);
     assert_true(m[0] > m[1]);
-    opt.active.decisions = &broken;
+    opt.decisions = &broken;
     mel_session *asking = open_session(&domain, &opt);
     const mel_question *question = NULL;
     bool done = false;
@@ -562,31 +562,31 @@ static void test_purpose_in_a_log(void **state)
     mel_metric *prior = binary_metric(0.8, 0.6);
     const mel_domain domain = { .face = made.face };
     mel_session_options opt = options(MEL_FAMILY_LINEAR);
-    opt.active.until = MEL_UNTIL_RANK;
-    opt.active.decisions = mel_decisions_usual();
-    opt.active.n_pool = 2;
-    opt.active.pool = pool;
-    opt.active.prior = prior;
-    opt.active.prior_strength = 4.0;
+    opt.until = MEL_UNTIL_RANK;
+    opt.decisions = mel_decisions_usual();
+    opt.n_pool = 2;
+    opt.pool = pool;
+    opt.prior = prior;
+    opt.prior_strength = 4.0;
     const char *path = test_path("purpose.jsonl");
     mel_session *session = NULL;
     mel_error err;
     for (int twice = 0; twice < 2; twice++) {
         assert_ok(mel_session_open(&session, &domain, &opt, NULL, path, &err), &err);
         const mel_session_options *kept = mel_session_get_options(session);
-        assert_ptr_not_equal(kept->active.pool, pool);
-        assert_memory_equal(kept->active.pool, pool, sizeof pool);
-        assert_ptr_not_equal(kept->active.prior, prior);
+        assert_ptr_not_equal(kept->pool, pool);
+        assert_memory_equal(kept->pool, pool, sizeof pool);
+        assert_ptr_not_equal(kept->prior, prior);
         mel_session_free(session);
     }
-    opt.active.prior_strength = 5.0;
+    opt.prior_strength = 5.0;
     assert_int_equal(mel_session_open(&session, &domain, &opt, NULL, path, &err), MEL_ECONFLICT);
     assert_non_null(strstr(err.text, "options.prior"));
-    opt.active.prior_strength = 4.0;
+    opt.prior_strength = 4.0;
     pool[3] = 0.3;
     assert_int_equal(mel_session_open(&session, &domain, &opt, NULL, path, &err), MEL_ECONFLICT);
     assert_non_null(strstr(err.text, "options.pool"));
-    opt.active.until = MEL_UNTIL_TOLERANCE;
+    opt.until = MEL_UNTIL_TOLERANCE;
     assert_int_equal(mel_session_open(&session, &domain, &opt, NULL, path, &err), MEL_ECONFLICT);
     assert_non_null(strstr(err.text, "options.until"));
     mel_metric_free(prior);
@@ -603,8 +603,8 @@ static void test_prior_of_every_family(void **state)
     for (size_t i = 0; i < PROBLEMS; i++) {
         mel_metric *prior = some_metric(&problems[i], 3, 12);
         mel_session_options opt = options(problems[i].family);
-        opt.active.prior = prior;
-        opt.active.prior_strength = 1e5;
+        opt.prior = prior;
+        opt.prior_strength = 1e5;
         mel_session *session = open_session(&problems[i].domain, &opt);
         mel_metric *found = result(NULL, session);
         const size_t n = mel_metric_coefficients(prior);
@@ -627,10 +627,10 @@ static void test_prior_of_the_other_direction(void **state)
     const mel_domain domain = { .face = made.face };
     mel_session_options opt = options(MEL_FAMILY_LINEAR);
     mel_metric *prior = binary_metric(-0.6, -0.8);
-    opt.active.prior = prior;
-    opt.active.prior_strength = 5000.0;
+    opt.prior = prior;
+    opt.prior_strength = 5000.0;
     opt.tolerance = 1e-9;
-    opt.active.assume.kind = MEL_NOISE_FLIP;
+    opt.assume.kind = MEL_NOISE_FLIP;
     mel_session *session = open_session(&domain, &opt);
     (void)answer(session, NULL, 5, 7);
     mel_summary summary;
@@ -656,8 +656,8 @@ static void test_prior_width(void **state)
     for (size_t i = 0; i < 4; i++) {
         mel_session_options opt = options(MEL_FAMILY_LINEAR);
         opt.direction = i % 2 == 0 ? MEL_INCREASING : MEL_DIRECTION_UNKNOWN;
-        opt.active.prior = prior[i % 2];
-        opt.active.prior_strength = strengths[i / 2];
+        opt.prior = prior[i % 2];
+        opt.prior_strength = strengths[i / 2];
         mel_session *session = open_session(&domain[i % 2], &opt);
         size_t n = 0, size = 0;
         double *draw = NULL, sum = 0.0;
@@ -666,9 +666,9 @@ static void test_prior_width(void **state)
             const double cosine = mel_dot(size, draw + k * size, mel_metric_coefficient(prior[i % 2]));
             sum += 2.0 * (1.0 - cosine) / (double)n; /* squared chord */
         }
-        const double want = ((double)size - 1.0) / opt.active.prior_strength;
-        print_message("  %zu dimensions, strength %g: %.3g, expected %.3g\n", size, opt.active.prior_strength,
-                      sum, want);
+        const double want = ((double)size - 1.0) / opt.prior_strength;
+        print_message("  %zu dimensions, strength %g: %.3g, expected %.3g\n", size, opt.prior_strength, sum,
+                      want);
         assert_close(sum, want, 0.2 * want);
         free(draw);
         mel_session_free(session);
@@ -694,8 +694,8 @@ static void test_prior_against_answers(void **state)
     uint32_t asked[3];
     for (int i = 0; i < 3; i++) {
         mel_session_options opt = options(MEL_FAMILY_LINEAR);
-        opt.active.prior = i == 0 ? NULL : i == 1 ? truth : wrong;
-        opt.active.prior_strength = i == 0 ? 0.0 : 25.0;
+        opt.prior = i == 0 ? NULL : i == 1 ? truth : wrong;
+        opt.prior_strength = i == 0 ? 0.0 : 25.0;
         mel_session *session = open_session(&domain, &opt);
         asked[i] = answer(session, truth, 100, 0);
         mel_metric *found = result(NULL, session);
@@ -730,7 +730,7 @@ static void test_precise_means_all(void **state)
     uint32_t precise = 0;
     for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
         mel_session_options opt = options(MEL_FAMILY_LINEAR);
-        opt.active.assume.kind = MEL_NOISE_FLIP;
+        opt.assume.kind = MEL_NOISE_FLIP;
         opt.tolerance = 0.02;
         opt.max_questions = 80;
         opt.seed = seed;
@@ -779,7 +779,7 @@ static void test_fraction_ends_by_noise(void **state)
     const mel_domain domain = { .ball = ball };
     for (uint64_t seed = 1; seed <= 4; seed++) {
         mel_session_options opt = options(MEL_FAMILY_LINEAR_FRACTIONAL);
-        opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = 0.005 };
+        opt.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = 0.005 };
         opt.tolerance = 1e-4;
         opt.max_questions = 120;
         opt.seed = seed;
@@ -812,8 +812,8 @@ static uint32_t count_inconsistent(uint32_t sessions, uint32_t n, double rate, u
     uint32_t caught = 0;
     for (uint64_t seed = first_seed; seed < first_seed + sessions; seed++) {
         mel_session_options opt = options(MEL_FAMILY_LINEAR);
-        opt.active.assume.kind = MEL_NOISE_FLIP;
-        opt.active.repeat_every = 3;
+        opt.assume.kind = MEL_NOISE_FLIP;
+        opt.repeat_every = 3;
         opt.tolerance = 1e-12;
         opt.max_questions = n;
         opt.seed = seed;
@@ -914,8 +914,8 @@ static void test_doubts(void **state)
     for (size_t i = 0; i < PROBLEMS; i++)
         for (int put_aside = 0; put_aside < 2; put_aside++) {
             mel_session_options opt = options(problems[i].family);
-            opt.active.assume.kind = MEL_NOISE_FLIP;
-            opt.active.repeat_every = 6;
+            opt.assume.kind = MEL_NOISE_FLIP;
+            opt.repeat_every = 6;
             opt.tolerance = 1e-9;
             opt.max_questions = ASKED;
             mel_session *session = open_session(&problems[i].domain, &opt);

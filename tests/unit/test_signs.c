@@ -209,7 +209,7 @@ static mel_session_options options_of(const row *r)
     mel_session_options opt;
     mel_session_options_init(&opt);
     opt.family = r->family;
-    opt.active.assume = r->assume;
+    opt.assume = r->assume;
     opt.max_questions = r->questions;
     opt.signs = r->signs[0] != 0 ? r->signs : NULL;
     return opt;
@@ -441,7 +441,7 @@ static void test_near_best(void **state)
     mel_metric *truth = test_linear_metric(MEL_FAMILY_LINEAR, mel_ball_layout(made.three), a), *found = NULL;
     mel_error err;
     size_t checks = 0;
-    opt.active.questions = MEL_QUESTIONS_REALISTIC;
+    opt.questions = MEL_QUESTIONS_REALISTIC;
     assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
     answer(session, truth, UINT32_MAX, NULL);
     assert_ok(mel_session_result(&found, &summary, session, &err), &err);

@@ -118,8 +118,8 @@ static void check_quadratic(uint32_t k, mel_join join, bool diagonal, kind_of_me
 {
     mel_ball *ball = test_rates_ball(k, 0.9 / (k * sqrt(k - 1.0)));
     mel_session_options opt = options_of(MEL_FAMILY_QUADRATIC);
-    opt.search.join = join;
-    opt.structure.diagonal_b = diagonal;
+    opt.join = join;
+    opt.diagonal_b = diagonal;
     mel_rng rng;
     mel_rng_seed(&rng, 61);
     mel_plan plan = { .prepare = prepare };

@@ -118,9 +118,9 @@ static void test_sessions(void **state)
         mel_summary summary;
         mel_error err;
         assert_ok(mel_noise_parse(&noise, rows[i].noise, &err), &err);
-        assert_ok(mel_assumption_parse(&opt.active.assume, rows[i].noise, &err), &err);
-        opt.active.prior = rows[i].prior;
-        opt.active.prior_strength = rows[i].prior != NULL ? 20.0 : 0.0;
+        assert_ok(mel_assumption_parse(&opt.assume, rows[i].noise, &err), &err);
+        opt.prior = rows[i].prior;
+        opt.prior_strength = rows[i].prior != NULL ? 20.0 : 0.0;
         mel_metric *found = test_find(&summary, &domain, &opt, truth, noise, 5);
         const double share = test_order_agreement(POINTS, N, points, found, truth);
         print_message("  %s: %u questions, %.3f of pairs alike\n", rows[i].name, summary.questions, share);
@@ -148,7 +148,7 @@ static void test_refusals(void **state)
     opt.strategy = MEL_STRATEGY_SEARCH;
     assert_int_equal(mel_session_new(&session, &(mel_domain){ .ball = ball }, &opt, &err), MEL_EINVAL);
     assert_string_equal(err.text, "squares metrics are found by the active strategy, not by the search one");
-    opt.structure.diagonal_b = true;
+    opt.diagonal_b = true;
     assert_int_equal(mel_session_new(&session, &(mel_domain){ .ball = ball }, &opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "here a search looks for squares metrics"));
     mel_face_free(face);

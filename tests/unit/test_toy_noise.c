@@ -60,7 +60,7 @@ static mel_session_options assuming(mel_family family, const char *assume, uint3
     opt.family = family;
     opt.max_questions = questions;
     opt.tolerance = 0.005;
-    assert_ok(mel_assumption_parse(&opt.active.assume, assume, &err), &err);
+    assert_ok(mel_assumption_parse(&opt.assume, assume, &err), &err);
     return opt;
 }
 

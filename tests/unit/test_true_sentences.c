@@ -248,7 +248,7 @@ static void test_imagined(void **state)
 {
     (void)state;
     mel_session_options opt = test_options_for_people();
-    opt.active.imagined_beyond = true;
+    opt.imagined_beyond = true;
     opt.max_questions = 40;
     const result r = ask(face[0], &opt, TEST_EXACT, 60.0, 1);
     check_says(&r, "The last questions were about an imagined better test");
@@ -296,8 +296,8 @@ static void test_where_pairs_are(void **state)
     for (size_t i = 0; i < 2 * sessions; i++) {
         mel_session_options opt = test_person_options(MEL_FAMILY_LINEAR, QUESTIONS);
         opt.seed = i;
-        opt.active.questions = i % 2 == 0 ? MEL_QUESTIONS_REALISTIC : MEL_QUESTIONS_FAR;
-        opt.active.simple_questions = true; /* as people are asked */
+        opt.questions = i % 2 == 0 ? MEL_QUESTIONS_REALISTIC : MEL_QUESTIONS_FAR;
+        opt.simple_questions = true; /* as people are asked */
         mel_session *session = answer_about_classes(&domain, &opt);
         size_t outside = 0, more_than_two = 0;
         for (uint32_t j = 0; j < mel_session_answers(session); j++) {
@@ -313,7 +313,7 @@ static void test_where_pairs_are(void **state)
         }
         const result r = read_result(session);
         assert_true(says(&r, "ball of achievable ones around random guessing") == (outside == 0));
-        assert_true(opt.active.questions != MEL_QUESTIONS_FAR || more_than_two == 0);
+        assert_true(opt.questions != MEL_QUESTIONS_FAR || more_than_two == 0);
         mel_session_free(session);
     }
     mel_ball_free(ball);

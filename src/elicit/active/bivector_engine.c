@@ -103,7 +103,7 @@ static mel_status choose_line(mel_active *base, mel_rng *rng, mel_error *err)
     engine *e = (engine *)base;
     mel_outlook outlook;
     const size_t n = e->region.n;
-    const bool simple = base->opt.active.simple_questions;
+    const bool simple = base->opt.simple_questions;
     memset(e->inside, 0, 2 * n * sizeof(double));
     const double gain = gain_inside(e);
     mel_lines_choose(base->a, base->b, &outlook, e->lines, gain, simple, &base->avoided, rng);
@@ -160,14 +160,14 @@ static const mel_active_ops bivector_ops = {
 static mel_status make_sampler(engine *e, mel_error *err)
 {
     const mel_session_options *opt = &e->base.opt;
-    mel_bivector_options sampling = { .region = &e->region, .assume = opt->active.assume, .seed = opt->seed };
+    mel_bivector_options sampling = { .region = &e->region, .assume = opt->assume, .seed = opt->seed };
     double *prior = e->inside; /* the sampler takes a copy */
-    if (opt->active.prior != NULL) {
-        if (!mel_bivector_of(prior, &e->region, opt->active.prior))
+    if (opt->prior != NULL) {
+        if (!mel_bivector_of(prior, &e->region, opt->prior))
             return mel_fail(err, MEL_EINVAL,
                             "the prior metric does not tell the classifiers in question apart");
         sampling.prior = prior;
-        sampling.prior_strength = opt->active.prior_strength;
+        sampling.prior_strength = opt->prior_strength;
     }
     return mel_bivector_sampler_new(&e->sampler, &sampling, err);
 }

@@ -149,10 +149,10 @@ static mel_status make_sampler(engine *e, mel_error *err)
         .n_cone = e->f->n_cone,
         .cone = e->f->cone,
         .start = e->f->start,
-        .assume = opt->active.assume,
+        .assume = opt->assume,
         .seed = opt->seed,
         .prior = e->prior,
-        .prior_strength = e->prior != NULL ? opt->active.prior_strength : 0.0,
+        .prior_strength = e->prior != NULL ? opt->prior_strength : 0.0,
     };
     return mel_sampler_new(&e->sampler, &sampling, err);
 }
@@ -200,7 +200,7 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
 static bool precise(const mel_active *base)
 {
     const engine *e = (const engine *)base;
-    return base->opt.active.until != MEL_UNTIL_RANK && base->radius <= base->opt.tolerance &&
+    return base->opt.until != MEL_UNTIL_RANK && base->radius <= base->opt.tolerance &&
            e->view.scale_reduction <= MEL_POOR_MIXING;
 }
 
@@ -278,8 +278,8 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
     e->f = e->base.basis;
     e->d = e->f->dimension;
     status = mel_active_room(&e->base, e->pool->size, e->d, err);
-    if (status == MEL_OK && opt->active.prior != NULL)
-        status = mel_basis_vector(&e->prior, e->f, opt->active.prior, err);
+    if (status == MEL_OK && opt->prior != NULL)
+        status = mel_basis_vector(&e->prior, e->f, opt->prior, err);
     if (status == MEL_OK)
         status = make_sampler(e, err);
     if (status == MEL_OK)

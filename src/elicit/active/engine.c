@@ -74,9 +74,9 @@ mel_status mel_active_ready(mel_engine **out, mel_active *e, mel_status status)
         return status;
     }
     e->opt.signs = NULL; /* borrowed pointers end here */
-    e->opt.active.prior = NULL;
-    e->opt.active.pool = NULL;
-    e->opt.structure.known = NULL;
+    e->opt.prior = NULL;
+    e->opt.pool = NULL;
+    e->opt.known = NULL;
     e->first_radius = e->radius;
     *out = &e->base;
     return MEL_OK;
@@ -125,7 +125,7 @@ static bool is_precise(const mel_active *e)
 
 mel_end mel_end_of(const mel_session_options *opt, const mel_samples *samples, const mel_outlook *best)
 {
-    const bool hidden = samples->noise->band && (best->margin < MEL_LEAST_OF_BAND * opt->active.assume.size ||
+    const bool hidden = samples->noise->band && (best->margin < MEL_LEAST_OF_BAND * opt->assume.size ||
                                                  samples->lately_in_band >= MEL_MOST_IN_BAND);
     if (!hidden && best->information >= MEL_LEAST_INFORMATION)
         return MEL_END_NOT_YET;
@@ -180,8 +180,7 @@ static uint32_t expected(mel_engine *base)
     const mel_active *e = (const mel_active *)base;
     if (e->ops->expected != NULL)
         return e->ops->expected(e);
-    const double bits =
-        mel_bits_per_answer(mel_assumed(&e->opt.active.assume), e->ops->samples(e)->error_rate);
+    const double bits = mel_bits_per_answer(mel_assumed(&e->opt.assume), e->ops->samples(e)->error_rate);
     const uint32_t left =
         mel_history_expected(&e->history, e->numbers, e->first_radius, e->radius, e->opt.tolerance, bits);
     return e->most_left > 0 && left > e->most_left ? e->most_left : left;

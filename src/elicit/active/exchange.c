@@ -242,7 +242,7 @@ static const mel_engine_ops exchange_engine = {
 
 static mel_status find_levels(engine *e, const mel_face *face, mel_error *err)
 {
-    const mel_active_options *opt = &e->base.opt.active;
+    const mel_session_options *opt = &e->base.opt;
     const uint32_t people = opt->people != 0
                                 ? opt->people
                                 : mel_levels_people(mel_face_positives(face), mel_face_negatives(face));
@@ -265,16 +265,15 @@ static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
     double angle = 0.0;
     e->face = face;
     e->turned = opt->direction == MEL_DECREASING;
-    if (opt->active.prior != NULL) {
-        const double *weight = mel_metric_numerator(opt->active.prior, NULL);
-        const double sign = (mel_metric_orientation(opt->active.prior) == MEL_COST) != e->turned ? -1.0 : 1.0;
+    if (opt->prior != NULL) {
+        const double *weight = mel_metric_numerator(opt->prior, NULL);
+        const double sign = (mel_metric_orientation(opt->prior) == MEL_COST) != e->turned ? -1.0 : 1.0;
         angle = atan2(sign * weight[1], sign * weight[0]);
     }
     e->work = mel_alloc_zero(mel_exchange_work_size(), sizeof *e->work);
     if (e->work == NULL)
         return mel_fail_memory(err, "the posterior");
-    mel_status status =
-        mel_exchange_init(&e->exchange, &opt->active.assume, angle, opt->active.prior_strength, err);
+    mel_status status = mel_exchange_init(&e->exchange, &opt->assume, angle, opt->prior_strength, err);
     if (status == MEL_OK)
         status = find_levels(e, face, err);
     if (status == MEL_OK)

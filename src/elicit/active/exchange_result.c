@@ -238,7 +238,7 @@ mel_status mel_exchange_find_draws(mel_engine *base, size_t *n, size_t *n_coeffi
 static double narrowing_of(const engine *e)
 {
     static const double usual = 0.26, most_told = 3.0, least = 0.05;
-    const bool errs = mel_assumed(&e->base.opt.active.assume)->errs != MEL_ERRS_NEVER;
+    const bool errs = mel_assumed(&e->base.opt.assume)->errs != MEL_ERRS_NEVER;
     const double told = e->information > 0.0 ? e->information : usual;
     return fmax(least, errs ? fmin(usual, most_told * told) : fmin(1.0, told));
 }

@@ -100,7 +100,7 @@ mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_se
     if (f == NULL)
         return mel_fail_memory(err, "the family");
     mel_status status = read_domain(f, domain, err);
-    const bool blurred = mel_assumed(&opt->active.assume)->errs == MEL_ERRS_BY_MARGIN;
+    const bool blurred = mel_assumed(&opt->assume)->errs == MEL_ERRS_BY_MARGIN;
     f->inner = f->radius * (blurred ? innermost_noisy : innermost);
     f->outer = f->radius * (blurred ? outermost_noisy : outermost);
     if (status == MEL_OK)

@@ -78,7 +78,7 @@ static mel_status try_pair(mel_outlook *outlook, engine *e, bool simple, const m
 static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
 {
     engine *e = (engine *)base;
-    const bool simple = base->opt.active.simple_questions;
+    const bool simple = base->opt.simple_questions;
     const struct {
         bool simple;
         double alike;
@@ -143,15 +143,14 @@ static mel_status make_sampler(engine *e, mel_error *err)
         .n_cone = e->f->n_cone,
         .cone = e->f->cone,
         .start = e->f->start,
-        .assume = opt->active.assume,
+        .assume = opt->assume,
         .seed = opt->seed,
-        .reports_mean = opt->active.until == MEL_UNTIL_RULE,
+        .reports_mean = opt->until == MEL_UNTIL_RULE,
     };
     double *prior = NULL;
-    mel_status status =
-        opt->active.prior != NULL ? mel_basis_vector(&prior, e->f, opt->active.prior, err) : MEL_OK;
+    mel_status status = opt->prior != NULL ? mel_basis_vector(&prior, e->f, opt->prior, err) : MEL_OK;
     sampling.prior = prior;
-    sampling.prior_strength = prior != NULL ? opt->active.prior_strength : 0.0;
+    sampling.prior_strength = prior != NULL ? opt->prior_strength : 0.0;
     if (status == MEL_OK)
         status = mel_sampler_new(&e->sampler, &sampling, err);
     free(prior);

@@ -104,7 +104,7 @@ static double predict(mel_engine *base, const double *a, const double *b)
 /* How far one answer must be ahead before an unknown direction counts as known. */
 static int lead_needed(const fractional *f)
 {
-    return (int)mel_answers_needed(&f->base.opt.active.assume);
+    return (int)mel_answers_needed(&f->base.opt.assume);
 }
 
 static void judge_direction(fractional *f, mel_answer answer)
@@ -199,7 +199,7 @@ static mel_status metric(mel_metric **out, const mel_active *base, const double 
 static uint32_t expected(const mel_active *base)
 {
     const fractional *f = (const fractional *)base;
-    const double bits = mel_bits_per_answer(mel_assumed(&base->opt.active.assume), samples(base)->error_rate);
+    const double bits = mel_bits_per_answer(mel_assumed(&base->opt.assume), samples(base)->error_rate);
     double left = 0.0;
     if (base->radius > base->opt.tolerance)
         left = ceil((f->on_line ? 1.0 : 2.0) * log2(base->radius / base->opt.tolerance) / bits);
@@ -233,13 +233,13 @@ static const mel_active_ops fractional_ops = {
 static mel_status set_prior(mel_sampler_options *sampling, double w[3], const fractional *f, mel_error *err)
 {
     const mel_session_options *opt = &f->base.opt;
-    if (opt->active.prior == NULL)
+    if (opt->prior == NULL)
         return MEL_OK;
     if (opt->direction == MEL_DIRECTION_UNKNOWN)
         return mel_fail(err, MEL_EINVAL, "with a prior metric the direction cannot be unknown");
-    if (!mel_pivot_of(w, f->shares, mel_metric_coefficient(opt->active.prior)))
+    if (!mel_pivot_of(w, f->shares, mel_metric_coefficient(opt->prior)))
         return mel_fail(err, MEL_EINVAL, "the prior metric does not tell any two classifiers apart");
-    const bool cost = mel_metric_orientation(opt->active.prior) == MEL_COST;
+    const bool cost = mel_metric_orientation(opt->prior) == MEL_COST;
     if (cost != (opt->direction == MEL_DECREASING))
         for (size_t i = 0; i < 3; i++)
             w[i] = -w[i];
@@ -248,22 +248,22 @@ static mel_status set_prior(mel_sampler_options *sampling, double w[3], const fr
         mel_pivot_narrow(along, &f->line, w);
         if (mel_norm2(2, along) < 1.0 - 1e-6)
             return mel_fail(err, MEL_EINVAL, "the prior metric has another p11 than %g, which is known",
-                            opt->structure.known_p11);
+                            opt->known_p11);
         w[0] = along[0];
         w[1] = along[1];
     }
     sampling->prior = w;
-    sampling->prior_strength = opt->active.prior_strength;
+    sampling->prior_strength = opt->prior_strength;
     return MEL_OK;
 }
 
 /* Leaves the sampler's samples to be made. */
 static void set_line(mel_sampler_options *sampling, fractional *f)
 {
-    f->on_line = !isnan(f->base.opt.structure.known_p11);
+    f->on_line = !isnan(f->base.opt.known_p11);
     if (!f->on_line)
         return;
-    mel_pivot_line_of(&f->line, f->shares, f->base.opt.structure.known_p11);
+    mel_pivot_line_of(&f->line, f->shares, f->base.opt.known_p11);
     sampling->dimension = 2;
     sampling->n_cone = f->line.n_cone;
     sampling->cone = f->line.cone;
@@ -273,7 +273,7 @@ static void set_line(mel_sampler_options *sampling, fractional *f)
 static mel_status set_up(fractional *f, const mel_face *face, mel_error *err)
 {
     const mel_session_options *opt = &f->base.opt;
-    const mel_noise_ops *noise = mel_assumed(&opt->active.assume);
+    const mel_noise_ops *noise = mel_assumed(&opt->assume);
     const bool costly = noise->errs == MEL_ERRS_BY_MARGIN && !noise->band;
     f->face = face;
     f->direction = opt->direction;
@@ -286,7 +286,7 @@ static mel_status set_up(fractional *f, const mel_face *face, mel_error *err)
         .n_cone = MEL_PIVOT_CONE,
         .cone = mel_pivot_cone,
         .start = mel_pivot_start,
-        .assume = opt->active.assume,
+        .assume = opt->assume,
         .seed = opt->seed,
     };
     set_line(&sampling, f);

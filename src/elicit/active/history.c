@@ -81,15 +81,14 @@ void mel_history_score(mel_history *history, mel_answer answer, double foreseen)
 
 double mel_reported_evidence(double evidence, const mel_session_options *opt)
 {
-    return mel_noise_slips(mel_assumed(&opt->active.assume)) ? evidence : NAN;
+    return mel_noise_slips(mel_assumed(&opt->assume)) ? evidence : NAN;
 }
 
 bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence)
 {
-    const mel_noise_ops *noise = mel_assumed(&opt->active.assume);
-    const uint32_t every =
-        opt->active.repeat_every > 1 ? opt->active.repeat_every : 2; /* not all may be repeats */
-    if (noise->errs == MEL_ERRS_NEVER || opt->active.repeat_every == 0)
+    const mel_noise_ops *noise = mel_assumed(&opt->assume);
+    const uint32_t every = opt->repeat_every > 1 ? opt->repeat_every : 2; /* not all may be repeats */
+    if (noise->errs == MEL_ERRS_NEVER || opt->repeat_every == 0)
         return false;
     const bool doubtful = mel_noise_slips(noise) && evidence < doubt;
     return (questions + 1) % every == 0 || (doubtful && !repeated && questions >= DOUBTS_FROM);

@@ -266,15 +266,15 @@ static mel_status set_up(planar *p, const mel_face *face, mel_error *err)
     const mel_session_options *opt = &p->base.opt;
     p->face = face;
     p->grid = (mel_grid){
-        .assume = opt->active.assume,
-        .noise = mel_assumed(&opt->active.assume),
+        .assume = opt->assume,
+        .noise = mel_assumed(&opt->assume),
         .direction = opt->direction,
-        .prior_strength = opt->active.prior_strength,
+        .prior_strength = opt->prior_strength,
         .stale = true,
     };
-    if (opt->active.prior != NULL) {
-        const double *weight = mel_metric_numerator(opt->active.prior, NULL);
-        const double sign = mel_metric_orientation(opt->active.prior) == MEL_COST ? -1.0 : 1.0;
+    if (opt->prior != NULL) {
+        const double *weight = mel_metric_numerator(opt->prior, NULL);
+        const double sign = mel_metric_orientation(opt->prior) == MEL_COST ? -1.0 : 1.0;
         p->grid.prior_angle = atan2(sign * weight[1], sign * weight[0]);
     }
     const mel_status status = mel_active_room(&p->base, 2, 2, err);

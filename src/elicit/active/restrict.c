@@ -172,7 +172,7 @@ static size_t n_blocks(const mel_basis *f)
     return f->pairs > 0 ? f->pairs : 1;
 }
 
-static void set_blocks(restriction *r, const mel_structure_options *is)
+static void set_blocks(restriction *r, const mel_session_options *is)
 {
     const mel_basis *f = r->whole;
     const size_t blocks = n_blocks(f), size = (f->dimension - f->per_group) / blocks;
@@ -187,7 +187,7 @@ static void set_blocks(restriction *r, const mel_structure_options *is)
     }
 }
 
-static mel_status set_columns(restriction *r, const mel_structure_options *is, mel_error *err)
+static mel_status set_columns(restriction *r, const mel_session_options *is, mel_error *err)
 {
     const size_t q = r->whole->per_group;
     mel_status status = MEL_OK;
@@ -295,9 +295,8 @@ static mel_status make(mel_basis **out, mel_basis *whole, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_basis_restrict(mel_basis **f, const mel_session_options *opt, mel_error *err)
+mel_status mel_basis_restrict(mel_basis **f, const mel_session_options *is, mel_error *err)
 {
-    const mel_structure_options *is = &opt->structure;
     if (!is->diagonal_b && !is->equal_pairs && is->known == NULL)
         return MEL_OK;
     if (is->known != NULL && !is->known_costs_only && (is->diagonal_b || is->equal_pairs))

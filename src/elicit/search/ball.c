@@ -182,7 +182,7 @@ static mel_status fractional_result(ball_engine *engine, double *room, mel_metri
     };
     fill_corner(corner, engine->ball);
     const mel_status status =
-        engine->opt.search.lfpm == MEL_LFPM_CLOSED
+        engine->opt.lfpm == MEL_LFPM_CLOSED
             ? mel_fractional_ball(n, a, b, &b0, upper, planes.c_upper, lower, planes.c_lower, err)
             : grid_form(engine, a, b, &b0, corner, &planes, err);
     if (status != MEL_OK)

@@ -40,8 +40,8 @@ static void write_pair(mel_replay *replay, mel_point a, mel_point b)
 static void pose_slopes(void *context, double from, double to)
 {
     const mel_binary_search *search = context;
-    write_pair(search->replay, mel_binary_boundary(search->face, search->opt->search.boundary, to),
-               mel_binary_boundary(search->face, search->opt->search.boundary, from));
+    write_pair(search->replay, mel_binary_boundary(search->face, search->opt->boundary, to),
+               mel_binary_boundary(search->face, search->opt->boundary, from));
 }
 
 /* Algorithm 3.1 on an arc of slopes; with `minimise` its responses are inverted (Algorithm 3.2).
@@ -51,7 +51,7 @@ static bool search_arc(mel_binary_search *search, mel_arc *arc, bool minimise)
     const mel_arc_search how = {
         .replay = search->replay,
         .tolerance = search->opt->tolerance,
-        .per_round = search->opt->search.per_round,
+        .per_round = search->opt->per_round,
         .minimise = minimise,
         .pose = pose_slopes,
         .context = search,
@@ -68,8 +68,8 @@ static bool find_direction(mel_binary_search *search)
     const mel_preference preference = mel_prefer(search->replay);
     search->decreasing = preference == MEL_SECOND;
     if (preference == MEL_PENDING)
-        write_pair(search->replay, mel_binary_boundary(search->face, search->opt->search.boundary, pi / 4.0),
-                   mel_binary_boundary(search->face, search->opt->search.boundary, 5.0 * pi / 4.0));
+        write_pair(search->replay, mel_binary_boundary(search->face, search->opt->boundary, pi / 4.0),
+                   mel_binary_boundary(search->face, search->opt->boundary, 5.0 * pi / 4.0));
     return preference != MEL_PENDING;
 }
 
@@ -79,14 +79,14 @@ static const mel_arc increasing = { 0.0, HALF_PI }, decreasing = { 2.0 * HALF_PI
 /* Whether the minimiser must be found, too. */
 static bool two_sided(const mel_session_options *opt)
 {
-    return mel_family_about(opt->family)->ratio && !(opt->structure.known_p11 >= 0.0);
+    return mel_family_about(opt->family)->ratio && !(opt->known_p11 >= 0.0);
 }
 
 uint32_t mel_binary_total(const mel_session_options *opt)
 {
     const uint32_t rounds = mel_arc_rounds(increasing, opt->tolerance) +
                             (two_sided(opt) ? mel_arc_rounds(decreasing, opt->tolerance) : 0);
-    return rounds * opt->search.per_round + (opt->direction == MEL_DIRECTION_UNKNOWN ? 1 : 0);
+    return rounds * opt->per_round + (opt->direction == MEL_DIRECTION_UNKNOWN ? 1 : 0);
 }
 
 bool mel_binary_search_run(mel_binary_search *search)
@@ -106,8 +106,8 @@ bool mel_binary_search_run(mel_binary_search *search)
 
 static bool same_point(const mel_binary_search *search, double theta, double other)
 {
-    const mel_point a = mel_binary_boundary(search->face, search->opt->search.boundary, theta);
-    const mel_point b = mel_binary_boundary(search->face, search->opt->search.boundary, other);
+    const mel_point a = mel_binary_boundary(search->face, search->opt->boundary, theta);
+    const mel_point b = mel_binary_boundary(search->face, search->opt->boundary, other);
     return a.tp == b.tp && a.tn == b.tn;
 }
 

@@ -117,7 +117,7 @@ mel_point mel_diagonal_point(const mel_diagonal_search *search, mel_turned_face 
     const mel_point weight =
         turn(face, scaled(search, own, other, (mel_point){ sign * m, sign * (1.0 - m) }));
     mel_point best = mel_face_centre(face.face);
-    if (search->opt->search.boundary == MEL_BOUNDARY_PLUG_IN)
+    if (search->opt->boundary == MEL_BOUNDARY_PLUG_IN)
         best = mel_face_rule(face.face, mel_plug_in_rule(weight.tp, weight.tn));
     else /* a finite direction that is not zero is never refused */
         (void)mel_face_support(&best, face.face, weight.tp, weight.tn, NULL);
@@ -191,7 +191,7 @@ static void pose_slopes(void *context, double from, double to)
         return;
     mel_point pair[2] = { mel_diagonal_point(search, face, other, slope->side, to),
                           mel_diagonal_point(search, face, other, slope->side, from) };
-    if (search->opt->search.tournament && coincide(pair[0], pair[1])) {
+    if (search->opt->tournament && coincide(pair[0], pair[1])) {
         const double m = 0.5 * (from + to), sign = sign_of(slope->side);
         const mel_point along = { sign * (1.0 - m), -sign * m };
         (void)chord(pair, search, face, own, other, inside(search, face, other, pair[0]), along);
@@ -206,7 +206,7 @@ static bool search_side(mel_diagonal_search *search, mel_side side)
     const mel_arc_search how = {
         .replay = search->replay,
         .tolerance = search->opt->tolerance,
-        .per_round = search->opt->search.per_round,
+        .per_round = search->opt->per_round,
         /* A decreasing metric is the negative of an increasing one: all responses inverted. */
         .minimise = search->decreasing != (side == MEL_LOWER),
         .pose = pose_slopes,
@@ -253,7 +253,7 @@ static void pose_match(mel_diagonal_search *search, size_t champion, size_t chal
 static bool find_reference(mel_diagonal_search *search)
 {
     search->reference = 0;
-    for (size_t i = 1; search->opt->search.tournament && i < search->n_classes; i++) {
+    for (size_t i = 1; search->opt->tournament && i < search->n_classes; i++) {
         const mel_preference preference = mel_prefer(search->replay);
         if (preference == MEL_PENDING) {
             pose_match(search, search->reference, i);
@@ -274,7 +274,7 @@ static bool leads_to_end(mel_diagonal_search *search, size_t other, mel_side sid
     mel_turned_face face;
     if (mel_arc_at_end(arc, all))
         return true;
-    if (search->opt->search.tournament || (arc.low == all.low && arc.high == all.high) ||
+    if (search->opt->tournament || (arc.low == all.low && arc.high == all.high) ||
         mel_diagonal_face(&face, search, search->reference, other, NULL) != MEL_OK)
         return false;
     return coincide(mel_diagonal_point(search, face, other, side, arc.low),
@@ -302,8 +302,7 @@ uint32_t mel_diagonal_total(const mel_diagonal_search *search)
     const uint32_t first = search->direction == MEL_DIRECTION_UNKNOWN ? 1 : 0;
     const uint32_t rounds = mel_arc_rounds(shares_of_weight, search->opt->tolerance);
     const uint32_t sides = is_fractional(search) ? 2 : 1;
-    return first + (search->opt->search.tournament ? others : 0) +
-           sides * others * rounds * search->opt->search.per_round;
+    return first + (search->opt->tournament ? others : 0) + sides * others * rounds * search->opt->per_round;
 }
 
 mel_status mel_diagonal_run(mel_diagonal_search *search, bool *pending, mel_error *err)
@@ -331,8 +330,8 @@ mel_status mel_diagonal_line(mel_line *out, mel_diagonal_search *search, size_t 
     const double m = mel_arc_middle(arc);
     mel_point at = mel_diagonal_point(search, face, other, side, m);
     /* A slope within a corner was found by chords through a point inside, not by supporting lines. */
-    if (search->opt->search.tournament && coincide(mel_diagonal_point(search, face, other, side, arc.low),
-                                                   mel_diagonal_point(search, face, other, side, arc.high)))
+    if (search->opt->tournament && coincide(mel_diagonal_point(search, face, other, side, arc.low),
+                                            mel_diagonal_point(search, face, other, side, arc.high)))
         at = inside(search, face, other, at);
     *out = (mel_line){ .m11 = sign_of(side) * m, .m00 = sign_of(side) * (1.0 - m) };
     out->c = out->m11 * at.tp + out->m00 * at.tn;

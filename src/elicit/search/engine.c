@@ -37,14 +37,14 @@ static mel_status solve_fractional(const search_engine *engine, double p[2], dou
                                    mel_error *err)
 {
     const mel_face *face = engine->search.face;
-    const mel_boundary boundary = engine->opt.search.boundary;
+    const mel_boundary boundary = engine->opt.boundary;
     const double positives = mel_face_positives(face), negatives = mel_face_negatives(face);
     const mel_line upper = mel_binary_line(face, boundary, mel_arc_middle(engine->search.upper));
     const mel_line lower = mel_binary_line(face, boundary, mel_arc_middle(engine->search.lower));
-    const bool known = engine->opt.structure.known_p11 >= 0.0;
-    if (!known && engine->opt.search.lfpm == MEL_LFPM_CLOSED)
+    const bool known = engine->opt.known_p11 >= 0.0;
+    if (!known && engine->opt.lfpm == MEL_LFPM_CLOSED)
         return mel_fractional_closed(p, q, q0, upper, lower, positives, negatives, err);
-    double p11 = engine->opt.structure.known_p11;
+    double p11 = engine->opt.known_p11;
     if (!known) {
         const mel_status status =
             mel_binary_grid(&p11, face, boundary, upper, lower, GRID_POINTS, grid_step, err);
@@ -67,7 +67,7 @@ static mel_status fractional_result(const search_engine *engine, mel_metric **me
     const double numerator[2] = { sign * p[0], sign * p[1] };
     const double upper_width = engine->search.upper.high - engine->search.upper.low;
     const double lower_width =
-        engine->opt.structure.known_p11 >= 0.0 ? 0.0 : engine->search.lower.high - engine->search.lower.low;
+        engine->opt.known_p11 >= 0.0 ? 0.0 : engine->search.lower.high - engine->search.lower.low;
     summary->radius = 0.5 * fmax(upper_width, lower_width);
     return mel_metric_fractional(metric, engine->opt.family, &mel_binary_layout, engine->opt.class_names,
                                  MEL_UTILITY, numerator, 0.0, q, q0, err);

@@ -222,8 +222,8 @@ static mel_status fractional_result(faces_engine *engine, const result_room *roo
 {
     const mel_diagonal_search *search = &engine->search;
     double b0 = 0.0;
-    const mel_status status = engine->opt.search.lfpm == MEL_LFPM_CLOSED ? closed_form(engine, room, &b0, err)
-                                                                         : grid_form(engine, room, &b0, err);
+    const mel_status status = engine->opt.lfpm == MEL_LFPM_CLOSED ? closed_form(engine, room, &b0, err)
+                                                                  : grid_form(engine, room, &b0, err);
     if (status != MEL_OK)
         return status;
     if (search->decreasing)

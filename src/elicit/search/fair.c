@@ -59,11 +59,11 @@ static void set_sizes(mel_fair_search *search, const mel_ball *ball, const mel_s
     search->pairs = mel_group_pairs(search->groups);
     search->q = mel_ball_size(ball) / search->groups;
     search->block = search->quadratic ? search->q * search->q : search->q;
-    const bool only_trade_off = opt->structure.known != NULL && !opt->structure.known_costs_only;
-    search->asks_trade_off = opt->search.ask_trade_off || only_trade_off;
-    search->n_sets = only_trade_off ? 0 : opt->structure.equal_pairs ? 1 : search->pairs;
-    search->n_blocks = opt->structure.equal_pairs ? 1 : search->pairs;
-    search->first = search->quadratic || opt->structure.known != NULL ? 0 : 1;
+    const bool only_trade_off = opt->known != NULL && !opt->known_costs_only;
+    search->asks_trade_off = opt->ask_trade_off || only_trade_off;
+    search->n_sets = only_trade_off ? 0 : opt->equal_pairs ? 1 : search->pairs;
+    search->n_blocks = opt->equal_pairs ? 1 : search->pairs;
+    search->first = search->quadratic || opt->known != NULL ? 0 : 1;
     search->per_set = search->quadratic ? mel_quadratic_stations(&search->plan) : 2;
 }
 
@@ -96,14 +96,14 @@ static mel_status make_room(mel_fair_search *search, mel_error *err)
 static mel_status read_known(mel_fair_search *search, mel_error *err)
 {
     const mel_session_options *opt = &search->plan.opt;
-    if (opt->structure.known == NULL)
+    if (opt->known == NULL)
         return MEL_OK;
     const size_t n = search->q + search->pairs * search->block;
-    memcpy(search->known, mel_metric_coefficient(opt->structure.known), n * sizeof *search->known);
+    memcpy(search->known, mel_metric_coefficient(opt->known), n * sizeof *search->known);
     const mel_fair_parts parts = mel_fair_normalise(search->known, search);
     if (!(parts.mistakes > 0.0))
         return mel_fail(err, MEL_EINVAL, "the known metric has no weights of mistakes");
-    if (opt->structure.known_costs_only)
+    if (opt->known_costs_only)
         return MEL_OK;
     if (!(parts.apart > 0.0))
         return mel_fail(err, MEL_EINVAL, "the known metric has no weights of differences between groups");
@@ -238,13 +238,12 @@ static mel_status solve_linear(double *weights, mel_fair_search *search, size_t 
         .share = search->share,
         .side = search->side,
         .cut = alike ? search->cuts : search->cut,
-        .known = opt->structure.known != NULL ? search->known : NULL,
+        .known = opt->known != NULL ? search->known : NULL,
         .sign = search->sign,
         .apart_positive = opt->direction != MEL_DIRECTION_UNKNOWN,
     };
-    return opt->search.join == MEL_JOIN_RATIOS
-               ? mel_fair_linear_ratios(weights, &places, search->slope, err)
-               : mel_fair_linear_squares(weights, &places, search->slope, err);
+    return opt->join == MEL_JOIN_RATIOS ? mel_fair_linear_ratios(weights, &places, search->slope, err)
+                                        : mel_fair_linear_squares(weights, &places, search->slope, err);
 }
 
 /* From a quadratic function of each set, as a quadratic search finds it. */
@@ -280,11 +279,11 @@ static mel_status solve_quadratic(double *weights, mel_fair_search *search, size
         .n_blocks = alike ? 1 : search->n_blocks,
         .share = search->share,
         .cut = alike ? search->cuts : search->cut,
-        .known = opt->structure.known != NULL ? search->known : NULL,
+        .known = opt->known != NULL ? search->known : NULL,
         .step = radius - mel_quadratic_inner(opt, radius),
         .apart_positive = opt->direction != MEL_DIRECTION_UNKNOWN,
     };
-    return opt->search.join == MEL_JOIN_RATIOS || opt->structure.diagonal_b
+    return opt->join == MEL_JOIN_RATIOS || opt->diagonal_b
                ? join_quadratic(weights, search, &sets, err)
                : mel_fair_quadratic_squares(weights, &sets, search->slope, err);
 }
@@ -303,7 +302,7 @@ mel_status mel_fair_solve(double *weights, mel_fair_search *search, size_t n_set
                                                 : solve_linear(weights, search, n_sets, alike, err);
     if (status != MEL_OK)
         return status;
-    for (size_t i = 0; i < q && search->plan.opt.structure.known == NULL; i++)
+    for (size_t i = 0; i < q && search->plan.opt.known == NULL; i++)
         if (search->sign[i] * weights[i] < 0.0)
             weights[i] = 0.0;
     for (size_t p = 1; p < search->pairs && alike; p++)
@@ -394,7 +393,7 @@ static mel_status finish(mel_plan *plan, bool *ended, mel_error *err)
     const mel_arc_search how = {
         .replay = &plan->procedure.replay,
         .tolerance = plan->opt.tolerance,
-        .per_round = plan->opt.search.per_round,
+        .per_round = plan->opt.per_round,
         .pose = pose_trade_off,
         .context = search,
     };
@@ -446,7 +445,7 @@ static mel_status fair_init(mel_fair_search *search, const mel_ball *ball, const
     for (size_t i = 0; i < search->q; i++)
         search->sign[i] = (signed char)-search->sign[i];
     status = read_known(search, err);
-    if (opt->structure.equal_pairs)
+    if (opt->equal_pairs)
         mel_subset_half(search->moves, search->groups);
     else
         mel_subsets(search->moves, search->groups);
@@ -457,7 +456,7 @@ static mel_status fair_init(mel_fair_search *search, const mel_ball *ball, const
     plan->prepare = prepare;
     if (search->asks_trade_off) {
         plan->finish = finish;
-        plan->n_finish = mel_arc_rounds((mel_arc){ 0.0, 1.0 }, opt->tolerance) * opt->search.per_round;
+        plan->n_finish = mel_arc_rounds((mel_arc){ 0.0, 1.0 }, opt->tolerance) * opt->per_round;
     }
     return mel_plan_begin(plan, err);
 }

@@ -134,7 +134,7 @@ static mel_status coefficients(report *r, double *out, mel_error *err)
     if (status != MEL_OK)
         return status;
     mel_fair_parts parts = mel_fair_normalise(out, search);
-    if (search->plan.opt.structure.known != NULL) {
+    if (search->plan.opt.known != NULL) {
         /* Costs that are known wrongly may fit best with the opposite sign: then they fit not at all. */
         if (mel_dot(q, out, search->known) < 0.0)
             parts.mistakes = 0.0;
@@ -142,7 +142,7 @@ static mel_status coefficients(report *r, double *out, mel_error *err)
     }
     const double both = parts.mistakes + parts.apart;
     out[last] = both > 0.0 ? parts.apart / both : r->guess[last];
-    if (!(parts.mistakes > 0.0) && search->plan.opt.structure.known == NULL)
+    if (!(parts.mistakes > 0.0) && search->plan.opt.known == NULL)
         memcpy(out, r->guess, q * sizeof *out);
     if (!(parts.apart > 0.0))
         memcpy(out + q, r->guess + q, (last - q) * sizeof *out);
@@ -252,7 +252,7 @@ static double mistakes_at(const report *r, size_t s)
 {
     const mel_fair_search *search = r->search;
     const size_t q = search->q;
-    const bool known = search->plan.opt.structure.known != NULL;
+    const bool known = search->plan.opt.known != NULL;
     const mel_station *base =
         &search->plan.station[search->quadratic ? s / search->per_set * search->per_set : 0];
     const double *share = share_at(search, s);
@@ -321,7 +321,7 @@ static void narrow_mistakes(const report *r)
         if (station->basis == NULL)
             half = fmin(half, slope_error(station, q) / (least * length));
     }
-    for (size_t i = 0; i < q && search->plan.opt.structure.known == NULL; i++) {
+    for (size_t i = 0; i < q && search->plan.opt.known == NULL; i++) {
         r->low[i] = fmax(r->low[i], r->value[i] - half);
         r->high[i] = fmin(r->high[i], r->value[i] + half);
     }
@@ -354,7 +354,7 @@ static mel_finding judge(const report *r)
     }
     if (no_mistakes(r)) {
         forget(r, 0, q);
-        if (search->plan.opt.structure.known != NULL)
+        if (search->plan.opt.known != NULL)
             set_exactly(r, 0, q, search->known);
         if (search->n_blocks > 1)
             widen(r, q, last);
@@ -393,7 +393,7 @@ static void from_start(const report *r)
     const mel_station *station = search->plan.station;
     const size_t q = search->q;
     forget(r, 0, r->n);
-    if (search->plan.opt.structure.known != NULL)
+    if (search->plan.opt.known != NULL)
         set_exactly(r, 0, q, search->known);
     if (search->first == 0 || !station->reached || station->flat)
         return;

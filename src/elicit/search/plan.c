@@ -21,7 +21,7 @@ mel_status mel_plan_init(mel_plan *plan, const mel_ball *ball, const mel_session
     plan->groups = layout->n_groups > 1 ? layout->n_groups : 1;
     plan->size = mel_ball_size(ball);
     plan->per_group = plan->size / plan->groups;
-    plan->symmetric = opt->search.local == MEL_LOCAL_SYMMETRIC;
+    plan->symmetric = opt->local == MEL_LOCAL_SYMMETRIC;
     return mel_procedure_init(&plan->procedure, plan->size, err);
 }
 

@@ -100,12 +100,11 @@ void mel_terms_clear(mel_terms *terms)
 
 double mel_polynomial_inner(const mel_session_options *opt, double ball_radius)
 {
-    if (opt->search.inner_radius > 0.0)
-        return opt->search.inner_radius;
+    if (opt->inner_radius > 0.0)
+        return opt->inner_radius;
     /* Between opposite points the third derivative turns a slope by about a sixth of the radius' square, on
      * one side the second one by about the radius: well below the tolerance. */
-    const double most =
-        opt->search.local == MEL_LOCAL_SYMMETRIC ? sqrt(0.1 * opt->tolerance) : 0.025 * ball_radius;
+    const double most = opt->local == MEL_LOCAL_SYMMETRIC ? sqrt(0.1 * opt->tolerance) : 0.025 * ball_radius;
     return fmin(most, 0.1 * ball_radius);
 }
 

@@ -16,9 +16,9 @@ double mel_quadratic_inner(const mel_session_options *opt, double ball_radius)
     /* tests/property/test_quadratic_search.c measures both: without noise smaller ones are better (places are
      * farther apart), with noise larger ones. Two points on one side need a small one, since the
      * curvature between them is taken for slope. */
-    if (opt->search.inner_radius > 0.0)
-        return opt->search.inner_radius;
-    return opt->search.local == MEL_LOCAL_SYMMETRIC ? 0.1 * ball_radius : 0.025 * ball_radius;
+    if (opt->inner_radius > 0.0)
+        return opt->inner_radius;
+    return opt->local == MEL_LOCAL_SYMMETRIC ? 0.1 * ball_radius : 0.025 * ball_radius;
 }
 
 /* h, how far the places are from the centre. */
@@ -30,7 +30,7 @@ static double reach(const mel_plan *plan)
 
 size_t mel_quadratic_stations(const mel_plan *plan)
 {
-    return plan->per_group + (plan->opt.structure.diagonal_b ? 1 : 2);
+    return plan->per_group + (plan->opt.diagonal_b ? 1 : 2);
 }
 
 /* Puts the groups that move to o + step e_j (+ step e_other). */
@@ -51,9 +51,9 @@ static void displace(const mel_plan *plan, mel_station *s, double step, size_t j
 static mel_status add_station(mel_plan *plan, const bool *moves, double step, size_t j, mel_error *err)
 {
     const double radius = mel_ball_radius(plan->ball), inner = mel_quadratic_inner(&plan->opt, radius);
-    const bool plane = plan->opt.structure.diagonal_b && step != 0.0;
+    const bool plane = plan->opt.diagonal_b && step != 0.0;
     /* Opposite points may be as far apart as the ball allows. */
-    const bool wide = step == 0.0 && plan->opt.search.inner_radius == 0.0 && plan->symmetric;
+    const bool wide = step == 0.0 && plan->opt.inner_radius == 0.0 && plan->symmetric;
     mel_station *s = NULL;
     const mel_status status =
         mel_plan_add(&s, plan, wide ? radius : inner, plane ? 2 : plan->per_group, plane, err);
@@ -71,8 +71,7 @@ mel_status mel_quadratic_add(mel_plan *plan, const bool *moves, mel_error *err)
     mel_status status = add_station(plan, moves, 0.0, 0, err);
     for (size_t j = 0; j < plan->per_group && status == MEL_OK; j++)
         status = add_station(plan, moves, h, j, err);
-    return status == MEL_OK && !plan->opt.structure.diagonal_b ? add_station(plan, moves, -h, 0, err)
-                                                               : status;
+    return status == MEL_OK && !plan->opt.diagonal_b ? add_station(plan, moves, -h, 0, err) : status;
 }
 
 /* Whether a station's slope is distinguishable from axis j. */
@@ -97,7 +96,7 @@ static bool on_axis(const mel_plan *plan, size_t first, size_t j)
  * tells it. Where d has no rest the place is between two axes instead, and the plane that of these two. */
 void mel_quadratic_prepare(mel_plan *plan, size_t first, size_t at)
 {
-    if (!plan->opt.structure.diagonal_b || at == first)
+    if (!plan->opt.diagonal_b || at == first)
         return;
     const size_t q = plan->per_group, j = at - first - 1, other = (j + 1) % q;
     const mel_station *centre = &plan->station[first];
@@ -174,7 +173,7 @@ static mel_status by_squares(mel_quadratic_found *found, const mel_plan *plan, s
 {
     const size_t q = found->q, size = q + q * q;
     const double h = reach(plan), *centre = mel_ball_centre(plan->ball);
-    shape form = { .q = q, .diagonal = plan->opt.structure.diagonal_b };
+    shape form = { .q = q, .diagonal = plan->opt.diagonal_b };
     for (size_t i = 0; i < n; i++) {
         const mel_station *s = &plan->station[first + i];
         for (size_t j = 0; j < q; j++)
@@ -301,14 +300,14 @@ static mel_status by_ratios(mel_quadratic_found *found, const mel_plan *plan, si
     found->change = mel_alloc(count * size, sizeof *found->change);
     if (found->change == NULL)
         return mel_fail_memory(err, "a quadratic function");
-    solve_ratios(&rows, plan->opt.structure.diagonal_b, found->value);
+    solve_ratios(&rows, plan->opt.diagonal_b, found->value);
     found->known = true;
     for (size_t i = 0; i < n; i++) {
         const mel_station *s = &plan->station[first + i];
         for (size_t turn = 0; turn + 1 < s->n; turn++) {
             double *change = found->change + found->n_changes++ * size;
             mel_axpy(q, 1.0, s->change + turn * q, slope + i * q);
-            solve_ratios(&rows, plan->opt.structure.diagonal_b, change);
+            solve_ratios(&rows, plan->opt.diagonal_b, change);
             mel_axpy(size, -1.0, found->value, change);
             memcpy(slope + i * q, s->slope, q * sizeof *slope);
         }
@@ -323,7 +322,7 @@ static bool has_ratios(const mel_plan *plan, size_t first, size_t n)
     for (size_t i = 0; i < n; i++)
         if (plan->station[first + i].flat)
             return false;
-    for (size_t j = 0; j < plan->per_group && plan->opt.structure.diagonal_b; j++)
+    for (size_t j = 0; j < plan->per_group && plan->opt.diagonal_b; j++)
         if (!on_axis(plan, first, j))
             return false;
     return true;
@@ -370,7 +369,7 @@ mel_status mel_quadratic_solve(mel_quadratic_found *found, const mel_plan *plan,
         status = mel_fail_memory(err, "a quadratic function");
     else if (reached < n && centre->reached)
         memcpy(found->value, centre->slope, q * sizeof *found->value);
-    else if (reached == n && plan->opt.search.join == MEL_JOIN_RATIOS && has_ratios(plan, first, n))
+    else if (reached == n && plan->opt.join == MEL_JOIN_RATIOS && has_ratios(plan, first, n))
         status = by_ratios(found, plan, first, n, room, err);
     else if (reached == n && flat < n)
         status = by_squares(found, plan, first, n, room, at, err);

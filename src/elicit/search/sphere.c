@@ -250,7 +250,7 @@ static void pose_angles(void *context, double from, double to)
 /* The searches of single angles, one after the other: cycles of the best point's, then of the worst's. */
 static size_t steps_per_side(const mel_sphere_search *search)
 {
-    return search->opt->search.cycles * (search->n - 1);
+    return search->opt->cycles * (search->n - 1);
 }
 
 static size_t n_steps(const mel_sphere_search *search)
@@ -261,13 +261,13 @@ static size_t n_steps(const mel_sphere_search *search)
 static size_t angle_of_step(const mel_sphere_search *search, size_t step)
 {
     const size_t turn = step % (search->n - 1);
-    return search->opt->search.first_angle_first ? turn : search->n - 2 - turn;
+    return search->opt->first_angle_first ? turn : search->n - 2 - turn;
 }
 
 /* The angles where earlier steps left them, and where they start before the first cycle has reached them. */
 static void restore_angles(const mel_sphere_search *search, const mel_arc *arcs, size_t step, size_t moving)
 {
-    const bool forwards = search->opt->search.first_angle_first;
+    const bool forwards = search->opt->first_angle_first;
     for (size_t i = 0; i + 1 < search->n; i++) {
         const bool searched = step >= search->n - 1 || (forwards ? i < moving : i > moving);
         search->angle[i] = searched ? mel_arc_middle(arcs[i]) : forwards ? even_angle(search, i) : half_pi;
@@ -289,7 +289,7 @@ static bool search_angle(mel_sphere_search *search)
     const mel_arc_search how = {
         .replay = search->replay,
         .tolerance = search->opt->tolerance,
-        .per_round = search->opt->search.per_round,
+        .per_round = search->opt->per_round,
         .minimise = worst,
         .pose = pose_angles,
         .context = &angle,
@@ -309,7 +309,7 @@ uint32_t mel_sphere_total(const mel_sphere_search *search)
         total += search->given[i] == 0 ? 1.0 : 0.0;
     total += search->verify ? 1.0 : 0.0;
     const uint32_t rounds = mel_arc_rounds(quadrant, search->opt->tolerance);
-    total += (double)n_steps(search) * rounds * search->opt->search.per_round;
+    total += (double)n_steps(search) * rounds * search->opt->per_round;
     return total < (double)UINT32_MAX ? (uint32_t)total : UINT32_MAX;
 }
 

@@ -143,8 +143,8 @@ mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_
         return mel_fail_memory(err, "the questions");
     r->f = f;
     r->whole.f = f;
-    r->whole.people = opt->active.people > 0 ? opt->active.people : people_for(space);
-    r->for_rule = opt->active.until == MEL_UNTIL_RULE;
+    r->whole.people = opt->people > 0 ? opt->people : people_for(space);
+    r->for_rule = opt->until == MEL_UNTIL_RULE;
     r->count = samples;
     r->n_trivial = f->layout.n_classes;
     mel_status status = make_room(r, f) ? MEL_OK : mel_fail_memory(err, "the questions");
