@@ -74,7 +74,7 @@ static mel_status parse_epsilons(work *w, const cli_optimise_args *args, mel_err
     w->epsilon[0] = args->labels_only ? 0.3 : w->opt.epsilon;
     for (size_t i = 0; i < args->epsilon.n; i++) {
         char *end = NULL;
-        w->epsilon[i] = strtod(args->epsilon.item[i], &end);
+        w->epsilon[i] = mel_to_double(args->epsilon.item[i], &end);
         if (end == args->epsilon.item[i] || *end != '\0' || !(w->epsilon[i] > 0.0 && w->epsilon[i] <= 1.0))
             return cli_fail(err, MEL_EINVAL, "--epsilon %s: expected a number above 0, at most 1",
                             args->epsilon.item[i]);

@@ -200,7 +200,7 @@ static mel_status add_rbf(mel_weight_basis *basis, const char *text, const basis
     mel_status status = mel_names_split(&word, &n, text, "basis", err);
     if (status != MEL_OK)
         return status;
-    const double width = strtod(word[0], &end);
+    const double width = mel_to_double(word[0], &end);
     known = *end == '\0' && end != word[0];
     for (size_t i = 1; i < n; i++) {
         squared = squared && strcmp(word[i], "unsquared") != 0;

@@ -25,7 +25,7 @@ mel_status cli_write_svg(const char *path, const char *svg, mel_error *err)
 static double height_of(const char *svg)
 {
     const char *at = strstr(svg, " height=\"");
-    return at != NULL ? strtod(at + strlen(" height=\""), NULL) : (double)CLI_PANEL;
+    return at != NULL ? mel_to_double(at + strlen(" height=\""), NULL) : (double)CLI_PANEL;
 }
 
 /* The outermost element gets a position. */

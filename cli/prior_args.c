@@ -21,7 +21,7 @@ static mel_status read_one(double *share, bool *given, char *text, const mel_pro
     if (i == p->n_classes)
         return cli_fail(err, MEL_EINVAL, "--class-prior: there is no class \"%s\"; there are %s", text,
                         mel_name_list(p->n_classes, p->class_name).text);
-    share[i] = strtod(sign + 1, &end) / (*end == '%' ? 100.0 : 1.0);
+    share[i] = mel_to_double(sign + 1, &end) / (*end == '%' ? 100.0 : 1.0);
     if (end == sign + 1 || (*end != '\0' && strcmp(end, "%") != 0) || !(share[i] > 0.0 && share[i] < 1.0))
         return cli_fail(err, MEL_EINVAL,
                         "--class-prior: the share of \"%s\" must be between 0 and 1, not \"%s\"", text,

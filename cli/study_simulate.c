@@ -33,7 +33,7 @@ static mel_status read_metric(json_t **out, const char *given, mel_error *err)
     if (given == NULL)
         return MEL_OK;
     char *end = NULL, *text = NULL;
-    const double ratio = strtod(given, &end);
+    const double ratio = mel_to_double(given, &end);
     if (end != given && *end == '\0' && ratio > 0.0 && isfinite(ratio)) {
         *out = json_real(ratio);
         return MEL_OK;

@@ -8,7 +8,6 @@
 
 #include "base/buffer.h"
 #include "base/internal.h"
-#include "base/number_text.h"
 
 #include <math.h>
 #include <stdlib.h>

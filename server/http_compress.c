@@ -24,7 +24,7 @@ static bool takes_gzip(const char *accepted)
         const char *rest = at + n, *end = rest + strcspn(rest, ",");
         const char *weight = strstr(rest, "q=");
         if (gzip)
-            return weight == NULL || weight >= end || strtod(weight + 2, NULL) > 0.0;
+            return weight == NULL || weight >= end || mel_to_double(weight + 2, NULL) > 0.0;
         at = end;
     }
     return false;

@@ -22,7 +22,7 @@ static bool is_called(const char *name, const char *text, double number)
     char *end = NULL;
     if (text != NULL)
         return strcmp(name, text) == 0;
-    const double value = strtod(name, &end);
+    const double value = mel_to_double(name, &end);
     return end != name && *end == '\0' && value == number;
 }
 

@@ -19,6 +19,8 @@ ROOMS = ["base", "data", "model", "space", "problem", "metric", "oracle", "elici
 STRANGERS = {("metric", "space"), ("metric", "problem")}
 PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space", "certainty": "classify", "trust": "classify"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("
+# These obey the locale of the program that the library is part of; base/number_text.h has what does not.
+OF_LOCALE = r"\b(?:strtod|strtof|v\w*printf)\s*\(|\b(?:snprintf|fprintf|sscanf)\s*\([^;]*?%[-+ #0-9.*l]*[aefgAEFG]\b"
 SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"
 FINDINGS = r"\b(mel_(?:closest_metrics|cost_ratio_is_wide|session_weight_ratio|metric_words|metric_threshold|finding_text))\s*\("
 # What a report leaves to others.
@@ -57,6 +59,10 @@ def check_banned(files):
                 found.append(f"{path.relative_to(ROOT)}:{number}: setlocale: the C locale is assumed everywhere")
             if re.search(r"\bgoto\b", line):
                 found.append(f"{path.relative_to(ROOT)}:{number}: goto")
+        if path.relative_to(ROOT).parts[0] == "src" and path.stem != "number_text":
+            text = path.read_text()
+            found += [f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, m.start()) + 1}: obeys the locale: {m.group().split('(')[0]}"
+                      for m in re.finditer(OF_LOCALE, text)]
     return found
 
 

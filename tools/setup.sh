@@ -8,7 +8,7 @@ build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev
 python="$build python3-dev python3-cffi python3-build python3-setuptools python3-wheel python3-pip python3-numpy"
 test="$python g++ clang clang-format clang-tidy libomp-dev libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
       python3-pandas python3-matplotlib python3-pytest mypy groff-base man-db postgresql chromium-headless-shell
-      openssl libopenmpi-dev openmpi-bin python3-distributed nginx-light caddy haproxy pgbouncer sqlite3 python3-markdown codespell"
+      openssl libopenmpi-dev openmpi-bin python3-distributed nginx-light caddy haproxy pgbouncer sqlite3 python3-markdown codespell locales qemu-user"
 bench="$test"
 repro="$bench python3-xgboost umap-learn"
 site="python3 python3-markdown"

@@ -82,12 +82,12 @@ void mel_buffer_vprintf(mel_buffer *buf, const char *fmt, va_list args)
     va_list again;
     va_copy(again, args);
     const size_t room = buf->capacity - buf->size;
-    const int n = vsnprintf(room != 0 ? buf->data + buf->size : NULL, room, fmt, args);
+    const int n = mel_vprint(room != 0 ? buf->data + buf->size : NULL, room, fmt, args);
     const bool fits = n >= 0 && (size_t)n < room;
     if (n < 0)
         buf->status = MEL_ELIMIT; /* longer than an int can say */
     else if (!fits && reserve(buf, (size_t)n))
-        (void)vsnprintf(buf->data + buf->size, (size_t)n + 1, fmt, again);
+        (void)mel_vprint(buf->data + buf->size, (size_t)n + 1, fmt, again);
     va_end(again);
     if (buf->status == MEL_OK)
         buf->size += (size_t)n;

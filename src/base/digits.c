@@ -36,9 +36,9 @@ mel_digits mel_digits_fixed(double x, int decimals)
     if (!isfinite(x))
         return (mel_digits){ "?" };
     if (fabs(x) >= 1e15)
-        (void)snprintf(text, sizeof text, "%.6e", x);
+        (void)mel_print(text, sizeof text, "%.6e", x);
     else
-        (void)snprintf(text, sizeof text, "%.*f", decimals < 0 ? 0 : decimals > 12 ? 12 : decimals, x);
+        (void)mel_print(text, sizeof text, "%.*f", decimals < 0 ? 0 : decimals > 12 ? 12 : decimals, x);
     mel_digits out = plain(text);
     if (out.text[0] == '-' && is_zero(out.text))
         memmove(out.text, out.text + 1, strlen(out.text));
@@ -81,7 +81,7 @@ mel_digits mel_digits_significant(double x, int digits)
     const double size = fabs(x);
     if (size >= 1e6 || size < 1e-4) {
         char text[64];
-        (void)snprintf(text, sizeof text, "%.*e", digits - 1, x);
+        (void)mel_print(text, sizeof text, "%.*e", digits - 1, x);
         mel_digits out = plain(text);
         return with_minus(out);
     }

@@ -82,7 +82,7 @@ mel_status mel_error_put(mel_error *err, mel_status code, const char *fmt, ...)
     va_list args;
     va_start(args, fmt);
     err->code = code;
-    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
+    (void)mel_vprint(err->text, sizeof err->text, fmt, args);
     va_end(args);
     mel_error_mend(err);
     return code;
@@ -96,7 +96,7 @@ mel_status mel_error_prefix(mel_error *err, mel_status code, const char *fmt, ..
     memcpy(inner, err->text, sizeof inner);
     va_list args;
     va_start(args, fmt);
-    const int length = vsnprintf(err->text, sizeof err->text, fmt, args);
+    const int length = mel_vprint(err->text, sizeof err->text, fmt, args);
     va_end(args);
     const size_t room =
         length >= 0 && (size_t)length < sizeof err->text ? sizeof err->text - (size_t)length : 0;

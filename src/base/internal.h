@@ -4,6 +4,7 @@
 
 #include "base/layout.h"
 #include "base/names.h"
+#include "base/number_text.h"
 #include "base/rng.h"
 
 #include <stdarg.h>

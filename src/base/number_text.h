@@ -1,16 +1,18 @@
-/* Numbers as texts that read back to the same bits, whatever the locale. */
+/* Numbers to texts and back with a decimal point, whatever the locale of the program that the library is part
+ * of. */
 #ifndef MEL_BASE_NUMBER_TEXT_H
 #define MEL_BASE_NUMBER_TEXT_H
 
-#include <locale.h>
+#include "melicit/base.h"
 
-/* The calling thread's locale becomes "C" until mel_leave_c_locale. (A newlocale that fails gives 0, and
- * uselocale(0) changes nothing; for "C" it needs no memory.) */
-typedef struct {
-    locale_t c, before;
-} mel_locale_pair;
-mel_locale_pair mel_enter_c_locale(void);
-void mel_leave_c_locale(mel_locale_pair pair);
+#include <stdarg.h>
+#include <stddef.h>
+
+/* strtod. */
+double mel_to_double(const char *text, char **end);
+/* snprintf and vsnprintf. */
+MEL_PRINTF(3, 4) int mel_print(char *out, size_t size, const char *fmt, ...);
+MEL_PRINTF(3, 0) int mel_vprint(char *out, size_t size, const char *fmt, va_list args);
 
 enum { MEL_NUMBER_TEXT = 32 };
 /* The shortest of 15, 16 or 17 significant digits that reads back to the same bits; "0" for -0. */

@@ -14,7 +14,7 @@ static bool parse(double *value, size_t n, const char *text)
     for (size_t i = 0; i < n; i++) {
         char *end = NULL;
         errno = 0;
-        value[i] = strtod(at, &end);
+        value[i] = mel_to_double(at, &end);
         if (end == at || errno != 0 || !isfinite(value[i]) || *end != (i + 1 < n ? ',' : '\0'))
             return false;
         at = end + 1;

@@ -99,7 +99,7 @@ static mel_status read_bound(mel_limit *out, const char *at, const char *text, m
     memcpy(number, at + 1, n);
     number[n] = '\0';
     char *end = NULL;
-    out->bound = strtod(number, &end) / (percent ? 100.0 : 1.0);
+    out->bound = mel_to_double(number, &end) / (percent ? 100.0 : 1.0);
     return *end == '\0' && out->bound >= 0.0 && out->bound <= 1.0
                ? MEL_OK
                : mel_fail(err, MEL_EINVAL, "%s: expected a number from 0 to 1 or a percentage",

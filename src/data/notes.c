@@ -41,7 +41,7 @@ mel_status mel_notes_warn(mel_notes *notes, mel_error *err, const char *fmt, ...
     char sentence[LONGEST];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(sentence, sizeof sentence, fmt, args);
+    (void)mel_vprint(sentence, sizeof sentence, fmt, args);
     va_end(args);
     return add(notes, sentence, err);
 }
@@ -51,7 +51,7 @@ mel_status mel_notes_how(mel_notes *notes, mel_error *err, const char *fmt, ...)
     char sentence[LONGEST];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(sentence, sizeof sentence, fmt, args);
+    (void)mel_vprint(sentence, sizeof sentence, fmt, args);
     va_end(args);
     free(notes->how);
     notes->how = mel_strdup(sentence);

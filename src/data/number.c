@@ -69,14 +69,6 @@ bool mel_number_round(uint64_t w, int64_t exponent, double *value)
     return true;
 }
 
-static double convert_slowly(const char *text)
-{
-    const mel_locale_pair pair = mel_enter_c_locale();
-    const double value = strtod(text, NULL);
-    mel_leave_c_locale(pair);
-    return value;
-}
-
 /* More digits than fit: the first 19 that count, and how far the rest moves the exponent. True when
  * any were left out. */
 static bool leading_digits(const char *p, uint64_t *w, int64_t *exponent)
@@ -167,7 +159,7 @@ const char *mel_number_scan(const char *p, double *value)
     }
     double size;
     if (!convert(w, exponent + written, more, &size)) {
-        *value = convert_slowly(start);
+        *value = mel_to_double(start, NULL);
         return p;
     }
     *value = negative ? -size : size;

@@ -15,14 +15,14 @@ static size_t add_rule(char *note, size_t used, mel_rule rule, double share, con
     const char *separator = used == 0 ? "" : "; ", *side = rule.inverted ? "<" : ">=";
     int n = 0;
     if (yes == NULL)
-        n = snprintf(note + used, room, "%s%.4g: positive when score %s %.6g", separator, share, side,
-                     rule.threshold);
+        n = mel_print(note + used, room, "%s%.4g: positive when score %s %.6g", separator, share, side,
+                      rule.threshold);
     else if (isinf(rule.threshold))
-        n = snprintf(note + used, room, "%s%.4g: always %.40s", separator, share,
-                     (rule.threshold < 0.0) != rule.inverted ? yes : no);
+        n = mel_print(note + used, room, "%s%.4g: always %.40s", separator, share,
+                      (rule.threshold < 0.0) != rule.inverted ? yes : no);
     else
-        n = snprintf(note + used, room, "%s%.4g: %.40s when its share of both %s %.6g, else %.40s", separator,
-                     share, yes, side, rule.threshold, no);
+        n = mel_print(note + used, room, "%s%.4g: %.40s when its share of both %s %.6g, else %.40s",
+                      separator, share, yes, side, rule.threshold, no);
     return n > 0 ? used + (size_t)n : used;
 }
 

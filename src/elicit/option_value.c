@@ -116,12 +116,12 @@ static void print_range(char *text, size_t size, const mel_option *row)
     const char *what = row->type == MEL_OPTION_WHOLE ? "a whole number" : "a number";
     const bool open_end = row->high >= 1e15;
     if (open_end && row->above_low)
-        (void)snprintf(text, size, "%s above %.15g", what, row->low);
+        (void)mel_print(text, size, "%s above %.15g", what, row->low);
     else if (open_end)
-        (void)snprintf(text, size, "%s %.15g or more", what, row->low);
+        (void)mel_print(text, size, "%s %.15g or more", what, row->low);
     else
-        (void)snprintf(text, size, "%s %s %.15g %s %.15g", what, row->above_low ? "above" : "from", row->low,
-                       row->below_high ? "to below" : "to", row->high);
+        (void)mel_print(text, size, "%s %s %.15g %s %.15g", what, row->above_low ? "above" : "from", row->low,
+                        row->below_high ? "to below" : "to", row->high);
 }
 
 static void print_expected(char text[MEL_OPTION_EXPECTS], const mel_option *row)

@@ -29,9 +29,9 @@ void mel_named_title(char *title, size_t n, mel_named metric, double parameter)
     if ((unsigned)metric >= N_NAMED)
         (void)snprintf(title, n, "unknown");
     else if (metric == MEL_NAMED_FBETA)
-        (void)snprintf(title, n, "F%g", parameter);
+        (void)mel_print(title, n, "F%g", parameter);
     else if (metric == MEL_NAMED_WEIGHTED_ACCURACY)
-        (void)snprintf(title, n, "weighted accuracy %.4g:1", parameter);
+        (void)mel_print(title, n, "weighted accuracy %.4g:1", parameter);
     else
         (void)snprintf(title, n, "%s", named[metric].title);
 }

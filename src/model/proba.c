@@ -70,7 +70,7 @@ static mel_status check_column(size_t *place, const mel_table *table, size_t col
         if (isnan(p[i]))
             return refuse(table, i, column, "no number", err);
         char why[96];
-        (void)snprintf(why, sizeof why, "%.17g is not within 0 and 1", p[i]);
+        (void)mel_print(why, sizeof why, "%.17g is not within 0 and 1", p[i]);
         return refuse(table, i, column, why, err);
     }
     return MEL_OK;

@@ -51,12 +51,12 @@ static void identify(char digest[MEL_DIGEST_HEX], const mel_run *r, double first
     char text[512], rows[MEL_DIGEST_HEX];
     mel_digest(r->w.train_total, size->k * size->n_directions * size->n_basis * sizeof *r->w.train_total,
                rows);
-    (void)snprintf(text, sizeof text,
-                   "%zu %zu %zu %zu %zu %zu %zu %.17g %.17g %d %d %d %d %d %d %d %u %.17g %.17g %d %llu %s",
-                   size->k, size->n_basis, size->n_directions, size->n_groups, r->w.n_cells, n_train,
-                   r->w.validation->n_rows, first, opt->epsilon, (int)opt->step, (int)opt->shape,
-                   (int)opt->probes, (int)opt->scale, opt->known, opt->plug_in, opt->labels_only, opt->draws,
-                   opt->rank_tolerance, opt->shift, opt->values, (unsigned long long)opt->seed, rows);
+    (void)mel_print(text, sizeof text,
+                    "%zu %zu %zu %zu %zu %zu %zu %.17g %.17g %d %d %d %d %d %d %d %u %.17g %.17g %d %llu %s",
+                    size->k, size->n_basis, size->n_directions, size->n_groups, r->w.n_cells, n_train,
+                    r->w.validation->n_rows, first, opt->epsilon, (int)opt->step, (int)opt->shape,
+                    (int)opt->probes, (int)opt->scale, opt->known, opt->plug_in, opt->labels_only, opt->draws,
+                    opt->rank_tolerance, opt->shift, opt->values, (unsigned long long)opt->seed, rows);
     mel_digest(text, strlen(text), digest);
 }
 

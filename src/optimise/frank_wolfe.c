@@ -430,9 +430,9 @@ static mel_status follow(mel_optimise_result *out, mel_run *r, const mel_weight_
     for (uint32_t t = out->iterations; t < last && status == MEL_OK && !flat; t++) {
         char what[96], gap[32] = ""; /* there is none before the first iteration */
         if (isfinite(out->gap))
-            (void)snprintf(gap, sizeof gap, ", gap %.2g", out->gap);
-        (void)snprintf(what, sizeof what, "iteration %lu of %lu, value %.6g%s", (unsigned long)t + 1,
-                       (unsigned long)last, r->now.value, gap);
+            (void)mel_print(gap, sizeof gap, ", gap %.2g", out->gap);
+        (void)mel_print(what, sizeof what, "iteration %lu of %lu, value %.6g%s", (unsigned long)t + 1,
+                        (unsigned long)last, r->now.value, gap);
         status = mel_report_progress(&r->w.opt.progress, what, (double)t / last, err);
         if (status == MEL_OK)
             status = iterate(&flat, out, r, t, err);

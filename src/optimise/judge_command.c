@@ -134,7 +134,7 @@ static mel_status take_number(double *out, mel_judge_command *j, size_t n, mel_e
     char text[MEL_MAX_SAID + 1], *end = text;
     memcpy(text, j->talk.said, n);
     text[n] = '\0';
-    *out = strtod(text, &end);
+    *out = mel_to_double(text, &end);
     const bool number = end != text && end[strspn(end, " \t\r")] == '\0';
     mel_talk_used(&j->talk, n);
     if (!number)

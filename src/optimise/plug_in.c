@@ -123,9 +123,9 @@ static void begin_line(search *s, const double *gain, size_t j, bool pair)
 static mel_status tell(const search *s, size_t j, bool pair, mel_error *err)
 {
     char what[96];
-    (void)snprintf(what, sizeof what, "iteration %lu, gain of class %zu%s, value %.6g",
-                   (unsigned long)s->found->iterations, j + 1, pair ? " against class 1" : "",
-                   s->found->best);
+    (void)mel_print(what, sizeof what, "iteration %lu, gain of class %zu%s, value %.6g",
+                    (unsigned long)s->found->iterations, j + 1, pair ? " against class 1" : "",
+                    s->found->best);
     return mel_report_progress(s->progress, what, (double)(s->found->iterations - 1) / s->most_lines, err);
 }
 

@@ -11,7 +11,7 @@
 static bool parse_value(double *out, const char *text)
 {
     char *end;
-    *out = strtod(text, &end);
+    *out = mel_to_double(text, &end);
     return *text != '\0' && text[strspn(text, "0123456789+-.eE")] == '\0' && *end == '\0' && isfinite(*out);
 }
 

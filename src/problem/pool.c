@@ -131,7 +131,7 @@ static char *name_of(const mel_table *table, size_t row)
         return mel_strdup(mel_table_category(table, column, code[row]));
     char number[32];
     if (value != NULL && isfinite(value[row]))
-        (void)snprintf(number, sizeof number, "%.15g", value[row]);
+        (void)mel_print(number, sizeof number, "%.15g", value[row]);
     else
         (void)snprintf(number, sizeof number, "%zu", row + 1);
     return mel_strdup(number);

@@ -35,7 +35,7 @@ static const char *true_class(char number[32], const long_form *f, size_t row)
     const uint32_t *code = mel_table_codes(f->table, f->truth);
     if (code != NULL)
         return code[row] != MEL_MISSING ? mel_table_category(f->table, f->truth, code[row]) : "";
-    (void)snprintf(number, 32, "%.15g", mel_table_numbers(f->table, f->truth)[row]);
+    (void)mel_print(number, 32, "%.15g", mel_table_numbers(f->table, f->truth)[row]);
     return number;
 }
 
@@ -122,7 +122,7 @@ static void add_quoted(mel_buffer *out, const char *text)
 static void add_number(mel_buffer *out, double value)
 {
     char text[40];
-    (void)snprintf(text, sizeof text, "%.17g", value);
+    (void)mel_print(text, sizeof text, "%.17g", value);
     char *comma = strchr(text, ',');
     if (comma != NULL)
         *comma = '.';

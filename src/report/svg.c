@@ -29,7 +29,7 @@ void mel_figure_refuse(mel_figure *fig, mel_status code, const char *fmt, ...)
     if (fig->failure.code != MEL_OK)
         return;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
+    (void)mel_vprint(text, sizeof text, fmt, args);
     va_end(args);
     (void)mel_fail(&fig->failure, code, "%s", text);
 }

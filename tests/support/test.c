@@ -1,12 +1,21 @@
 /* What every test program includes: cmocka, comparisons of doubles, temporary files, data sets. */
 #include "support/test.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* The program that the library is part of may have chosen a locale (tests/system/test_locale.py). */
+__attribute__((constructor)) static void choose_locale(void)
+{
+    const char *name = getenv("MELICIT_TEST_LOCALE");
+    if (name != NULL && setlocale(LC_NUMERIC, name) == NULL)
+        abort();
+}
 
 void test_close(double got, double want, double tolerance, const char *what, const char *file, int line)
 {

@@ -5,7 +5,6 @@
 #include "base/rng.h"
 #include "metric/shared.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -489,24 +488,6 @@ static void test_manual(void **state)
     assert_int_equal(examples, 5);
 }
 
-static void test_locale_does_not_matter(void **state)
-{
-    (void)state;
-    /* A locale with a decimal comma, where one is installed; the text must not change anywhere. */
-    static const char *const comma[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "C.UTF-8" };
-    const char *got = NULL;
-    for (size_t i = 0; got == NULL && i < COUNT(comma); i++)
-        got = setlocale(LC_ALL, comma[i]);
-    print_message("  locale %s\n", got != NULL ? got : "C");
-    mel_metric *metric = read_text(START "\"coefficients\": {\"a\": [1.25, 0.5]}}");
-    char *text = NULL;
-    assert_ok(mel_metric_to_json(&text, metric, NULL), NULL);
-    assert_non_null(strstr(text, "[1.25, 0.5]"));
-    free(text);
-    mel_metric_free(metric);
-    setlocale(LC_ALL, "C");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -519,7 +500,6 @@ int main(void)
         cmocka_unit_test(test_few_bytes_ask_for_little_memory),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_manual),
-        cmocka_unit_test(test_locale_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

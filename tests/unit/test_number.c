@@ -1,9 +1,8 @@
-/* Numbers in texts: hard cases of rounding, forms, printing, other locales. */
+/* Numbers in texts: hard cases of rounding, forms, printing. */
 #include "support/test.h"
 
 #include "data/number.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -229,27 +228,13 @@ static void test_print(void **state)
     }
 }
 
-/* Where a locale with a decimal comma is installed, it changes nothing. */
-static void test_locale(void **state)
-{
-    (void)state;
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL && setlocale(LC_ALL, "fr_FR.UTF-8") == NULL)
-        skip();
-    double value;
-    char text[MEL_NUMBER_TEXT];
-    assert_int_equal(mel_number_parse("9007199254740993.5e-3", 21, &value), MEL_NUMBER_FINITE);
-    mel_number_print(text, 0.5);
-    setlocale(LC_ALL, "C");
-    assert_true(value == 9007199254740.9935);
-    assert_string_equal(text, "0.5");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hard_cases),     cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_long_exponents), cmocka_unit_test(test_print),
-        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_hard_cases),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_long_exponents),
+        cmocka_unit_test(test_print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Problems from descriptions: what is refused, what is made, and that a description makes the same again. */
 #include "base/digest.h"
 #include "base/names.h"
+#include "base/number_text.h"
 #include "problem/shared.h"
 #include "support/test.h"
 
@@ -261,10 +262,10 @@ static void test_upload_is_file(void **state)
     assert_true(mel_ball_radius(file->ball) == mel_ball_radius(upload->ball));
     assert_true(file->how.direction != NULL && upload->how.radius > 0.0);
     /* a session that goes on does not search again */
-    (void)snprintf(text, sizeof text,
-                   "{\"data\": \"upload:table\", \"label\": \"sick\", \"group\": \"sex\", \"found_radius\": "
-                   "%.17g}",
-                   mel_ball_radius(file->ball));
+    (void)mel_print(text, sizeof text,
+                    "{\"data\": \"upload:table\", \"label\": \"sick\", \"group\": \"sex\", \"found_radius\": "
+                    "%.17g}",
+                    mel_ball_radius(file->ball));
     mel_problem *again = made(text, MEL_FAMILY_FAIR_LINEAR);
     assert_true(mel_ball_radius(again->ball) == mel_ball_radius(file->ball));
     assert_null(again->how.direction);

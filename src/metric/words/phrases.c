@@ -10,7 +10,7 @@
 void mel_words_ratio_text(char text[MEL_WORDS_NUMBER], double x, int extra)
 {
     if (x >= 1e9) {
-        (void)snprintf(text, MEL_WORDS_NUMBER, "%.2g", x);
+        (void)mel_print(text, MEL_WORDS_NUMBER, "%.2g", x);
         return;
     }
     int decimals = x >= 9.95 ? 0 : 1;
@@ -20,7 +20,7 @@ void mel_words_ratio_text(char text[MEL_WORDS_NUMBER], double x, int extra)
         const double step = pow(10.0, floor(log10(x)) - 2.0);
         x = round(x / step) * step;
     }
-    (void)snprintf(text, MEL_WORDS_NUMBER, "%.*f", decimals + extra, x);
+    (void)mel_print(text, MEL_WORDS_NUMBER, "%.*f", decimals + extra, x);
     char *point = strpbrk(text, ".,");
     if (point == NULL)
         return;
