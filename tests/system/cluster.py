@@ -31,7 +31,7 @@ def replaced(path, pairs):
     return text
 
 
-def wait_for(port, seconds=20):
+def wait_for(port, seconds=300):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -73,7 +73,7 @@ class Database(Postgres):
 
     def stop(self):
         self.pooler.terminate()
-        self.pooler.wait(20)
+        self.pooler.wait(600)
         self.remove()
 
 
@@ -92,4 +92,4 @@ class Proxy:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(600)

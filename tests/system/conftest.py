@@ -140,7 +140,7 @@ class Melicit:
     def __init__(self, folder):
         self.folder = folder
 
-    def __call__(self, *args, stdin="", env=None, timeout=120):
+    def __call__(self, *args, stdin="", env=None, timeout=900):
         done = subprocess.run(
             [str(PROGRAM), *map(str, args)],
             input=stdin if isinstance(stdin, bytes) else stdin.encode(),
@@ -151,7 +151,7 @@ class Melicit:
         )
         return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def shell(self, line, timeout=120):
+    def shell(self, line, timeout=900):
         done = subprocess.run(
             ["bash", "-c", line],
             stdin=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ def environment(**more):
     return {**env, "PYTHONPATH": str(SITE), "PYTHONDONTWRITEBYTECODE": "1", "OMP_WAIT_POLICY": "passive", **more}
 
 
-def run(*args, timeout=240, **more):
+def run(*args, timeout=900, **more):
     """A Python of its own that takes warnings for errors."""
     return subprocess.run(
         [sys.executable, "-W", "error", *map(str, args)],

@@ -82,7 +82,7 @@ class Server:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(timeout=30 * SLOW)
+        code = self.process.wait(timeout=600)
         said = self.process.stderr.read()
         self.close_pipes()
         assert code == 0 and said == "", (code, said)
@@ -130,7 +130,7 @@ class Server:
 class Client:
     """A browser, as far as cookies and CSRF tokens go."""
 
-    def __init__(self, port, timeout=60):
+    def __init__(self, port, timeout=300):
         self.port, self.timeout = port, timeout
         self.cookies, self.csrf, self.connection, self.headers = {}, "first", None, {}
 
@@ -289,15 +289,26 @@ def page_request(address, body=None):
     """What the page of `melicit serve --questions` and `optimise --oracle browser` sends: status and JSON."""
     data = None if body is None else json.dumps(body).encode()
     try:
-        with DIRECT.open(urllib.request.Request(address, data, {"Content-Type": "application/json"}), timeout=30) as reply:
+        with DIRECT.open(urllib.request.Request(address, data, {"Content-Type": "application/json"}), timeout=300) as reply:
             return reply.status, json.load(reply)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
 
 
+def survey_of(researcher, study):
+    """What the server knows of a study once it has found out about everybody, which it does in pieces."""
+    end = time.monotonic() + 300
+    while time.monotonic() < end:
+        told = researcher.get(f"/api/admin/studies/{study}")[1]
+        if told["complete"] and told["pooled"] is not None:
+            return told
+        time.sleep(0.02)
+    raise AssertionError("the survey is not complete")
+
+
 def open_question(url):
     """The one that is open now, or that there are no more."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 300
     while time.monotonic() < end:
         state = page_request(url + "question")[1]
         if "waiting" not in state:

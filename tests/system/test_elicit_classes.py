@@ -213,7 +213,7 @@ def test_killed_session_goes_on(melicit):
              "cmd:exec /usr/bin/python3 respondent.py", "--assume", "none", "--tolerance", "1e-4", "--json"]
     env = environment()
     start = time.monotonic()
-    straight = subprocess.run([*words, "--session", "whole.jsonl"], capture_output=True, cwd=melicit.folder, env=env, timeout=120)
+    straight = subprocess.run([*words, "--session", "whole.jsonl"], capture_output=True, cwd=melicit.folder, env=env, timeout=600)
     seconds = time.monotonic() - start
     assert straight.returncode == 0, straight.stderr
     for i in range(8):
@@ -222,7 +222,7 @@ def test_killed_session_goes_on(melicit):
         time.sleep(seconds * (0.3 + 0.08 * i))
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    done = subprocess.run([*words, "--session", "s.jsonl"], capture_output=True, cwd=melicit.folder, env=env, timeout=120)
+    done = subprocess.run([*words, "--session", "s.jsonl"], capture_output=True, cwd=melicit.folder, env=env, timeout=600)
     assert done.returncode == 0, done.stderr
     asked = [[(x["a"], x["b"], x["answer"]) for x in map(json.loads, (melicit.folder / name).read_text().splitlines()[1:])]
              for name in ("whole.jsonl", "s.jsonl")]

@@ -42,7 +42,7 @@ def test_interrupt_of_plug_in(work):
     process, lingers = begin_lingering(work, *FILES, "--metric", "cmd:sh slow.sh; true", "--method", "plug-in", "--time-limit", "500", "--out",
                                        "c.json", "--json")
     os.kill(process.pid, signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 5, out
     result = json.loads(out)
     assert (result["end"], result["iterations"], result["queries"], result["value"]) == ("stopped", 1, 10, 0.19)
@@ -63,7 +63,7 @@ def test_progress_of_plug_in(work):
         with contextlib.suppress(OSError):  # the other end is closed
             while os.read(master, 1000):
                 pass
-        process.wait(timeout=60)
+        process.wait(timeout=300)
     os.close(master)
 
 

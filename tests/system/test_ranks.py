@@ -74,7 +74,7 @@ def mpirun(rows, settings):
     def run(ranks, *command, **more):
         """Standard output and error of all ranks, and mpirun's exit code. Passes over 100 rows are divided already."""
         done = subprocess.run(["mpirun", "-n", str(ranks), *map(str, command)], capture_output=True, cwd=rows.folder,
-                              env=environment(**settings, MELICIT_RANK_ROWS="100", **more), timeout=280)
+                              env=environment(**settings, MELICIT_RANK_ROWS="100", **more), timeout=900)
         return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run

@@ -15,7 +15,7 @@ from html import unescape
 import numpy
 import pytest
 import scipy.stats
-from serving import OWN, Server, create_study, ready_study, reply_to, same_person, small_study, take_turns
+from serving import OWN, Server, create_study, ready_study, reply_to, same_person, small_study, survey_of, take_turns
 
 
 @pytest.fixture
@@ -601,20 +601,20 @@ def test_rehearsal_over_http(server):
     study = create_study(server)
     researcher = server.researcher()
     assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 2, "metric": 7})[0] == 200
-    status, told = researcher.get(f"/api/admin/studies/{study}")
+    told = survey_of(researcher, study)
     assert [p["simulated"] for p in told["live"]] == [True, True] and told["pooled"]["participants"] == 2
     client = server.client()
     client.walk(client.join(study))
     other = server.client()
     other.walk(other.join(study))
-    pooled = researcher.get(f"/api/admin/studies/{study}")[1]["pooled"]
+    pooled = survey_of(researcher, study)["pooled"]
     assert pooled["participants"] == 2  # real ones push simulated ones out
     assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 0})[0] == 400
     metric = {"format": "melicit-metric", "version": 1, "family": "linear", "coefficients": {"a": [0.2, 0.98]},
               "layout": {"kind": "confusion", "coordinates": "binary", "classes": ["cancer", "healthy"]}}
     fresh = create_study(server)
     assert researcher.post(f"/api/admin/studies/{fresh}/rehearse", {"participants": 2, "metric": metric})[0] == 200
-    ratio = researcher.get(f"/api/admin/studies/{fresh}")[1]["pooled"]["cost_ratio"]["value"]
+    ratio = survey_of(researcher, fresh)["pooled"]["cost_ratio"]["value"]
     assert ratio > 1.5  # right about cancer counts 0.98, about healthy 0.2, whatever their order in the metric
     metric["layout"]["classes"] = ["well", "ill"]
     status, told = researcher.post(f"/api/admin/studies/{fresh}/rehearse", {"participants": 2, "metric": metric})
@@ -622,7 +622,7 @@ def test_rehearsal_over_http(server):
     metric["layout"]["classes"] = ["1.0", "0.0"]  # numbers are the same by their value
     numbered = create_study(server, small_study(space={**OWN["space"], "classes": ["0", "1"]}))
     assert researcher.post(f"/api/admin/studies/{numbered}/rehearse", {"participants": 2, "metric": metric})[0] == 200
-    assert researcher.get(f"/api/admin/studies/{numbered}")[1]["pooled"]["cost_ratio"]["value"] > 1.5
+    assert survey_of(researcher, numbered)["pooled"]["cost_ratio"]["value"] > 1.5
     assert researcher.post("/api/admin/studies/nothing/rehearse", {"participants": 1})[0] == 404
 
 
@@ -678,7 +678,7 @@ def test_new_participants_start_from_what_others_want(server, melicit):
     study = create_study(server, small_study(learn_from_others=True, words={**OWN["words"], "consequences": means}))
     researcher = server.researcher()
     assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 10, "metric": 7})[0] == 200
-    found = researcher.get(f"/api/admin/studies/{study}")[1]["pooled"]["community"]
+    found = survey_of(researcher, study)["pooled"]["community"]
     assert found["people"] == 10 and found["degrees"] < 20 and found["prior"]["strength"] > 10
     assert 4 < found["cost_ratio"]["value"] < 12 and found["cost_ratio"]["low"] <= found["cost_ratio"]["value"]
     assert "degrees from a common one" in melicit("study", "show", study, "--store", "t.db").done().out

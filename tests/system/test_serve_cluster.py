@@ -59,7 +59,7 @@ class Person:
 
     def insist(self, what):
         """what() until its status is 200; the answer."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while time.monotonic() < end:
             try:
                 status, told = what()

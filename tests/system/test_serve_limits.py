@@ -15,7 +15,7 @@ import warnings
 
 import pytest
 from conftest import SANITIZED
-from serving import OWN, SLOW, Client, Server, create_study, in_threads, ready_study, reply_to, small_study, within_a_minute
+from serving import OWN, SLOW, Client, Server, create_study, in_threads, ready_study, reply_to, small_study, survey_of, within_a_minute
 
 CSV = {"Content-Type": "text/csv"}
 
@@ -214,7 +214,7 @@ def test_a_log_has_an_end(melicit, serve):
     """5,000 events of one person are replayed; the next one is refused, and the person can still read."""
     server = serve()
     client = server.client()
-    client.timeout = 60 * SLOW
+    client.timeout = 300 * SLOW
     page = client.answer(client.own(options={"max_questions": 12, "strategy": "search"}))
     page = client.post("/api/undo", {"seq": 2, "key": "undo-key-1"})[1]["page"]
     server.stop()
@@ -249,7 +249,7 @@ def test_a_burst_of_joins(serve):
 
     def come(statuses):
         client = server.client()
-        client.timeout = 60 * SLOW
+        client.timeout = 300 * SLOW
         statuses.append(client.post("/api/join", {"study": study})[0])
 
     for _ in range(2):  # when what the study is about is there, too
@@ -267,11 +267,8 @@ def test_the_monitor_of_many(server):
     researcher = server.researcher()
     people = 24
     assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": people, "metric": 7})[0] == 200
-    for _ in range(100):
-        status, told = researcher.get(f"/api/admin/studies/{study}")
-        assert status == 200 and len(told["live"]) == people
-        if told["complete"]:
-            break
+    told = survey_of(researcher, study)
+    assert len(told["live"]) == people
     assert all(p["answers"] == 12 and "cost_ratio" in p and p["page"] for p in told["live"])
     assert {p["page"] for p in told["live"]} == {"done"}
     assert not any(p["here"] for p in told["pages"])  # which counts people

@@ -15,7 +15,7 @@ from serving import SLOW, Server, create_study, small_study
 DAY = 86_400_000
 
 
-def eventually(check, seconds=60):
+def eventually(check, seconds=300):
     """Whether the check comes true."""
     deadline = time.monotonic() + seconds * SLOW
     while not check() and time.monotonic() < deadline:
@@ -134,7 +134,7 @@ COMMAND = "grep -E 'Sig(Ign|Blk)' /proc/self/status > signals; exec /usr/bin/pyt
 def watch(folder, words, **more):
     """Limits, files, environment, and ignored and blocked signals of COMMAND, which these words start."""
     (folder / "watch.py").write_text(WATCH)
-    subprocess.run(words, cwd=folder, env=environment(OMP_NUM_THREADS="3"), stdin=subprocess.DEVNULL, capture_output=True, timeout=120, **more)
+    subprocess.run(words, cwd=folder, env=environment(OMP_NUM_THREADS="3"), stdin=subprocess.DEVNULL, capture_output=True, timeout=600, **more)
     seen = json.loads((folder / "seen.json").read_text())
     (folder / "seen.json").unlink()
     own = 1 << 31 | 1 << 32  # signals of the C library, which posix_spawn ignores

@@ -132,7 +132,7 @@ def test_a_database_that_hangs(database, melicit):
             assert time.monotonic() - begun < 1 * SLOW, path
         begun = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=60) == 0
+        assert server.process.wait(timeout=600) == 0
         assert time.monotonic() - begun < 5
     finally:
         for pid in hung:

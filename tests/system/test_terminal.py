@@ -30,7 +30,7 @@ class Terminal:
     def resize(self, columns, rows=50):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def read(self, until=None, seconds=60):
+    def read(self, until=None, seconds=300):
         """What was written up to a text, or to the end."""
         seen = b""
         end = time.monotonic() + seconds
@@ -53,7 +53,7 @@ class Terminal:
     def end(self):
         text = self.read()
         os.close(self.master)
-        return self.process.wait(timeout=30), text
+        return self.process.wait(timeout=600), text
 
 
 def plain(text):

@@ -17,7 +17,7 @@ DUMP = BUILD / "table_dump"
 def dump(folder, rows):
     """How the library reads each file, all in one call."""
     words = [word for row in rows for word in (*row.options, row.path)]
-    done = subprocess.run([str(DUMP), *words], cwd=folder, env=environment(), capture_output=True, timeout=120)
+    done = subprocess.run([str(DUMP), *words], cwd=folder, env=environment(), capture_output=True, timeout=600)
     assert done.returncode == 0, done.stderr.decode()
     shown = [json.loads(line, parse_constant=refuse_constant) for line in done.stdout.decode().split("\n")[:-1]]
     assert len(shown) == len(rows)
