@@ -177,8 +177,11 @@ static mel_status links(cli_study_desk *d, mel_error *err)
         status = mel_links_note(&d->app, d->what, labels, err);
     for (size_t i = 0; i < json_array_size(labels) && status == MEL_OK; i++) {
         const char *label = json_string_value(json_array_get(labels, i));
-        char *query = mel_link_query(d->what, label, &d->app);
-        char *url = cli_format("%s%s", plain, query != NULL ? query : "");
+        char *query = NULL;
+        status = mel_link_query(&query, d->what, label, &d->app, err);
+        if (status != MEL_OK)
+            break;
+        char *url = cli_format("%s%s", plain, query);
         cli_push(made, json_pack("{s:s, s:s}", "label", label, "url", url));
         if (!d->run->json)
             cli_print("%s  %s\n", label, url);
@@ -188,6 +191,21 @@ static mel_status links(cli_study_desk *d, mel_error *err)
     cli_put(d->run->result, "links", made);
     json_decref(labels);
     free(plain);
+    return status;
+}
+
+static mel_status revoke(cli_study_desk *d, mel_error *err)
+{
+    mel_study_row row;
+    TRY(mel_store_study(&row, d->app.store, d->what, err));
+    mel_study_row_clear(&row);
+    json_t *labels = labels_given(d);
+    const size_t n = json_array_size(labels);
+    const mel_status status = n > 0 ? mel_links_revoke(&d->app, d->what, labels, err)
+                                    : cli_fail(err, MEL_EINVAL, "whose links? say --labels A,B,..");
+    cli_put(d->run->result, "revoked", labels);
+    if (status == MEL_OK && !d->run->json)
+        cli_print("%zu link%s of study %s will open nothing any more\n", n, n == 1 ? "" : "s", d->what);
     return status;
 }
 
@@ -221,11 +239,27 @@ static mel_status export_study(cli_study_desk *d, mel_error *err)
 
 /* --- participants ------------------------------------------------------------------------------- */
 
+static mel_status delete_whole(cli_study_desk *d, mel_error *err)
+{
+    if (strcmp(d->what, MEL_NO_STUDY) == 0)
+        return cli_fail(err, MEL_EINVAL, "%s is not one study: it has the sessions without one", d->what);
+    TRY(mel_manage_delete(d->app.store, d->app.cache, d->what, err));
+    TRY(mel_manage_delete_all(d->app.store, d->app.cache, d->app.audit, err));
+    cli_put(d->run->result, "deleted", cli_json_text(d->what));
+    if (!d->run->json)
+        cli_print("study %s and all its participants and answers are erased\n", d->what);
+    return MEL_OK;
+}
+
 static mel_status delete_one(cli_study_desk *d, mel_error *err)
 {
     mel_participant_row row;
+    if (d->args->all && d->who == NULL)
+        return delete_whole(d, err);
+    if (d->args->all)
+        return cli_fail(err, MEL_EINVAL, "--all deletes the whole study: leave out %s", d->who);
     if (d->who == NULL)
-        return cli_fail(err, MEL_EINVAL, "whom? melicit study delete STUDY PARTICIPANT");
+        return cli_fail(err, MEL_EINVAL, "study delete: which participant? --all deletes the whole study");
     mel_status status = mel_store_participant(&row, d->app.store, d->who, err);
     if (status != MEL_OK)
         return status;
@@ -254,6 +288,14 @@ static mel_status token(cli_study_desk *d, mel_error *err)
     return MEL_OK;
 }
 
+static mel_status logout_all(cli_study_desk *d, mel_error *err)
+{
+    TRY(mel_admin_logout_all(&d->app, err));
+    if (!d->run->json)
+        cli_print("all researchers are logged out; the token is the same\n");
+    return MEL_OK;
+}
+
 /* --- the verb ----------------------------------------------------------------------------------- */
 
 static const struct {
@@ -265,8 +307,9 @@ static const struct {
     { "list", list, 0, 0 },           { "show", show, 1, 1 },
     { "links", links, 1, 1 },         { "export", export_study, 1, 1 },
     { "open", open_study, 1, 1 },     { "close", close_study, 1, 1 },
-    { "delete", delete_one, 2, 2 },   { "rehearse", cli_study_rehearse, 1, 1 },
+    { "delete", delete_one, 1, 2 },   { "rehearse", cli_study_rehearse, 1, 1 },
     { "plan", cli_study_plan, 1, 1 }, { "token", token, 0, 0 },
+    { "revoke", revoke, 1, 1 },       { "logout-all", logout_all, 0, 0 },
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
@@ -279,9 +322,10 @@ static const char *action_name(const void *user, size_t i)
 static mel_status find_action(size_t *out, const cli_run *run, mel_error *err)
 {
     if (run->n_operands == 0)
-        return cli_fail(err, MEL_EINVAL,
-                        "what about it? melicit study create, check, list, show, links, export, open, close, "
-                        "delete, rehearse, plan or token");
+        return cli_fail(
+            err, MEL_EINVAL,
+            "what about it? melicit study create, check, list, show, links, revoke, export, open, "
+            "close, delete, rehearse, plan, token or logout-all");
     const char *word = run->operand[0];
     for (*out = 0; *out < ACTIONS && strcmp(actions[*out].name, word) != 0;)
         ++*out;
@@ -295,8 +339,7 @@ static mel_status find_action(size_t *out, const cli_run *run, mel_error *err)
     if (n < actions[*out].operands)
         return cli_fail(err, MEL_EINVAL, "study %s: %s", word,
                         actions[*out].run == create || actions[*out].run == check ? "which file?"
-                        : n == 0                                                  ? "which study?"
-                                                                                  : "which participant?");
+                                                                                  : "which study?");
     if (n > actions[*out].most)
         return cli_fail(err, MEL_EINVAL, "study %s: %s is one word too many", word,
                         run->operand[actions[*out].most + 1]);
@@ -342,6 +385,10 @@ static const cli_option own_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(cli_study_args, audit),
       .help = "delete: the audit log of melicit serve, which then says who was erased" },
+    { .name = "all",
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_study_args, all),
+      .help = "delete: the whole study, with everybody" },
     { .name = "public-url",
       .argument = "URL",
       .kind = CLI_TEXT,
@@ -351,7 +398,7 @@ static const cli_option own_options[] = {
       .argument = "A,B,..",
       .kind = CLI_LIST,
       .at = offsetof(cli_study_args, labels),
-      .help = "links: a link for each of these" },
+      .help = "links: a link for each of these; revoke: whose links" },
     { .name = "format",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_study_args, format),
@@ -421,11 +468,15 @@ const cli_command cli_study = {
     .description =
         "Does on the command line what the researcher's pages do, on the same store, also while melicit "
         "serve "
-        "is running: create FILE, check FILE, list, show STUDY, links STUDY, export STUDY, open STUDY, close "
-        "STUDY, delete STUDY PARTICIPANT, rehearse STUDY, plan STUDY, token.\n\n"
+        "is running: create FILE, check FILE, list, show STUDY, links STUDY, revoke STUDY, export STUDY, "
+        "open STUDY, "
+        "close STUDY, delete STUDY PARTICIPANT, delete STUDY --all, rehearse STUDY, plan STUDY, token, "
+        "logout-all.\n\n"
         "create and check send a simulated participant through the study; rehearse sends as many as you "
         "like, "
-        "who are stored and marked as simulated. token replaces the researcher's token by a new one.",
+        "who are stored and marked as simulated. token replaces the researcher's token by a new one and, as "
+        "logout-all "
+        "does, ends all logins. revoke ends links one by one; `links` then makes others for the same labels.",
     .groups = groups,
     .examples = examples,
     .notes =

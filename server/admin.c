@@ -24,8 +24,10 @@ mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool repl
     unsigned char hash[MEL_HASH_BYTES];
     mel_token_new(token, hash, app);
     *mine = true;
-    if (replace)
-        return mel_store_put(app->store, MEL_ADMIN_TOKEN, hash, sizeof hash, 0, err);
+    if (replace) {
+        TRY(mel_store_put(app->store, MEL_ADMIN_TOKEN, hash, sizeof hash, 0, err));
+        return mel_admin_logout_all(app, err);
+    }
     void *stored = NULL;
     size_t n = 0;
     const mel_status status =
@@ -33,6 +35,12 @@ mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool repl
     *mine = status == MEL_OK && n == sizeof hash && sodium_memcmp(stored, hash, n) == 0;
     free(stored);
     return status;
+}
+
+mel_status mel_admin_logout_all(const mel_app *app, mel_error *err)
+{
+    static const mel_name logins = { "admin" };
+    return mel_store_remove_notes(app->store, &logins, err);
 }
 
 /* Whether it is the token that was printed at the start. */
@@ -223,31 +231,53 @@ static json_t *body_about_study(mel_call *call)
     return mel_call_body(call);
 }
 
-void mel_admin_links(mel_call *call)
+static mel_status check_labels(const json_t *labels, mel_error *err)
 {
-    json_t *body = body_about_study(call);
-    if (body == NULL)
-        return;
-    const json_t *labels = json_object_get(body, "labels");
     const size_t n = json_array_size(labels);
     bool right = n >= 1 && n <= MOST_LABELS;
     for (size_t i = 0; i < n && right; i++)
         right = json_string_length(json_array_get(labels, i)) >= 1 &&
                 json_string_length(json_array_get(labels, i)) <= MEL_MOST_LABEL;
-    const mel_status status = right ? mel_links_note(call->app, call->rest[0], labels, &call->err) : MEL_OK;
-    json_t *list = right && status == MEL_OK ? json_array() : NULL;
-    for (size_t i = 0; i < n && list != NULL; i++) {
-        const char *label = json_string_value(json_array_get(labels, i));
-        char *query = mel_link_query(call->rest[0], label, call->app);
-        (void)mel_json_add(list, json_pack("{s:s, s:o}", "label", label, "url",
-                                           query != NULL ? link_to(call, call->rest[0], query) : NULL));
-        free(query);
+    return right ? MEL_OK
+                 : mel_fail(err, MEL_EINVAL, "labels: expected 1 to 1,000 texts of at most 120 bytes");
+}
+
+static mel_status add_link(json_t *list, const mel_call *call, const char *label, mel_error *err)
+{
+    char *query = NULL;
+    TRY(mel_link_query(&query, call->rest[0], label, call->app, err));
+    const bool added = mel_json_add(
+        list, json_pack("{s:s, s:o}", "label", label, "url", link_to(call, call->rest[0], query)));
+    free(query);
+    return added ? MEL_OK : mel_fail_memory(err, "links");
+}
+
+void mel_admin_links(mel_call *call)
+{
+    json_t *body = body_about_study(call), *list = json_array();
+    const json_t *labels = json_object_get(body, "labels");
+    if (body != NULL) {
+        mel_status status = check_labels(labels, &call->err);
+        if (status == MEL_OK)
+            status = mel_links_note(call->app, call->rest[0], labels, &call->err);
+        for (size_t i = 0; i < json_array_size(labels) && status == MEL_OK; i++)
+            status = add_link(list, call, json_string_value(json_array_get(labels, i)), &call->err);
+        mel_call_finish(call, status, status == MEL_OK ? json_pack("{s:O}", "links", list) : NULL);
     }
-    if (!right)
-        mel_call_error(call, 400, "bad-request", "labels: expected 1 to 1,000 texts of at most 120 bytes",
-                       NULL);
-    else
-        mel_call_finish(call, status, status == MEL_OK ? json_pack("{s:o}", "links", list) : NULL);
+    json_decref(list);
+    json_decref(body);
+}
+
+void mel_admin_revoke(mel_call *call)
+{
+    json_t *body = body_about_study(call);
+    if (body == NULL)
+        return;
+    const json_t *labels = json_object_get(body, "labels");
+    mel_status status = check_labels(labels, &call->err);
+    if (status == MEL_OK)
+        status = mel_links_revoke(call->app, call->rest[0], labels, &call->err);
+    mel_call_finish(call, status, json_object());
     json_decref(body);
 }
 

@@ -299,29 +299,6 @@ void mel_api_undo(mel_call *call)
     json_decref(body);
 }
 
-/* Replaces the token by one that nobody gets to know, and counts that they left, which makes another code. */
-static mel_status revoke(mel_call *call)
-{
-    char token[MEL_TOKEN_TEXT];
-    unsigned char hash[MEL_HASH_BYTES];
-    mel_participant_row row;
-    mel_status status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
-    if (status != MEL_OK)
-        return status;
-    mel_token_new(token, hash, call->app);
-    json_t *about = row.about != NULL ? mel_stored_json(row.about) : json_object();
-    const double times = mel_json_number(about, MEL_TIMES_LEFT, 0.0) + 1.0;
-    char *text = mel_json_put(about, MEL_TIMES_LEFT, json_integer((json_int_t)times))
-                     ? mel_json_text(about, JSON_COMPACT)
-                     : NULL;
-    status = text != NULL ? mel_store_revoke(call->app->store, row.id, hash, text, &call->err)
-                          : mel_fail_memory(&call->err, "a participant");
-    mel_json_free_text(text);
-    json_decref(about);
-    mel_participant_row_clear(&row);
-    return status;
-}
-
 /* The cookie and the code are of no use any more, wherever a copy of them may be. */
 void mel_api_leave(mel_call *call)
 {
@@ -329,9 +306,13 @@ void mel_api_leave(mel_call *call)
         return;
     mel_status status = MEL_OK;
     if (mel_request_cookie(call->request, call->cookie) != NULL) {
+        mel_participant_row row;
         if (!mel_call_participant(call))
             return;
-        status = revoke(call);
+        status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
+        if (status == MEL_OK)
+            status = mel_end_cookie(call->app, &row, &call->err);
+        mel_participant_row_clear(&row);
     }
     if (status == MEL_OK)
         mel_call_cookie(call, call->cookie, NULL, 0);

@@ -252,7 +252,11 @@ static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
     if (out->label == NULL || link == NULL)
         return true;
     char right[MEL_LINK_TEXT];
-    mel_link_of(right, out->study, out->label, call->app);
+    const mel_status status = mel_link_now(right, out->study, out->label, call->app, &call->err);
+    if (status != MEL_OK) {
+        mel_call_finish(call, status, NULL);
+        return false;
+    }
     out->linked = strlen(link) == strlen(right) && sodium_memcmp(link, right, strlen(right)) == 0;
     if (!out->linked)
         mel_call_wrong_token(call, "wrong-link", "this link is not one of the study's");

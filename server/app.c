@@ -193,12 +193,11 @@ void mel_csrf_of(char csrf[MEL_CSRF_TEXT], const char *token, const mel_app *app
 
 void mel_call_cookie(mel_call *call, const char *name, const char *token, int64_t seconds)
 {
-    const char *url = call->app->public_url;
-    const bool secure = url != NULL && strncmp(url, "https://", 8) == 0;
+    const bool secure = call->app->secure;
     (void)snprintf(call->response->cookie, sizeof call->response->cookie,
-                   "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s", name,
-                   token != NULL ? token : "", token != NULL ? (long long)seconds : 0LL,
-                   secure ? "; Secure" : "");
+                   "%s%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s",
+                   secure ? MEL_HOST_COOKIE : "", name, token != NULL ? token : "",
+                   token != NULL ? (long long)seconds : 0LL, secure ? "; Secure" : "");
 }
 
 /* Compares the Origin header with the server's own scheme and host. */

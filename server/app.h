@@ -24,6 +24,7 @@ typedef struct {
     mel_cache *cache;
     unsigned char key[MEL_HASH_BYTES]; /* of all hashes; kept in the store */
     const char *public_url;            /* "https://study.example.org"; NULL: none was given */
+    bool secure;                       /* that begins with https: cookies are for TLS only */
     _Atomic(const char *) url; /* what links begin with: that, or the address and port; NULL: not known yet */
     _Atomic int64_t upload_room;       /* bytes that uploads may take in the store */
     const char *const *folders;        /* where data sets are, as in mel_resources; borrowed */
@@ -120,8 +121,8 @@ uint64_t mel_new_seed(void);
 mel_status mel_new_participant(mel_participant_row *out, const char *study, const char *label, uint64_t seed,
                                json_t *about, mel_error *err);
 
-/* The researcher's token: a new one replaces the old one or, unless `replace`, is only made where there is
- * none yet; *mine says whether it was. */
+/* The researcher's token: a new one replaces the old one and ends all logins or, unless `replace`, is only
+ * made where there is none yet; *mine says whether it was. */
 #define MEL_ADMIN_TOKEN "researcher" /* the name of its hash in the store */
 enum {
     MEL_ADMIN_NAME = 6 + 2 * MEL_HASH_BYTES + 1,
@@ -131,15 +132,26 @@ enum {
 };
 mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool replace, const mel_app *app,
                                mel_error *err);
+/* Ends all logins of researchers. */
+mel_status mel_admin_logout_all(const mel_app *app, mel_error *err);
 /* What a label's link carries, so that nobody can take part under a label by guessing it. */
 void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app);
 /* What lets somebody who takes part under a label come back in another browser: shown to them alone, and
  * another one each time they have left; without a label it is empty. */
 void mel_resume_of(char code[MEL_RESUME_TEXT], const mel_participant_row *participant, const mel_app *app);
 #define MEL_TIMES_LEFT "left" /* how often they have, in `about` */
-/* "?label=..&link=..", everything but letters and digits escaped; freed by the caller, NULL without memory.
- */
-char *mel_link_query(const char *study, const char *label, const mel_app *app);
+/* The link of a label of a study, which is another one each time it was revoked. */
+mel_status mel_link_now(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app,
+                        mel_error *err);
+/* "?label=..&link=..", everything but letters and digits escaped; freed by the caller. */
+mel_status mel_link_query(char **out, const char *study, const char *label, const mel_app *app,
+                          mel_error *err);
+/* The links that were made for these labels (texts) open nothing any more, nor do cookies and codes of those
+ * who took part with them. */
+mel_status mel_links_revoke(const mel_app *app, const char *study, const json_t *labels, mel_error *err);
+/* Replaces the participant's token by one that nobody gets to know, and counts that they left, which makes
+ * another code. */
+mel_status mel_end_cookie(const mel_app *app, const mel_participant_row *participant, mel_error *err);
 /* Under which name the store notes that a study has links; those of single links go on with a colon. */
 mel_name mel_links_name(const char *study);
 /* Links were made for these labels (texts): from now on a study takes nobody new under a label without its
@@ -232,6 +244,7 @@ void mel_admin_person(mel_call *call);
 void mel_admin_study(mel_call *call);
 void mel_admin_state(mel_call *call);
 void mel_admin_links(mel_call *call);
+void mel_admin_revoke(mel_call *call);
 void mel_admin_export(mel_call *call);
 void mel_admin_delete(mel_call *call);
 void mel_admin_rehearse(mel_call *call);

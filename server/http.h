@@ -9,13 +9,16 @@
 /* Borrowed until the handler returns. */
 typedef struct {
     const char *method;
-    const char *path;   /* as sent, without the query, not unescaped */
+    const char *path;   /* without the query, unescaped once; %00 as it was sent */
     const char *client; /* numeric address; of the proxy's client */
     const char *body;   /* n bytes, followed by a NUL */
     size_t n;
 } mel_request;
 /* NULL when it was not sent; the case of the name does not matter. */
 const char *mel_request_header(const mel_request *request, const char *name);
+/* Where cookies are for TLS only, their names begin with this: browsers then take them from no other host
+ * and from no page without TLS. Callers leave it out. */
+#define MEL_HOST_COOKIE "__Host-"
 const char *mel_request_cookie(const mel_request *request, const char *name);
 const char *mel_request_query(const mel_request *request, const char *name);
 /* Whether its client still waits and the server goes on: a handler that takes long asks now and then. */
@@ -65,6 +68,7 @@ typedef struct {
      * waits for a worker; false: a worker has to answer. NULL: workers answer everything. */
     bool (*answer_at_once)(mel_response *response, const mel_request *request, void *user);
     const char *proxy; /* the address of a proxy whose X-Forwarded-For is believed; NULL: none */
+    bool secure;       /* cookies are for TLS only */
     double deadline;   /* seconds from the first byte of a request, or of its answer, to the last; 10 */
 } mel_http_options;
 void mel_http_options_init(mel_http_options *opt);

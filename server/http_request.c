@@ -22,7 +22,10 @@ const char *mel_request_header(const mel_request *request, const char *name)
 
 const char *mel_request_cookie(const mel_request *request, const char *name)
 {
-    return MHD_lookup_connection_value(((const mel_http_request *)request)->link, MHD_COOKIE_KIND, name);
+    const mel_http_request *r = (const mel_http_request *)request;
+    char full[64];
+    (void)snprintf(full, sizeof full, "%s%s", r->http->opt.secure ? MEL_HOST_COOKIE : "", name);
+    return MHD_lookup_connection_value(r->link, MHD_COOKIE_KIND, full);
 }
 
 const char *mel_request_query(const mel_request *request, const char *name)

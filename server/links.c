@@ -26,6 +26,8 @@ void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label,
     sodium_bin2base64(link, MEL_LINK_TEXT, hash, sizeof hash, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
+/* --- codes of those who come back ---------------------------------------------------------------- */
+
 /* How often the participant has left; 0 when the store is damaged there. */
 static double times_left(const mel_participant_row *participant)
 {
@@ -55,21 +57,21 @@ void mel_resume_of(char code[MEL_RESUME_TEXT], const mel_participant_row *partic
     code[MEL_RESUME_TEXT - 1] = '\0';
 }
 
-char *mel_link_query(const char *study, const char *label, const mel_app *app)
+mel_status mel_end_cookie(const mel_app *app, const mel_participant_row *participant, mel_error *err)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    char link[MEL_LINK_TEXT];
-    mel_buffer text;
-    mel_link_of(link, study, label, app);
-    mel_buffer_init(&text, MEL_MOST_URL);
-    mel_buffer_puts(&text, "?label=");
-    for (const char *at = label; *at != '\0'; at++)
-        if (strchr(plain, *at) != NULL)
-            mel_buffer_add(&text, at, 1);
-        else
-            mel_buffer_printf(&text, "%%%02X", (unsigned)(unsigned char)*at);
-    mel_buffer_printf(&text, "&link=%s", link);
-    return mel_buffer_take(&text);
+    char token[MEL_TOKEN_TEXT];
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_token_new(token, hash, app);
+    json_t *about = participant->about != NULL ? mel_stored_json(participant->about) : json_object();
+    const double times = mel_json_number(about, MEL_TIMES_LEFT, 0.0) + 1.0;
+    char *text = mel_json_put(about, MEL_TIMES_LEFT, json_integer((json_int_t)times))
+                     ? mel_json_text(about, JSON_COMPACT)
+                     : NULL;
+    const mel_status status = text != NULL ? mel_store_revoke(app->store, participant->id, hash, text, err)
+                                           : mel_fail_memory(err, "a participant");
+    mel_json_free_text(text);
+    json_decref(about);
+    return status;
 }
 
 /* --- what was made ------------------------------------------------------------------------------ */
@@ -101,6 +103,96 @@ static mel_name name_link(const mel_app *app, const char *study, const char *lab
     (void)snprintf(name.text, sizeof name.text, LINKS "%s:%s", study, proof);
     return name;
 }
+
+/* --- links that are revoked --------------------------------------------------------------------- */
+
+/* Under which name the store counts how often the link of this label was revoked. */
+static mel_name name_revoked(const mel_app *app, const char *study, const char *label)
+{
+    mel_name name = name_link(app, study, label);
+    (void)snprintf(name.text + strlen(name.text), sizeof name.text - strlen(name.text), ":revoked");
+    return name;
+}
+
+static mel_status times_revoked(uint32_t *out, const mel_app *app, const char *study, const char *label,
+                                mel_error *err)
+{
+    const mel_name name = name_revoked(app, study, label);
+    void *bytes = NULL;
+    size_t n = 0;
+    *out = 0;
+    const mel_status status = mel_store_get(&bytes, &n, app->store, name.text, err);
+    for (size_t i = 0; status == MEL_OK && i < n; i++)
+        *out = 10 * *out + (uint32_t)(((const char *)bytes)[i] - '0');
+    free(bytes);
+    return status == MEL_EINVAL ? MEL_OK : status;
+}
+
+mel_status mel_link_now(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app,
+                        mel_error *err)
+{
+    uint32_t times;
+    char next[MEL_ID_TEXT + 16];
+    TRY(times_revoked(&times, app, study, label, err));
+    (void)snprintf(next, sizeof next, times > 0 ? "%s %u" : "%s", study, times);
+    mel_link_of(link, next, label, app);
+    return MEL_OK;
+}
+
+/* Whoever takes part under the label has to come back with the next link. */
+static mel_status end_cookies(const mel_app *app, const char *study, const char *label, mel_error *err)
+{
+    mel_participant_row row;
+    mel_status status = mel_store_participant_by_label(&row, app->store, study, label, err);
+    if (status == MEL_OK)
+        status = mel_end_cookie(app, &row, err);
+    mel_participant_row_clear(&row);
+    return status == MEL_EINVAL ? MEL_OK : status;
+}
+
+static mel_status revoke(const mel_app *app, const char *study, const char *label, mel_error *err)
+{
+    bool made;
+    uint32_t times;
+    TRY(mel_links_needed(&made, app, study, label, true, err));
+    if (!made)
+        return mel_fail(err, MEL_EINVAL, "labels: no link was made for \"%.80s\"", label);
+    TRY(times_revoked(&times, app, study, label, err));
+    char text[12];
+    const mel_name name = name_revoked(app, study, label);
+    (void)snprintf(text, sizeof text, "%u", times + 1);
+    TRY(mel_store_put(app->store, name.text, text, strlen(text), 0, err));
+    return end_cookies(app, study, label, err);
+}
+
+mel_status mel_links_revoke(const mel_app *app, const char *study, const json_t *labels, mel_error *err)
+{
+    for (size_t i = 0; i < json_array_size(labels); i++)
+        TRY(revoke(app, study, json_string_value(json_array_get(labels, i)), err));
+    return MEL_OK;
+}
+
+mel_status mel_link_query(char **out, const char *study, const char *label, const mel_app *app,
+                          mel_error *err)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    char link[MEL_LINK_TEXT];
+    mel_buffer text;
+    *out = NULL;
+    TRY(mel_link_now(link, study, label, app, err));
+    mel_buffer_init(&text, MEL_MOST_URL);
+    mel_buffer_puts(&text, "?label=");
+    for (const char *at = label; *at != '\0'; at++)
+        if (strchr(plain, *at) != NULL)
+            mel_buffer_add(&text, at, 1);
+        else
+            mel_buffer_printf(&text, "%%%02X", (unsigned)(unsigned char)*at);
+    mel_buffer_printf(&text, "&link=%s", link);
+    *out = mel_buffer_take(&text);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "a link");
+}
+
+/* --- which labels need one ---------------------------------------------------------------------- */
 
 /* Every link has a note of its own, so that links made at the same time are not lost. */
 mel_status mel_links_note(const mel_app *app, const char *study, const json_t *labels, mel_error *err)

@@ -331,6 +331,14 @@ static mel_status forget_unseen(bool *more, mel_store *store, mel_cache *cache, 
     return status;
 }
 
+mel_status mel_manage_delete_all(mel_store *store, mel_cache *cache, mel_journal *audit, mel_error *err)
+{
+    bool more = true;
+    while (more)
+        TRY(delete_marked(&more, store, cache, audit, err));
+    return mel_store_forget_traces(store, err);
+}
+
 mel_status mel_manage_tidy(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
                            mel_error *err)
 {

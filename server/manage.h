@@ -21,6 +21,8 @@ mel_status mel_manage_set_state(mel_store *store, const char *study, const char 
 bool mel_manage_is_archived(mel_store *store, const mel_study_row *row);
 /* Deletes a study: it is out of sight at once, and housekeeping erases its participants. */
 mel_status mel_manage_delete(mel_store *store, mel_cache *cache, const char *study, mel_error *err);
+/* What housekeeping would do about deleted studies, now and to the end. */
+mel_status mel_manage_delete_all(mel_store *store, mel_cache *cache, mel_journal *audit, mel_error *err);
 
 /* Deletes a participant, and the tables of a session of their own that nobody else uses. The audit log (or
  * NULL) says whom, and by whom. */

@@ -61,6 +61,7 @@ static const struct {
     { "GET", "/api/admin/studies/*/participants/*", mel_admin_person, 10.0 },
     { "POST", "/api/admin/studies/*/state", mel_admin_state, 10.0 },
     { "POST", "/api/admin/studies/*/links", mel_admin_links, 10.0 },
+    { "POST", "/api/admin/studies/*/revoke", mel_admin_revoke, 10.0 },
     { "GET", "/api/admin/studies/*/*", mel_admin_export, 10.0 },
     { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 10.0 },
     { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 10.0 },

@@ -172,6 +172,7 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
     if (status == MEL_OK)
         status = check_url(&server->public_url, opt->public_url, err);
     server->app.public_url = server->public_url;
+    server->app.secure = server->public_url != NULL && strncmp(server->public_url, "https://", 8) == 0;
     server->app.datasets = opt->datasets;
     server->workers = opt->http.workers;
     server->app.closed = opt->closed;
@@ -190,8 +191,10 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = mel_admin_token_new(server->token, &mine, false, &server->app, err);
     if (!mine)
         server->token[0] = '\0';
+    mel_http_options http = opt->http;
+    http.secure = server->app.secure;
     if (status == MEL_OK)
-        status = mel_http_start(&server->http, &opt->http, mel_handle, &server->app, err);
+        status = mel_http_start(&server->http, &http, mel_handle, &server->app, err);
     if (status != MEL_OK)
         return status;
     write_url(server, opt->http.address);

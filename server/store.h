@@ -54,6 +54,8 @@ mel_status mel_store_mark_study_deleted(mel_store *store, const char *study, mel
 mel_status mel_store_deleted_study(char study[MEL_ID_TEXT], mel_store *store, mel_error *err);
 mel_status mel_store_delete_study(mel_store *store, const char *study, const mel_name *note, size_t n_notes,
                                   mel_error *err);
+/* The blob of this name, and all whose names go on with a colon. */
+mel_status mel_store_remove_notes(mel_store *store, const mel_name *note, mel_error *err);
 /* How many people a study has in each state, how many simulated participants besides, and when anybody who is
  * complete was last seen. */
 typedef struct {

@@ -95,16 +95,19 @@ mel_status mel_store_deleted_study(char study[MEL_ID_TEXT], mel_store *store, me
     return study[0] != '\0' ? MEL_OK : mel_fail(err, MEL_EINVAL, "no study is marked as deleted");
 }
 
+mel_status mel_store_remove_notes(mel_store *store, const mel_name *note, mel_error *err)
+{
+    char pattern[sizeof note->text + 1];
+    (void)snprintf(pattern, sizeof pattern, "%s%%", note->text);
+    const mel_sql_value p[] = { mel_sql_text(pattern), mel_sql_text(note->text), mel_sql_integer(MOST_ROWS) };
+    return mel_store_repeat(store, MEL_SQL_REMOVE_NOTES, p, 3, MOST_ROWS, err);
+}
+
 mel_status mel_store_delete_study(mel_store *store, const char *study, const mel_name *note, size_t n_notes,
                                   mel_error *err)
 {
-    for (size_t i = 0; i < n_notes; i++) {
-        char pattern[sizeof note->text + 1];
-        (void)snprintf(pattern, sizeof pattern, "%s%%", note[i].text);
-        const mel_sql_value p[] = { mel_sql_text(pattern), mel_sql_text(note[i].text),
-                                    mel_sql_integer(MOST_ROWS) };
-        TRY(mel_store_repeat(store, MEL_SQL_REMOVE_NOTES, p, 3, MOST_ROWS, err));
-    }
+    for (size_t i = 0; i < n_notes; i++)
+        TRY(mel_store_remove_notes(store, &note[i], err));
     const mel_sql_value id = mel_sql_text(study);
     return mel_store_write(store, &(mel_sql_request){ MEL_SQL_DELETE_STUDY, &id, 1, NULL, NULL, NULL }, 1,
                            err);

@@ -85,6 +85,7 @@ class Scene:
             ("GET", "/api/admin/studies/*/participants/*"): [(f"{about}/participants/{self.person}", None)],
             ("POST", "/api/admin/studies/*/state"): [(f"{about}/state", {"state": state}) for state in ("archived", "open")],
             ("POST", "/api/admin/studies/*/links"): [(f"{about}/links", {"labels": ["a", "b"]})],
+            ("POST", "/api/admin/studies/*/revoke"): [(f"{about}/revoke", {"labels": ["a"]})],
             ("GET", "/api/admin/studies/*/*"): [(f"{about}/export.{ending}", None) for ending in ("csv", "jsonl", "sqlite")],
             ("DELETE", "/api/admin/studies/*/participants/*"): [(f"{about}/participants/{self.person}", {})],
             ("POST", "/api/admin/studies/*/rehearse"): [(f"{about}/rehearse", {"participants": 1, "metric": 7, "noise": "none"})],

@@ -34,6 +34,13 @@ def serve(melicit):
         yield start
 
 
+@pytest.fixture
+def server(serve):
+    running = serve()
+    yield running
+    running.stop()
+
+
 def lines_of(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
@@ -119,6 +126,101 @@ def test_a_log_says_when_it_could_not_be_written(melicit, serve):
     assert lost["lost"] >= 5 and 0 < lost["since"] <= lost["time"]
     assert erased["erased"] == old and erased["by"] == "retention"
     server.stop()
+
+
+# logins and links ---------------------------------------------------------------------------------
+
+def test_cookies_of_this_host_alone(serve):
+    """Behind TLS no other host, and no page without TLS, can set a cookie that the server takes; without TLS names are plain."""
+    server = serve("--public-url", "https://study.example.org")
+    study = create_study(server)
+    client, researcher = server.client(), server.researcher()
+    client.answer(client.join(study))
+    client.own()
+    for browser, names in ((client, {"__Host-melicit"}), (researcher, {"__Host-melicit_admin"})):
+        assert set(browser.cookies) == names
+        path = "/api/page" if browser is client else "/api/admin/studies"
+        assert browser.get(path)[0] == 200
+        browser.cookies = {name.removeprefix("__Host-"): value for name, value in browser.cookies.items()}
+        assert browser.get(path)[0] == 403
+    client = server.client()
+    client.post(f"/api/join?study={study}", {"study": study})
+    assert set(client.cookies) == {f"__Host-melicit_s_{study}"}
+    words = client.headers["Set-Cookie"].split("; ")
+    assert {"Secure", "Path=/", "HttpOnly", "SameSite=Strict"} <= set(words) and not any(x.startswith("Domain") for x in words)
+    server.stop()
+    server = serve()
+    client = server.client()
+    client.own()
+    assert set(client.cookies) == {"melicit"} and "Secure" not in client.headers["Set-Cookie"]
+    server.stop()
+
+
+def test_a_new_token_ends_logins(server, melicit):
+    """A new token, and logout-all, end what researchers have open in their browsers."""
+    researcher = server.researcher()
+    assert researcher.get("/api/admin/studies")[0] == 200
+    melicit("study", "logout-all", "--store", server.store).done()
+    assert researcher.get("/api/admin/studies")[0] == 403
+    assert researcher.post("/api/admin/studies", small_study())[0] == 403
+    researchers = [server.researcher() for _ in range(2)]  # with the token of before
+    server.token = melicit("study", "token", "--store", server.store).done().out.strip()
+    assert {x.get("/api/admin/studies")[0] for x in researchers} == {403}
+    assert server.researcher().get("/api/admin/studies")[0] == 200
+
+
+def test_links_are_revoked_one_by_one(server, melicit):
+    """A revoked link opens nothing, nor does the cookie or the code of whoever came with it; the next link of the label brings
+    them back to where they were. Other links stay."""
+    study, researcher = create_study(server), server.researcher()
+
+    def links(*labels):
+        status, told = researcher.post(f"/api/admin/studies/{study}/links", {"labels": labels})
+        assert status == 200, told
+        return [x["url"].rsplit("link=", 1)[1] for x in told["links"]]
+
+    first, other = links("p01", "p 02")
+    client, neighbour = server.client(), server.client()
+    page = client.answer(client.join(study, label="p01", link=first))
+    neighbour.answer(neighbour.join(study, label="p 02", link=other))
+    code = client.get("/api/page")[1]["page"]["resume"]
+    assert researcher.post(f"/api/admin/studies/{study}/revoke", {"labels": ["p01"]})[0] == 200
+    assert client.get("/api/page")[0] == 403
+    for proof in ({"link": first}, {"resume": code}, {}):
+        status, told = server.client().post("/api/join", {"study": study, "label": "p01", **proof})
+        assert status in (403, 409), told
+    assert neighbour.get("/api/page")[0] == 200
+    assert server.client().join(study, label="p 02", link=other)["seq"] == 2
+    second, = links("p01")
+    assert second != first and links("p01", "p 02") == [second, other]
+    assert server.client().join(study, label="p01", link=second)["seq"] == page["seq"]
+    assert melicit("study", "revoke", study, "--labels", "p01", "--store", server.store, "--json").done().json["revoked"] == ["p01"]
+    assert server.client().post("/api/join", {"study": study, "label": "p01", "link": second})[0] == 403
+    assert links("p01")[0] not in (first, second)
+    status, told = researcher.post(f"/api/admin/studies/{study}/revoke", {"labels": ["p03"]})
+    assert status == 400 and 'no link was made for "p03"' in told["error"]["message"]
+    melicit("study", "revoke", study, "--store", server.store).refused(2, "--labels")
+    assert researcher.json("DELETE", f"/api/admin/studies/{study}", {})[0] == 200
+
+
+def test_studies_are_deleted_on_the_command_line(server, melicit):
+    """A whole study goes when it is said twice, with its participants, and the audit log has their ids."""
+    goes, stays = create_study(server), create_study(server)
+    people = [server.client() for _ in range(3)]
+    for client, study in zip(people, (goes, goes, stays)):
+        client.answer(client.join(study))
+    ids = {x["id"] for x in server.researcher().get(f"/api/admin/studies/{goes}")[1]["live"]}
+    study = ("study", "delete", goes, "--store", server.store)
+    melicit(*study).refused(2, "--all")
+    melicit(*study, min(ids), "--all").refused(2, "leave out")
+    melicit("study", "delete", "alone", "--all", "--store", server.store).refused(2, "sessions without one")
+    melicit(*study, "--all", "--audit", "audit.log").done()
+    melicit(*study, "--all").refused(2, goes)
+    erased = lines_of(melicit.folder / "audit.log")
+    assert {x["erased"] for x in erased} == ids and {x["study"] for x in erased} == {goes}
+    assert [client.get("/api/page")[0] for client in people] == [403, 403, 200]
+    left = melicit("study", "list", "--store", server.store, "--json").done().json["studies"]
+    assert goes not in {x["id"] for x in left} and stays in {x["id"] for x in left}
 
 
 # children -----------------------------------------------------------------------------------------

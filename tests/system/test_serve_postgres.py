@@ -13,6 +13,8 @@ from test_serve import (  # noqa: F401: the same tests, on the other store
     test_closed_and_full_studies, test_own_session, test_prolific_ids_open_no_labels, test_prolific_parameters,
     test_quota_counts_people, test_ready_studies, test_refusing_consent, test_rehearsal_over_http, test_resume_policies,
     test_resume_reload_and_labels, test_stopping_under_load, test_uploads, test_who_has_sent_nothing_may_come_again)
+from test_serve_operations import (  # noqa: F401
+    test_a_new_token_ends_logins, test_links_are_revoked_one_by_one, test_studies_are_deleted_on_the_command_line)
 
 pytestmark = pytest.mark.skipif(not TOOLS, reason="PostgreSQL's server is not installed")
 

@@ -170,7 +170,9 @@ static mel_status make_links(void *context)
     mel_status status = mel_links_note(&h->app, h->study, h->labels, NULL);
     if (status == MEL_OK)
         status = mel_links_needed(&wanted, &h->app, h->study, "p03", false, NULL);
-    char *query = status == MEL_OK ? mel_link_query(h->study, "p 01", &h->app) : NULL;
+    char *query = NULL;
+    if (status == MEL_OK)
+        status = mel_link_query(&query, h->study, "p 01", &h->app, NULL);
     if (status == MEL_OK && query == NULL)
         status = MEL_ENOMEM;
     assert_true(wanted || status != MEL_OK);
