@@ -20,7 +20,7 @@ typedef struct {
     const char *store, *listen, *public_url, *proxy, *key, *log, *audit, *limits;
     uint64_t port, workers, connections, per_address;
     uint64_t joins;
-    double deadline, stop_after, upload_room, compute, memory, drain;
+    double deadline, stop_after, store_room, keep_free, upload_room, compute, memory, drain;
     bool open, public, strangers, metrics, questions;
 } serve_args;
 
@@ -75,6 +75,16 @@ static void announce(cli_run *run, const serve_args *args, const mel_server *ser
 /* --- limits that can be changed while it runs ---------------------------------------------------- */
 
 static const cli_option limit_options[] = {
+    CLI_ROW(
+        serve_args, "store-room", NUMBER, store_room, .argument = "MIB", .high = 1e9,
+        .help =
+            "the most that the store may take; beyond nine tenths of it nobody new is let in, beyond all of "
+            "it answers are refused. Unless given: what it takes at the start, and 80% of what its disk "
+            "has free then"),
+    CLI_ROW(serve_args, "keep-free", NUMBER, keep_free, .argument = "MIB", .high = 1e9,
+            .help =
+                "room on the store's disk that stays free: nobody new is let in when there is less, answers "
+                "are refused when there is half of it; 0: none. Not for postgres://"),
     CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .argument = "MIB", .high = 1e6,
             .help = "the most room that all uploaded tables together may take in the store"),
     CLI_ROW(serve_args, "joins", WHOLE, joins, .argument = "N", .high = 1000000,
@@ -135,7 +145,9 @@ static mel_status find_limits(mel_limits *out, const serve_args *given, mel_erro
         if (status != MEL_OK)
             return status;
     }
-    *out = (mel_limits){ .upload_room = (int64_t)(args.upload_room * 1048576.0),
+    *out = (mel_limits){ .store_room = (int64_t)(args.store_room * 1048576.0),
+                         .keep_free = (int64_t)(args.keep_free * 1048576.0),
+                         .upload_room = (int64_t)(args.upload_room * 1048576.0),
                          .joins = (unsigned)args.joins,
                          .processor = args.compute,
                          .memory = (size_t)(args.memory * 1048576.0) };
@@ -307,6 +319,9 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     status = mel_server_start(&server, &opt, err);
     if (status == MEL_OK) {
         announce(run, args, server);
+        if (mel_server_is_full(server))
+            cli_warn(run, "there is so little room for the store that nobody new can take part "
+                          "(--keep-free, --store-room)");
         wait_for_the_end(run, args, server);
         drain(server, args->drain);
         end_soon();
@@ -436,6 +451,7 @@ static const serve_args defaults = { .store = "melicit.db",
                                      .connections = 1024,
                                      .per_address = 512,
                                      .deadline = 10,
+                                     .keep_free = 1024,
                                      .upload_room = 2048,
                                      .joins = 120,
                                      .compute = 10,

@@ -32,6 +32,10 @@ static void join_as_new(mel_call *call, const char *study, const char *label, ui
 {
     mel_participant_row row;
     char token[MEL_TOKEN_TEXT];
+    if (!mel_call_has_room(call, MEL_STORES_NEW)) {
+        json_decref(about);
+        return;
+    }
     mel_status status = mel_new_participant(&row, study, label, mel_new_seed(), about, &call->err);
     mel_token_new(token, row.token, call->app);
     const mel_quota quota = { .most = most, .since = mel_now() - (int64_t)QUOTA_MINUTES * 60000 };

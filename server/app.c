@@ -255,6 +255,26 @@ bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned mo
     return false;
 }
 
+bool mel_call_has_room(mel_call *call, mel_storing what)
+{
+    mel_disk_guard *disk = &call->app->disk;
+    if (mel_disk_has_room(disk, what))
+        return true;
+    char text[320];
+    if (is_researchers(call))
+        (void)snprintf(
+            text, sizeof text,
+            "there is no room for more: the store takes %lld MB (--store-room), and %lld MB of the "
+            "disk are free (--keep-free); delete studies, participants or uploads",
+            (long long)disk->used / 1000000, (long long)disk->free / 1000000);
+    else
+        (void)snprintf(text, sizeof text,
+                       "the server has no room for more at the moment; what was saved is safe");
+    mel_call_error(call, 503, "no-room", text, NULL);
+    call->response->retry = 60;
+    return false;
+}
+
 /* kB of one address within a minute, per join that is allowed; each answer or start is one at least. */
 enum { STORED_SHARE = 100 };
 static const char stored_kilobytes[] = "stored";

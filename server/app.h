@@ -3,6 +3,7 @@
 #define MEL_SERVER_APP_H
 
 #include "cache.h"
+#include "disk.h"
 #include "http.h"
 #include "journal.h"
 #include "metrics.h"
@@ -27,6 +28,7 @@ typedef struct {
     bool secure;                       /* that begins with https: cookies are for TLS only */
     _Atomic(const char *) url; /* what links begin with: that, or the address and port; NULL: not known yet */
     _Atomic int64_t upload_room;       /* bytes that uploads may take in the store */
+    mel_disk_guard disk;               /* room for everything */
     const char *const *folders;        /* where data sets are, as in mel_resources; borrowed */
     const json_t *datasets;            /* what /api/datasets lists; borrowed */
     mel_rate *rate;                    /* of requests and wrong tokens */
@@ -89,6 +91,8 @@ void mel_call_wrong_token(mel_call *call, const char *code, const char *message)
 /* Whether one more of `what` by `who` is within so many a minute; false with 429 as the answer. */
 bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned most);
 
+/* Whether there is room for it in the store; false with 503 as the answer. */
+bool mel_call_has_room(mel_call *call, mel_storing what);
 /* Whether the client may have more stored within this minute; false with 429 as the answer. */
 bool mel_call_may_store(mel_call *call);
 /* So many bytes were stored for the client. */

@@ -92,6 +92,24 @@ static size_t open_files(void)
     return n > 3 ? n - 3 : 0; /* not ".", ".." and this folder */
 }
 
+static void write_gauge(FILE *out, const char *name, const char *help, int64_t value)
+{
+    if (value < 0)
+        return;
+    say(out, name, "gauge", help);
+    (void)fprintf(out, "%s %" PRId64 "\n", name, value);
+}
+
+static void write_store(FILE *out, const mel_server_metrics *server)
+{
+    write_gauge(out, "melicit_store_bytes", "What the rows of the store take.", server->store_bytes);
+    write_gauge(out, "melicit_store_limit_bytes", "What they may take; 0: any number.", server->store_limit);
+    write_gauge(out, "melicit_disk_free_bytes", "What there is for more on the store's disk.",
+                server->disk_free);
+    write_gauge(out, "melicit_log_lines_lost", "Lines of the logs since they could last be written.",
+                (int64_t)server->lost);
+}
+
 static void write_process(FILE *out, const mel_metrics *m, bool draining)
 {
     say(out, "melicit_requests_running", "gauge", "Requests that a worker is answering.");
@@ -106,7 +124,7 @@ static void write_process(FILE *out, const mel_metrics *m, bool draining)
     (void)fprintf(out, "process_open_fds %zu\n", open_files());
 }
 
-char *mel_metrics_text(const mel_metrics *m, mel_route_names name, bool draining)
+char *mel_metrics_text(const mel_metrics *m, mel_route_names name, const mel_server_metrics *server)
 {
     char *text = NULL;
     size_t n = 0;
@@ -117,7 +135,8 @@ char *mel_metrics_text(const mel_metrics *m, mel_route_names name, bool draining
     write_routes(out, m, name, write_answers);
     say(out, "melicit_request_seconds", "histogram", "From when a worker takes a request to its answer.");
     write_routes(out, m, name, write_times);
-    write_process(out, m, draining);
+    write_store(out, server);
+    write_process(out, m, server->draining);
     const bool good = ferror(out) == 0;
     if (fclose(out) == 0 && good)
         return text;

@@ -29,7 +29,13 @@ typedef struct {
     const char *method, *path;
 } mel_route_name;
 typedef mel_route_name (*mel_route_names)(size_t number);
+/* Of the process and its store. */
+typedef struct {
+    bool draining;
+    int64_t store_bytes, store_limit, disk_free; /* -1: not known */
+    uint64_t lost;                               /* lines that logs could not take */
+} mel_server_metrics;
 /* All of it in the text format of Prometheus, for free(); NULL without memory. */
-char *mel_metrics_text(const mel_metrics *metrics, mel_route_names name, bool draining);
+char *mel_metrics_text(const mel_metrics *metrics, mel_route_names name, const mel_server_metrics *server);
 
 #endif

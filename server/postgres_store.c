@@ -76,6 +76,20 @@ static mel_status write_durably(mel_store *store, mel_sql_work work, void *conte
     return transact(store, "ISOLATION LEVEL READ COMMITTED READ WRITE", work, context, err);
 }
 
+static mel_status sum_tables(mel_sql *sql, void *context, mel_error *err)
+{
+    return mel_postgres_number(context, (mel_postgres *)sql,
+                               "SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS BIGINT)"
+                               " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+                               " WHERE n.nspname = 'melicit' AND c.relkind = 'r'",
+                               err);
+}
+
+static mel_status measure(mel_store *store, mel_disk *out, mel_error *err)
+{
+    return read_snapshot(store, sum_tables, &out->used, err);
+}
+
 /* The server checks its references and pages itself. */
 static mel_status verify(mel_store *store, mel_error *err)
 {
@@ -142,7 +156,7 @@ mel_status mel_postgres_store_open(mel_store **out, const char *url, mel_error *
     postgres_store *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "the store");
-    s->store = (mel_store){ NULL, read_snapshot, write_durably, verify, close_store };
+    s->store = (mel_store){ NULL, read_snapshot, write_durably, measure, verify, close_store };
     mel_connections_init(&s->connections, CONNECTIONS);
     s->url = mel_strdup(url);
     const mel_status status = s->url != NULL ? write_durably(&s->store, upgrade, NULL, false, err)

@@ -27,47 +27,48 @@ enum {
 
 typedef void (*route_fn)(mel_call *call);
 /* A star stands for one part of a path. share: how many such requests of one address are allowed within a
- * minute, per join that is; 0: any number. */
+ * minute, per join that is; 0: any number. stores: joins find out themselves whether somebody is new. */
 static const struct {
     const char *method, *path;
     route_fn answer;
     double share;
+    mel_storing stores;
 } routes[] = {
-    { "POST", "/api/join", mel_api_join, 1.0 },
-    { "POST", "/api/start", mel_api_start, 0.5 },
-    { "POST", "/api/check", mel_api_check, 1.0 },
-    { "POST", "/api/upload", mel_api_upload, 0.25 },
-    { "POST", "/api/columns", mel_api_columns, 0.25 },
-    { "GET", "/api/datasets", mel_api_datasets, 0.0 },
-    { "GET", "/api/page", mel_api_page, 100.0 },
-    { "POST", "/api/event", mel_api_event, 100.0 },
-    { "POST", "/api/undo", mel_api_undo, 100.0 },
-    { "GET", "/api/result", mel_api_result, 10.0 },
-    { "GET", "/api/result/*", mel_api_download, 10.0 },
-    { "POST", "/api/decisions", mel_api_decide, 1.0 },
-    { "POST", "/api/today", mel_api_today, 1.0 },
-    { "POST", "/api/share", mel_api_share, 1.0 },
-    { "GET", "/api/shared/*/*", mel_api_shared, 10.0 },
-    { "POST", "/api/leave", mel_api_leave, 10.0 },
-    { "GET", "/api/mine", mel_api_mine, 1.0 },
-    { "POST", "/api/erase", mel_api_erase, 1.0 },
-    { "POST", "/api/admin/login", mel_admin_login, 10.0 },
-    { "POST", "/api/admin/logout", mel_admin_logout, 10.0 },
-    { "GET", "/api/admin/studies", mel_admin_studies, 10.0 },
-    { "POST", "/api/admin/studies", mel_admin_create, 10.0 },
-    { "POST", "/api/admin/preview", mel_admin_preview, 10.0 },
-    { "GET", "/api/admin/studies/*", mel_admin_study, 10.0 },
-    { "DELETE", "/api/admin/studies/*", mel_admin_delete_study, 10.0 },
-    { "GET", "/api/admin/studies/*/participants/*", mel_admin_person, 10.0 },
-    { "POST", "/api/admin/studies/*/state", mel_admin_state, 10.0 },
-    { "POST", "/api/admin/studies/*/links", mel_admin_links, 10.0 },
-    { "POST", "/api/admin/studies/*/revoke", mel_admin_revoke, 10.0 },
-    { "GET", "/api/admin/studies/*/*", mel_admin_export, 10.0 },
-    { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 10.0 },
-    { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 10.0 },
-    { "POST", "/api/admin/studies/*/plan", mel_admin_plan, 10.0 },
-    { "GET", "/api/admin/uploads", mel_admin_uploads, 10.0 },
-    { "DELETE", "/api/admin/uploads/*", mel_admin_delete_upload, 10.0 },
+    { "POST", "/api/join", mel_api_join, 1.0, MEL_STORES_NOTHING },
+    { "POST", "/api/start", mel_api_start, 0.5, MEL_STORES_NEW },
+    { "POST", "/api/check", mel_api_check, 1.0, MEL_STORES_NOTHING },
+    { "POST", "/api/upload", mel_api_upload, 0.25, MEL_STORES_NEW },
+    { "POST", "/api/columns", mel_api_columns, 0.25, MEL_STORES_NEW },
+    { "GET", "/api/datasets", mel_api_datasets, 0.0, MEL_STORES_NOTHING },
+    { "GET", "/api/page", mel_api_page, 100.0, MEL_STORES_NOTHING },
+    { "POST", "/api/event", mel_api_event, 100.0, MEL_STORES_ANSWERS },
+    { "POST", "/api/undo", mel_api_undo, 100.0, MEL_STORES_ANSWERS },
+    { "GET", "/api/result", mel_api_result, 10.0, MEL_STORES_NOTHING },
+    { "GET", "/api/result/*", mel_api_download, 10.0, MEL_STORES_NOTHING },
+    { "POST", "/api/decisions", mel_api_decide, 1.0, MEL_STORES_NOTHING },
+    { "POST", "/api/today", mel_api_today, 1.0, MEL_STORES_NOTHING },
+    { "POST", "/api/share", mel_api_share, 1.0, MEL_STORES_NOTHING },
+    { "GET", "/api/shared/*/*", mel_api_shared, 10.0, MEL_STORES_NOTHING },
+    { "POST", "/api/leave", mel_api_leave, 10.0, MEL_STORES_NOTHING },
+    { "GET", "/api/mine", mel_api_mine, 1.0, MEL_STORES_NOTHING },
+    { "POST", "/api/erase", mel_api_erase, 1.0, MEL_STORES_NOTHING },
+    { "POST", "/api/admin/login", mel_admin_login, 10.0, MEL_STORES_NOTHING },
+    { "POST", "/api/admin/logout", mel_admin_logout, 10.0, MEL_STORES_NOTHING },
+    { "GET", "/api/admin/studies", mel_admin_studies, 10.0, MEL_STORES_NOTHING },
+    { "POST", "/api/admin/studies", mel_admin_create, 10.0, MEL_STORES_NEW },
+    { "POST", "/api/admin/preview", mel_admin_preview, 10.0, MEL_STORES_NOTHING },
+    { "GET", "/api/admin/studies/*", mel_admin_study, 10.0, MEL_STORES_NOTHING },
+    { "DELETE", "/api/admin/studies/*", mel_admin_delete_study, 10.0, MEL_STORES_NOTHING },
+    { "GET", "/api/admin/studies/*/participants/*", mel_admin_person, 10.0, MEL_STORES_NOTHING },
+    { "POST", "/api/admin/studies/*/state", mel_admin_state, 10.0, MEL_STORES_NOTHING },
+    { "POST", "/api/admin/studies/*/links", mel_admin_links, 10.0, MEL_STORES_NEW },
+    { "POST", "/api/admin/studies/*/revoke", mel_admin_revoke, 10.0, MEL_STORES_NOTHING },
+    { "GET", "/api/admin/studies/*/*", mel_admin_export, 10.0, MEL_STORES_NOTHING },
+    { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 10.0, MEL_STORES_NOTHING },
+    { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 10.0, MEL_STORES_NEW },
+    { "POST", "/api/admin/studies/*/plan", mel_admin_plan, 10.0, MEL_STORES_NOTHING },
+    { "GET", "/api/admin/uploads", mel_admin_uploads, 10.0, MEL_STORES_NOTHING },
+    { "DELETE", "/api/admin/uploads/*", mel_admin_delete_upload, 10.0, MEL_STORES_NOTHING },
 };
 
 _Static_assert(sizeof routes / sizeof *routes <= MEL_METRICS_ROUTES, "each route has its counters");
@@ -161,7 +162,14 @@ static bool answer_metrics(mel_response *response, const mel_request *request, c
         mel_request_header(request, "X-Forwarded-For") != NULL ||
         mel_request_header(request, "Forwarded") != NULL)
         return false;
-    response->body = mel_metrics_text(app->metrics, route_name, app->draining);
+    const mel_server_metrics server = {
+        .draining = app->draining,
+        .store_bytes = app->disk.used,
+        .store_limit = app->disk.most,
+        .disk_free = app->disk.free,
+        .lost = mel_journal_lost(app->requests) + mel_journal_lost(app->audit),
+    };
+    response->body = mel_metrics_text(app->metrics, route_name, &server);
     response->n = response->body != NULL ? strlen(response->body) : 0;
     response->type = "text/plain; version=0.0.4; charset=utf-8";
     response->status = response->body != NULL ? 200 : 503;
@@ -227,6 +235,8 @@ static void answer(mel_call *call, size_t route)
     const double most = fmax(routes[route].share * call->app->joins, researcher ? LEAST_ADMIN : 1.0);
     if (routes[route].share > 0.0 &&
         !mel_call_may(call, routes[route].path, call->request->client, (unsigned)most))
+        return;
+    if (!mel_call_has_room(call, routes[route].stores))
         return;
     name_cookie(call);
     const double processor = (researcher ? 6.0 : 1.0) * call->app->processor;

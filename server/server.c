@@ -20,6 +20,7 @@ struct mel_server {
     mel_http *http;
     char *public_url;
     unsigned workers;
+    int64_t usual_room;         /* that the store has unless the limits say */
     char url[160];              /* where it listens */
     char token[MEL_TOKEN_TEXT]; /* "": was made earlier */
     pthread_t cleaner;
@@ -94,6 +95,7 @@ static void *clean(void *user)
                                     housekeeping_time(newest, now - begun), &server->stopping, NULL);
             tidied = status == MEL_OK ? now : now - TIDY_SECONDS + AGAIN_SECONDS;
         }
+        mel_disk_look(&app->disk); /* for the metrics */
         if (now - learned >= LEARN_SECONDS) {
             (void)mel_manage_learn_all(app->store, app->cache, &server->stopping, NULL);
             learned = now;
@@ -111,7 +113,8 @@ static void *clean(void *user)
 void mel_server_options_init(mel_server_options *opt)
 {
     *opt = (mel_server_options){ .struct_size = sizeof *opt,
-                                 .limits = { .upload_room = (int64_t)2 << 30,
+                                 .limits = { .keep_free = (int64_t)1 << 30,
+                                             .upload_room = (int64_t)2 << 30,
                                              .joins = 120,
                                              .processor = 10.0,
                                              .memory = (size_t)120 << 20 } };
@@ -159,6 +162,8 @@ const char *mel_server_url(const mel_server *server)
 static void set_limits(mel_server *server, const mel_limits *limits)
 {
     mel_app *app = &server->app;
+    app->disk.most = limits->store_room > 0 ? limits->store_room : server->usual_room;
+    app->disk.keep = limits->keep_free;
     app->upload_room = limits->upload_room;
     app->joins = limits->joins;
     app->processor = limits->processor;
@@ -184,6 +189,8 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = mel_journal_open(&server->app.requests, opt->request_log, err);
     if (status == MEL_OK)
         status = mel_journal_open(&server->app.audit, opt->audit_log, err);
+    mel_disk_init(&server->app.disk, opt->store);
+    server->usual_room = mel_disk_usual_room(&server->app.disk);
     if (status == MEL_OK)
         set_limits(server, &opt->limits);
     bool mine = false;
@@ -240,6 +247,11 @@ mel_status mel_server_reload(mel_server *server, const mel_limits *limits, mel_e
         app->known[i] = 0; /* who is logged in, the store says */
     app->tidy_soon = true;
     return MEL_OK;
+}
+
+bool mel_server_is_full(mel_server *server)
+{
+    return !mel_disk_has_room(&server->app.disk, MEL_STORES_NEW);
 }
 
 void mel_server_drain(mel_server *server)

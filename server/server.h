@@ -6,6 +6,9 @@
 
 /* What can be changed while the server runs. */
 typedef struct {
+    int64_t
+        store_room; /* bytes that the store may take; 0: what it takes at the start and 80% of what is free */
+    int64_t keep_free;   /* bytes of the store's disk that stay free; 1 GiB; 0: none */
     int64_t upload_room; /* bytes that uploads may take in the store; 2 GiB */
     unsigned joins;      /* of one address within a minute; 120; 0: no limits on requests */
     double processor;    /* seconds of computing per request; 10; 0: no limit */
@@ -44,6 +47,8 @@ const char *mel_server_token(const mel_server *server);
 /* Other limits from now on, logs in the files that have their names now, and housekeeping soon. Failures
  * leave things as they were. */
 mel_status mel_server_reload(mel_server *server, const mel_limits *limits, mel_error *err);
+/* Whether there is so little room that nobody new can take part. */
+bool mel_server_is_full(mel_server *server);
 /* Tells the proxy in front (GET /healthz) to send nobody here any more; requests are still answered. */
 void mel_server_drain(mel_server *server);
 /* Ends the requests under way and returns when all threads have ended. NULL is fine. */

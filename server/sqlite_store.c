@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { READERS = 8 };
@@ -68,6 +69,27 @@ static mel_status check_file(mel_sql *sql, void *context, mel_error *err)
     if (status == MEL_OK && line[0] != '\0')
         return mel_fail(err, MEL_EDATA, "%s: a row of table %s refers to nothing", c->path, line);
     return status;
+}
+
+/* Pages that deleted rows left behind are there for others. */
+static mel_status count_pages(mel_sql *sql, void *context, mel_error *err)
+{
+    mel_sqlite *c = (mel_sqlite *)sql;
+    mel_disk *out = context;
+    int64_t pages = 0, left = 0, size = 0;
+    TRY(mel_sqlite_number(&pages, c, "PRAGMA page_count", err));
+    TRY(mel_sqlite_number(&left, c, "PRAGMA freelist_count", err));
+    TRY(mel_sqlite_number(&size, c, "PRAGMA page_size", err));
+    struct statvfs disk;
+    *out = (mel_disk){ (pages - left) * size, -1 };
+    if (statvfs(c->path, &disk) == 0)
+        out->free = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize + left * size;
+    return MEL_OK;
+}
+
+static mel_status measure(mel_store *store, mel_disk *out, mel_error *err)
+{
+    return read_snapshot(store, count_pages, out, err);
 }
 
 static mel_status verify(mel_store *store, mel_error *err)
@@ -138,7 +160,7 @@ mel_status mel_sqlite_store_open(mel_store **out, const char *path, mel_error *e
     sqlite_store *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "the store");
-    s->store = (mel_store){ NULL, read_snapshot, write_durably, verify, close_store };
+    s->store = (mel_store){ NULL, read_snapshot, write_durably, measure, verify, close_store };
     mel_connections_init(&s->connections, READERS);
     const mel_status status = open_store(s, path, err);
     if (status != MEL_OK) {

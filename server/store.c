@@ -51,6 +51,12 @@ void mel_store_close(mel_store *store)
         store->close(store);
 }
 
+mel_status mel_store_measure(mel_disk *out, mel_store *store, mel_error *err)
+{
+    *out = (mel_disk){ -1, -1 };
+    return store->measure(store, out, err);
+}
+
 typedef struct {
     char participant[MEL_ID_TEXT];
     size_t n;

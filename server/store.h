@@ -197,6 +197,12 @@ mel_status mel_store_scratch(int *file, const mel_store *store, mel_error *err);
 /* mel_store_copy into such a file. */
 mel_status mel_store_image(int *file, mel_store *store, const char *study, const mel_progress *progress,
                            mel_error *err);
+/* What the rows of a store take, not counting what deleted ones left behind for others, and what there is
+ * left for more: on its disk, and of that. -1: not known (the disk of a database server). */
+typedef struct {
+    int64_t used, free;
+} mel_disk;
+mel_status mel_store_measure(mel_disk *out, mel_store *store, mel_error *err);
 /* The two that tests ask, after whatever they did to a store. Whether writing works now (a disk may be full):
  * one row written and removed. */
 mel_status mel_store_check(mel_store *store, mel_error *err);

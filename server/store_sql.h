@@ -109,6 +109,7 @@ struct mel_store {
     mel_status (*read)(mel_store *store, mel_sql_work work, void *context, mel_error *err);
     /* In one transaction that is on disk afterwards; erases: no trace of deleted rows may be left. */
     mel_status (*write)(mel_store *store, mel_sql_work work, void *context, bool erases, mel_error *err);
+    mel_status (*measure)(mel_store *store, mel_disk *out, mel_error *err);
     /* Looks for damaged pages and references. */
     mel_status (*verify)(mel_store *store, mel_error *err);
     void (*close)(mel_store *store);

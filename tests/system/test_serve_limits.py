@@ -116,7 +116,7 @@ def test_disk_full(melicit, serve, ends):
     disk = SmallDisk(melicit.folder / "disk")
     ends.callback(disk.close)
     if disk.mounted:
-        server = serve(store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
+        server = serve("--keep-free", "0", store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
         room = disk
     else:
         warnings.warn("no file system can be mounted here: files that may not grow stand in for a full one")

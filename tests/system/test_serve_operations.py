@@ -10,7 +10,8 @@ import time
 
 import pytest
 from conftest import PROGRAM, environment
-from serving import SLOW, Server, create_study, small_study
+from serving import OWN, SLOW, Server, create_study, reply_to, small_study
+from test_serve_limits import SmallDisk
 
 DAY = 86_400_000
 
@@ -126,6 +127,106 @@ def test_a_log_says_when_it_could_not_be_written(melicit, serve):
     assert lost["lost"] >= 5 and 0 < lost["since"] <= lost["time"]
     assert erased["erased"] == old and erased["by"] == "retention"
     server.stop()
+
+
+# disk ---------------------------------------------------------------------------------------------
+
+def no_room(outcome):
+    """Whether a request was refused for want of room, with a sentence."""
+    status, told = outcome
+    assert status in (200, 503), told
+    return status == 503 and told["error"]["code"] == "no-room" and "room" in told["error"]["message"]
+
+
+def answer_until_no_room(client, page):
+    """The page whose answer was refused: the server looks at its disk once a second."""
+    end = time.monotonic() + 60 * SLOW
+    while not no_room(outcome := client.send(page, reply_to(page))) and time.monotonic() < end:
+        page = outcome[1]["page"]
+        time.sleep(0.1)
+    assert no_room(outcome)
+    return page
+
+
+def metric(server, name):
+    """Of GET /metrics; None: it is not there."""
+    lines = server.client().request("GET", "/metrics")[1].decode().splitlines()
+    return next((float(line.split()[1]) for line in lines if line.startswith(f"{name} ")), None)
+
+
+def test_the_store_has_room_for_so_much(melicit, serve):
+    """Near the limit nobody new is let in, at the limit nothing more is stored, both before the disk is full. Researchers log in,
+    see why, and delete; then all goes on."""
+    server = serve("--store-room", "4", "--metrics")
+    study, researcher = create_study(server, small_study(questions=40)), server.researcher()
+    client = server.client()
+    page = client.answer(client.join(study))
+
+    def grow(name, megabytes):
+        with contextlib.closing(sqlite3.connect(melicit.folder / "t.db", timeout=60)) as db, db:
+            db.execute("INSERT INTO thing (name, bytes, expires) VALUES (?, ?, 0)", (f"upload:{name}", b"x" * int(megabytes * 1e6)))
+
+    def join():
+        return server.client().post("/api/join", {"study": study})
+
+    assert metric(server, "melicit_store_limit_bytes") == 4 << 20 and metric(server, "melicit_disk_free_bytes") > 0
+    grow("first", 3.7)
+    assert eventually(lambda: no_room(join()))
+    assert no_room(server.client().post("/api/start", {**OWN}))
+    assert no_room(server.client().json("POST", "/api/upload", "a,b\n1,2\n", {"Content-Type": "text/csv"}))
+    refused = researcher.post("/api/admin/studies", small_study())
+    assert no_room(refused) and "--store-room" in refused[1]["error"]["message"]
+    page = client.answer(page)  # who is under way goes on
+    assert client.join(study)["seq"] == page["seq"]
+    grow("second", 0.5)
+    page = answer_until_no_room(client, page)
+    assert client.get("/api/page")[1]["page"]["seq"] == page["seq"]
+    assert metric(server, "melicit_store_bytes") > 4e6
+    researcher = server.researcher()
+    assert {x["id"] for x in researcher.get("/api/admin/uploads")[1]["uploads"]} == {"first", "second"}
+    for name in ("first", "second"):
+        assert researcher.json("DELETE", f"/api/admin/uploads/{name}", {})[0] == 200
+    assert eventually(lambda: not no_room(join()))
+    assert eventually(lambda: metric(server, "melicit_store_bytes") < 1e6)
+    client.answer(page)
+    server.stop()
+
+
+def test_the_disk_keeps_room(melicit, serve):
+    """On a disk that others fill, the server stops before it is full. It starts all the same, and says so."""
+    disk = SmallDisk(melicit.folder / "disk")
+    try:
+        if not disk.mounted:
+            pytest.skip("no file system can be mounted here")
+        server = serve("--keep-free", "4", store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
+        study = create_study(server, small_study(questions=40))
+        client = server.client()
+        page = client.join(study)
+
+        def fill(megabytes):
+            with open(disk.filler, "ab") as file:
+                file.write(b"x" * int(megabytes * (1 << 20)))
+
+        fill(2)  # of 6
+        assert eventually(lambda: no_room(server.client().post("/api/join", {"study": study})))
+        page = client.answer(page)
+        fill(2)
+        page = answer_until_no_room(client, page)
+        assert server.researcher().get("/api/admin/studies")[0] == 200
+        disk.free()
+        assert eventually(lambda: not no_room(server.client().post("/api/join", {"study": study})))
+        client.answer(page)
+        server.stop()
+        token = server.token
+        server = serve(store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
+        server.token = token
+        assert "nobody new can take part (--keep-free" in server.process.stderr.readline()
+        researcher = server.researcher()
+        assert researcher.json("DELETE", f"/api/admin/studies/{study}", {})[0] == 200
+        assert eventually(lambda: researcher.get("/api/admin/studies")[1]["studies"] == [])
+        server.stop()
+    finally:
+        disk.close()
 
 
 # logins and links ---------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ import uuid
 
 import pytest
 from postgres import TOOLS, Postgres
-from serving import SLOW, Client, Server, create_study, reply_to, same_person, take_turns
+from serving import OWN, SLOW, Client, Server, create_study, reply_to, same_person, small_study, take_turns
 from test_serve import (  # noqa: F401: the same tests, on the other store
     test_closed_and_full_studies, test_own_session, test_prolific_ids_open_no_labels, test_prolific_parameters,
     test_quota_counts_people, test_ready_studies, test_refusing_consent, test_rehearsal_over_http, test_resume_policies,
     test_resume_reload_and_labels, test_stopping_under_load, test_uploads, test_who_has_sent_nothing_may_come_again)
 from test_serve_operations import (  # noqa: F401
-    test_a_new_token_ends_logins, test_links_are_revoked_one_by_one, test_studies_are_deleted_on_the_command_line)
+    metric, no_room, test_a_new_token_ends_logins, test_links_are_revoked_one_by_one, test_studies_are_deleted_on_the_command_line)
 
 pytestmark = pytest.mark.skipif(not TOOLS, reason="PostgreSQL's server is not installed")
 
@@ -100,6 +100,17 @@ def test_the_database_restarts(server, postgres, melicit):
     assert status == 200
     with sqlite3.connect(melicit.write("copy.db", copy)) as db:
         assert sorted(key for key, in db.execute("SELECT key FROM event")) == sorted(acknowledged)
+
+
+def test_a_database_has_room_for_so_much(database, melicit):
+    """The limit of the store holds for its tables; what is free on the disk of a database is not known here."""
+    server = Server(melicit.folder, "--store-room", "0.001", "--metrics", store=database)
+    server.token = melicit("study", "token", "--store", database, "--json").done().json["token"]
+    assert no_room(server.client().post("/api/start", OWN))
+    assert no_room(server.researcher().post("/api/admin/studies", small_study()))
+    assert metric(server, "melicit_store_bytes") > 1e4 and metric(server, "melicit_disk_free_bytes") is None
+    assert "nobody new can take part" in server.process.stderr.readline()
+    server.stop()
 
 
 def test_without_its_library(melicit):
