@@ -223,6 +223,8 @@ static mel_status export_study(cli_study_desk *d, mel_error *err)
     if (status == MEL_OK)
         status = cli_out_open(&out, path, err);
     if (status == MEL_OK)
+        status = cli_out_private(&out, err); /* it has what participants said */
+    if (status == MEL_OK)
         status = cli_out_copy(&out, file, err);
     if (status == MEL_OK)
         status = cli_out_commit(&out, err);

@@ -164,6 +164,13 @@ mel_status cli_out_open(cli_out *out, const char *path, mel_error *err)
     return MEL_OK;
 }
 
+mel_status cli_out_private(const cli_out *out, mel_error *err)
+{
+    if (out->temporary == NULL) /* a pipe, or somebody else's file */
+        return MEL_OK;
+    return fchmod(fileno(out->stream), S_IRUSR | S_IWUSR) == 0 ? MEL_OK : cli_out_failed(out, err);
+}
+
 mel_status cli_out_failed(const cli_out *out, mel_error *err)
 {
     return refuse_writing(out->path, err);

@@ -26,6 +26,8 @@ typedef struct {
 /* Fails now (MEL_EIO) when a later cli_out_open would: before the long work, not after it. */
 mel_status cli_out_check(const char *path, mel_error *err);
 mel_status cli_out_open(cli_out *out, const char *path, mel_error *err);
+/* Only its owner may read the file that is being written. */
+mel_status cli_out_private(const cli_out *out, mel_error *err);
 /* MEL_EIO for a write to the stream that just failed. */
 mel_status cli_out_failed(const cli_out *out, mel_error *err);
 /* Writes the rest of an open file. */

@@ -29,7 +29,9 @@ static mel_status find_in_store(unsigned char key[MEL_HASH_BYTES], mel_store *st
     void *stored = NULL;
     size_t n = 0;
     randombytes_buf(mine, sizeof mine);
-    mel_status status = mel_store_put_once(&stored, &n, store, name, mine, sizeof mine, err);
+    mel_status status = mel_store_get(&stored, &n, store, name, err);
+    if (status == MEL_EINVAL)
+        status = mel_store_put_once(&stored, &n, store, name, mine, sizeof mine, err);
     if (status == MEL_OK && n == MARK)
         status =
             mel_fail(err, MEL_EINVAL, "the key of this store is in a file of its own: name it with --key");

@@ -16,6 +16,11 @@
 mel_status mel_manage_prepare(mel_store *store, mel_error *err)
 {
     static char none[] = "{}";
+    mel_study_row there;
+    const mel_status found = mel_store_study(&there, store, MEL_NO_STUDY, err);
+    mel_study_row_clear(&there);
+    if (found != MEL_EINVAL)
+        return found;
     const mel_study_row row = { .id = MEL_NO_STUDY, .file = none, .state = "closed", .created = mel_now() };
     const mel_status status = mel_store_add_study(store, &row, err);
     return status == MEL_ECONFLICT ? MEL_OK : status;

@@ -124,30 +124,45 @@ static mel_status make_tables(mel_postgres *c, int64_t version, mel_error *err)
     return status;
 }
 
+/* The version of the tables: context is an int64_t; 0: there are none. */
+static mel_status find_version(mel_sql *sql, void *context, mel_error *err)
+{
+    mel_postgres *c = (mel_postgres *)sql;
+    int64_t there = 0, *version = context;
+    *version = 0;
+    TRY(mel_postgres_number(&there, c,
+                            "SELECT count(*) FROM pg_tables"
+                            " WHERE schemaname = 'melicit' AND tablename = 'schema_version'",
+                            err));
+    if (there > 0)
+        TRY(mel_postgres_number(version, c, "SELECT version FROM schema_version", err));
+    if (*version > MEL_SCHEMA_VERSION)
+        return mel_fail(err, MEL_EDATA,
+                        "PostgreSQL database %s: made by a newer melicit (schema %lld, this one knows %d)",
+                        mel_pq.db(c->link), (long long)*version, MEL_SCHEMA_VERSION);
+    return MEL_OK;
+}
+
 /* One process at a time, by an advisory lock with an arbitrary number of our own. */
 static mel_status upgrade(mel_sql *sql, void *context, mel_error *err)
 {
-    (void)context;
     mel_postgres *c = (mel_postgres *)sql;
-    int64_t there = 0, version = 0;
-    mel_status status = mel_postgres_execute(c, "SELECT pg_advisory_xact_lock(7884955313)", err);
-    if (status == MEL_OK)
-        status = mel_postgres_number(&there, c, "SELECT count(*) FROM pg_namespace WHERE nspname = 'melicit'",
-                                     err);
-    if (status == MEL_OK && there == 0)
-        status = mel_postgres_execute(c, "CREATE SCHEMA melicit", err);
-    if (status == MEL_OK)
-        status = mel_postgres_number(&there, c,
-                                     "SELECT count(*) FROM pg_tables"
-                                     " WHERE schemaname = 'melicit' AND tablename = 'schema_version'",
-                                     err);
-    if (status == MEL_OK && there > 0)
-        status = mel_postgres_number(&version, c, "SELECT version FROM schema_version", err);
-    if (status == MEL_OK && version > MEL_SCHEMA_VERSION)
-        return mel_fail(err, MEL_EDATA,
-                        "PostgreSQL database %s: made by a newer melicit (schema %lld, this one knows %d)",
-                        mel_pq.db(c->link), (long long)version, MEL_SCHEMA_VERSION);
-    return status == MEL_OK ? make_tables(c, version, err) : status;
+    int64_t there = 0;
+    TRY(mel_postgres_execute(c, "SELECT pg_advisory_xact_lock(7884955313)", err));
+    TRY(mel_postgres_number(&there, c, "SELECT count(*) FROM pg_namespace WHERE nspname = 'melicit'", err));
+    if (there == 0)
+        TRY(mel_postgres_execute(c, "CREATE SCHEMA melicit", err));
+    TRY(find_version(sql, context, err));
+    return make_tables(c, *(int64_t *)context, err);
+}
+
+/* Nothing is written where the tables are as they should be: the user, or the whole server, may be for
+ * reading only. */
+static mel_status prepare_tables(mel_store *store, mel_error *err)
+{
+    int64_t version = 0;
+    TRY(read_snapshot(store, find_version, &version, err));
+    return version < MEL_SCHEMA_VERSION ? write_durably(store, upgrade, &version, false, err) : MEL_OK;
 }
 
 mel_status mel_postgres_store_open(mel_store **out, const char *url, mel_error *err)
@@ -156,11 +171,11 @@ mel_status mel_postgres_store_open(mel_store **out, const char *url, mel_error *
     postgres_store *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "the store");
-    s->store = (mel_store){ NULL, read_snapshot, write_durably, measure, verify, close_store };
+    s->store = (mel_store){ NULL, false, read_snapshot, write_durably, measure, verify, close_store };
     mel_connections_init(&s->connections, CONNECTIONS);
     s->url = mel_strdup(url);
-    const mel_status status = s->url != NULL ? write_durably(&s->store, upgrade, NULL, false, err)
-                                             : mel_fail_memory(err, "the store's name");
+    const mel_status status =
+        s->url != NULL ? prepare_tables(&s->store, err) : mel_fail_memory(err, "the store's name");
     if (status != MEL_OK) {
         close_store(&s->store);
         return status;

@@ -44,11 +44,13 @@ mel_status mel_app_init_with_key(mel_app *app, mel_store *store, const char *key
     if (sodium_init() < 0)
         return mel_fail(err, MEL_ESTATE, "libsodium finds no source of random numbers");
     app->rate = mel_rate_new();
-    mel_status status =
-        app->rate != NULL ? mel_key_find(app->key, store, key_path, err) : mel_fail_memory(err, "the server");
-    if (status == MEL_OK)
-        status = mel_manage_prepare(store, err);
-    return status == MEL_OK ? mel_cache_new(&app->cache, store, folders, err) : status;
+    if (app->rate == NULL)
+        return mel_fail_memory(err, "the server");
+    if (!mel_store_is_read_only(store)) { /* otherwise nobody can log in or join, and no link be made */
+        TRY(mel_key_find(app->key, store, key_path, err));
+        TRY(mel_manage_prepare(store, err));
+    }
+    return mel_cache_new(&app->cache, store, folders, err);
 }
 
 void mel_app_clear(mel_app *app)

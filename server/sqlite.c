@@ -190,9 +190,36 @@ mel_status mel_sqlite_check_name(const char *path, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status open_database(mel_sqlite *c, mel_error *err)
+/* The name as a URI, for sqlite3_free; NULL without memory. */
+static char *frozen_name(const char *path)
 {
-    const int code = sqlite3_open_v2(c->path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "file:");
+    for (; *path != '\0'; path++)
+        if (strchr("%?#", *path) != NULL)
+            sqlite3_str_appendf(text, "%%%02X", (unsigned)(unsigned char)*path);
+        else
+            sqlite3_str_appendchar(text, 1, *path);
+    sqlite3_str_appendall(text, "?immutable=1");
+    return sqlite3_str_finish(text);
+}
+
+static int open_frozen(mel_sqlite *c)
+{
+    char *name = frozen_name(c->path);
+    if (name == NULL)
+        return SQLITE_NOMEM;
+    const int code =
+        sqlite3_open_v2(name, &c->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
+    sqlite3_free(name);
+    return code;
+}
+
+static mel_status open_database(mel_sqlite *c, bool frozen, mel_error *err)
+{
+    const int code =
+        frozen ? open_frozen(c)
+               : sqlite3_open_v2(c->path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK)
         return fail(c, code, err);
     (void)sqlite3_extended_result_codes(c->db, 1);
@@ -208,7 +235,7 @@ static mel_status open_database(mel_sqlite *c, mel_error *err)
         err);
 }
 
-mel_status mel_sqlite_open(mel_sqlite **out, const char *path, mel_error *err)
+static mel_status open_file(mel_sqlite **out, const char *path, bool frozen, mel_error *err)
 {
     *out = NULL;
     mel_sqlite *c = mel_alloc_zero(1, sizeof *c);
@@ -218,13 +245,23 @@ mel_status mel_sqlite_open(mel_sqlite **out, const char *path, mel_error *err)
     c->patience = PATIENCE;
     c->path = mel_strdup(path);
     const mel_status status =
-        c->path != NULL ? open_database(c, err) : mel_fail_memory(err, "the store's name");
+        c->path != NULL ? open_database(c, frozen, err) : mel_fail_memory(err, "the store's name");
     if (status != MEL_OK) {
         mel_sqlite_close(c);
         return status;
     }
     *out = c;
     return MEL_OK;
+}
+
+mel_status mel_sqlite_open(mel_sqlite **out, const char *path, mel_error *err)
+{
+    return open_file(out, path, false, err);
+}
+
+mel_status mel_sqlite_open_frozen(mel_sqlite **out, const char *path, mel_error *err)
+{
+    return open_file(out, path, true, err);
 }
 
 /* Some conflicts between connections do not reach the busy handler; the statement is then tried again. */
@@ -331,10 +368,16 @@ static mel_status read_version(int64_t *version, mel_sqlite *c, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_sqlite_recognise(mel_sqlite *c, mel_error *err)
+mel_status mel_sqlite_recognise(mel_sqlite *c, bool up_to_date, mel_error *err)
 {
     int64_t version;
-    return read_version(&version, c, err);
+    TRY(read_version(&version, c, err));
+    return version == MEL_SCHEMA_VERSION || !up_to_date
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA,
+                          "%s: made by an older melicit (schema %lld), and it cannot be written: open a copy "
+                          "of it",
+                          c->path, (long long)version);
 }
 
 static mel_status upgrade(mel_sqlite *c, mel_error *err)

@@ -20,8 +20,10 @@ typedef struct {
 mel_status mel_sqlite_cannot(const char *path, const char *what, int reason, mel_error *err);
 /* Debian's SQLite would take options from names that begin with file: */
 mel_status mel_sqlite_check_name(const char *path, mel_error *err);
-/* Opens an existing file. */
+/* Opens an existing file; where it cannot be written, for reading. */
 mel_status mel_sqlite_open(mel_sqlite **out, const char *path, mel_error *err);
+/* Opens a file in a folder where nothing can be written, as it is: nobody may change it meanwhile. */
+mel_status mel_sqlite_open_frozen(mel_sqlite **out, const char *path, mel_error *err);
 void mel_sqlite_close(mel_sqlite *connection);
 /* Statements without results. */
 mel_status mel_sqlite_execute(mel_sqlite *connection, const char *text, mel_error *err);
@@ -35,8 +37,8 @@ mel_status mel_sqlite_line(char *out, size_t size, mel_sqlite *connection, const
 /* Copies the log into the file and empties it; false when readers are in the way or it fails. */
 bool mel_sqlite_truncate_log(mel_sqlite *connection);
 
-/* Refuses another program's file and a newer schema. */
-mel_status mel_sqlite_recognise(mel_sqlite *connection, mel_error *err);
+/* Refuses another program's file and a newer schema or, where it must be up to date, an older one. */
+mel_status mel_sqlite_recognise(mel_sqlite *connection, bool up_to_date, mel_error *err);
 /* Makes the tables, or brings them up to date. */
 mel_status mel_sqlite_upgrade(mel_sqlite *connection, mel_error *err);
 

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -14,16 +16,18 @@ enum { READERS = 8 };
 typedef struct {
     mel_store store; /* first: what callers hold */
     char *path;
-    mel_writer *writer;
+    mel_writer *writer; /* NULL: it cannot be written */
+    bool frozen;        /* there is not even a log next to it that could be read */
     mel_connections connections;
     mel_sqlite *readers[READERS]; /* opened when first used */
 } sqlite_store;
 
-static mel_status open_reader(mel_sqlite **out, const char *path, mel_error *err)
+static mel_status open_reader(mel_sqlite **out, const sqlite_store *s, mel_error *err)
 {
     if (*out != NULL)
         return MEL_OK;
-    mel_status status = mel_sqlite_open(out, path, err);
+    mel_status status =
+        s->frozen ? mel_sqlite_open_frozen(out, s->path, err) : mel_sqlite_open(out, s->path, err);
     if (status == MEL_OK)
         status = mel_sqlite_execute(*out, "PRAGMA query_only=ON", err);
     if (status != MEL_OK) {
@@ -38,7 +42,7 @@ static mel_status read_snapshot(mel_store *store, mel_sql_work work, void *conte
     sqlite_store *s = (sqlite_store *)store;
     const size_t number = mel_connections_take(&s->connections);
     mel_sqlite **reader = &s->readers[number];
-    mel_status status = open_reader(reader, s->path, err);
+    mel_status status = open_reader(reader, s, err);
     if (status == MEL_OK)
         status = mel_sqlite_begin(*reader, false, err);
     if (status == MEL_OK)
@@ -52,7 +56,11 @@ static mel_status read_snapshot(mel_store *store, mel_sql_work work, void *conte
 static mel_status write_durably(mel_store *store, mel_sql_work work, void *context, bool erases,
                                 mel_error *err)
 {
-    return mel_writer_do(((sqlite_store *)store)->writer, work, context, erases, err);
+    const sqlite_store *s = (sqlite_store *)store;
+    return s->writer != NULL
+               ? mel_writer_do(s->writer, work, context, erases, err)
+               : mel_fail(err, MEL_EIO, "%s: cannot be written; it can be listed, shown and exported",
+                          s->path);
 }
 
 static mel_status check_file(mel_sql *sql, void *context, mel_error *err)
@@ -123,7 +131,7 @@ static mel_status create_file(const char *path, mel_error *err)
 static mel_status prepare_file(mel_sqlite *c, mel_error *err)
 {
     char mode[16];
-    mel_status status = mel_sqlite_recognise(c, err);
+    mel_status status = mel_sqlite_recognise(c, false, err);
     if (status == MEL_OK)
         status = mel_sqlite_execute(c, "PRAGMA journal_mode=WAL", err);
     if (status == MEL_OK)
@@ -131,6 +139,41 @@ static mel_status prepare_file(mel_sqlite *c, mel_error *err)
     if (status == MEL_OK && strcmp(mode, "wal") != 0)
         return mel_fail(err, MEL_EIO, "%s: this file system allows no write-ahead log", c->path);
     return status == MEL_OK ? mel_sqlite_upgrade(c, err) : status;
+}
+
+/* Whether the file, or the folder with its log, cannot be written. A file that is not there yet can. */
+static bool cannot_write(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    const size_t n =
+        slash != NULL ? (size_t)(slash - path) + 1 : 1; /* with the slash: it may be the first one */
+    if (access(path, F_OK) != 0 || n >= sizeof folder)
+        return false;
+    memcpy(folder, slash != NULL ? path : ".", n);
+    folder[n] = '\0';
+    return access(path, W_OK) != 0 || access(folder, W_OK | X_OK) != 0;
+}
+
+/* A log that has not been copied into the file, or that a server keeps, is read along with it. */
+static bool has_log(const char *path)
+{
+    char name[PATH_MAX];
+    const int n = snprintf(name, sizeof name, "%s-wal", path);
+    return n > 0 && (size_t)n < sizeof name && access(name, F_OK) == 0;
+}
+
+static mel_status check_readable(mel_sql *sql, void *context, mel_error *err)
+{
+    (void)context;
+    return mel_sqlite_recognise((mel_sqlite *)sql, true, err);
+}
+
+static mel_status open_for_reading(sqlite_store *s, mel_error *err)
+{
+    s->store.read_only = true;
+    s->frozen = !has_log(s->path);
+    return read_snapshot(&s->store, check_readable, NULL, err);
 }
 
 static mel_status open_store(sqlite_store *s, const char *path, mel_error *err)
@@ -141,6 +184,8 @@ static mel_status open_store(sqlite_store *s, const char *path, mel_error *err)
     s->store.path = s->path;
     mel_sqlite *c = NULL;
     mel_status status = mel_sqlite_check_name(path, err);
+    if (status == MEL_OK && cannot_write(path))
+        return open_for_reading(s, err);
     if (status == MEL_OK)
         status = create_file(path, err);
     if (status == MEL_OK)
@@ -160,7 +205,7 @@ mel_status mel_sqlite_store_open(mel_store **out, const char *path, mel_error *e
     sqlite_store *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "the store");
-    s->store = (mel_store){ NULL, read_snapshot, write_durably, measure, verify, close_store };
+    s->store = (mel_store){ NULL, false, read_snapshot, write_durably, measure, verify, close_store };
     mel_connections_init(&s->connections, READERS);
     const mel_status status = open_store(s, path, err);
     if (status != MEL_OK) {

@@ -57,6 +57,11 @@ mel_status mel_store_measure(mel_disk *out, mel_store *store, mel_error *err)
     return store->measure(store, out, err);
 }
 
+bool mel_store_is_read_only(const mel_store *store)
+{
+    return store->read_only;
+}
+
 typedef struct {
     char participant[MEL_ID_TEXT];
     size_t n;

@@ -23,6 +23,8 @@ typedef struct mel_store mel_store;
  * file. */
 mel_status mel_store_open(mel_store **out, const char *url, mel_error *err);
 void mel_store_close(mel_store *store);
+/* Whether it is a file that cannot be written: everything can be read, and whatever writes fails. */
+bool mel_store_is_read_only(const mel_store *store);
 /* Whether this program was built with PostgreSQL. */
 bool mel_store_has_postgres(void);
 

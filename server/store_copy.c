@@ -128,7 +128,7 @@ mel_status mel_store_copy(mel_store *store, const char *study, const char *path,
 static mel_status make_scratch(int *file, char **name, const mel_store *store, mel_error *err)
 {
     static const char ending[] = ".export-XXXXXX";
-    const char *folder = getenv("TMPDIR"), *path = store->path;
+    const char *folder = getenv("TMPDIR"), *path = store->read_only ? NULL : store->path;
     folder = folder != NULL && folder[0] != '\0' ? folder : "/var/tmp";
     const size_t size = strlen(path != NULL ? path : folder) + sizeof "/melicit" + sizeof ending;
     *name = mel_alloc(size, 1);

@@ -105,6 +105,7 @@ typedef mel_status (*mel_sql_work)(mel_sql *sql, void *context, mel_error *err);
 
 struct mel_store {
     const char *path; /* of its file; NULL: it has none */
+    bool read_only;   /* that file cannot be written */
     /* In one snapshot. */
     mel_status (*read)(mel_store *store, mel_sql_work work, void *context, mel_error *err);
     /* In one transaction that is on disk afterwards; erases: no trace of deleted rows may be left. */

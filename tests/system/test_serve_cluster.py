@@ -212,18 +212,23 @@ def test_backup_and_restore(kind, database, melicit):
     save, restore = (commands(0), commands(1)) if kind == "postgres" else (commands(2), commands(3))
 
     def run(text):
-        subprocess.run(["sh", "-eu", "-c", text], cwd=melicit.folder, check=True, env={**environment(), "STORE": store})
+        subprocess.run(["sh", "-eu", "-c", f"umask 022\n{text}"], cwd=melicit.folder, check=True, env={**environment(), "STORE": store})
 
     server = Server(melicit.folder, store=store)
     server.token = melicit("study", "token", "--store", store, "--json").done().json["token"]
     study, client = create_study(server), server.client()
     page = client.answer(client.join(study))
     run(save)
+    saved = melicit.folder / ("studies.dump" if kind == "postgres" else "studies-copy.db")
+    assert saved.stat().st_mode & 0o777 == 0o600
     client.answer(client.answer(page))
     later = server.client()
     later.join(study)
     server.stop()
+    if kind == "sqlite":
+        (melicit.folder / store).unlink()
     run(restore)
+    assert kind == "postgres" or (melicit.folder / store).stat().st_mode & 0o777 == 0o600
     server.start()
     client.port, client.connection, later.port, later.connection = server.port, None, server.port, None
     assert client.get("/api/page")[1]["page"]["seq"] == page["seq"]

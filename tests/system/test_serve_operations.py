@@ -3,6 +3,7 @@ get from it."""
 import contextlib
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -322,6 +323,47 @@ def test_studies_are_deleted_on_the_command_line(server, melicit):
     assert [client.get("/api/page")[0] for client in people] == [403, 403, 200]
     left = melicit("study", "list", "--store", server.store, "--json").done().json["studies"]
     assert goes not in {x["id"] for x in left} and stays in {x["id"] for x in left}
+
+
+# backups ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("ends", ["stop", "kill"])
+def test_a_store_that_cannot_be_written(melicit, serve, ends):
+    """On a disk that is mounted for reading a store is listed, shown and exported, also with the log of a server that was killed;
+    what would write is refused with a sentence."""
+    (melicit.folder / "disk?1%").mkdir()
+    server = serve(store="disk?1%/t.db")
+    study = create_study(server)
+    client = server.client()
+    client.walk(client.join(study))
+    getattr(server, ends)()
+    own = "unshare --mount" if os.geteuid() == 0 else "unshare --user --map-root-user --mount"
+
+    def frozen(*words):
+        """The program where the folder is mounted for reading."""
+        line = " ".join(shlex.quote(str(word)) for word in words)
+        mount = "mount --bind 'disk?1%' 'disk?1%' && mount -o remount,bind,ro 'disk?1%'"
+        return melicit.shell(f"umask 022; exec {own} sh -c {shlex.quote(f'{mount} || exit 77; exec melicit {line}')}")
+
+    store = ("--store", "disk?1%/t.db")
+    listed = frozen("study", "list", *store, "--json")
+    if listed.code == 77:
+        pytest.skip("nothing can be mounted here")
+    assert [x["id"] for x in listed.done().json["studies"]] == [study]
+    assert frozen("study", "show", study, *store, "--json").done().json["participants"]["complete"] == 1
+    frozen("study", "export", study, *store, "--format", "jsonl", "--out", "frozen.jsonl").done()
+    frozen("study", "export", study, *store, "--format", "sqlite", "--out", "frozen.db").done()
+    for words in (("study", "close", study), ("study", "token"), ("study", "links", study, "--labels", "a"), ("study", "delete", study, "--all"),
+                  ("serve", "--port", 0, "--stop-after", 0.1)):
+        frozen(*words, *store).refused(4, "disk?1%/t.db: cannot be written")
+    if ends == "stop":
+        assert os.listdir(melicit.folder / "disk?1%") == ["t.db"]
+    melicit.shell(f"umask 022; melicit study export {study} --store 'disk?1%/t.db' --format jsonl --out writable.jsonl").done()
+    assert (melicit.folder / "frozen.jsonl").read_text() == (melicit.folder / "writable.jsonl").read_text() != ""
+    for name in ("frozen.jsonl", "frozen.db", "writable.jsonl"):
+        assert (melicit.folder / name).stat().st_mode & 0o777 == 0o600
+    with contextlib.closing(sqlite3.connect(melicit.folder / "frozen.db")) as db:
+        assert db.execute("SELECT count(*) FROM event").fetchone()[0] > 5
 
 
 # children -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ import concurrent.futures
 import os
 import signal
 import sqlite3
+import subprocess
 import time
 import uuid
 
@@ -111,6 +112,19 @@ def test_a_database_has_room_for_so_much(database, melicit):
     assert metric(server, "melicit_store_bytes") > 1e4 and metric(server, "melicit_disk_free_bytes") is None
     assert "nobody new can take part" in server.process.stderr.readline()
     server.stop()
+
+
+def test_somebody_who_may_only_read(server, database, melicit):
+    """A user of the database who may only read lists and exports; what would write is refused."""
+    study = create_study(server)
+    client = server.client()
+    client.walk(client.join(study))
+    rights = ("CREATE ROLE reader LOGIN", "GRANT USAGE ON SCHEMA melicit TO reader", "GRANT SELECT ON ALL TABLES IN SCHEMA melicit TO reader")
+    subprocess.run(["psql", "--quiet", "--set=ON_ERROR_STOP=1", *(word for line in rights for word in ("-c", line)), database], check=True)
+    store = ("--store", database.replace("melicit@", "reader@"))
+    assert study in {x["id"] for x in melicit("study", "list", *store, "--json").done().json["studies"]}
+    assert melicit("study", "export", study, *store, "--format", "jsonl").done().out.count("\n") > 5
+    melicit("study", "close", study, *store).refused(4, "permission denied")
 
 
 def test_without_its_library(melicit):

@@ -57,6 +57,11 @@ static mel_status shaky_write(mel_store *store, mel_sql_work work, void *context
     return status;
 }
 
+static mel_status shaky_measure(mel_store *store, mel_disk *out, mel_error *err)
+{
+    return mel_store_measure(out, ((shaky *)store)->real, err);
+}
+
 static void arm(shaky *s, long calls)
 {
     s->left = calls;
@@ -105,7 +110,7 @@ static int set_up(void **state)
     mel_error err;
     w = (world){ .datasets = json_array() };
     w.store.real = test_store_open(test_fresh_url());
-    w.store.base = (mel_store){ .read = shaky_read, .write = shaky_write };
+    w.store.base = (mel_store){ .read = shaky_read, .write = shaky_write, .measure = shaky_measure };
     assert_ok(mel_app_init(&app, w.store.real, NULL, &err), &err);
     assert_ok(mel_manage_create(w.study, w.store.real, app.cache, test_study_text, &err), &err);
     mel_app_clear(&app);
