@@ -381,6 +381,9 @@ class _BlackBoxClassifier(_RuleClassifier):
         elif result.end == lib.MEL_OPTIMISE_FLAT and result.iterations == 0:
             warnings.warn(f"the metric is {result.value:.6g} for the estimator as it is and for every small change of it: the rule is the "
                           "estimator's own; a larger epsilon may tell more", ConvergenceWarning, stacklevel=2)
+        elif not self._plug_in and result.best_iteration == 0:
+            warnings.warn(f"no step raised the metric above the {result.start:.6g} of the estimator's own decisions: the rule is these; "
+                          "more iterations, another epsilon or on='confusion' may find a better one", ConvergenceWarning, stacklevel=2)
         self.value_, self.queries_, self.n_iter_ = float(result.value), int(result.queries), max(1, int(result.iterations))
         names, columns = [_rows.name_of(label) for label in self.order_], [_rows.name_of(label) for label in self.classes_]
         self.rule_ = stored_rule(result, names, self.order_, columns)

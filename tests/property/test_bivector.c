@@ -366,6 +366,53 @@ static void test_flips(void **state)
     clear(&p);
 }
 
+/* Who calls a pair about the same tells of others, by choosing, that they were not: the chain's mean distance
+ * between A and B is that of draws from the prior, weighted by the likelihood. */
+static void test_choices_beside_same(void **state)
+{
+    (void)state;
+    enum { CHOICES = 3, SEEDS = 30 };
+    problem p = faces_of(3, MEL_CONFUSION);
+    mel_region region;
+    mel_error err;
+    const mel_session_options options = options_of(&p, 0.02);
+    assert_ok(mel_region_of_space(&region, p.space, &options, &err), &err);
+    double a[MOST], b[MOST], total = 0.0, sum = 0.0, mean = 0.0, gain = 1.0;
+    mel_region_inside(&region, p.points, a);
+    mel_region_inside(&region, p.points + p.n, b);
+    size_t told = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        const mel_bivector_options opt = { .region = &region,
+                                           .assume = { .kind = MEL_NOISE_NONE },
+                                           .seed = seed };
+        mel_bivector_sampler *sampler = NULL;
+        assert_ok(mel_bivector_sampler_new(&sampler, &opt, &err), &err);
+        const mel_samples *drawn = mel_bivector_sampler_samples(sampler);
+        for (size_t i = 0; i < drawn->count; i++) {
+            const double x = gain * mel_bivector_margin(p.n, drawn->w + i * 2 * p.n, a, b);
+            double weight = 0.0;
+            for (size_t k = 0; k < MEL_WIDTHS && x > 0.0; k++) {
+                const double same = exp(-0.5 * pow(x / mel_same_width[k], 2.0));
+                weight += same * pow(1.0 - same, CHOICES);
+            }
+            total += weight;
+            sum += weight * x;
+        }
+        assert_ok(mel_bivector_sampler_tell(sampler, a, b, gain, MEL_ANSWER_SAME, &err), &err);
+        for (size_t c = 0; c < CHOICES; c++)
+            assert_ok(mel_bivector_sampler_tell(sampler, a, b, gain, MEL_ANSWER_A, &err), &err);
+        drawn = mel_bivector_sampler_samples(sampler);
+        for (size_t i = 0; i < drawn->count; i++, told++)
+            mean += gain * mel_bivector_margin(p.n, drawn->w + i * 2 * p.n, a, b);
+        mel_bivector_sampler_free(sampler);
+    }
+    print_message("  %zu draws, %.4f by the chain, %.4f by weights\n", told, mean / (double)told,
+                  sum / total);
+    assert_close(mean / (double)told, sum / total, 0.1 * sum / total);
+    mel_region_clear(&region);
+    clear(&p);
+}
+
 /* A respondent who errs without having been expected to: the session goes on, with flips learned. */
 static void test_contradiction(void **state)
 {
@@ -617,12 +664,19 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_algebra),     cmocka_unit_test(test_region),
-        cmocka_unit_test(test_tables),      cmocka_unit_test(test_random_metrics),
-        cmocka_unit_test(test_flips),       cmocka_unit_test(test_contradiction),
-        cmocka_unit_test(test_prior_width), cmocka_unit_test(test_prior_against_answers),
-        cmocka_unit_test(test_prior_forms), cmocka_unit_test(test_questions),
-        cmocka_unit_test(test_skip),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_algebra),
+        cmocka_unit_test(test_region),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_random_metrics),
+        cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_choices_beside_same),
+        cmocka_unit_test(test_prior_width),
+        cmocka_unit_test(test_prior_against_answers),
+        cmocka_unit_test(test_prior_forms),
+        cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

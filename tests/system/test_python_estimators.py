@@ -408,3 +408,13 @@ def test_referred_cases_have_no_score(data):
 def test_folds_leave_each_row_out_once(data, cv):
     with pytest.raises(errors.EINVAL, match="each row is left out once"):
         MetricClassifier(cv=cv).fit(*data)
+
+
+def test_no_better_step_is_told(data):
+    """The estimator's own decisions have the largest value there is: the rule is these, and a warning says so."""
+    X, y = data
+    model = LogisticRegression().fit(X, y)
+    own = model.predict(X)
+    with pytest.warns(ConvergenceWarning, match="no step raised the metric above the 1 of the estimator's own decisions"):
+        found = FrankWolfeClassifier(model, lambda true, decided: float(np.mean(decided == own)), cv="prefit").fit(X, y)
+    np.testing.assert_array_equal(found.predict(X), own)

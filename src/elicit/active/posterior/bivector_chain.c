@@ -45,6 +45,15 @@ static double log_prior(const mel_bivector_sampler *b, double *theta)
            b->strength * mel_bivector_cosine(n, theta, b->prior);
 }
 
+/* Once somebody has called a pair about the same, a choice says that A and B of its pair were not. */
+static double log_apart(const mel_bivector_sampler *b, size_t row, double margin)
+{
+    if (b->answers.n_same == 0 || b->answers.n_ways > 0)
+        return 0.0;
+    const double x = b->answers.gain[row] * margin / mel_same_width[b->state.width];
+    return log(fmax(-expm1(-0.5 * x * x), mel_impossible));
+}
+
 /* What one row says, apart from flips; margin at |s| = 1. */
 static double log_row(const mel_bivector_sampler *b, size_t row, double margin)
 {
@@ -59,7 +68,8 @@ static double log_row(const mel_bivector_sampler *b, size_t row, double margin)
         const double x = b->answers.gain[row] * margin / mel_same_width[b->state.width];
         return -0.5 * x * x;
     }
-    return log(b->answers.noise->probability(b->state.scale, b->answers.gain[row] * margin));
+    return log(b->answers.noise->probability(b->state.scale, b->answers.gain[row] * margin)) +
+           log_apart(b, row, margin);
 }
 
 static double margin_at(const mel_products *p, const mel_products *u, double step)
@@ -83,9 +93,10 @@ static double log_likelihood(mel_bivector_sampler *b, const mel_products *u, dou
         const double margin = margin_at(&b->here[i], &u[i], step);
         if (b->answers.same[i] || errs == MEL_ERRS_BY_MARGIN) {
             sum += log_row(b, i, margin / length);
-        } else if (!(margin > 0.0)) {
-            ++*wrong;
-            if (errs == MEL_ERRS_NEVER) {
+        } else {
+            sum += log_apart(b, i, margin / length);
+            *wrong += margin > 0.0 ? 0U : 1U;
+            if (*wrong > 0 && errs == MEL_ERRS_NEVER) {
                 b->suspect = i;
                 return -INFINITY;
             }
@@ -207,9 +218,10 @@ static void draw_width(mel_bivector_sampler *b)
     double chance[MEL_WIDTHS] = { 0.0 };
     for (size_t k = 0; k < MEL_WIDTHS; k++) {
         b->state.width = k;
-        for (size_t i = 0; i < b->answers.count; i++)
-            if (b->answers.same[i])
-                chance[k] += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
+        for (size_t i = 0; i < b->answers.count; i++) {
+            const double margin = margin_at(&b->here[i], &b->here[i], 0.0) / length;
+            chance[k] += b->answers.same[i] ? log_row(b, i, margin) : log_apart(b, i, margin);
+        }
     }
     b->state.width = mel_width_draw(MEL_WIDTHS, chance, &b->rng);
 }
