@@ -389,11 +389,10 @@ typedef struct {
     double ratio, ratio_low, ratio_high;
     double askable_low, askable_high; /* the exchange rates that questions can be about */
     /* Standard deviation, natural logarithm, with which the exchange rate varies from answer to answer
-     * near the balance. */
+     * near the balance; NaN where one rate explains all answers. */
     double variation;
-    int drift;        /* 1 or -1: it seems to have risen or fallen on the way; 0: not */
-    bool imagined;    /* the last questions were about an imagined test, the first were not */
-    uint32_t further; /* active, not as precise as asked for: about how many more questions that would take */
+    int drift;     /* 1 or -1: it seems to have risen or fallen on the way; 0: not */
+    bool imagined; /* the last questions were about an imagined test, the first were not */
     /* Active with flips: logarithm of how much likelier the answers A and B were, each by what was
      * believed before it, than coin tosses; NaN otherwise. What was believed starts with
      * options.prior: answers against a strong one may lower it, however careful. Within 1 of 0 there

@@ -162,8 +162,6 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
     count_disagreements(session, result, &found);
     if (session->options.values.strategy != MEL_STRATEGY_SEARCH)
         status = mel_session_consistency(&found.consistency, session, result, &found, err);
-    if (session->options.values.strategy != MEL_STRATEGY_SEARCH && found.end != MEL_END_TOLERANCE)
-        found.further = session->engine->ops->expected(session->engine);
     if (status == MEL_OK && session->options.values.strategy != MEL_STRATEGY_SEARCH)
         status = mel_session_judge(&found, result, session, err);
     if (status == MEL_OK)

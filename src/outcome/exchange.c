@@ -81,8 +81,8 @@ void mel_outcome_state_ratio_precision(mel_outcome_work *w)
     if (mel_outcome_is_open(o))
         mel_outcome_say(
             w, MEL_ABOUT_END, "precision",
-            "Pairs of this test can ask about %s to %s %s for one %s; what counts %s beyond, and for this "
-            "test it makes no difference how far.",
+            "Pairs of this test can ask about %s to %s %s for one %s; what counts %s beyond, and they cannot "
+            "tell how far.",
             mel_digits_less_than(s->askable_low).text, mel_digits_more_than(s->askable_high).text,
             o->false_alarms, o->missed, s->end == MEL_END_BEYOND ? "is" : "seems to be");
     else if (wanted > 0.0)
@@ -103,30 +103,17 @@ void mel_outcome_state_ratio_precision(mel_outcome_work *w)
                         "come questions about an imagined better test.");
 }
 
-/* What more questions would do. */
+/* Whether answers, not their number, limit what is known. */
 void mel_outcome_state_ratio_open(mel_outcome_work *w)
 {
     const mel_outcome *o = &w->out;
     const mel_summary *s = &o->summary;
     if (mel_outcome_is_open(o) || s->questions < FEW_ANSWERS)
         return;
-    const bool by_chance = s->variation > 1.0; /* then nobody can foretell how many more it takes */
-    if (by_chance)
-        mel_outcome_say(
-            w, MEL_ABOUT_OPEN, "variation",
-            "The answers vary by a factor of about %s near the balance; more questions would narrow it "
-            "slowly.",
-            mel_digits_significant(exp(s->variation), 2).text);
-    else if (s->variation > varies_much)
-        mel_outcome_say(
-            w, MEL_ABOUT_OPEN, "variation",
-            "The answers vary by about %s%% near the balance; more questions would narrow it slowly.",
-            mel_digits_significant(100.0 * s->variation, 2).text);
-    if (s->further > 0 && !by_chance && s->skipped < s->questions && s->end != MEL_END_NOISE &&
-        s->end != MEL_END_EXHAUSTED && o->options->tolerance_factor > 0.0)
-        mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle it to a factor of %s.",
-                        mel_digits_count(s->further).text, s->further == 1 ? "question" : "questions",
-                        mel_digits_significant(o->options->tolerance_factor, 2).text);
+    if (s->variation > varies_much)
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "variation",
+                        "No exchange rate agrees with all answers: more questions would narrow the interval "
+                        "slowly.");
 }
 
 /* What the answers look like, before anything is made of them. */

@@ -35,8 +35,6 @@ static void put_summary(mel_sheet *s, const mel_outcome *o)
     }
     if (m->end == MEL_END_RANGE)
         mel_sheet_put(s, "at_end", json_true());
-    if (m->further > 0)
-        mel_sheet_put(s, "further_questions", mel_sheet_count(m->further));
     if (signs[m->signs] != NULL)
         mel_sheet_put(s, "signs", json_string(signs[m->signs]));
 }

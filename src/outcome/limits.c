@@ -43,7 +43,6 @@ static void state_noise(mel_outcome_work *w)
 static void state_sampling(mel_outcome_work *w)
 {
     const mel_outcome *o = &w->out;
-    const mel_decision *d = &o->decisions[0];
     const mel_digits rows = mel_digits_count(o->rows);
     if (o->domain->ball != NULL && mel_session_questions(w->session) == MEL_QUESTIONS_FAR)
         mel_outcome_say(w, MEL_ABOUT_LIMITS, "sampling",
@@ -64,12 +63,8 @@ static void state_sampling(mel_outcome_work *w)
     else if (o->rows > 0 && o->n_decisions > 0)
         mel_outcome_say(w, MEL_ABOUT_LIMITS, "sampling",
                         "What new data do: the numbers out of 1,000 were measured on %s rows, and the rule "
-                        "was chosen on the same rows. On new data like these expect between %s and %s %s and "
-                        "between %s and %s %s (95%%), and rather the worse end.",
-                        rows.text, mel_digits_people(d->missed.low).text,
-                        mel_digits_people(d->missed.high).text, o->missed_plural,
-                        mel_digits_people(d->false_alarms.low).text,
-                        mel_digits_people(d->false_alarms.high).text, o->false_alarms);
+                        "was chosen on the same rows, which tends to make it look better than it is.",
+                        rows.text);
     else if (o->rows > 0)
         mel_outcome_say(w, MEL_ABOUT_LIMITS, "sampling",
                         "How far what was shown holds for new data: it was measured on %s %s.", rows.text,

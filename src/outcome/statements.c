@@ -22,7 +22,7 @@ static const char *say_why(const mel_outcome *o)
     case MEL_END_BUDGET:
         return "the most allowed";
     case MEL_END_NOISE:
-        return "when more would not have helped: answers to pairs this close are a matter of chance";
+        return "when no pair was left whose answer would tell much, wrong answers being as likely as assumed";
     case MEL_END_EXHAUSTED:
         return o->domain->pool != NULL ? "when no further pair of these classifiers could tell more"
                                        : "when no further pair could tell more";
@@ -209,25 +209,6 @@ static void state_signs_known(mel_outcome_work *w)
                     o->n_left_out > 0 ? "the " : "", o->n_coefficients, o->n_left_out > 0 ? "largest " : "");
 }
 
-/* What it would take to know everything as well as was asked for. */
-static void state_further(mel_outcome_work *w)
-{
-    const mel_summary *s = &w->out.summary;
-    if (s->further == 0 || s->skipped == s->questions || s->end == MEL_END_NOISE ||
-        s->end == MEL_END_EXHAUSTED ||
-        w->out.domain->pool != NULL) /* what given classifiers can tell is limited */
-        return;
-    if (goes_by_factor(&w->out)) {
-        mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle it to a factor of %s.",
-                        mel_digits_count(s->further).text, plural(s->further, "question", "questions"),
-                        mel_digits_significant(w->out.options->tolerance_factor, 2).text);
-        return;
-    }
-    mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle all of it to \xC2\xB1%s.",
-                    mel_digits_count(s->further).text, plural(s->further, "question", "questions"),
-                    mel_digits_significant(w->out.options->tolerance, 2).text);
-}
-
 /* How precise the metric is, and what the answers leave open of it. */
 static void state_found(mel_outcome_work *w)
 {
@@ -246,8 +227,6 @@ static void state_found(mel_outcome_work *w)
         state_signs_known(w);
     if (!enough && mel_outcome_is_exchange(o))
         mel_outcome_state_ratio_open(w);
-    else if (!enough)
-        state_further(w);
 }
 
 void mel_outcome_state(mel_outcome_work *w)

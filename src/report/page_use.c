@@ -113,16 +113,17 @@ void mel_page_method(mel_page *page)
 {
     mel_page_section(page, "method", "The method in three sentences");
     const mel_outcome *o = page->data->outcome;
+    const bool imagined = o->summary.imagined || o->options->questions == MEL_QUESTIONS_IMAGINED;
     if (!mel_outcome_is_search(o))
         mel_write(
             &page->out,
             "<p>Every question showed two %s, and asked which is better. Each answer rules out, or makes "
             "less plausible, the weights that would have preferred the other one; the next question was "
-            "chosen so that either answer would halve what is still plausible%s. The weights given here "
+            "one whose answer promised to tell much about what is still plausible. The weights given here "
             "are the centre of what is left, and the intervals hold 95%% of it.</p>\n",
             o->domain->pool != NULL ? "of the given classifiers"
-                                    : "ways of deciding that can really be achieved on these data",
-            o->domain->pool != NULL ? "" : ", with two points that differ as much as possible");
+            : imagined              ? "ways of deciding"
+                                    : "ways of deciding that can really be achieved on these data");
     else
         mel_buffer_puts(&page->out, "<p>Along the boundary of what can be achieved, a metric of this kind "
                                     "rises to its best point and "

@@ -1,6 +1,7 @@
 #include "support/traders.h"
 
 #include "base/rng.h"
+#include "oracle/noise/noise.h"
 
 #include <math.h>
 
@@ -8,6 +9,23 @@ static double normal(mel_rng *rng)
 {
     const double u = 1.0 - mel_rng_uniform(rng);
     return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * mel_rng_uniform(rng));
+}
+
+static bool errs_as_assumed(const test_trader *p, double x, double margin, mel_rng *rng)
+{
+    mel_noise_way way[MEL_MOST_WAYS];
+    const size_t n = mel_noise_person.ways(way, 0.0);
+    mel_rng own;
+    mel_rng_seed_stream(&own, p->seed, UINT64_C(1) << 40);
+    double left = mel_rng_uniform(&own);
+    size_t i = 0;
+    while (i + 1 < n && left >= way[i].weight)
+        left -= way[i++].weight;
+    const double u = 1e-12 + mel_rng_uniform(rng),
+                 noise = hypot(way[i].relative * margin / x, way[i].absolute);
+    if (mel_rng_uniform(rng) < way[i].lapse)
+        return mel_rng_uniform(rng) < 0.5;
+    return margin + log(u / (1.0 + 1e-12 - u)) * noise > 0.0;
 }
 
 mel_answer test_trader_answer(const test_trader *p, const mel_question *q)
@@ -45,6 +63,12 @@ mel_answer test_trader_answer(const test_trader *p, const mel_question *q)
         break;
     case TEST_MOVES:
         more = x + 0.15 * ((double)q->number - 10.5) + 0.4 * normal(&rng) > 0.0;
+        break;
+    case TEST_LEARNS:
+        more = x + (0.05 + 0.95 * pow(1.0 - ((double)q->number - 1.0) / 19.0, 2.0)) * normal(&rng) > 0.0;
+        break;
+    case TEST_PRIOR:
+        more = errs_as_assumed(p, x, margin, &rng);
         break;
     default:
         break;

@@ -15,7 +15,9 @@ typedef enum {
     TEST_RANDOM,
     TEST_ADVERSARY,
     TEST_SKIPS,
-    TEST_MOVES
+    TEST_MOVES,
+    TEST_LEARNS, /* hardly looks at first, and carefully in the end */
+    TEST_PRIOR   /* errs in one of the ways that people are assumed to, as likely as that is */
 } test_trader_kind;
 typedef struct {
     test_trader_kind kind;

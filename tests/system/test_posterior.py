@@ -308,17 +308,17 @@ def test_until_rank_of_every_family(melicit, family, ball, words):
                                    ("--ball", "2,2", "--radius", 0.3, "--family", "fair-linear"),
                                    ("--ball", "2", "--radius", 0.4, "--family", "quadratic")])
 def test_a_persons_session(melicit, words):
-    """20 questions about pairs that differ in two numbers; then what is known, what is not, and what it would take."""
+    """20 questions about pairs that differ in two numbers; then what is known and what is not."""
     text = " ".join(melicit("elicit", *words, "--session", "s.jsonl", "--report", "r.html",
                             stdin="a\nb\nb\na\na\n" * 5).done().out.split())
     header, *lines = map(json.loads, (melicit.folder / "s.jsonl").read_text().splitlines())
     assert len(lines) == 20 and header["options"]["simple_questions"]
     if words[1] == "3":
         assert all(sum(a != b for a, b in zip(line["a"], line["b"])) <= 2 for line in lines[:15])
-    assert "is known" in text and "more questions" in text and ("fair" not in str(words) or "lambda" in text)
+    assert "is known" in text and "would settle" not in text and ("fair" not in str(words) or "lambda" in text)
     page = (melicit.folder / "r.html").read_text()
     known = r"known to a factor of 2|The sign of [0-9]+ of (the )?[0-9]+ (largest )?weights is known"
-    assert re.search(known, page) and re.search(known, text) and "would settle all of it" in page
+    assert re.search(known, page) and re.search(known, text)
 
 
 def test_far_questions_by_a_factor(melicit):
@@ -327,4 +327,4 @@ def test_far_questions_by_a_factor(melicit):
     got = melicit("elicit", "--population", "logistic:a=5,b=0", "--oracle", "sim:doctor.json", "--questions", "far", "--tolerance", "1.6x",
                   "--assume", "flip", "--max-questions", "6", "--json").done().json
     said = {s["key"]: s["text"] for s in got["statements"]}
-    assert said["precision"].endswith("1.6 was asked for.") and "to a factor of 1.6" in said["further"]
+    assert said["precision"].endswith("1.6 was asked for.")

@@ -9,8 +9,10 @@
 enum { LEAST_ANSWERS = 8, HALVINGS = 30, DRAWS = 2000, LEAST_FOR_DRIFT = 10 };
 /* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
 static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
-/* Evidence against tossed coins that a rate which moves must have: of 400 people who toss them 9 seem to move
- * then, 60 without; of 100 who move by a factor of 20, and err, 93 seem to. */
+/* Logarithm of a Bayes factor of 20. Of people who only become more careful 1 to 4% seem to move then (8 to
+ * 9% from 1.5 on), of those who move by a factor of 20, and err, three in four. */
+static const double convincing = 3.0;
+/* Evidence against tossed coins that a rate which moves must have: those of 2% seem to move then. */
 static const double against_coins = 2.5;
 /* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
 static const double much_wider = 1.75, usual_outside = 0.025;
@@ -72,9 +74,27 @@ bool mel_exchange_is_beyond(const engine *e)
 
 /* --- results ------------------------------------------------------------------------------------ */
 
-/* Noise at the balance, of the latest trade. */
+/* The farthest rate that was accepted (more true positives preferred), or the lowest that was refused. */
+static double last_step(const engine *e, bool accepted)
+{
+    double farthest = accepted ? -INFINITY : INFINITY;
+    for (size_t i = 0; i < e->exchange.n; i++) {
+        const mel_trade t = e->exchange.trade[i];
+        const bool first = e->exchange.answer[i] == MEL_TRADE_FIRST;
+        if (!(t.tp > 0.0 && t.tn > 0.0) || first != accepted || e->exchange.answer[i] == MEL_TRADE_SAME)
+            continue;
+        const double rate = log(t.tn / t.tp);
+        farthest = accepted ? fmax(farthest, rate) : fmin(farthest, rate);
+    }
+    return farthest;
+}
+
+/* Noise at the balance, of the latest trade. Where one rate explains all answers nothing shows any, and the
+ * posterior's would be the prior's. */
 static double variation(const engine *e)
 {
+    if (last_step(e, true) < last_step(e, false))
+        return NAN;
     for (size_t i = e->exchange.n; i-- > 0;)
         if (e->exchange.trade[i].tp > 0.0 && e->exchange.trade[i].tn > 0.0)
             return mel_exchange_variation(&e->exchange, e->exchange.trade[i]);
@@ -84,7 +104,6 @@ static double variation(const engine *e)
 /* Which way the rate moved on the way, if the answers say so much rather than that it stayed. */
 static mel_status find_drift(mel_summary *out, const engine *e, mel_error *err)
 {
-    const double convincing = 1.5;
     double most = convincing;
     for (size_t i = 0; i < sizeof tried_drift / sizeof *tried_drift && e->exchange.n >= LEAST_FOR_DRIFT;
          i++) {
@@ -99,21 +118,6 @@ static mel_status find_drift(mel_summary *out, const engine *e, mel_error *err)
     if (e->exchange.evidence + most < against_coins)
         out->drift = 0;
     return MEL_OK;
-}
-
-/* The farthest rate that was accepted (more true positives preferred), or the lowest that was refused. */
-static double last_step(const engine *e, bool accepted)
-{
-    double farthest = accepted ? -INFINITY : INFINITY;
-    for (size_t i = 0; i < e->exchange.n; i++) {
-        const mel_trade t = e->exchange.trade[i];
-        const bool first = e->exchange.answer[i] == MEL_TRADE_FIRST;
-        if (!(t.tp > 0.0 && t.tn > 0.0) || first != accepted || e->exchange.answer[i] == MEL_TRADE_SAME)
-            continue;
-        const double rate = log(t.tn / t.tp);
-        farthest = accepted ? fmax(farthest, rate) : fmin(farthest, rate);
-    }
-    return farthest;
 }
 
 /* No more is claimed than was asked for: an interval that is narrower reaches for that of somebody who errs
