@@ -204,7 +204,7 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
     if (status == MEL_OK)
         status = load_truth(e, args, err);
     if (status == MEL_OK && e->header != NULL)
-        status = mel_problem_from_json(&from_file, json_object_get(e->header, "space"), err);
+        status = cli_header_space(&from_file, e->header, run, err);
     if (status != MEL_OK)
         return status;
     const mel_problem_want want = mel_want_of_family(opt.family);

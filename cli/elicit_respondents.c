@@ -26,13 +26,14 @@ static void pooling_clear(pooling *p)
     free(p->path);
 }
 
-/* What two descriptions of the same space may say otherwise: where files are (their digest is compared), and
- * the radius of a ball, which is found anew for every seed. */
+/* What two descriptions of the same space may say otherwise: where files are (their digest is compared), the
+ * radius of a ball, which is found anew for every seed, and the seed itself. */
 static json_t *without_paths(const json_t *space)
 {
     json_t *copy = json_deep_copy(space);
     const char *key = NULL;
     (void)json_object_del(copy, "found_radius");
+    (void)json_object_del(copy, "seed");
     for (size_t i = 0; (key = mel_problem_file_key(i)) != NULL; i++)
         (void)json_object_del(copy, key);
     return copy;

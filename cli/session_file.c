@@ -120,6 +120,16 @@ static mel_status check_header_files(const mel_problem_options *args, const json
                : status;
 }
 
+mel_status cli_header_space(mel_problem_options *out, const json_t *header, const cli_run *run,
+                            mel_error *err)
+{
+    const json_t *space = json_object_get(header, "space");
+    const mel_status status = mel_problem_from_json(out, space, err);
+    if (json_object_get(space, "seed") == NULL)
+        out->seed = run->seed;
+    return status;
+}
+
 mel_status cli_opened_make(cli_opened *out, const char *path, const mel_problem_options *given, cli_run *run,
                            mel_error *err)
 {
@@ -131,7 +141,7 @@ mel_status cli_opened_make(cli_opened *out, const char *path, const mel_problem_
     if (json_is_integer(seed)) /* the split of the data depends on it */
         run->seed = (uint64_t)json_integer_value(seed);
     mel_problem_options from_file, other = MEL_PROBLEM_DEFAULTS;
-    status = mel_problem_from_json(&from_file, json_object_get(out->header, "space"), err);
+    status = cli_header_space(&from_file, out->header, run, err);
     if (given != NULL) {
         other = *given;
         other.found_radius = from_file.found_radius;
@@ -143,8 +153,11 @@ mel_status cli_opened_make(cli_opened *out, const char *path, const mel_problem_
     const bool replaced = given != NULL && mel_problem_inputs(given) != 0;
     if (status == MEL_OK && !replaced)
         status = check_header_files(&from_file, out->header, path, run, err);
+    const uint64_t own = run->seed;
+    run->seed = from_file.seed; /* other files are split by the same one */
     if (status == MEL_OK)
         status = cli_space_make(&out->space, replaced ? &other : &from_file, &want, run, err);
+    run->seed = own;
     mel_problem_options_clear(&from_file);
     if (status == MEL_EDATA && !replaced)
         return cli_session_refuse_data(err, status, path);

@@ -8,6 +8,9 @@
 
 /* The first line of a session file, with paths as seen from the working folder; freed with json_decref. */
 mel_status cli_session_header(json_t **out, const char *path, mel_error *err);
+/* What the header says of the space; data that it does not give a seed for are split by the run's. */
+mel_status cli_header_space(mel_problem_options *out, const json_t *header, const cli_run *run,
+                            mel_error *err);
 mel_status cli_header_family(mel_family *out, const json_t *header, mel_error *err);
 /* The options' names of classes and groups are the space's from now on, and its decisions the usual ones. */
 void cli_session_names(mel_session_options *opt, const mel_problem *space);

@@ -201,7 +201,8 @@ mel_status cli_space_make(mel_problem **out, const mel_problem_options *args, co
                           cli_run *run, mel_error *err)
 {
     mel_problem_options opt = *args;
-    opt.seed = run->seed;
+    if (opt.held == NULL)
+        opt.seed = run->seed;
     opt.resources = cli_resources(run);
     mel_status status = mel_problem_make(out, &opt, want, err);
     if (status == MEL_OK)

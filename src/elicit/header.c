@@ -142,6 +142,9 @@ mel_status mel_header_make(json_t **out, const mel_session_options *opt, const m
         &space, identity != NULL && identity->space_json != NULL ? identity->space_json : "{}", err);
     if (status != MEL_OK)
         return status;
+    /* The seed by which data are split is written where it is not the session's. */
+    if (json_integer_value(json_object_get(space, "seed")) == (json_int_t)opt->seed)
+        (void)json_object_del(space, "seed");
     json_t *header = json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:I, s:s}", "format", "melicit-session",
                                "version", 1, "space", space, "family", mel_family_name(opt->family),
                                "strategy", mel_strategy_name(opt->strategy), "options",

@@ -22,6 +22,7 @@ typedef enum {
     TEXT,   /* const char * */
     INPUT,  /* const char *: a file, maybe an upload */
     NUMBER, /* double */
+    WHOLE,  /* uint64_t */
     CHOICE, /* int: place in `choices`; the first is the default */
     FLAG,   /* bool */
     LIST,   /* mel_text_list */
@@ -77,6 +78,7 @@ static const key_row keys[] = {
     { "test_share", "test-share", NUMBER, AT(dataset.test_share), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
     { "smooth", "smooth", FLAG, AT(smooth), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL, 0 },
     { "count_scores", "count-scores", FLAG, AT(count_scores), MEL_OF_PROBS, 0, NULL, 0 },
+    { "seed", NULL, WHOLE, AT(seed), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
     { "zero_based", "zero-based", FLAG, AT(dataset.reading.zero_based), MEL_OF_FILES, 0, NULL, 0 },
 };
 /* Of numbers: from 0, which `above` excludes, to `high`, which `below` excludes; or the default. */
@@ -158,6 +160,8 @@ static bool is_default(const key_row *row, const mel_problem_options *opt)
         return text_at(opt, row->at) == NULL && ((const mel_text_list *)field(opt, row->list))->n == 0;
     case NUMBER:
         return *(const double *)here == *(const double *)usual;
+    case WHOLE:
+        return *(const uint64_t *)here == *(const uint64_t *)usual;
     case CHOICE:
         return *(const int *)here == 0;
     case FLAG:
@@ -267,6 +271,11 @@ static mel_status read_value(mel_problem_options *out, const char ***next, const
         if (!json_is_number(value))
             return refuse_type(row->key, "a number", err);
         *(double *)to = json_number_value(value);
+        return MEL_OK;
+    case WHOLE:
+        if (!json_is_integer(value))
+            return refuse_type(row->key, "a whole number", err);
+        *(uint64_t *)to = (uint64_t)json_integer_value(value);
         return MEL_OK;
     case FLAG:
         if (!json_is_boolean(value))
@@ -396,6 +405,8 @@ static json_t *value_json(const key_row *row, const mel_problem_options *opt)
     switch (row->type) {
     case NUMBER:
         return json_real(*(const double *)from);
+    case WHOLE:
+        return json_integer((json_int_t) * (const uint64_t *)from);
     case FLAG:
         return json_true();
     case LIST:

@@ -484,6 +484,29 @@ def test_the_program_goes_on_with_a_session_and_back(tmp_path):
         Session(problem, "linear-fractional", path=path)
 
 
+@pytest.mark.parametrize("split, own", [(1, 7), (3, 1), (3, 7), (5, 5)])
+def test_the_program_reads_sessions_with_a_seed(tmp_path, split, own):
+    """The seed of the split is the problem's, which need not be the session's: the program makes the same split."""
+    problem = Problem.from_files(data=SOURCE / "data" / "breast_cancer_original.csv.gz", classes=["benign", "malignant"], seed=split)
+    path = tmp_path / "session.jsonl"
+    with Session(problem, path=path, seed=own, max_questions=6) as session:
+        for question in session:
+            session.tell(question, "A" if question.a[0] > question.b[0] else "B")
+        ratio = session.metric.cost_ratio[0]
+    header = json.loads(path.read_text().splitlines()[0])
+    assert header["space"].get("seed", header["seed"]) == split and header["seed"] == own
+    Metric.from_costs({("malignant", "benign"): 4.0, ("benign", "malignant"): 1.0}, ["benign", "malignant"]).save(tmp_path / "truth.json")
+    table = SOURCE / "data" / "breast_cancer_original.csv.gz"
+    for verb in (["report", "--out", tmp_path / "page.html"], ["report", "--data", table, "--classes", "benign,malignant", "--out", tmp_path / "b.html"],
+                 ["elicit", "--oracle", f"sim:{tmp_path / 'truth.json'}", "--json"]):
+        done = subprocess.run([BUILD / "melicit", *verb, "--session", path], capture_output=True, text=True, env=environment())
+        assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["cost_ratio"]["value"] == pytest.approx(ratio, rel=1e-9)
+    with pytest.raises(errors.ECONFLICT, match="seed"):
+        Session(Problem.from_files(data=SOURCE / "data" / "breast_cancer_original.csv.gz", classes=["benign", "malignant"], seed=9), path=path, seed=own, max_questions=6)
+
+
 def test_best_rules_points_and_files(tmp_path):
     y, p = rows()
     problem = Problem.from_proba(y, p)

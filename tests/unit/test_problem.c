@@ -166,7 +166,7 @@ static void test_descriptions_last(void **state)
           "[\"age:number\"]}",
           "{\"table\": \"data.csv\", \"label\": \"sick\", \"skip\": [\"sex\"], \"columns\": "
           "[\"age:number\"], "
-          "\"l2\": 1.0, \"test_share\": 0.5}",
+          "\"l2\": 1.0, \"test_share\": 0.5, \"seed\": 1}",
           "--data data.csv --label sick --skip sex --column age:number", MEL_FAMILY_LINEAR },
         { "{\"probs\": \"upload:probs\", \"labels\": \"upload:labels\", \"label\": \"label\", \"smooth\": "
           "false}",
