@@ -145,8 +145,14 @@ static mel_status draw_all(char **svg, pictures *p, mel_error *err)
 static mel_status draw_on(const char *path, const mel_face *face, const char *positive,
                           const mel_metric *metric, mel_point chosen, mel_error *err)
 {
+    mel_metric *turned = NULL;
+    if (metric != NULL && mel_metric_layout(metric)->coordinates == MEL_OFFDIAGONAL) {
+        const mel_status failed = mel_metric_turn(&turned, metric, err);
+        if (failed != MEL_OK)
+            return failed;
+    }
     pictures p = { .face = face,
-                   .metric = metric,
+                   .metric = turned != NULL ? turned : metric,
                    .chosen = chosen,
                    .positives = mel_face_positives(face),
                    .negatives = mel_face_negatives(face),
@@ -160,6 +166,7 @@ static mel_status draw_on(const char *path, const mel_face *face, const char *po
     mel_status status = draw_all(&svg, &p, err);
     if (status == MEL_OK)
         status = cli_write_svg(path, svg, err);
+    mel_metric_free(turned);
     free(svg);
     free(p.hull);
     free(p.never);

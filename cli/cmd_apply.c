@@ -55,9 +55,11 @@ static mel_status find_at_point(applied *a, mel_error *err)
 static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run *run, mel_error *err)
 {
     mel_status status = MEL_OK;
-    const mel_problem_want want = a->metric != NULL
-                                      ? mel_want_of_layout(mel_metric_layout(a->metric), "such")
-                                      : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
+    mel_problem_want want = a->metric != NULL
+                                ? mel_want_of_layout(mel_metric_layout(a->metric), "such")
+                                : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
+    const bool trades_two = a->metric != NULL && mel_metric_trades_two(a->metric);
+    want.planar = want.planar || trades_two;
     mel_problem_options space = args->space;
     space.dataset.divided = true;
     if (a->metric != NULL)
@@ -68,8 +70,12 @@ static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run 
                           "--ball: there are no probabilities that a classifier could be "
                           "built on");
     const cli_about about = cli_space_about(a->space, run);
-    if (status == MEL_OK && a->metric != NULL)
-        status = cli_match_metric(&a->metric, args->metric, mel_problem_layout(a->space), &about, err);
+    if (status == MEL_OK && a->metric != NULL) { /* costs stay costs */
+        const mel_layout own = *mel_metric_layout(a->metric);
+        status = cli_match_metric(&a->metric, args->metric,
+                                  trades_two && a->space->face != NULL ? &own : mel_problem_layout(a->space),
+                                  &about, err);
+    }
     if (status != MEL_OK)
         return status;
     return a->metric != NULL ? cli_classifier_best(&a->classifier, a->space, a->metric, err)
@@ -179,7 +185,7 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
     return status;
 }
 
-/* All pictures where the metric is of (TP, TN) and nothing else is asked for. */
+/* All pictures where the metric is of two classes and nothing else is asked for. */
 static mel_status plot(const applied *a, const cli_apply_args *args, mel_error *err)
 {
     cli_apply_args plain = *args;
@@ -187,8 +193,10 @@ static mel_status plot(const applied *a, const cli_apply_args *args, mel_error *
     if (!a->by_rule)
         return cli_apply_plot(args->plot, a->space, a->metric, a->classifier, err);
     const mel_layout *layout = a->rule.metric != NULL ? mel_metric_layout(a->rule.metric) : NULL;
-    return layout != NULL && layout->kind == MEL_CONFUSION && layout->coordinates == MEL_BINARY &&
-                   layout->n_groups < 2 && !cli_apply_asks_more(&plain)
+    const bool planar = layout != NULL && layout->kind == MEL_CONFUSION &&
+                        layout->coordinates == MEL_BINARY && layout->n_groups < 2;
+    return (planar || (layout != NULL && mel_metric_trades_two(a->rule.metric))) &&
+                   !cli_apply_asks_more(&plain)
                ? cli_apply_plot_rule(args->plot, &a->rule, err)
                : cli_apply_roc(args->plot, &a->rule, err);
 }

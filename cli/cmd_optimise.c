@@ -228,7 +228,8 @@ static mel_status take_classifier(work *w, const cli_optimise_args *args, mel_er
     mel_weighted_set_number_texts(w->classifier, w->rows.classes.number_texts);
     return status == MEL_OK
                ? mel_weighted_set_source(w->classifier, (const char *const *)w->rows.classes.name,
-                                         (const char *const *)w->rows.classes.label, w->value, err)
+                                         (const char *const *)w->rows.classes.label,
+                                         cli_optimise_shown(w, w->value), err)
                : status;
 }
 

@@ -2,11 +2,13 @@
 #include "command.h"
 #include "dataset.h"
 #include "files.h"
+#include "metric/shared.h"
 #include "metric_file.h"
 #include "output.h"
 #include "pool.h"
 #include "rank/shared.h"
 #include "rank_work.h"
+#include "statistics.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -77,13 +79,29 @@ static mel_status put_in_order(cli_ranking *r, mel_error *err)
                             : status;
 }
 
-/* The other metric in the order of this one's classes and groups. */
-static mel_status match(cli_ranking *r, const rank_args *args, mel_error *err)
+/* Values by the other metric, in the order of this one's classes and groups: costs of mistakes by whole
+ * matrices where they are known, else as a metric of (TP, TN), which orders alike. */
+static mel_status value_against(cli_ranking *r, const rank_args *args, mel_error *err)
 {
-    const mel_metric *metric = r->who.metric;
-    const cli_about about = { .with = { .name = mel_metric_class_names(metric),
-                                        .group = mel_metric_group_names(metric) } };
-    return cli_match_metric(&r->against, args->against, mel_metric_layout(metric), &about, err);
+    const cli_contenders *c = &r->who;
+    const cli_about about = { .with = { .name = mel_metric_class_names(c->metric),
+                                        .group = mel_metric_group_names(c->metric) } };
+    const mel_layout own = *mel_metric_layout(r->against);
+    const bool whole = mel_metric_trades_two(r->against) && mel_metric_trades_two(c->metric) &&
+                       cli_known(c->n * c->m * c->k * c->k, c->counts);
+    mel_status status = cli_match_metric(&r->against, args->against,
+                                         whole ? &own : mel_metric_layout(c->metric), &about, err);
+    if (status != MEL_OK || !whole)
+        return status == MEL_OK ? mel_rank_values(r->other, r->against, c->n, c->statistics, err) : status;
+    double *statistics = cli_alloc_zero(2 * c->n, sizeof *statistics), matrix[4];
+    for (size_t i = 0; i < c->n && status == MEL_OK; i++) {
+        cli_contender_together(matrix, c, i);
+        status = cli_statistics_of(statistics + 2 * i, &own, matrix, c->class_name, c->group_name, err);
+    }
+    if (status == MEL_OK)
+        status = mel_rank_values(r->other, r->against, c->n, statistics, err);
+    free(statistics);
+    return status;
 }
 
 static mel_status compare(cli_ranking *r, const rank_args *args, mel_error *err)
@@ -92,14 +110,12 @@ static mel_status compare(cli_ranking *r, const rank_args *args, mel_error *err)
     mel_status status = r->who.metric != NULL
                             ? cli_load_metric(&r->against, args->against, err)
                             : cli_fail(err, MEL_EINVAL, "--against compares with --metric or --session");
-    if (status == MEL_OK)
-        status = match(r, args, err);
     if (status != MEL_OK)
         return status;
     size_t *order = cli_alloc_zero(n, sizeof *order);
     r->otherwise = cli_alloc_zero(n, sizeof *r->otherwise);
     r->other = cli_alloc_zero(n, sizeof *r->other);
-    status = mel_rank_values(r->other, r->against, n, r->who.statistics, err);
+    status = value_against(r, args, err);
     if (status == MEL_OK)
         status = mel_rank_order(order, r->otherwise, n, r->other, mel_metric_orientation(r->against), err);
     free(order);

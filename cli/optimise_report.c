@@ -7,6 +7,11 @@
 
 static const char *const ends[] = { "done", "flat", "stopped", "failed" };
 
+double cli_optimise_shown(const cli_optimise_work *w, double value)
+{
+    return w->measure != NULL && mel_measure_orientation(w->measure) == MEL_COST ? -value : value;
+}
+
 static void report_json(const cli_run *run, const cli_optimise_work *w)
 {
     const mel_optimise_result *f = &w->found;
@@ -18,8 +23,8 @@ static void report_json(const cli_run *run, const cli_optimise_work *w)
     mel_error err;
     if (mel_weighted_to_json(&text, w->classifier, &err) != MEL_OK)
         text = NULL;
-    cli_put(run->result, "value", cli_json_number(w->value));
-    cli_put(run->result, "validation", cli_json_number(f->value));
+    cli_put(run->result, "value", cli_json_number(cli_optimise_shown(w, w->value)));
+    cli_put(run->result, "validation", cli_json_number(cli_optimise_shown(w, f->value)));
     cli_put(run->result, "iterations", cli_json_count(f->iterations));
     cli_put(run->result, "rank", cli_json_count(f->rank));
     cli_put(run->result, "unknowns", cli_json_count(f->unknowns));
@@ -27,7 +32,7 @@ static void report_json(const cli_run *run, const cli_optimise_work *w)
     cli_put(run->result, "gap", cli_json_number(f->gap));
     cli_put(run->result, "queries", cli_json_count(f->queries));
     cli_put(run->result, "end", cli_json_text(ends[f->end]));
-    cli_put(run->result, "start", cli_json_number(f->start));
+    cli_put(run->result, "start", cli_json_number(cli_optimise_shown(w, f->start)));
     cli_put(run->result, "fell_back", json_boolean(f->fell_back));
     cli_put(run->result, "basis", names);
     cli_put(run->result, "epsilon", cli_json_number(w->opt.epsilon));
@@ -39,7 +44,7 @@ static void report_json(const cli_run *run, const cli_optimise_work *w)
         json_t *one = json_object();
         cli_put(one, "basis", cli_json_text(w->basis[c / w->n_epsilon].text));
         cli_put(one, "epsilon", cli_json_number(w->epsilon[c % w->n_epsilon]));
-        cli_put(one, "value", cli_json_number(w->cross_fitted[c]));
+        cli_put(one, "value", cli_json_number(cli_optimise_shown(w, w->cross_fitted[c])));
         cli_push(list, one);
     }
     cli_put(run->result, "candidates", list);
@@ -54,7 +59,7 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
             cli_print("  not cross-fitted  %s, epsilon %g%s\n", w->basis[c / w->n_epsilon].text,
                       w->epsilon[c % w->n_epsilon], c == w->chosen ? "  (best so far)" : "");
         else
-            cli_print("  cross-fitted %.6g  %s, epsilon %g%s\n", w->cross_fitted[c],
+            cli_print("  cross-fitted %.6g  %s, epsilon %g%s\n", cli_optimise_shown(w, w->cross_fitted[c]),
                       w->basis[c / w->n_epsilon].text, w->epsilon[c % w->n_epsilon],
                       c == w->chosen ? "  (chosen)" : "");
     if (f->mixture.n_rules == 1)
@@ -64,15 +69,16 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
     else
         cli_print("  a mixture of %zu weighted rules\n", f->mixture.n_rules);
     cli_print("  value on the validation rows%s: %.6g after %lu iteration%s (%s), %zu evaluations\n",
-              isfinite(w->value) ? "" : ", of the mixture alone", isfinite(w->value) ? w->value : f->value,
-              (unsigned long)f->iterations, f->iterations == 1 ? "" : "s", ends[f->end], f->queries);
+              isfinite(w->value) ? "" : ", of the mixture alone",
+              cli_optimise_shown(w, isfinite(w->value) ? w->value : f->value), (unsigned long)f->iterations,
+              f->iterations == 1 ? "" : "s", ends[f->end], f->queries);
     if (f->fell_back)
         cli_print(
             "  the last iterate was clearly worse than the first classifier (%.6g), so the best one was "
             "taken, "
             "number "
             "%lu: these weights do not tell how the metric changes; try other --basis, or --weights whole\n",
-            f->start, (unsigned long)f->best_iteration);
+            cli_optimise_shown(w, f->start), (unsigned long)f->best_iteration);
     if (isfinite(f->condition))
         cli_print("  last system: rank %zu of %zu weights, condition %.3g; gap by the weights %.3g\n",
                   f->rank, f->unknowns, f->condition, f->gap);

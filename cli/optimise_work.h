@@ -28,6 +28,9 @@ typedef struct {
     bool majority_failed; /* the metric, at the majority of the mixture */
 } cli_optimise_work;
 
+/* A value that was made large as the metric has it: costs are negated while they are looked for. */
+double cli_optimise_shown(const cli_optimise_work *w, double value);
+
 /* What was found: in run->result, or printed. */
 void cli_optimise_report(const cli_run *run, const cli_optimise_work *w, const cli_optimise_args *args);
 

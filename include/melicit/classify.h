@@ -15,7 +15,8 @@ typedef struct mel_classifier mel_classifier;
 
 /* The classifier that is best for a metric, always one rule. Linear metrics take one linear step of the face
  * or space, fractions Dinkelbach's method on it; smoothed faces: best on the sample. Other families: as
- * mel_rule_find. MEL_EINVAL for a ball, and for a metric of other statistics than the domain's. */
+ * mel_rule_find. MEL_EINVAL for a ball, and for a metric of other statistics than the domain's (a face
+ * takes weighted sums of the two mistakes too). */
 MEL_API mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain,
                                        const mel_metric *metric, mel_error *err);
 /* --- the best rule for any measure, under limits ------------------------------------------------- */

@@ -429,7 +429,9 @@ typedef struct {
 } mel_match;
 /* The metric in that order, for the caller to free. Its classes and groups are matched by name. Where no name
  * is the same, nobody's names, invented ones, and the names "negative" and "positive" of two classes match by
- * place. MEL_EDATA with both lists of names otherwise, and for a metric of another layout. */
+ * place. A weighted sum of the two mistakes of two classes becomes one of (TP, TN) where that is the layout,
+ * and the other way round: it orders classifiers alike, by the same differences, but its values are others.
+ * MEL_EDATA with both lists of names otherwise, and for a metric of another layout. */
 MEL_API mel_status mel_metric_match(mel_metric **out, const mel_metric *metric, const mel_layout *layout,
                                     mel_match *with, mel_error *err);
 

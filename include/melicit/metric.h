@@ -165,15 +165,16 @@ MEL_API mel_orientation mel_measure_orientation(const mel_measure *measure);
 /* Whether it matters which of two classes is the second one, the positive one: recall, not accuracy. */
 MEL_API bool mel_measure_has_positive(const mel_measure *measure);
 
-/* Metrics without questions. A k x k matrix of costs, true classes in rows: of two classes what a right
- * answer saves, a utility of (TP, TN); of more a cost of confusion entries, with the diagonal subtracted,
- * which changes the value of all classifiers by the same amount. MEL_EDATA when a mistake costs less than the
- * right answer, or none costs anything. */
+/* Metrics without questions. A k x k matrix of costs, true classes in rows: the mean cost per case, a cost of
+ * confusion entries, with the diagonal subtracted (what right answers cost changes the value of all
+ * classifiers by the same amount). A perfect classifier costs 0, in every group. MEL_EDATA when a mistake
+ * costs less than the right answer, or none costs anything. */
 MEL_API mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const double *cost,
                                     const char *const *class_names, mel_error *err);
-/* How a binary linear metric weighs its two mistakes: the cost of one missed positive in false
- * alarms, m11/m00, with its interval (NaN where unknown). Infinite when false alarms do not matter,
- * or may not; negative when the metric punishes one kind of mistake and rewards the other. */
+/* How a linear metric of two classes, of (TP, TN) or of the two mistakes as shares, weighs its mistakes: the
+ * cost of one missed positive in false alarms, m11/m00, with its interval (NaN where unknown). Infinite when
+ * false alarms do not matter, or may not; negative when the metric punishes one kind of mistake and rewards
+ * the other. */
 typedef struct {
     double ratio, low, high;
 } mel_cost_ratio;

@@ -80,21 +80,28 @@ class Metric:
 
     @classmethod
     def from_costs(
-        cls, costs: Union[Mapping[Tuple[Any, Any], float], ArrayLike], classes: Optional[Sequence[Any]] = None
+        cls,
+        costs: Union[Mapping[Tuple[Any, Any], float], Mapping[str, float], ArrayLike],
+        classes: Optional[Sequence[Any]] = None,
     ) -> "Metric":
-        """Without any question: {(true, predicted): cost}, what is not said costs nothing; or a matrix with `classes`.
+        """The mean cost per case, without any question: {(true, predicted): cost}, where unnamed mistakes cost nothing; a matrix
+        with `classes`; or {"missed": 7, "false-alarm": 1} of two classes. A perfect classifier costs 0.
 
         Of two classes the second is the positive one: the order of `classes`, else the sorted order.
         """
         if isinstance(costs, Mapping):
-            pairs = list(costs)
+            entries: Mapping[Any, float] = costs
+            if costs and all(isinstance(key, str) for key in costs):
+                classes = list(classes) if classes is not None else ROLES
+                entries = _costs_in_words(entries, classes)
+            pairs = list(entries)
             if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-                raise TypeError("costs: the keys are pairs (true, predicted)")
+                raise TypeError('costs: the keys are pairs (true, predicted), or "missed" and "false-alarm"')
             seen = list(dict.fromkeys(label for pair in pairs for label in pair))
             known = list(classes) if classes is not None else _rows.distinct(_rows.column(seen, "costs")).tolist()
             names = [_rows.name_of(label) for label in known]
             matrix = np.zeros((len(names), len(names)))
-            for (true, predicted), cost in costs.items():
+            for (true, predicted), cost in entries.items():
                 if _rows.name_of(true) not in names or _rows.name_of(predicted) not in names:
                     raise fail("EINVAL", f"costs: ({true!r}, {predicted!r}) is not about the classes {known}")
                 matrix[names.index(_rows.name_of(true)), names.index(_rows.name_of(predicted))] = cost
@@ -483,6 +490,18 @@ class Certainty(NamedTuple):
     value: float
     low: float
     high: float
+
+
+def _costs_in_words(costs: Mapping[str, float], classes: Sequence[Any]) -> Dict[Tuple[Any, Any], float]:
+    """{"missed": 7, "false-alarm": 1}, as the command line's `metric --cost` has them."""
+    if len(classes) != 2:
+        raise fail("EINVAL", f"costs: missed and false-alarm are mistakes between two classes, not {len(classes)}")
+    no, yes = classes
+    cells = {"missed": (yes, no), "false-alarm": (no, yes), "found": (yes, yes), "cleared": (no, no)}
+    for word in costs:
+        if word not in cells:
+            raise fail("EINVAL", f"costs: {word!r}; expected missed, false-alarm or pairs (true, predicted)")
+    return {cells[word]: cost for word, cost in costs.items()}
 
 
 def _is_measure(name: str) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _rows
-from ._core import Floats, fail, floats
+from ._core import Floats, fail, floats, lib
 from .metric import Metric
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ def feasible(problem: "Problem", metric: Optional[Metric] = None, ax: Any = None
     ax.fill(closed[:, 0], closed[:, 1], color=SHADE, alpha=0.5)
     ax.plot(closed[:, 0], closed[:, 1], color=KNOWN, linewidth=1)
     if metric is not None:
-        values = [metric.value(corner) for corner in corners]
-        best = corners[int(np.argmax(values) if metric.greater_is_better else np.argmin(values))]
+        ground = problem.ground("linear")
+        here = Metric._of(_rows.matched(metric._object("plot"), ground.layout, ground.classes, ground.groups))
+        values = [here.value(corner) for corner in corners]
+        best = corners[int(np.argmax(values) if here.greater_is_better else np.argmin(values))]
         ax.plot(*best, "o", color=KNOWN, label="best for the metric")
         ax.legend()
     ax.set_xlabel("true positives (share of all)")
@@ -55,7 +57,8 @@ def posterior(session: "Session", ax: Any = None) -> Any:
         ax.set_xlabel("coefficient")
         return ax
     drawn = session.draws()
-    rates = drawn[:, 0] / drawn[:, 1]
+    missed = int(metric._layout.coordinates == lib.MEL_OFFDIAGONAL)
+    rates = drawn[:, missed] / drawn[:, 1 - missed]
     rates = rates[np.isfinite(rates) & (rates > 0)]
     ax.hist(np.log10(rates), bins=40, color=SHADE)
     ax.axvline(np.log10(ratio), color=KNOWN, label=f"{ratio:.3g} (95%: {low:.3g} to {high:.3g})")

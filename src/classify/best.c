@@ -173,12 +173,36 @@ static mel_status search_best(mel_classifier **out, const mel_domain *domain, co
     return status;
 }
 
+/* On a face a metric of the two mistakes: as one of (TP, TN), then its own value. */
+static mel_status best_of_mistakes(mel_classifier **out, const mel_domain *domain, const mel_metric *metric,
+                                   mel_error *err)
+{
+    mel_metric *turned = NULL;
+    mel_status status = mel_metric_turn(&turned, metric, err);
+    if (status == MEL_OK)
+        status = mel_classifier_best(out, domain, turned, err);
+    mel_metric_free(turned);
+    if (status != MEL_OK)
+        return status;
+    const double mistakes[] = { mel_face_negatives(domain->face) - (*out)->statistics[1],
+                                mel_face_positives(domain->face) - (*out)->statistics[0] };
+    status = mel_metric_value(&(*out)->value, metric, mistakes, err);
+    if (status != MEL_OK) {
+        mel_classifier_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain, const mel_metric *metric,
                                mel_error *err)
 {
     *out = NULL;
     if (is_ball(domain))
         return refuse_ball(err);
+    if (domain->face != NULL && mel_metric_trades_two(metric) &&
+        mel_metric_layout(metric)->coordinates == MEL_OFFDIAGONAL)
+        return best_of_mistakes(out, domain, metric, err);
     mel_classifier *c = NULL;
     mel_status status = begin(&c, domain, err);
     if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(metric), mel_domain_layout(domain)))

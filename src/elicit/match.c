@@ -19,12 +19,18 @@ static void print_layout(char *text, size_t size, const mel_layout *layout)
         (void)snprintf(text + n, size - (size_t)n, " in %zu groups", layout->n_groups);
 }
 
-static mel_status check_layout(mel_match *with, const mel_metric *metric, const mel_layout *layout,
-                               mel_error *err)
+/* *turned: the metric of right decisions instead of mistakes, or the other way round, where that fits. */
+static mel_status check_layout(mel_metric **turned, mel_match *with, const mel_metric *metric,
+                               const mel_layout *layout, mel_error *err)
 {
     const mel_layout *own = mel_metric_layout(metric);
     if (mel_layout_equal(own, layout))
         return MEL_OK;
+    if (mel_metric_trades_two(metric)) {
+        const mel_status status = mel_metric_turn(turned, metric, err);
+        if (status != MEL_OK || mel_layout_equal(mel_metric_layout(*turned), layout))
+            return status;
+    }
     char has[120], wants[120];
     mel_layout other = *layout;
     other.kind = own->kind;
@@ -94,18 +100,20 @@ mel_status mel_metric_match(mel_metric **out, const mel_metric *metric, const me
     *out = NULL;
     with->mismatch = MEL_NO_MISMATCH;
     with->classes_by_place = with->groups_by_place = false;
-    mel_status status = check_layout(with, metric, layout, err);
-    if (status != MEL_OK)
-        return status;
+    mel_metric *turned = NULL;
+    mel_status status = check_layout(&turned, with, metric, layout, err);
     const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 0;
-    size_t *place = mel_alloc_zero(k + m, sizeof *place);
-    if (place == NULL)
-        return mel_fail_memory(err, "the order of a metric");
-    status = match_classes(place, k, mel_metric_class_names(metric), with, err);
+    size_t *place = status == MEL_OK ? mel_alloc_zero(k + m, sizeof *place) : NULL;
+    if (status == MEL_OK && place == NULL)
+        status = mel_fail_memory(err, "the order of a metric");
+    if (status == MEL_OK)
+        status = match_classes(place, k, mel_metric_class_names(metric), with, err);
     if (status == MEL_OK && m > 0)
         status = match_groups(place + k, m, mel_metric_group_names(metric), with, err);
     if (status == MEL_OK)
-        status = mel_metric_reorder(out, metric, place, m > 0 ? place + k : NULL, err);
+        status =
+            mel_metric_reorder(out, turned != NULL ? turned : metric, place, m > 0 ? place + k : NULL, err);
+    mel_metric_free(turned);
     free(place);
     return status;
 }

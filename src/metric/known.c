@@ -35,8 +35,7 @@ mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const double *co
 {
     *out = NULL;
     const size_t k = n_classes;
-    const bool two = k == 2;
-    const mel_layout layout = { MEL_CONFUSION, two ? MEL_BINARY : MEL_OFFDIAGONAL, k, 0 };
+    const mel_layout layout = { MEL_CONFUSION, MEL_OFFDIAGONAL, k, 0 };
     mel_status status = mel_layout_check(&layout, err);
     if (status == MEL_OK)
         status = check_costs(k, cost, class_names, err);
@@ -48,10 +47,9 @@ mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const double *co
     size_t at = 0;
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k; j++)
-            if (i != j) /* of two classes (TP, TN): what right answers to the second and to the first save */
-                a[two ? 1 - i : at++] = cost[i * k + j] - cost[i * k + i];
-    status =
-        mel_metric_linear(out, MEL_FAMILY_LINEAR, &layout, class_names, two ? MEL_UTILITY : MEL_COST, a, err);
+            if (i != j)
+                a[at++] = cost[i * k + j] - cost[i * k + i];
+    status = mel_metric_linear(out, MEL_FAMILY_LINEAR, &layout, class_names, MEL_COST, a, err);
     free(a);
     return status;
 }

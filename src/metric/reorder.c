@@ -1,4 +1,4 @@
-/* The same metric with its classes and groups in another order. */
+/* The same metric with its classes and groups in another order, or of right decisions instead of mistakes. */
 #include "metric/fields.h"
 #include "metric/shared.h"
 
@@ -149,6 +149,32 @@ mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const 
     free(name);
     if (status == MEL_OK && made != NULL)
         status = reorder_numbers(made, metric, class_place, m > 0 ? group_place : NULL, err);
+    if (status != MEL_OK) {
+        mel_metric_free(made);
+        return status;
+    }
+    *out = made;
+    return MEL_OK;
+}
+
+mel_status mel_metric_turn(mel_metric **out, const mel_metric *metric, mel_error *err)
+{
+    *out = NULL;
+    if (!mel_metric_trades_two(metric))
+        return mel_fail(err, MEL_EINVAL, "only weighted sums of two classes are of mistakes as well");
+    mel_metric_kind kind = { metric->family, metric->degree,
+                             metric->layout, (const char *const *)metric->class_names,
+                             NULL,           metric->orientation == MEL_COST ? MEL_UTILITY : MEL_COST };
+    kind.layout.coordinates = metric->layout.coordinates == MEL_BINARY ? MEL_OFFDIAGONAL : MEL_BINARY;
+    mel_metric *made = NULL;
+    mel_status status = mel_metric_new(&made, &kind, err);
+    for (size_t i = 0; i < 2 && status == MEL_OK; i++)
+        made->coefficient[i] = metric->coefficient[1 - i];
+    if (status == MEL_OK && metric->low != NULL)
+        status = mel_metric_set_intervals(made, (double[]){ metric->low[1], metric->low[0] },
+                                          (double[]){ metric->high[1], metric->high[0] }, err);
+    if (status == MEL_OK)
+        status = mel_metric_set_elicited(made, &metric->elicited, err);
     if (status != MEL_OK) {
         mel_metric_free(made);
         return status;

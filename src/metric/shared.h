@@ -193,6 +193,13 @@ mel_status mel_measure_set_coefficients(mel_measure *measure, const double *coef
 mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const size_t *class_place,
                               const size_t *group_place, mel_error *err);
 
+/* Whether it is a weighted sum for two classes, of (TP, TN) or of the two mistakes, as shares of all rows. */
+bool mel_metric_trades_two(const mel_metric *metric);
+/* Such a metric of mistakes as one of (TP, TN), and the other way round: its values and the old ones add up
+ * to the same number for all classifiers of the same rows, so that it orders them alike, by the same
+ * differences. */
+mel_status mel_metric_turn(mel_metric **out, const mel_metric *metric, mel_error *err);
+
 /* Who a named measure is about. */
 typedef struct {
     size_t n_classes, n_groups;                          /* n_groups 0 or 1: no groups */

@@ -5,19 +5,36 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Shares of right decisions help as (TP, TN); shares of mistakes, false alarms first, hurt. */
+static bool is_of_two_mistakes(const mel_metric *metric)
+{
+    return metric->layout.coordinates == MEL_OFFDIAGONAL;
+}
+
+bool mel_metric_trades_two(const mel_metric *metric)
+{
+    return metric->ops->is.sum && metric->layout.coordinates != MEL_DIAGONAL &&
+           metric->layout.kind == MEL_CONFUSION && metric->layout.n_classes == 2 && metric->size == 2;
+}
+
+/* Turns coefficients into what a right decision is worth. */
+static double worth_sign(const mel_metric *metric)
+{
+    return (metric->orientation == MEL_COST) == is_of_two_mistakes(metric) ? 1.0 : -1.0;
+}
+
 mel_status mel_metric_binary_weights(mel_weights *out, const mel_metric *metric, const char *what,
                                      mel_error *err)
 {
-    if (!metric->ops->is.sum || metric->layout.coordinates != MEL_BINARY ||
-        metric->layout.kind != MEL_CONFUSION || metric->size != 2)
+    if (!mel_metric_trades_two(metric))
         return mel_fail(err, MEL_EINVAL,
-                        "%s is defined for linear metrics of (TP, TN) as shares, not for a %s "
+                        "%s is defined for linear metrics of two classes as shares of all rows, not for a %s "
                         "metric of %s %s",
                         what, mel_family_name(metric->family),
                         mel_coordinates_name(metric->layout.coordinates), mel_kind_name(metric->layout.kind));
-    const double sign = metric->orientation == MEL_COST ? -1.0 : 1.0;
-    out->m11 = sign * metric->coefficient[0];
-    out->m00 = sign * metric->coefficient[1];
+    const size_t missed = is_of_two_mistakes(metric);
+    out->m11 = worth_sign(metric) * metric->coefficient[missed];
+    out->m00 = worth_sign(metric) * metric->coefficient[1 - missed];
     if (out->m11 == 0.0 && out->m00 == 0.0)
         return mel_fail(err, MEL_EINVAL, "both weights are zero: every classifier is as good as any other");
     return MEL_OK;
@@ -72,7 +89,8 @@ mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, 
     const mel_status status = mel_metric_binary_weights(&w, metric, "the cost ratio", err);
     if (status != MEL_OK)
         return status;
-    *out = ratio_of(metric, 0, 1, metric->orientation == MEL_COST ? -1.0 : 1.0);
+    const size_t missed = is_of_two_mistakes(metric);
+    *out = ratio_of(metric, missed, 1 - missed, worth_sign(metric));
     return MEL_OK;
 }
 

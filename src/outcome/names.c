@@ -171,7 +171,8 @@ static mel_status rename_mistakes(char **text, const mel_outcome *outcome, const
 mel_status mel_outcome_words(char **out, const mel_outcome *outcome, const mel_metric *metric, mel_error *err)
 {
     mel_status status = mel_metric_words(out, metric, err);
-    if (status == MEL_OK && mel_metric_layout(metric)->coordinates == MEL_BINARY)
+    if (status == MEL_OK &&
+        (mel_metric_layout(metric)->coordinates == MEL_BINARY || mel_metric_trades_two(metric)))
         status = rename_mistakes(out, outcome, mel_metric_class_name(metric, 1), err);
     if (status != MEL_OK || !mel_outcome_is_search(outcome))
         return status;

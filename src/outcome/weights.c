@@ -39,8 +39,8 @@ static void find_shares(mel_outcome_work *w, const mel_metric *metric)
 
 static const double no_bound = 1e-12;
 
-/* A linear metric of (TP, TN) that both mistakes make worse; the threshold 1/(1 + ratio) falls as the ratio
- * grows. */
+/* A linear metric of two classes that both mistakes make worse; the threshold 1/(1 + ratio) falls as the
+ * ratio grows. */
 static void find_costs(mel_outcome *out, const mel_metric *metric)
 {
     mel_cost_ratio cost;
@@ -50,12 +50,10 @@ static void find_costs(mel_outcome *out, const mel_metric *metric)
         cost.low = 0.0;
     if (cost.high > 1.0 / no_bound)
         cost.high = INFINITY;
-    const double *m = mel_metric_numerator(metric, NULL);
-    const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
-    if (sign * m[0] > 0.0 && sign * m[1] > 0.0)
+    const bool hurts = mel_metric_threshold(&out->threshold.value, metric, NULL) == MEL_OK;
+    if (hurts && cost.ratio > 0.0 && isfinite(cost.ratio))
         out->cost = (mel_estimate){ cost.ratio, cost.low, cost.high };
-    if (mel_metric_threshold(&out->threshold.value, metric, NULL) == MEL_OK && cost.low >= 0.0 &&
-        cost.low <= cost.high) {
+    if (hurts && cost.low >= 0.0 && cost.low <= cost.high) {
         out->threshold.low = 1.0 / (1.0 + cost.high);
         out->threshold.high = 1.0 / (1.0 + cost.low);
     }

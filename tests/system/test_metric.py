@@ -13,16 +13,84 @@ def read(melicit, name):
 def test_costs_on_the_command_line(melicit):
     got = melicit("metric", "--cost", "missed=7,false-alarm=1", "--classes", "healthy,cancer", "--out", "m.json", "--json").done().json
     assert got["metric"] == read(melicit, "m.json")
-    assert got["metric"]["coefficients"]["a"] == [7, 1]
+    assert got["metric"]["coefficients"]["a"] == [1, 7] and got["metric"]["orientation"] == "cost"  # false alarms, missed
     assert got["metric"]["layout"]["classes"] == ["healthy", "cancer"]
     assert got["ratio"] == 7 and got["threshold"] == 0.125
     assert "One missed cancer case counts as much as 7 false alarms" in melicit("metric", "--show", "m.json").done().out
     # what is right may cost something too; only differences matter
     other = melicit("metric", "--cost", "missed=9,found=2,cleared=1,false-alarm=2", "--json").done().json
-    assert other["metric"]["coefficients"]["a"] == [7, 1]
+    assert other["metric"]["coefficients"]["a"] == [1, 7]
     three = ("--classes", "a,b,c", "--cost")
     got = melicit("metric", *three, "a>b=1,a>c=2,b>a=3,b>c=4,c>a=5,c>b=6", "--json").done().json["metric"]
     assert got["coefficients"]["a"] == [1, 2, 3, 4, 5, 6] and got["orientation"] == "cost"
+
+
+@pytest.fixture
+def priced(melicit):
+    """Rows, probabilities, two sets of predictions and two groups; a missed case costs 7, a false alarm 1."""
+    rng = numpy.random.default_rng(3)
+    n = 400
+    p = rng.random(n)
+    y, g = rng.random(n) < p, rng.random(n) < 0.5
+    said = {"bold": p >= 0.5, "careful": p >= 0.2}
+    column = lambda name, values: melicit.write(name, "v\n" + "".join(f"{v}\n" for v in values))  # noqa: E731
+    column("y.csv", numpy.where(y, "ill", "well"))
+    column("g.csv", numpy.where(g, "f", "m"))
+    for name, values in said.items():
+        column(f"{name}.csv", numpy.where(values, "ill", "well"))
+    melicit.write("p.csv", "well,ill\n" + "".join(f"{1 - v!r},{v!r}\n" for v in p.tolist()))
+    melicit("metric", "--cost", "missed=7,false-alarm=1", "--classes", "well,ill", "--out", "m.json").done()
+    return p, y, g, said
+
+
+def cost(y, said):
+    return numpy.where(y, 7.0 * ~said, 1.0 * said).mean()
+
+
+def test_costs_are_the_mean_cost_per_case(melicit, priced):
+    """What score, rank, apply and optimise make of costs, against sums over the rows."""
+    p, y, g, said = priced
+    rows = ("--labels", "y.csv", "--metric", "m.json")
+    right = melicit("score", *rows, "--predictions", "y.csv", "--groups", "g.csv", "--json").done().json
+    assert [row["value"] for row in right["scores"]] == [0, 0, 0]  # everybody, and each group
+    got = melicit("score", *rows, "--predictions", "bold.csv", "--groups", "g.csv", "--json").done().json
+    assert [row["value"] for row in got["scores"]] == pytest.approx([cost(y[s], said["bold"][s]) for s in (y | ~y, g, ~g)])
+    order = melicit("rank", *rows, "--predictions", "bold.csv", "careful.csv", "--json").done().json["order"]
+    assert [one["value"] for one in order] == pytest.approx(sorted(cost(y, v) for v in said.values()))
+    found = melicit("apply", "--probs", "p.csv", *rows, "--evidence", "labels", "--plot", "a.svg", "--json").done().json
+    best = min(cost(y, p >= t) for t in [*p, 2])
+    assert found["value"] == pytest.approx(best, abs=1e-12) and found["optimum"] == pytest.approx(best, abs=1e-12)
+    assert "Net benefit" in (melicit.folder / "a.svg").read_text()
+    by_model = melicit("apply", "--probs", "p.csv", *rows, "--evidence", "model", "--json").done().json
+    assert by_model["value"] == pytest.approx(numpy.minimum(7 * p, 1 - p).mean(), abs=1e-12)
+    words = ("optimise", "--probs", "p.csv", "--labels", "y.csv", "--validation-probs", "p.csv", "--validation-labels", "y.csv")
+    value = melicit(*words, "--metric", "m.json", "--json").done().json["value"]
+    assert best - 1e-9 <= value < 1.15 * best
+
+
+def test_costs_of_populations_pools_and_sessions(melicit, priced):
+    _, y, _, said = priced
+    grid = (numpy.arange(200000) + 0.5) / 100000 - 1
+    p = 1 / (1 + numpy.exp(5 * grid))
+    words = ("--population", "logistic:a=5,b=0", "--classes", "well,ill")
+    got = melicit("apply", *words, "--metric", "m.json", "--json").done().json["classifier"]
+    assert got["value"] == pytest.approx(numpy.minimum(7 * p, 1 - p).mean(), abs=1e-8)
+    assert got["rules"][0]["threshold"] == pytest.approx(0.125, abs=1e-9)
+    asked = melicit("elicit", *words, "--oracle", "sim:m.json", "--session", "s.jsonl", "--out", "found.json", "--json").done().json
+    assert asked["ratio_interval"][0] <= 7 <= asked["ratio_interval"][1]
+    told = melicit("report", "--session", "s.jsonl", "--truth", "m.json", "--out", "r.html").done()
+    assert told.code == 0 and "7 false alarms" in (melicit.folder / "r.html").read_text()
+    # the other metric's values are its own, and only the order is known where whole matrices are not
+    ranked = ("rank", "--metric", "found.json", "--against", "m.json", "--json")
+    rows = ("--labels", "y.csv", "--predictions", "bold.csv", "careful.csv")
+    for one in melicit(*ranked, *rows).done().json["order"]:
+        assert one["against_value"] == pytest.approx(cost(y, said[one["name"].removesuffix(".csv")]))
+    melicit.write("pool.csv", "name,tp,tn\nbold,0.3,0.5\ncareful,0.4,0.45\n")
+    order = melicit(*ranked, "--pool", "pool.csv").done().json["order"]
+    assert {one["name"]: one["against_place"] for one in order} == {"careful": 1, "bold": 2}
+    melicit("score", "--metric", "m.json", "--statistics", "pool.csv").refused(3, "--prevalence")
+    values = melicit("score", "--metric", "m.json", "--statistics", "pool.csv", "--prevalence", "0.45", "--json").done().json
+    assert [row["value"] for row in values["scores"]] == pytest.approx([7 * 0.15 + 0.05, 7 * 0.05 + 0.1])
 
 
 def test_costs_in_a_file(melicit):
@@ -38,7 +106,7 @@ def test_costs_in_a_file(melicit):
     assert melicit(*bare, "--classes", "b,a,c", "--json").done().json["metric"] == want
     melicit(*bare).refused(3, "--classes")
     two = melicit("metric", "--costs", "numbers.csv", "--json").done().json["metric"]
-    assert two["coefficients"]["a"] == [5, 1] and two["layout"]["classes"] == ["0", "1"]
+    assert two["coefficients"]["a"] == [1, 5] and two["layout"]["classes"] == ["0", "1"]
 
 
 @pytest.mark.parametrize(

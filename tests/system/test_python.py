@@ -80,10 +80,17 @@ def test_costs_are_what_they_say():
         np.testing.assert_allclose(metric.cost_matrix(), cost / cost[cost > 0].min(), rtol=1e-12)
         y, p = (rng.choice(list("abcde")[:k], 100) for _ in range(2))
         paid = (known.confusion_matrix(y, p, labels=list("abcde")[:k]) * cost).sum() / 100
-        other = rng.choice(list("abcde")[:k], 100)
-        paid_by_other = (known.confusion_matrix(y, other, labels=list("abcde")[:k]) * cost).sum() / 100
-        sign = -1.0 if metric.greater_is_better else 1.0
-        assert sign * (metric(y, p) - metric(y, other)) == pytest.approx(paid - paid_by_other, abs=1e-12)
+        assert metric(y, p) == pytest.approx(paid, abs=1e-12) and metric(y, y) == 0 and not metric.greater_is_better
+        assert metric.rank({"own": p, "right": y}, y).names == ["right", "own"]
+    words = Metric.from_costs({"missed": 7, "false-alarm": 1})
+    assert words(["negative", "positive"], ["positive", "negative"]) == 4.0 and words.cost_ratio[0] == 7.0
+    assert words == Metric.from_costs({("positive", "negative"): 7, ("negative", "positive"): 1}, ["negative", "positive"])
+    named = Metric.from_costs({"missed": 9, "false-alarm": 1, "found": 2}, classes=["healthy", "cancer"])
+    assert named == Metric.from_costs([[0, 1], [7, 0]], classes=["healthy", "cancer"])
+    assert "One missed cancer case counts as much as 7 false alarms" in named.describe()
+    for wrong, classes in (({"lost": 1}, None), ({"missed": 1}, list("abc"))):
+        with pytest.raises(errors.EINVAL, match="missed"):
+            Metric.from_costs(wrong, classes)
     with pytest.raises(errors.EDATA):
         Metric.from_costs(np.zeros((2, 2)))
 
@@ -515,8 +522,8 @@ def test_best_rules_points_and_files(tmp_path):
     assert rule.thresholds["all"] == pytest.approx(0.25, abs=0.01)  # between two rows
     np.testing.assert_array_equal(rule.decide(p), (p[:, 1] >= 0.25).astype(int))
     by_labels = problem.best(metric, evidence="labels")
-    brute = max(metric(y, (p[:, 1] >= t).astype(int)) for t in np.unique(p[:, 1]))
-    assert metric(y, by_labels.decide(p)) == pytest.approx(brute, abs=1e-12)
+    brute = min(np.where(y == 1, 3.0 * (p[:, 1] < t), p[:, 1] >= t).mean() for t in np.unique(p[:, 1]))
+    assert metric(y, by_labels.decide(p)) == pytest.approx(brute, abs=1e-12) == by_labels.report["value"]
     rule.save(tmp_path / "rule.json")
     for other in (Rule.load(tmp_path / "rule.json"), pickle.loads(pickle.dumps(rule))):
         np.testing.assert_array_equal(other.decide_codes(p), rule.decide_codes(p))

@@ -55,8 +55,8 @@ def test_threshold_of_costs(data):
     assert model.thresholds_ == pytest.approx(0.1, abs=0.02)
     proba = model.estimator_.predict_proba(X)[:, 1]
     np.testing.assert_array_equal(model.predict(X) == "sick", proba >= model.thresholds_)
-    assert metric(y, model.predict(X)) > metric(y, LogisticRegression().fit(X, y).predict(X))
-    assert model.score(X, y) == metric(y, model.predict(X))
+    assert metric(y, model.predict(X)) < metric(y, LogisticRegression().fit(X, y).predict(X))
+    assert model.score(X, y) == -metric(y, model.predict(X))
 
 
 def test_by_labels_it_is_the_best_threshold(data):
@@ -84,7 +84,7 @@ def test_in_the_house_of_sklearn(data):
     model = make_pipeline(StandardScaler(), MetricClassifier(LogisticRegression(), metric))
     assert len(cross_val_score(model, X, y, cv=3, scoring=metric.scorer())) == 3
     search = GridSearchCV(model, {"metricclassifier__estimator__C": [0.01, 1.0]}, scoring=metric.scorer(), cv=3).fit(X, y)
-    assert search.best_score_ > 0
+    assert -1 < search.best_score_ < 0  # costs, negated
     other = pickle.loads(pickle.dumps(search.best_estimator_))
     np.testing.assert_array_equal(other.predict(X), search.predict(X))
     twin = clone(search.best_estimator_).fit(X, y)
@@ -347,8 +347,8 @@ def test_scores_find_the_groups_and_the_positive_class(data):
     assert metric.scorer()(inside, X, y) == pytest.approx(f1_score(y, inside.predict(X), pos_label="fine"), rel=1e-12)
     roles = Metric.from_costs(np.array([[0.0, 1.0], [9.0, 0.0]]), classes=["negative", "positive"])
     turned = MetricClassifier(metric=roles, pos_label="fine").fit(X, y)
-    expected = roles(y, turned.predict(X), pos_label="fine")
-    assert turned.score(X, y) == roles.scorer()(turned, X, y) == expected != roles(y, turned.predict(X), pos_label="sick")
+    expected = -roles(y, turned.predict(X), pos_label="fine")
+    assert turned.score(X, y) == roles.scorer()(turned, X, y) == expected != -roles(y, turned.predict(X), pos_label="sick")
     plain = LogisticRegression().fit(X, y)
     for options, positive in (({"pos_label": "sick"}, "sick"), ({"pos_label": "fine"}, "fine"), ({"labels": ["sick", "fine"]}, "fine")):
         expected = f1_score(y, plain.predict(X), pos_label=positive)

@@ -134,11 +134,42 @@ static void test_other_layout(void **state)
     mel_metric_free(metric);
 }
 
+/* Costs of the two mistakes and worths of (TP, TN) become each other, names and intervals included. */
+static void test_two_mistakes(void **state)
+{
+    (void)state;
+    static const mel_layout right = { MEL_CONFUSION, MEL_BINARY, 2, 0 },
+                            wrong = { MEL_CONFUSION, MEL_OFFDIAGONAL, 2, 0 },
+                            rates = { MEL_RATES, MEL_BINARY, 2, 0 };
+    static const char *const names[] = { "ill", "well" }, *const turned[] = { "well", "ill" };
+    static const double cost[] = { 0, 1, 7, 0 };
+    mel_metric *costs = NULL, *worth = NULL, *back = NULL;
+    mel_match with = { .name = turned };
+    mel_error err;
+    assert_ok(mel_metric_costs(&costs, 2, cost, names, &err), &err);
+    assert_ok(mel_metric_set_intervals(costs, (double[]){ 0.5, 6 }, (double[]){ 1.5, 8 }, &err), &err);
+    assert_ok(mel_metric_match(&worth, costs, &right, &with, &err), &err); /* "ill" is positive here */
+    assert_memory_equal(mel_metric_coefficient(worth), ((double[]){ 1, 7 }), 2 * sizeof(double));
+    assert_int_equal(mel_metric_orientation(worth), MEL_UTILITY);
+    double low = 0, high = 0;
+    assert_true(mel_metric_interval(worth, 1, &low, &high) && low == 6 && high == 8);
+    with = (mel_match){ .name = names };
+    assert_ok(mel_metric_match(&back, worth, &wrong, &with, &err), &err);
+    assert_memory_equal(mel_metric_coefficient(back), mel_metric_coefficient(costs), 2 * sizeof(double));
+    assert_int_equal(mel_metric_orientation(back), MEL_COST);
+    mel_metric_free(worth);
+    assert_int_equal(mel_metric_match(&worth, costs, &rates, &with, &err), MEL_EDATA);
+    assert_null(worth);
+    mel_metric_free(costs);
+    mel_metric_free(back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_other_layout),
+        cmocka_unit_test(test_two_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

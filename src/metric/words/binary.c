@@ -78,11 +78,11 @@ static void add_weights(mel_buffer *out, const char *positive, double m11, doubl
 
 void mel_words_binary_linear(mel_buffer *out, const mel_metric *metric)
 {
-    const double sign = metric->orientation == MEL_COST ? -1.0 : 1.0;
     mel_cost_ratio cost = { 1.0, (double)NAN, (double)NAN };
-    (void)mel_metric_cost_ratio(&cost, metric, NULL); /* fails only when both weights are zero */
-    add_weights(out, metric->class_names[1], sign * metric->coefficient[0], sign * metric->coefficient[1],
-                cost);
+    mel_weights worth = { 0.0, 0.0 };
+    (void)mel_metric_cost_ratio(&cost, metric, NULL); /* both fail only when both weights are zero */
+    (void)mel_metric_binary_weights(&worth, metric, "the cost ratio", NULL);
+    add_weights(out, metric->class_names[1], worth.m11, worth.m00, cost);
 }
 
 /* The exchange rate where the metric has a given value: p - value * q, at the values 0.2, 0.5 and 0.8

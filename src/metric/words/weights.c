@@ -246,7 +246,7 @@ static void add_sum(mel_buffer *out, const mel_metric *metric)
 mel_status mel_words_linear(mel_buffer *out, const mel_metric *metric, mel_error *err)
 {
     (void)err;
-    if (is_binary(metric))
+    if (mel_metric_trades_two(metric))
         mel_words_binary_linear(out, metric);
     else
         add_sum(out, metric);
