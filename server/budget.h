@@ -27,6 +27,12 @@ void mel_budget_end(void);
 mel_progress mel_budget_progress(void);
 /* MEL_ESTOPPED once the budget is spent or the answer of no use. */
 mel_status mel_budget_check(mel_error *err);
+/* The same in a loop over rows, which looks now and then. */
+static inline mel_status mel_budget_check_row(size_t row, mel_error *err)
+{
+    enum { ROWS_BETWEEN_LOOKS = 4096 };
+    return row % ROWS_BETWEEN_LOOKS == 0 ? mel_budget_check(err) : MEL_OK;
+}
 /* Turns the failure of work that was stopped into one that says why: MEL_ELIMIT when it takes too long, which
  * would be the same the next time. Other failures stay as they are. */
 mel_status mel_budget_explain(mel_status status, mel_error *err);

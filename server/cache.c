@@ -65,66 +65,79 @@ static size_t most_making(const mel_cache *cache)
     return cache->workers == 0 || quarter > MEL_MOST_MAKING ? MEL_MOST_MAKING : quarter > 0 ? quarter : 1;
 }
 
-static _Thread_local size_t works; /* heavy pieces of work that this thread has begun ... */
-static _Thread_local size_t takes; /* ... and the bytes that were set aside for them */
-/* Whether each of them counts for a client: a bit, the latest last. */
-static _Thread_local unsigned shares;
+/* Of this thread: heavy pieces of work that it has begun, one inside the other; the place of each among all
+ * who do such work; and the bytes that were set aside for them. */
+enum { MOST_WORKS = 8 };
+static _Thread_local size_t works, place[MOST_WORKS], takes;
 
-/* The slot that has this text; MEL_MOST_MAKING: none. */
-static size_t find_slot(const mel_cache *cache, const char *client)
+/* A study's answers and joins are no client's in particular: many people may be behind one address. */
+static void name_worker(mel_worker *out, const mel_work *work)
 {
-    size_t at = 0;
-    while (at < MEL_MOST_MAKING && strcmp(cache->making_for[at], client) != 0)
-        at++;
-    return at;
+    mel_client_name(out->client, work->shared ? mel_budget_client() : "");
+    out->study = work->study;
+    out->busy = true;
 }
 
-/* The client whose work counts as one client's; a study's answers and joins are nobody's in particular: many
- * people may be behind one address. */
-static void name_worker(char out[MEL_CLIENT_TEXT], bool shared)
+static size_t places_of_study(const mel_cache *cache, const mel_study *study)
 {
-    mel_client_name(out, shared ? mel_budget_client() : "");
-}
-
-static bool has_share(const mel_cache *cache, const char *client, size_t most)
-{
-    size_t same = 0;
+    size_t n = 0;
     for (size_t i = 0; i < MEL_MOST_MAKING; i++)
-        same += strcmp(cache->making_for[i], client) == 0;
-    return client[0] != '\0' && same >= (most + 1) / 2;
+        n += cache->worker[i].busy && cache->worker[i].study == study;
+    return n;
 }
 
-/* At most a quarter of the workers do heavy work at a time, half of them for one client, one less than all of
- * them for what is no study's, and a quarter always stay free for answers. */
-bool mel_cache_enter(mel_cache *cache, bool own, bool shared)
+static size_t places_of_client(const mel_cache *cache, const char *client)
 {
-    char client[MEL_CLIENT_TEXT];
-    name_worker(client, shared);
-    const size_t all = most_making(cache), most = own && all > 1 ? all - 1 : all;
-    if (cache->workers > 0 &&
-        (cache->n_making >= most || has_share(cache, client, all) || !mel_cache_may_wait(cache)))
+    size_t n = 0;
+    for (size_t i = 0; i < MEL_MOST_MAKING; i++)
+        n += cache->worker[i].busy && strcmp(cache->worker[i].client, client) == 0;
+    return n;
+}
+
+/* One client has half of the places, one study all but one; a study lets others go first that wait and have
+ * fewer places. */
+static bool has_share(const mel_cache *cache, const mel_worker *mine, size_t all)
+{
+    if (mine->client[0] != '\0' && places_of_client(cache, mine->client) >= (all + 1) / 2)
+        return true;
+    const size_t same = mine->study != NULL ? places_of_study(cache, mine->study) : 0;
+    if (same == 0)
         return false;
-    const size_t slot = find_slot(cache, "");
-    if (slot < MEL_MOST_MAKING)
-        memcpy(cache->making_for[slot], client, sizeof client);
+    for (const mel_waiter *other = cache->waiters; other != NULL; other = other->next)
+        if (other->study != mine->study && places_of_study(cache, other->study) < same)
+            return true;
+    return same + 1 >= all && all > 1;
+}
+
+/* At most a quarter of the workers do heavy work at a time, one less than all of them for what is no study's,
+ * and a quarter always stay free for answers. */
+bool mel_cache_enter(mel_cache *cache, const mel_work *work)
+{
+    mel_worker mine;
+    name_worker(&mine, work);
+    const size_t all = most_making(cache), most = work->own && all > 1 ? all - 1 : all;
+    if (works == MOST_WORKS ||
+        (cache->workers > 0 &&
+         (cache->n_making >= most || has_share(cache, &mine, all) || !mel_cache_may_wait(cache))))
+        return false;
+    size_t at = 0;
+    while (at < MEL_MOST_MAKING && cache->worker[at].busy)
+        at++;
+    if (at < MEL_MOST_MAKING)
+        cache->worker[at] = mine;
+    place[works++] = at;
     cache->n_making++;
     cache->n_stuck++;
-    works++;
-    shares = shares << 1 | shared;
     return true;
 }
 
 void mel_cache_leave(mel_cache *cache)
 {
-    char client[MEL_CLIENT_TEXT];
-    name_worker(client, shares & 1);
-    const size_t slot = find_slot(cache, client);
-    if (slot < MEL_MOST_MAKING)
-        cache->making_for[slot][0] = '\0';
+    const size_t at = place[--works];
+    if (at < MEL_MOST_MAKING)
+        cache->worker[at] = (mel_worker){ .busy = false };
     cache->n_making--;
     cache->n_stuck--;
-    works--;
-    shares >>= 1;
     if (works == 0) {
         cache->aside -= takes;
         takes = 0;
@@ -154,11 +167,11 @@ double mel_cache_patience(bool own)
     return own ? 0.0 : mel_clock_seconds(CLOCK_MONOTONIC) + 2.0;
 }
 
-bool mel_cache_wait_turn(mel_cache *cache, bool own, double until)
+static bool wait_turn(mel_cache *cache, const mel_work *work, double until)
 {
     if (mel_clock_seconds(CLOCK_MONOTONIC) >= until || mel_budget_check(NULL) != MEL_OK)
         return false;
-    const bool aside = !own && mel_budget_step_aside();
+    const bool aside = !work->own && mel_budget_step_aside();
     if (!aside && !mel_cache_may_wait(cache))
         return false;
     cache->n_stuck += !aside;
@@ -167,15 +180,24 @@ bool mel_cache_wait_turn(mel_cache *cache, bool own, double until)
     return true;
 }
 
-typedef struct {
-    bool own, shared; /* as for mel_cache_enter */
-    size_t bytes;
-} piece;
+bool mel_cache_wait_turn(mel_cache *cache, const mel_work *work, double until)
+{
+    mel_waiter mine = { .study = work->study, .next = cache->waiters };
+    if (work->study == NULL)
+        return wait_turn(cache, work, until);
+    cache->waiters = &mine;
+    const bool may = wait_turn(cache, work, until);
+    mel_waiter **at = &cache->waiters;
+    while (*at != &mine)
+        at = &(*at)->next;
+    *at = mine.next;
+    return may;
+}
 
 /* The lock is held. */
-static bool try_to_begin(mel_cache *cache, const piece *work)
+static bool try_to_begin(mel_cache *cache, const mel_work *work)
 {
-    if (!mel_cache_enter(cache, work->own, work->shared))
+    if (!mel_cache_enter(cache, work))
         return false;
     if (mel_cache_set_aside(cache, work->bytes, work->own))
         return true;
@@ -183,12 +205,12 @@ static bool try_to_begin(mel_cache *cache, const piece *work)
     return false;
 }
 
-static mel_status begin(mel_cache *cache, const piece *work, double until, mel_error *err)
+static mel_status begin(mel_cache *cache, const mel_work *work, double until, mel_error *err)
 {
     const bool room = mel_cache_make_room(cache) || !work->own;
     pthread_mutex_lock(&cache->lock);
     bool may = room && try_to_begin(cache, work);
-    while (room && !may && mel_cache_wait_turn(cache, work->own, until))
+    while (room && !may && mel_cache_wait_turn(cache, work, until))
         may = try_to_begin(cache, work);
     pthread_mutex_unlock(&cache->lock);
     mel_budget_step_back();
@@ -199,17 +221,17 @@ static mel_status begin(mel_cache *cache, const piece *work, double until, mel_e
 
 mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err)
 {
-    return begin(cache, &(piece){ .shared = true }, 0.0, err);
+    return begin(cache, &(mel_work){ .shared = true }, 0.0, err);
 }
 
 mel_status mel_cache_await_work(mel_cache *cache, size_t bytes, mel_error *err)
 {
-    return begin(cache, &(piece){ .shared = true, .bytes = bytes }, mel_cache_patience(false), err);
+    return begin(cache, &(mel_work){ .shared = true, .bytes = bytes }, mel_cache_patience(false), err);
 }
 
 mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *err)
 {
-    return begin(cache, &(piece){ .own = true, .shared = true, .bytes = bytes }, 0.0, err);
+    return begin(cache, &(mel_work){ .own = true, .shared = true, .bytes = bytes }, 0.0, err);
 }
 
 mel_status mel_cache_more_work(mel_cache *cache, bool own, size_t bytes, mel_error *err)
@@ -233,7 +255,9 @@ mel_status mel_cache_begin_flow(bool *begun, mel_cache *cache, const mel_open_st
                                 mel_flow_work what, mel_error *err)
 {
     const bool own = open_study->study->own;
-    piece work = { .own = own, .shared = own || what != MEL_WORK_ANSWER };
+    mel_work work = { .own = own,
+                      .shared = own || what != MEL_WORK_ANSWER,
+                      .study = own ? NULL : open_study->study };
     *begun = false;
     if (works > 0 || !mel_flow_is_heavy(&work.bytes, open_study->study, open_study->problem, what))
         return MEL_OK;

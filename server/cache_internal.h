@@ -35,6 +35,7 @@ struct mel_study_entry {
     char *file; /* the text that was read */
     mel_study *study;
     size_t users;
+    size_t idle; /* what its participants that nobody has taken cost */
 };
 
 typedef struct mel_participant_entry mel_participant_entry;
@@ -45,6 +46,28 @@ struct mel_participant_entry {
     char id[MEL_ID_TEXT];
     bool taken, known; /* known: participant is filled */
     size_t waiting;
+    size_t cost; /* about how many bytes it takes while it is idle */
+};
+
+/* A piece of heavy work. */
+typedef struct {
+    bool own, shared;       /* it is no study's; it counts for the thread's client */
+    const mel_study *study; /* it counts for; NULL: none in particular */
+    size_t bytes;           /* that it will take */
+} mel_work;
+
+/* Whose work takes a place. */
+typedef struct {
+    char client[MEL_CLIENT_TEXT]; /* "": nobody's in particular */
+    const mel_study *study;
+    bool busy;
+} mel_worker;
+
+/* A caller who waits for a place. */
+typedef struct mel_waiter mel_waiter;
+struct mel_waiter {
+    mel_waiter *next;
+    const mel_study *study;
 };
 
 typedef struct {
@@ -61,28 +84,29 @@ struct mel_cache {
     mel_study_entry *studies; /* those that somebody uses */
     mel_participant_entry *bucket[MEL_PARTICIPANT_BUCKETS];
     mel_participant_entry *newest, *oldest;
-    size_t n_idle, n_problems, n_made; /* problems: in memory, ever made */
-    size_t workers;                    /* 0: no limits */
-    size_t memory;                     /* bytes that the process should take; 0: any number */
-    size_t n_making, n_stuck;          /* callers who do heavy work; who do it or wait for it */
-    size_t n_waiting;                  /* callers who wait for a participant */
-    size_t aside;                      /* bytes that heavy work under way will take */
-    char making_for[MEL_MOST_MAKING][MEL_CLIENT_TEXT]; /* whose work it is; "": nobody's in particular */
-    uint64_t clock;                                    /* ticks when a problem is used */
+    size_t n_idle, n_problems, n_made;  /* problems: in memory, ever made */
+    size_t workers;                     /* 0: no limits */
+    size_t memory;                      /* bytes that the process should take; 0: any number */
+    size_t n_making, n_stuck;           /* callers who do heavy work; who do it or wait for it */
+    size_t n_waiting;                   /* callers who wait for a participant */
+    size_t aside;                       /* bytes that heavy work under way will take */
+    mel_worker worker[MEL_MOST_MAKING]; /* the first n_making that are busy, as far as there is room */
+    mel_waiter *waiters;
+    size_t idle_own; /* what participants in no study cost that nobody has taken */
+    uint64_t clock;  /* ticks when a problem is used */
     /* By a hash of the subject; in each bucket the newest first. */
     mel_memo memos[MEL_MEMO_BUCKETS][MEL_BUCKET_MEMOS];
 };
 
 /* --- cache.c: the lock is held in all of these ----------------------------------------------------- */
 
-/* Begins heavy work, if one more may; own: it is no study's; shared: it counts for the thread's client.
- * False: it may not. */
-bool mel_cache_enter(mel_cache *cache, bool own, bool shared);
+/* Begins heavy work, if one more may. False: it may not. */
+bool mel_cache_enter(mel_cache *cache, const mel_work *work);
 /* Until when work that may not begin at once waits for its turn: that of studies for two seconds. */
 double mel_cache_patience(bool own);
 /* Waits until there may be a place; false: that is no use any more. What is a study's steps aside, so that
  * mel_budget_step_back is due once the lock is not held any more. */
-bool mel_cache_wait_turn(mel_cache *cache, bool own, double until);
+bool mel_cache_wait_turn(mel_cache *cache, const mel_work *work, double until);
 /* The work that this thread has begun will take so many bytes; false: not beside what others will take. */
 bool mel_cache_set_aside(mel_cache *cache, size_t bytes, bool own);
 void mel_cache_leave(mel_cache *cache);

@@ -31,8 +31,28 @@ static mel_participant_entry *find_participant(const mel_cache *cache, const cha
     return entry;
 }
 
+/* What the idle participants of the entry's study cost, or those who are in none. */
+static size_t *idle_cost(mel_cache *cache, const mel_participant_entry *entry)
+{
+    mel_study_entry *study = entry->participant.open_study->read;
+    return study != NULL ? &study->idle : &cache->idle_own;
+}
+
+static void link_idle(mel_cache *cache, mel_participant_entry *entry)
+{
+    entry->older = cache->newest;
+    if (cache->newest != NULL)
+        cache->newest->newer = entry;
+    else
+        cache->oldest = entry;
+    cache->newest = entry;
+    cache->n_idle++;
+    *idle_cost(cache, entry) += entry->cost;
+}
+
 static void unlink_idle(mel_cache *cache, mel_participant_entry *entry)
 {
+    *idle_cost(cache, entry) -= entry->cost;
     if (entry->newer != NULL)
         entry->newer->older = entry->older;
     else
@@ -266,16 +286,30 @@ void mel_participant_past_free(mel_cache *cache, mel_participant *past)
     free(past);
 }
 
-/* The participant that has been idle for longest, off the list, for the caller to discard; NULL: there is
- * none. The lock is held. */
+/* Of the study whose idle participants cost most, the one that has been idle for longest, off the list, for
+ * the caller to discard: a study of many people, or of large sessions, forgets its own. NULL: there is none.
+ * The lock is held. */
 static mel_participant_entry *take_oldest(mel_cache *cache)
 {
+    const size_t *most = &cache->idle_own;
+    for (const mel_study_entry *study = cache->studies; study != NULL; study = study->next)
+        most = study->idle > *most ? &study->idle : most;
     mel_participant_entry *oldest = cache->oldest;
+    while (oldest != NULL && idle_cost(cache, oldest) != most)
+        oldest = oldest->newer;
     if (oldest != NULL) {
         unlink_idle(cache, oldest);
         remove_participant(cache, oldest);
     }
     return oldest;
+}
+
+static size_t cost_of(const mel_participant *participant)
+{
+    enum { LIGHT = 256 << 10 };
+    const mel_open_study *open_study = participant->open_study;
+    size_t bytes = 0;
+    return mel_flow_is_heavy(&bytes, open_study->study, open_study->problem, MEL_WORK_ANSWER) ? bytes : LIGHT;
 }
 
 static void discard(mel_cache *cache, mel_participant_entry *entry)
@@ -320,13 +354,8 @@ void mel_participant_release(mel_cache *cache, mel_participant *participant, boo
         remove_participant(cache, entry);
         gone = entry;
     } else if (entry->waiting == 0) {
-        entry->older = cache->newest;
-        if (cache->newest != NULL)
-            cache->newest->newer = entry;
-        else
-            cache->oldest = entry;
-        cache->newest = entry;
-        cache->n_idle++;
+        entry->cost = cost_of(&entry->participant);
+        link_idle(cache, entry);
         if (cache->n_idle > MOST_PARTICIPANTS || cache->n_problems > MEL_MOST_PROBLEMS)
             gone = take_oldest(cache);
     }

@@ -164,12 +164,14 @@ static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *k
                               bool room, bool shared, mel_error *err)
 {
     const double until = mel_cache_patience(study->own);
+    const mel_work work = { .own = study->own, .shared = shared, .study = study->own ? NULL : study };
+    const mel_work none = { .own = study->own }; /* who waits for a problem needs no place */
     mel_problem_entry *entry = find_problem(cache, key);
-    bool entered = entry == NULL && room && mel_cache_enter(cache, study->own, shared);
+    bool entered = entry == NULL && room && mel_cache_enter(cache, &work);
     while (!entered && (entry == NULL ? room : entry->making) &&
-           mel_cache_wait_turn(cache, study->own, entry != NULL ? HUGE_VAL : until)) {
+           mel_cache_wait_turn(cache, entry != NULL ? &none : &work, entry != NULL ? HUGE_VAL : until)) {
         entry = find_problem(cache, key);
-        entered = entry == NULL && room && mel_cache_enter(cache, study->own, shared);
+        entered = entry == NULL && room && mel_cache_enter(cache, &work);
     }
     if (entered) {
         const mel_status status = make_problem(&entry, cache, key, study, err);

@@ -1,6 +1,7 @@
 /* Decisions with what a session found: about the rows it was measured on, or about uploaded probabilities. */
 #include "app.h"
 
+#include "budget.h"
 #include "decide_ids.h"
 #include "export.h"
 #include "json_helpers.h"
@@ -72,7 +73,8 @@ static mel_status read_uploaded(rows *out, const mel_table *table, const json_t 
         return mel_fail_memory(err, "probabilities");
     }
     mel_status status = find_columns(place, &only, table, named, problem, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        status = mel_budget_check_row(i, err);
         for (size_t c = only ? 1 : 0; c < k && status == MEL_OK; c++) {
             const double p = mel_table_numbers(table, place[c])[i];
             status = check_chance(p, mel_table_column_name(table, place[c]), i, err);
@@ -80,6 +82,7 @@ static mel_status read_uploaded(rows *out, const mel_table *table, const json_t 
             if (only)
                 out->probability[i * k] = 1.0 - p;
         }
+    }
     free(place);
     return status;
 }
@@ -128,18 +131,23 @@ static mel_status write_decisions(json_t **out, const rows *r, const uint32_t *d
     mel_buffer_puts(&text, r->label != NULL ? "\"truth\",\"decision\"\r\n" : "\"decision\"\r\n");
     json_t *decided = json_array();
     bool good = true;
-    for (size_t i = 0; i < r->n; i++)
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < r->n && status == MEL_OK; i++) {
         write_row(&text, r, i, decision[i], problem);
+        status = mel_budget_check_row(i, err);
+    }
     for (size_t c = 0; c < r->k && good; c++) {
         json_int_t n = 0;
         for (size_t i = 0; i < r->n; i++)
             n += decision[i] == c;
         good = mel_json_add(decided, json_pack("{s:s, s:I}", "name", problem->class_name[c], "rows", n));
     }
-    if (text.status == MEL_ELIMIT) {
+    if (text.status == MEL_ELIMIT)
+        status = mel_fail(err, MEL_ELIMIT, "decisions: these are more than 16 MB; use the command line");
+    if (status != MEL_OK) {
         mel_buffer_free(&text);
         json_decref(decided);
-        return mel_fail(err, MEL_ELIMIT, "decisions: these are more than 16 MB; use the command line");
+        return status;
     }
     mel_buffer_puts(&text, "");
     char *csv = mel_buffer_take(&text);

@@ -235,7 +235,7 @@ void mel_http_options_init(mel_http_options *opt)
         .threads = 2,
         .workers = 16,
         .connections = 1024,
-        .per_address = 512,
+        .per_address = 256,
         .body_limit = 65536,
         .upload_limit = (size_t)32 << 20,
         .body_memory = (size_t)32 << 20,
@@ -301,13 +301,13 @@ static mel_status start_daemon(mel_http *http, mel_error *err)
     const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
                            (where->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
     http->daemon = MHD_start_daemon(
-        flags, http->opt.port, NULL, NULL, on_request, http, MHD_OPTION_SOCK_ADDR, where->ai_addr,
+        flags, http->opt.port, mel_http_accept, http, on_request, http, MHD_OPTION_SOCK_ADDR, where->ai_addr,
         MHD_OPTION_THREAD_POOL_SIZE, http->opt.threads, MHD_OPTION_CONNECTION_LIMIT,
-        fit_connections(http->opt.connections), MHD_OPTION_PER_IP_CONNECTION_LIMIT, http->opt.per_address,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)http->opt.deadline + 5, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEADER_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
-        http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-        mel_http_on_connection, http, MHD_OPTION_END);
+        fit_connections(http->opt.connections), MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)http->opt.deadline + 5, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_NOTIFY_CONNECTION, mel_http_on_connection,
+        http, MHD_OPTION_END);
     freeaddrinfo(where);
     if (http->daemon == NULL)
         return mel_fail(err, MEL_EIO, "cannot listen on %.80s port %u: is another program listening there?",

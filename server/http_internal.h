@@ -3,6 +3,7 @@
 #define MEL_SERVER_HTTP_INTERNAL_H
 
 #include "http.h"
+#include "rate.h"
 
 #include "base/internal.h"
 
@@ -15,6 +16,7 @@ typedef struct mel_http_connection mel_http_connection;
 struct mel_http_connection {
     mel_http_connection *previous, *next;
     MHD_socket socket;
+    char client[MEL_CLIENT_TEXT], network[MEL_CLIENT_TEXT]; /* "": not counted */
     double since;
     bool busy; /* with a worker: not to be cut off */
 };
@@ -64,6 +66,7 @@ struct mel_http {
 
 /* The same spelling for the same address; false: it is none. */
 bool mel_http_spell_address(char out[INET6_ADDRSTRLEN], const char *text);
+bool mel_http_address_of(char out[INET6_ADDRSTRLEN], const struct sockaddr *address);
 /* NULL without memory. */
 mel_http_request *mel_http_request_new(mel_http *http, struct MHD_Connection *link, const char *path,
                                        const char *method);
@@ -87,6 +90,8 @@ void mel_http_request_compress(mel_http_request *request);
 /* Called by the library when a connection begins and ends. */
 void mel_http_on_connection(void *http, struct MHD_Connection *link, void **context,
                             enum MHD_ConnectionNotificationCode what);
+/* Asked by the library before it takes a connection: no client has more than its share of them. */
+enum MHD_Result mel_http_accept(void *http, const struct sockaddr *address, socklen_t size);
 mel_http_connection *mel_http_connection_of(struct MHD_Connection *link);
 /* A request begins, or an answer of so many bytes, which extend the deadline. */
 void mel_http_mark(mel_http *http, mel_http_connection *connection, size_t bytes);

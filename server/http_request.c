@@ -67,13 +67,27 @@ void mel_http_request_free(mel_http_request *request)
     free(request);
 }
 
-/* An address can be spelt in many ways; this gives one of them. False: it is no address. */
+/* An address can be spelt in many ways, and proxies add a port or the zone of a link to it: 192.0.2.1:80,
+ * [2001:db8::1]:80, fe80::1%eth0. This gives one of them. False: it is no address. */
 bool mel_http_spell_address(char out[INET6_ADDRSTRLEN], const char *text)
 {
     static const int families[] = { AF_INET, AF_INET6 };
     struct in6_addr address; /* the larger one */
+    char host[INET6_ADDRSTRLEN];
+    const bool bracketed = text[0] == '[';
+    const char *colon = strchr(text, ':');
+    const bool port = !bracketed && colon != NULL && strchr(colon + 1, ':') == NULL;
+    const size_t n = strcspn(text + bracketed, bracketed ? "]%" : port ? ":" : "%");
+    const char *rest = text + bracketed + n;
+    rest += *rest == '%' ? strcspn(rest, "]") : 0;
+    rest += bracketed && *rest == ']';
+    if (n >= sizeof host || (bracketed && rest[-1] != ']') ||
+        (*rest != '\0' && (rest[0] != ':' || rest[1 + strspn(rest + 1, "0123456789")] != '\0')))
+        return false;
+    memcpy(host, text + bracketed, n);
+    host[n] = '\0';
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (inet_pton(families[i], text, &address) == 1)
+        if (inet_pton(families[i], host, &address) == 1)
             return inet_ntop(families[i], &address, out, INET6_ADDRSTRLEN) != NULL;
     return false;
 }
@@ -97,7 +111,7 @@ static void read_forwarded(mel_http_request *request)
     last = last != NULL ? last + 1 : list;
     last += strspn(last, " \t");
     const size_t n = strcspn(last, " \t");
-    char text[INET6_ADDRSTRLEN];
+    char text[2 * INET6_ADDRSTRLEN];
     if (n == 0 || n >= sizeof text || last[n + strspn(last + n, " \t")] != '\0')
         return;
     memcpy(text, last, n);
@@ -105,15 +119,20 @@ static void read_forwarded(mel_http_request *request)
     (void)mel_http_spell_address(request->client, text); /* otherwise the proxy's own address stays */
 }
 
+bool mel_http_address_of(char out[INET6_ADDRSTRLEN], const struct sockaddr *address)
+{
+    char text[2 * INET6_ADDRSTRLEN];
+    const socklen_t size =
+        address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+    return getnameinfo(address, size, text, sizeof text, NULL, 0, NI_NUMERICHOST) == 0 &&
+           mel_http_spell_address(out, text);
+}
+
 static void read_client(mel_http_request *request)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (info == NULL || info->client_addr == NULL ||
-        getnameinfo(info->client_addr,
-                    info->client_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-                                                             : sizeof(struct sockaddr_in),
-                    request->client, sizeof request->client, NULL, 0, NI_NUMERICHOST) != 0)
+    if (info == NULL || info->client_addr == NULL || !mel_http_address_of(request->client, info->client_addr))
         (void)snprintf(request->client, sizeof request->client, "?");
     if (request->http->opt.proxy != NULL && strcmp(request->client, request->http->proxy) == 0)
         read_forwarded(request);

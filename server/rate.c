@@ -44,30 +44,41 @@ void mel_rate_free(mel_rate *rate)
     free(rate);
 }
 
+/* The first `bits` of an IPv6 address as a network. */
+static void name_network(char out[MEL_CLIENT_TEXT], struct in6_addr address, unsigned bits)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    memset(address.s6_addr + bits / 8, 0, sizeof address.s6_addr - bits / 8);
+    (void)inet_ntop(AF_INET6, &address, text, sizeof text);
+    (void)snprintf(out, MEL_CLIENT_TEXT, "%s/%u", text, bits);
+}
+
 /* An IPv6 host may use any address that begins with the same 64 bits; one that stands for an IPv4 address
  * (::ffff:192.0.2.1) is that address. */
 void mel_client_name(char out[MEL_CLIENT_TEXT], const char *who)
 {
     struct in6_addr address;
-    char text[INET6_ADDRSTRLEN];
-    if (inet_pton(AF_INET6, who, &address) != 1) {
+    if (inet_pton(AF_INET6, who, &address) != 1)
         (void)snprintf(out, MEL_CLIENT_TEXT, "%s", who);
-        return;
-    }
-    const bool four = IN6_IS_ADDR_V4MAPPED(&address);
-    if (!four)
-        memset(address.s6_addr + 8, 0, 8);
-    const char *name =
-        inet_ntop(four ? AF_INET : AF_INET6, address.s6_addr + (four ? 12 : 0), text, sizeof text);
-    (void)snprintf(out, MEL_CLIENT_TEXT, "%s%s", name != NULL ? name : "", four ? "" : "/64");
+    else if (IN6_IS_ADDR_V4MAPPED(&address))
+        (void)inet_ntop(AF_INET, address.s6_addr + 12, out, MEL_CLIENT_TEXT);
+    else
+        name_network(out, address, 64);
 }
 
-static uint64_t hash_of(const mel_rate *rate, const char *what, const char *who)
+void mel_network_name(char out[MEL_CLIENT_TEXT], const char *who)
 {
-    char client[MEL_CLIENT_TEXT], text[2 * sizeof client];
+    struct in6_addr address;
+    out[0] = '\0';
+    if (inet_pton(AF_INET6, who, &address) == 1 && !IN6_IS_ADDR_V4MAPPED(&address))
+        name_network(out, address, 48);
+}
+
+static uint64_t hash_of(const mel_rate *rate, const char *what, const char *client)
+{
+    char text[2 * MEL_CLIENT_TEXT];
     unsigned char bytes[crypto_shorthash_BYTES];
     uint64_t hash;
-    mel_client_name(client, who);
     (void)snprintf(text, sizeof text, "%s %s", what, client);
     crypto_shorthash(bytes, (const unsigned char *)text, strlen(text), rate->key);
     memcpy(&hash, bytes, sizeof hash);
@@ -93,22 +104,42 @@ static counter *find(mel_rate *rate, uint64_t key, int64_t minute)
     return least;
 }
 
+/* What counts for `who`: the client, and its network. */
+typedef struct {
+    uint64_t key[2];
+    unsigned share[2];
+    size_t n;
+} counted;
+
+static counted counted_for(const mel_rate *rate, const char *what, const char *who)
+{
+    char client[MEL_CLIENT_TEXT], network[MEL_CLIENT_TEXT];
+    mel_client_name(client, who);
+    mel_network_name(network, who);
+    return (counted){ .key = { hash_of(rate, what, client), hash_of(rate, what, network) },
+                      .share = { 1, MEL_NETWORK_CLIENTS },
+                      .n = network[0] != '\0' ? 2 : 1 };
+}
+
 unsigned mel_rate_count(mel_rate *rate, const char *what, const char *who, unsigned most)
 {
     const int64_t now = mel_clock_ms(CLOCK_MONOTONIC) / 1000;
-    const uint64_t key = hash_of(rate, what, who);
+    const counted c = counted_for(rate, what, who);
+    bool few = true;
     pthread_mutex_lock(&rate->lock);
-    counter *c = find(rate, key, now / MINUTE);
-    const bool few = c->n < most;
-    c->n += few;
+    for (size_t i = 0; i < c.n; i++)
+        few = few && find(rate, c.key[i], now / MINUTE)->n / c.share[i] < most;
+    for (size_t i = 0; i < c.n && few; i++)
+        find(rate, c.key[i], now / MINUTE)->n++;
     pthread_mutex_unlock(&rate->lock);
     return few ? 0 : (unsigned)(MINUTE - now % MINUTE);
 }
 
 void mel_rate_add(mel_rate *rate, const char *what, const char *who, unsigned n)
 {
-    const uint64_t key = hash_of(rate, what, who);
+    const counted c = counted_for(rate, what, who);
     pthread_mutex_lock(&rate->lock);
-    find(rate, key, mel_clock_ms(CLOCK_MONOTONIC) / 1000 / MINUTE)->n += n;
+    for (size_t i = 0; i < c.n; i++)
+        find(rate, c.key[i], mel_clock_ms(CLOCK_MONOTONIC) / 1000 / MINUTE)->n += n;
     pthread_mutex_unlock(&rate->lock);
 }

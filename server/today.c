@@ -1,6 +1,7 @@
 /* What is decided today: decisions in an uploaded table, counted against what was true. */
 #include "app.h"
 
+#include "budget.h"
 #include "json_helpers.h"
 
 #include "base/internal.h"
@@ -17,24 +18,36 @@ typedef struct {
     const char *const *name, *const *label;
 } names;
 
-static bool is_called(const char *name, const char *text, double number)
-{
-    char *end = NULL;
-    if (text != NULL)
-        return strcmp(name, text) == 0;
-    const double value = mel_to_double(name, &end);
-    return end != name && *end == '\0' && value == number;
-}
-
-/* Which of the names it is, n: none; labels first, as everywhere where both are numbers. */
-static size_t find_name(const names *of, const char *text, double number)
+/* Which of the names a text is, n: none; labels first, as everywhere where both are numbers. */
+static size_t find_text(const names *of, const char *text)
 {
     const char *const *const lists[] = { of->label, of->name };
     for (size_t list = 0; list < 2; list++)
         for (size_t i = 0; lists[list] != NULL && i < of->n; i++)
-            if (is_called(lists[list][i], text, number))
+            if (strcmp(lists[list][i], text) == 0)
                 return i;
     return of->n;
+}
+
+/* The same for numbers: NaN where a name is none, labels first. */
+static void read_names(double *value, const names *of)
+{
+    const char *const *const lists[] = { of->label, of->name };
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; i < of->n; i++) {
+            char *end = NULL;
+            const char *name = lists[list] != NULL ? lists[list][i] : "";
+            const double number = mel_to_double(name, &end);
+            value[list * of->n + i] = end != name && *end == '\0' ? number : (double)NAN;
+        }
+}
+
+static size_t find_number(const double *value, size_t n, double number)
+{
+    size_t i = 0;
+    while (i < 2 * n && value[i] != number)
+        i++;
+    return i < 2 * n ? i % n : n;
 }
 
 size_t mel_upload_column(const mel_table *table, const char *name)
@@ -43,6 +56,55 @@ size_t mel_upload_column(const mel_table *table, const char *name)
         if (strcmp(mel_table_column_name(table, i), name) == 0)
             return i;
     return SIZE_MAX;
+}
+
+/* Which name the cells of a column have: each text, and each name as a number, is looked at once. */
+typedef struct {
+    const names *of;
+    const mel_table *table;
+    size_t column;
+    double *value;   /* of the names; NULL: a column of texts */
+    uint32_t *found; /* by the code of a text, one more than its name; 0: not looked at */
+} finder;
+
+static void finder_clear(finder *f)
+{
+    free(f->value);
+    free(f->found);
+}
+
+static mel_status finder_new(finder *out, const mel_table *table, size_t column, const names *of,
+                             mel_error *err)
+{
+    *out = (finder){ .of = of, .table = table, .column = column };
+    const uint32_t *code = mel_table_codes(table, column);
+    size_t codes = 1;
+    for (size_t i = 0; code != NULL && i < mel_table_rows(table); i++)
+        codes = code[i] != MEL_MISSING && code[i] >= codes ? (size_t)code[i] + 1 : codes;
+    if (code != NULL)
+        out->found = mel_alloc_zero(codes, sizeof *out->found);
+    else
+        out->value = mel_alloc(2 * of->n, sizeof *out->value);
+    if (out->found == NULL && out->value == NULL)
+        return mel_fail_memory(err, "decisions");
+    if (out->value != NULL)
+        read_names(out->value, of);
+    return MEL_OK;
+}
+
+/* n: none of them. */
+static size_t finder_name(finder *f, size_t row)
+{
+    if (f->value != NULL) {
+        const double number = mel_table_numbers(f->table, f->column)[row];
+        return isnan(number) ? f->of->n : find_number(f->value, f->of->n, number);
+    }
+    const uint32_t code = mel_table_codes(f->table, f->column)[row];
+    if (code == MEL_MISSING)
+        return f->of->n;
+    if (f->found[code] == 0)
+        f->found[code] = 1 + (uint32_t)find_text(f->of, mel_table_category(f->table, f->column, code));
+    return f->found[code] - 1;
 }
 
 /* The code of each row of the column that body[key] names. *out is for free(). Refusals are about the key. */
@@ -54,21 +116,22 @@ static mel_status take_codes(uint32_t **out, const mel_table *table, const json_
                  rows = mel_table_rows(table);
     if (at == SIZE_MAX)
         return mel_fail(err, MEL_EINVAL, "%s: expected the name of a column", key);
-    const double *number = mel_table_numbers(table, at);
-    const uint32_t *code = mel_table_codes(table, at);
+    finder f;
+    mel_status status = finder_new(&f, table, at, of, err);
     *out = mel_alloc_zero(rows, sizeof **out);
-    if (*out == NULL)
-        return mel_fail_memory(err, "decisions");
-    for (size_t i = 0; i < rows; i++) {
-        const bool missing = number != NULL ? isnan(number[i]) : code[i] == MEL_MISSING;
-        const char *text = number != NULL || missing ? NULL : mel_table_category(table, at, code[i]);
-        const size_t found = missing ? of->n : find_name(of, text, number != NULL ? number[i] : 0.0);
-        if (found == of->n)
-            return mel_fail(err, MEL_EINVAL, "%s: row %zu of column \"%.80s\" is none of %s", key, i + 1,
-                            column, strcmp(key, "group") == 0 ? "the groups" : "the classes");
+    if (status == MEL_OK && *out == NULL)
+        status = mel_fail_memory(err, "decisions");
+    for (size_t i = 0; i < rows && status == MEL_OK; i++) {
+        const size_t found = finder_name(&f, i);
         (*out)[i] = (uint32_t)found;
+        if (found == of->n)
+            status = mel_fail(err, MEL_EINVAL, "%s: row %zu of column \"%.80s\" is none of %s", key, i + 1,
+                              column, strcmp(key, "group") == 0 ? "the groups" : "the classes");
+        else
+            status = mel_budget_check_row(i, err);
     }
-    return MEL_OK;
+    finder_clear(&f);
+    return status;
 }
 
 mel_status mel_upload_groups(uint32_t **out, const mel_table *table, const json_t *body,

@@ -102,7 +102,7 @@ static json_t *describe(const mel_table *table)
     json_t *columns = json_array();
     bool good = true;
     for (size_t i = 0; i < mel_table_columns(table) && good; i++)
-        good = mel_json_add(columns, describe_column(table, i));
+        good = mel_budget_check(NULL) == MEL_OK && mel_json_add(columns, describe_column(table, i));
     return mel_json_if(good, columns);
 }
 
@@ -225,7 +225,7 @@ static json_t *describe_upload(mel_call *call, const char *id, const mel_table *
                               first_rows(texts), "ids", mel_ids_name(table, texts), "how",
                               mel_table_how(table), "warnings", list_warnings(table));
     mel_table_free(again);
-    if (found == NULL)
+    if (found == NULL && mel_budget_check(&call->err) == MEL_OK)
         (void)mel_fail_memory(&call->err, "a table");
     return found;
 }
@@ -327,7 +327,7 @@ static mel_status write_columns(mel_buffer *out, mel_call *call, const mel_table
     }
     mel_status status = MEL_OK;
     for (size_t i = 0; i < mel_table_rows(table) && status == MEL_OK && out->status == MEL_OK; i++) {
-        status = i % 1024 == 0 ? mel_budget_check(&call->err) : MEL_OK;
+        status = mel_budget_check_row(i, &call->err);
         for (size_t c = 0; c < n; c++) {
             const double value = mel_table_numbers(table, place[c])[i];
             if (!isnan(value))

@@ -1864,6 +1864,98 @@ def test_list_of_parts():
     assert len(told["relationships"]) == len(parts)
 
 
+# fairness -----------------------------------------------------------------------------------------
+
+def large_study(classes=10, questions=3):
+    """A study of which each answer takes long to compute."""
+    return {**small_study(), "space": {"ball": str(classes), "radius": 0.01}, "words": {}, "elicitation": {"family": "linear", "max_questions": questions},
+            "phases": [{"kind": "elicitation"}, {"kind": "done", "title": "Thanks"}]}
+
+
+@contextlib.contextmanager
+def people_at(server, study, n):
+    """So many participants, each at an address of their own, who answer questions as fast as they can and come again when told to. The
+    list of statuses that they got."""
+    over, statuses = threading.Event(), []
+
+    def take_part(number):
+        client, page = server.at(f"198.51.100.{number}"), None
+        while not over.is_set():
+            if page is None or page["kind"] == "done":
+                client.cookies, client.csrf = {}, "first"
+                status, told = client.post("/api/join", {"study": study})
+            else:
+                status, told = client.send(page, {"answer": "AB"[page["seq"] * (number + 3) % 2]})
+            page = told["page"] if status == 200 else page
+            statuses.append(status)
+
+    threads = [threading.Thread(target=take_part, args=(i,)) for i in range(n)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield statuses
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+@SANITIZERS_SLOW
+def test_a_large_study_leaves_room_for_small_ones(server):
+    """32 participants of a study of ten classes answer at once; the first of studies of two classes, whose data are to be read, are
+    served all the same."""
+    study = {**small_study(), "space": {"data": "breast_cancer_original"}}
+    small = [create_study(server, {**study, "elicitation": {**study["elicitation"], "seed": i}}) for i in range(8)]
+    large = create_study(server, large_study())
+    server.stop()
+    server.start()
+    with people_at(server, large, 32) as statuses:
+        time.sleep(1)
+        for i, study in enumerate(small):
+            begun = time.monotonic()
+            client = server.at(f"203.0.113.{i}")
+            client.answer(client.join(study))
+            print(f"small: {time.monotonic() - begun:.3f} s")
+    print(f"large: {statuses.count(200)} answers of {len(statuses)}")
+    assert 200 in statuses and set(statuses) <= {200, 503}, statuses
+
+
+@SANITIZERS_SLOW
+def test_one_address_has_a_share_of_the_connections(melicit):
+    """Somebody who opens as many connections as the server takes gets a quarter of them; others are served."""
+    server = Server(melicit.folder)
+    with contextlib.ExitStack() as stack:
+        for _ in range(1100):
+            s = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            with contextlib.suppress(OSError):
+                s.sendall(b"GET /health HTTP/1.1\r\nHost: ")
+        time.sleep(0.5)
+        assert server.files() < 512, "one address holds half of all connections"
+        other = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5 * SLOW, source_address=("127.0.0.2", 0))
+        other.request("GET", "/health")
+        assert other.getresponse().status == 200
+        other.close()
+    server.stop()
+
+
+SPELLINGS = [["198.51.100.7", "198.51.100.7:4711", "[::ffff:198.51.100.7]:80", "203.0.113.1, 198.51.100.7:1"],
+             ["2001:db8::7", "[2001:db8::7]", "[2001:db8::7]:443", "2001:db8::7%eth0", "[2001:db8::7%25eth0]:443", "2001:DB8:0:0::0:9"]]
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS)
+def test_addresses_that_a_proxy_spells_in_many_ways(melicit, spellings):
+    """With a port, brackets or a zone it is still the same client, who may join as often as one."""
+    server = Limited(melicit.folder, "--joins", str(len(spellings)))
+    study = create_study(server)
+
+    def check(turn):
+        assert [server.at(spelling.replace("7", str(7 + turn))).post("/api/join", {"study": study})[0] for spelling in spellings] == [200] * len(spellings)
+        assert server.at(spellings[0].replace("7", str(7 + turn))).post("/api/join", {"study": study})[0] == 429
+
+    within_a_minute(check)
+    server.stop()
+
+
 # housekeeping -------------------------------------------------------------------------------------
 
 DAY = 86_400_000

@@ -533,6 +533,28 @@ static void test_names_of_clients(void **state)
     }
 }
 
+/* Four clients of one /48 may do what four may, and then all of it has done enough. */
+static void test_networks_are_counted(void **state)
+{
+    (void)state;
+    enum { MOST = 3, CLIENTS = 20 };
+    mel_rate *rate = mel_rate_new();
+    assert_non_null(rate);
+    size_t allowed = 0;
+    for (unsigned client = 0; client < CLIENTS; client++)
+        for (unsigned i = 0; i < 2 * MOST; i++) {
+            char address[MEL_CLIENT_TEXT];
+            (void)snprintf(address, sizeof address, "2001:db8:7:%x::%x", client, i + 1);
+            allowed += mel_rate_count(rate, "joins", address, MOST) == 0;
+        }
+    assert_int_equal(allowed, MOST * MEL_NETWORK_CLIENTS);
+    assert_int_equal(mel_rate_count(rate, "joins", "2001:db8:8::1", MOST), 0);
+    for (unsigned i = 0; i < MOST; i++)
+        assert_int_equal(mel_rate_count(rate, "joins", "198.51.100.1", MOST), 0);
+    assert_int_not_equal(mel_rate_count(rate, "joins", "::ffff:198.51.100.1", MOST), 0);
+    mel_rate_free(rate);
+}
+
 /* Two addresses of one /64 are one client. */
 static void test_clients_with_many_addresses(void **state)
 {
@@ -558,20 +580,21 @@ static void test_a_laboratory_is_no_client(void **state)
 {
     mel_cache *cache = ((world *)*state)->app.cache;
     const mel_budget laboratory = { .client = "198.51.100.1" };
+    const mel_work of_client = { .shared = true }, of_nobody = { .shared = false };
     mel_cache_limit(cache, 16, 0);
     mel_budget_begin(&laboratory);
     pthread_mutex_lock(&cache->lock);
     for (size_t i = 0; i < 2; i++)
-        assert_true(mel_cache_enter(cache, false, true));
-    assert_false(mel_cache_enter(cache, false, true));
+        assert_true(mel_cache_enter(cache, &of_client));
+    assert_false(mel_cache_enter(cache, &of_client));
     for (size_t i = 0; i < 2; i++)
-        assert_true(mel_cache_enter(cache, false, false));
-    assert_false(mel_cache_enter(cache, false, false));
+        assert_true(mel_cache_enter(cache, &of_nobody));
+    assert_false(mel_cache_enter(cache, &of_nobody));
     mel_cache_leave(cache);
     mel_cache_leave(cache);
-    assert_false(mel_cache_enter(cache, false, true));
+    assert_false(mel_cache_enter(cache, &of_client));
     mel_cache_leave(cache);
-    assert_true(mel_cache_enter(cache, false, true));
+    assert_true(mel_cache_enter(cache, &of_client));
     mel_cache_leave(cache);
     mel_cache_leave(cache);
     pthread_mutex_unlock(&cache->lock);
@@ -582,7 +605,7 @@ static size_t places_of(const mel_cache *cache, const char *client)
 {
     size_t n = 0;
     for (size_t i = 0; i < MEL_MOST_MAKING; i++)
-        n += strcmp(cache->making_for[i], client) == 0;
+        n += strcmp(cache->worker[i].client, client) == 0;
     return n;
 }
 
@@ -613,6 +636,35 @@ static void test_whose_work_a_study_is(void **state)
     }
     mel_budget_end();
     mel_open_study_release(cache, open_study);
+}
+
+/* Of four places one study has three, and lets another go first that waits and has fewer. */
+static void test_studies_share_the_places(void **state)
+{
+    mel_cache *cache = ((world *)*state)->app.cache;
+    static const char a, b, c; /* looked at by their addresses only */
+    const mel_work large = { .study = (const mel_study *)(const void *)&a },
+                   small = { .study = (const mel_study *)(const void *)&b },
+                   third = { .study = (const mel_study *)(const void *)&c };
+    mel_cache_limit(cache, 16, 0);
+    pthread_mutex_lock(&cache->lock);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(mel_cache_enter(cache, &large));
+    assert_false(mel_cache_enter(cache, &large));
+    assert_true(mel_cache_enter(cache, &small));
+    assert_false(mel_cache_enter(cache, &third)); /* all are taken */
+    mel_cache_leave(cache);
+    mel_cache_leave(cache);
+    mel_waiter waiter = { .study = third.study };
+    cache->waiters = &waiter;
+    assert_false(mel_cache_enter(cache, &large));
+    assert_true(mel_cache_enter(cache, &third));
+    assert_false(mel_cache_enter(cache, &large));
+    cache->waiters = NULL;
+    assert_true(mel_cache_enter(cache, &large));
+    while (cache->n_making > 0)
+        mel_cache_leave(cache);
+    pthread_mutex_unlock(&cache->lock);
 }
 
 typedef struct {
@@ -740,6 +792,30 @@ static void test_participants_give_up_problems(void **state)
     assert_int_equal(w->app.cache->n_made, made + 1);
     visit(w, id[0]);
     assert_int_equal(w->app.cache->n_made, made + 1);
+}
+
+/* Where memory runs short, a study of many people forgets its own: who was here before them stays. */
+static void test_studies_forget_their_own(void **state)
+{
+    const world *w = *state;
+    enum { MANY = 64 };
+    char alone[MEL_ID_TEXT], id[MANY][MEL_ID_TEXT];
+    add_alone(w, alone, 1);
+    visit(w, alone);
+    for (unsigned i = 0; i < MANY; i++) {
+        add_person(w, id[i], NULL);
+        visit(w, id[i]);
+    }
+    assert_true(mel_cache_forget_idle(w->app.cache));
+    assert_true(w->app.cache->n_idle < MANY);
+    mel_participant *participant = NULL;
+    mel_error err;
+    assert_ok(mel_participant_take(&participant, w->app.cache, alone, 0, &err), &err);
+    assert_false(participant->fresh);
+    mel_participant_release(w->app.cache, participant, true);
+    assert_ok(mel_participant_take(&participant, w->app.cache, id[0], 0, &err), &err);
+    assert_true(participant->fresh);
+    mel_participant_release(w->app.cache, participant, true);
 }
 
 static bool monitor_is_complete(json_t **out, const world *w, double seconds)
@@ -912,15 +988,18 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_heavy_work_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_heavy_work_is_shared_out, set_up, tear_down),
         cmocka_unit_test(test_names_of_clients),
+        cmocka_unit_test(test_networks_are_counted),
         cmocka_unit_test_setup_teardown(test_clients_with_many_addresses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_whose_work_a_study_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_laboratory_is_no_client, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_studies_share_the_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_studies_wait_for_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memos_of_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_idle_places_are_forgotten, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_participants_give_up_problems, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_studies_forget_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_monitor_remembers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_monitor_waits_its_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused_studies_are_not_stored, set_up, tear_down),
