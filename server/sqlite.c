@@ -128,8 +128,10 @@ static mel_status run(mel_sql *sql, mel_sql_statement which, const mel_sql_value
     if (status != MEL_OK)
         return status;
     int code = SQLITE_OK;
-    for (size_t i = 0; i < n && code == SQLITE_OK; i++)
+    for (size_t i = 0; i < n && code == SQLITE_OK; i++) {
         code = bind(statement, (int)i + 1, &parameters[i]);
+        c->written += parameters[i].n;
+    }
     if (code == SQLITE_OK)
         code = SQLITE_ROW;
     while (code == SQLITE_ROW && status == MEL_OK) {

@@ -14,6 +14,7 @@ typedef struct {
     int64_t patience;     /* milliseconds to wait for other connections */
     int64_t waits_till;   /* on the monotonic clock, while it waits */
     int64_t truncates_at; /* when a long log may next be emptied, on the same clock */
+    size_t written;       /* bytes of texts and blobs that statements had, for who counts them */
 } mel_sqlite;
 
 /* MEL_EIO: "PATH: cannot be created: no space left", with the text of an errno. */

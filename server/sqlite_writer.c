@@ -5,8 +5,9 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Most jobs in one transaction: bounds how long the first of them waits. */
-enum { BATCH = 256 };
+/* A transaction ends after so many jobs, milliseconds or bytes, which bound how long the first of its jobs
+ * waits and how much memory it takes; each job by itself is small. */
+enum { MOST_JOBS = 256, MOST_MS = 25, MOST_BYTES = 4 << 20 };
 
 /* On the stack of the caller, who waits until it is done. */
 typedef struct job {
@@ -56,12 +57,18 @@ static void fail_all(job *jobs, mel_status status, const mel_error *why)
     }
 }
 
-/* The jobs in one transaction. False: it came to nothing, why says why; no job is done, whatever its status.
- */
-static bool run_transaction(mel_sqlite *c, job *jobs, mel_error *why)
+/* The jobs in one transaction, as many as fit: *left are the others. False: it came to nothing, why says why;
+ * no job is done, whatever its status. */
+static bool run_transaction(mel_sqlite *c, job *jobs, job **left, mel_error *why)
 {
+    const int64_t end = mel_clock_ms(CLOCK_MONOTONIC) + MOST_MS;
+    c->written = 0;
     for (job *j = jobs; j != NULL; j = j->next) {
         run_job(c, j);
+        if (j->next != NULL && (c->written > MOST_BYTES || mel_clock_ms(CLOCK_MONOTONIC) >= end)) {
+            *left = j->next;
+            j->next = NULL;
+        }
         if (sqlite3_get_autocommit(c->db) != 0) {
             *why = (mel_error){ .code = j->status };
             if (j->err != NULL)
@@ -75,29 +82,32 @@ static bool run_transaction(mel_sqlite *c, job *jobs, mel_error *why)
 }
 
 /* False: a job spoilt the transaction, and none is done. */
-static bool run_together(mel_sqlite *c, job *jobs, mel_error *why)
+static bool run_together(mel_sqlite *c, job *jobs, job **left, mel_error *why)
 {
     *why = (mel_error){ 0 };
     const mel_status status = mel_sqlite_begin(c, true, why);
     if (status != MEL_OK)
         fail_all(jobs, status, why);
-    return status != MEL_OK || run_transaction(c, jobs, why);
+    return status != MEL_OK || run_transaction(c, jobs, left, why);
 }
 
-/* All in one transaction; if one of them spoils it, each in its own, so that it harms no other. */
-static void run_batch(mel_sqlite *c, job *jobs)
+/* As many as fit in one transaction, the others are returned; if one of them spoils it, each in its own, so
+ * that it harms no other. */
+static job *run_batch(mel_sqlite *c, job *jobs)
 {
     mel_error why;
-    bool done = run_together(c, jobs, &why);
+    job *left = NULL;
+    bool done = run_together(c, jobs, &left, &why);
     const bool alone = jobs->next == NULL;
     for (job *j = done ? NULL : jobs, *next; j != NULL; j = next) {
         next = j->next;
         j->next = NULL;
-        done = !alone && run_together(c, j, &why);
+        done = !alone && run_together(c, j, &left, &why);
         if (!done)
             fail_all(j, why.code != MEL_OK ? why.code : MEL_EIO, &why);
         j->next = next;
     }
+    return left;
 }
 
 /* Waits for jobs; with traces left not longer than a second. NULL: none. */
@@ -110,13 +120,27 @@ static job *take_batch(mel_writer *w)
     job *first = w->first, *last = first;
     if (first == NULL)
         return NULL;
-    for (int n = 1; n < BATCH && last->next != NULL; n++)
+    for (int n = 1; n < MOST_JOBS && last->next != NULL; n++)
         last = last->next;
     w->first = last->next;
     last->next = NULL;
     if (w->first == NULL)
         w->end = &w->first;
     return first;
+}
+
+/* Jobs that did not fit come before those that were queued meanwhile. */
+static void put_back(mel_writer *w, job *jobs)
+{
+    job **end = &jobs;
+    while (*end != NULL)
+        end = &(*end)->next;
+    if (jobs == NULL)
+        return;
+    *end = w->first;
+    if (w->first == NULL)
+        w->end = end;
+    w->first = jobs;
 }
 
 static bool erases(const job *jobs)
@@ -146,13 +170,13 @@ static void *run_writer(void *context)
         if (jobs == NULL && w->stopping)
             break;
         (void)pthread_mutex_unlock(&w->lock);
-        if (jobs != NULL)
-            run_batch(w->connection, jobs);
+        job *left = jobs != NULL ? run_batch(w->connection, jobs) : NULL;
         w->traces |= erases(jobs);
         if (w->traces)
             w->traces = !mel_sqlite_truncate_log(w->connection);
         (void)pthread_mutex_lock(&w->lock);
         finish(jobs);
+        put_back(w, left);
     }
     (void)pthread_mutex_unlock(&w->lock);
     return NULL;

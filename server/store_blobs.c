@@ -65,6 +65,9 @@ static mel_status pattern_of(char pattern[64], const char *prefix, mel_error *er
     return MEL_OK;
 }
 
+/* What a small blob counts of a room, as in MEL_SQL_ROOM_OF: few enough fit to count them each time. */
+enum { LEAST_ROOM = 64 << 10 };
+
 typedef struct {
     const mel_sql_value *put; /* name, bytes, expires, bytes in pieces */
     const mel_room *room;
@@ -86,8 +89,9 @@ static mel_status put_if_room(mel_sql *sql, void *context, mel_error *err)
         int64_t stored = 0;
         TRY(pattern_of(pattern, p->room[i].prefix, err));
         const mel_sql_value like = mel_sql_text(pattern);
-        TRY(sql->run(sql, MEL_SQL_BYTES_OF, &like, 1, mel_sql_read_number, &stored, err));
-        p->full = stored + (int64_t)p->put[1].n + p->put[3].integer > p->room[i].most;
+        TRY(sql->run(sql, MEL_SQL_ROOM_OF, &like, 1, mel_sql_read_number, &stored, err));
+        const int64_t mine = (int64_t)p->put[1].n + p->put[3].integer;
+        p->full = stored + (mine > LEAST_ROOM ? mine : LEAST_ROOM) > p->room[i].most;
     }
     return p->full ? MEL_OK : sql->run(sql, MEL_SQL_PUT, p->put, 4, NULL, NULL, err);
 }

@@ -73,8 +73,8 @@ mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, m
     return status;
 }
 
-/* Most rows that one transaction of an erasure deletes: it keeps answers waiting. */
-enum { MOST_ROWS = 1000 };
+/* Most rows, and bytes of answers, that one transaction of an erasure deletes: it keeps answers waiting. */
+enum { MOST_ROWS = 1000, MOST_BYTES = 2 << 20 };
 
 mel_status mel_store_mark_study_deleted(mel_store *store, const char *study, mel_error *err)
 {
@@ -401,17 +401,38 @@ mel_status mel_store_revoke(mel_store *store, const char *participant,
 typedef struct {
     const mel_erasure *who;
     size_t n, done, from; /* people, those who are gone, where this transaction began */
+    size_t rows, bytes;   /* that it deletes */
+    int64_t first;        /* the first event of the one at hand that fits */
+    bool full;            /* no more fits */
 } erasing;
 
-static mel_status erase_one(size_t *rows, mel_sql *sql, const mel_erasure *who, mel_error *err)
+/* From the last event on, as many as fit. */
+static mel_status count_event(void *context, const mel_sql_value *row, mel_error *err)
 {
-    const size_t room = MOST_ROWS - *rows;
-    const mel_sql_value p[] = { mel_sql_text(who->id), mel_sql_integer((int64_t)room) };
-    size_t deleted = 0;
-    TRY(sql->run(sql, MEL_SQL_DELETE_LAST_EVENTS, p, 2, mel_sql_count, &deleted, err));
-    *rows += deleted;
-    if (deleted == room) /* there may be more of them */
+    (void)err;
+    erasing *e = context;
+    e->full = e->full || e->rows >= MOST_ROWS || e->bytes >= MOST_BYTES;
+    if (e->full)
         return MEL_OK;
+    e->first = row[0].integer;
+    e->bytes += (size_t)row[1].integer;
+    e->rows++;
+    return MEL_OK;
+}
+
+static mel_status erase_one(erasing *e, mel_sql *sql, mel_error *err)
+{
+    const mel_erasure *who = &e->who[e->done];
+    mel_sql_value p[] = { mel_sql_text(who->id), mel_sql_integer(MOST_ROWS) };
+    e->first = INT64_MAX;
+    TRY(sql->run(sql, MEL_SQL_LAST_EVENTS, p, 2, count_event, e, err));
+    p[1] = mel_sql_integer(e->first);
+    if (e->first != INT64_MAX)
+        TRY(sql->run(sql, MEL_SQL_DELETE_LAST_EVENTS, p, 2, NULL, NULL, err));
+    e->full = e->full || e->rows >= MOST_ROWS; /* there may be more of them */
+    if (e->full)
+        return MEL_OK;
+    e->rows++;
     TRY(sql->run(sql, MEL_SQL_DELETE_PARTICIPANT, p, 1, NULL, NULL, err));
     for (size_t i = 0; i < who->n_uploads; i++) {
         const mel_sql_value upload = mel_sql_text(who->upload[i]);
@@ -423,10 +444,11 @@ static mel_status erase_one(size_t *rows, mel_sql *sql, const mel_erasure *who, 
 static mel_status erase_some(mel_sql *sql, void *context, mel_error *err)
 {
     erasing *e = context;
-    size_t rows = 0;
-    for (e->done = e->from; e->done < e->n && rows < MOST_ROWS;) {
-        TRY(erase_one(&rows, sql, &e->who[e->done], err));
-        e->done += rows < MOST_ROWS;
+    e->rows = e->bytes = 0;
+    e->full = false;
+    for (e->done = e->from; e->done < e->n && !e->full;) {
+        TRY(erase_one(e, sql, err));
+        e->done += !e->full;
     }
     return MEL_OK;
 }

@@ -8,6 +8,9 @@
 #define PARTICIPANT "id, study, token, label, about, state, created, seen, seed"
 #define EVENT "seq, key, body, time"
 
+/* Not a simulated participant, of whom the column about begins with that key; there is an index of these. */
+#define REAL "substr(coalesce(about, ''), 1, 17) <> '{\"simulated\":true'"
+
 /* A deleted study is out of sight at once; its participants and their events go in pieces. */
 #define THERE " AND deleted = 0"
 #define OF_STUDY_THERE " AND EXISTS (SELECT 1 FROM study WHERE study.id = participant.study AND deleted = 0)"
@@ -34,7 +37,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_LOCK_STUDY] = { "SELECT id FROM study WHERE id = $1" THERE, true },
     [MEL_SQL_COUNT_QUOTA] = { "SELECT count(*) FROM participant WHERE study = $1"
                               " AND (state = 'complete' OR (state = 'active' AND seen > $2))"
-                              " AND coalesce(about, '') NOT LIKE '{\"simulated\":true%'",
+                              " AND " REAL,
                               false },
     [MEL_SQL_ADD_PARTICIPANT] = { "INSERT INTO participant (" PARTICIPANT
                                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
@@ -57,10 +60,10 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_SET_TOKEN] = { "UPDATE participant SET token = $1 WHERE id = $2 RETURNING id", false },
     [MEL_SQL_REVOKE] = { "UPDATE participant SET token = $1, about = $2 WHERE id = $3 RETURNING id", false },
     /* From the end, so that what is left is a log without gaps. */
-    [MEL_SQL_DELETE_LAST_EVENTS] = { "DELETE FROM event WHERE participant = $1 AND seq IN (SELECT seq FROM "
-                                     "event"
-                                     " WHERE participant = $1 ORDER BY seq DESC LIMIT $2) RETURNING seq",
-                                     false },
+    [MEL_SQL_LAST_EVENTS] = { "SELECT seq, CAST(length(body) AS BIGINT) FROM event WHERE participant = $1"
+                              " ORDER BY seq DESC LIMIT $2",
+                              false },
+    [MEL_SQL_DELETE_LAST_EVENTS] = { "DELETE FROM event WHERE participant = $1 AND seq >= $2", false },
     [MEL_SQL_DELETE_PARTICIPANT] = { "DELETE FROM participant WHERE id = $1 RETURNING id", false },
     [MEL_SQL_LOCK_PARTICIPANT] = { "SELECT id FROM participant WHERE id = $1" OF_STUDY_THERE, true },
     [MEL_SQL_TOUCH_PARTICIPANT] = { "UPDATE participant SET seen = $1, state = coalesce($2, state)"
@@ -85,6 +88,10 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_BYTES_OF] = { "SELECT CAST(coalesce(sum(length(bytes) + more), 0) AS BIGINT) FROM thing"
                            " WHERE name LIKE $1",
                            false },
+    /* A small one counts as LEAST_ROOM. */
+    [MEL_SQL_ROOM_OF] = { "SELECT CAST(coalesce(sum(CASE WHEN length(bytes) + more < 65536 THEN 65536"
+                          " ELSE length(bytes) + more END), 0) AS BIGINT) FROM thing WHERE name LIKE $1",
+                          false },
     [MEL_SQL_KEEP] = { "UPDATE thing SET expires = CASE WHEN expires = 0 OR CAST($1 AS BIGINT) = 0 THEN 0"
                        " WHEN expires > $1 THEN expires ELSE $1 END WHERE name = $2 RETURNING name",
                        false },
@@ -152,6 +159,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     "CREATE INDEX participant_created ON participant (study, created, id);"                                  \
     "CREATE INDEX participant_study_seen ON participant (study, seen);"                                      \
     "CREATE INDEX participant_seen ON participant (seen);"                                                   \
+    "CREATE INDEX participant_quota ON participant (study, state, seen) WHERE " REAL ";"                     \
     "CREATE INDEX thing_expires ON thing (expires)"
 
 /* Clustered by its key, SQLite's table of events took a page of its own for each body above 1 kB. */

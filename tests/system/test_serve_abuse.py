@@ -2077,3 +2077,135 @@ def test_answers_take_little_more_than_their_bytes(server, melicit):
     server.start()
     per_answer = ((melicit.folder / "t.db").stat().st_size - before) / 4000
     assert per_answer < 1.6 * 1825, per_answer
+
+
+def largest_transaction(melicit):
+    """Bytes of the pages that the largest transaction in the store's log has written."""
+    try:
+        log = (melicit.folder / "t.db-wal").read_bytes()
+    except FileNotFoundError:
+        return 0
+    if len(log) < 32:
+        return 0
+    size, salt, largest, pages = int.from_bytes(log[8:12], "big"), log[16:24], 0, 0
+    for at in range(32, len(log) - size - 23, size + 24):
+        if log[at + 8:at + 16] != salt:
+            break
+        pages += 1
+        if log[at + 4:at + 8] != b"\0\0\0\0":  # the last page of a transaction says how many there are in the file
+            largest, pages = max(largest, pages), 0
+    return largest * size
+
+
+@SANITIZERS_SLOW
+def test_transactions_are_small(server, melicit):
+    """Answers of 60 kB that go with a study, with a person and by themselves, and uploads: none is a transaction above 8 MB."""
+    study, goes = create_study(server), create_study(server)
+    fill(melicit, goes, 30, 30, 60_000)
+    one, = fill(melicit, study, 1, 300, 60_000)
+    rows_of(melicit, "PRAGMA wal_checkpoint(TRUNCATE)")
+    researcher, sizes, over = server.researcher(), [], threading.Event()
+
+    def watch():
+        while not over.is_set():
+            sizes.append(largest_transaction(melicit))
+            over.wait(0.02)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    table = "a,label\n" + "".join(f"{'x' * 90}{i % 7},{'xy'[i % 2]}\n" for i in range(60_000))
+    with Honest(server, study), concurrent.futures.ThreadPoolExecutor(4) as pool:
+        uploads = [pool.submit(server.at(f"198.51.100.{i}").json, "POST", "/api/upload", table, CSV) for i in range(3)]
+        assert researcher.json("DELETE", f"/api/admin/studies/{study}/participants/{one}", {})[0] == 200
+        assert researcher.json("DELETE", f"/api/admin/studies/{goes}", {})[0] == 200
+        assert eventually(lambda: rows_of(melicit, "SELECT id FROM study WHERE id = ?", goes) == [])
+        assert {upload.result()[0] for upload in uploads} <= {200, 503}
+    over.set()
+    watcher.join()
+    assert 1 << 20 < max(sizes) < 8 << 20, max(sizes) >> 10
+    assert rows_of(melicit, "SELECT count(*) FROM event WHERE participant = ?", one) == [(0,)]
+
+
+def expire_much(server, melicit, study):
+    with sqlite3.connect(melicit.folder / "t.db", timeout=60) as db:
+        for i in range(3):
+            db.execute("INSERT INTO thing (name, bytes, expires, more) VALUES (?, x'', 1000, ?)", (f"upload:s-new{i}", 31 << 20))
+            db.executemany("INSERT INTO piece VALUES (?, ?, ?)", ((f"upload:s-new{i}", n, b"x" * (1 << 20)) for n in range(31)))
+        db.executemany("INSERT INTO thing (name, bytes, expires) VALUES (?, x'31', 1000)", ((f"login:{i}",) for i in range(5000)))
+    db.close()
+    return "SELECT (SELECT count(*) FROM thing WHERE expires = 1000) + (SELECT count(*) FROM piece)"
+
+
+def retain_no_longer(server, melicit, study):
+    old = fill(melicit, study, 800, 30, seen=now_ms() - 31 * DAY)
+    return f"SELECT (SELECT count(*) FROM participant WHERE id BETWEEN '{old[0]}' AND '{old[-1]}') + (SELECT count(*) FROM event WHERE participant BETWEEN '{old[0]}' AND '{old[-1]}')"
+
+
+def delete_a_study(server, melicit, study):
+    goes = create_study(server)
+    fill(melicit, goes, 800, 30)
+    assert server.researcher().json("DELETE", f"/api/admin/studies/{goes}", {})[0] == 200
+    return f"SELECT (SELECT count(*) FROM participant WHERE study = '{goes}') + (SELECT count(*) FROM study WHERE id = '{goes}')"
+
+
+@SANITIZERS_SLOW
+@pytest.mark.parametrize("job", [expire_much, retain_no_longer, delete_a_study])
+def test_kills_in_the_middle_of_housekeeping(server, melicit, job):
+    """Whatever is removed goes on being removed after kill -9; logs that are left have no gaps, and of others nothing is lost."""
+    study = create_study(server, small_study(retention_days=30))
+    stays = fill(melicit, study, 20, 30)
+    count = job(server, melicit, study)
+    before = server.process.pid
+    left = [rows_of(melicit, count)[0][0]]
+    for i in range(50 if SOAK else 4):
+        server.kill()
+        server.start()
+        time.sleep(0.02 + 0.03 * (i % 4))
+        left.append(rows_of(melicit, count)[0][0])
+    server.kill()
+    assert server.process.pid != before and left == sorted(left, reverse=True)
+    assert rows_of(melicit, "SELECT participant FROM event GROUP BY participant HAVING min(seq) <> 1 OR max(seq) <> count(*)") == []
+    assert rows_of(melicit, "PRAGMA integrity_check") == [("ok",)]
+    server.start()
+    assert eventually(lambda: rows_of(melicit, count) == [(0,)])
+    assert rows_of(melicit, "SELECT count(*) FROM event WHERE participant BETWEEN ? AND ?", stays[0], stays[-1]) == [(600,)]
+
+
+@SANITIZERS_SLOW
+def test_kills_in_the_middle_of_an_erasure_and_an_export(server, melicit):
+    """Somebody who is half erased is erased when asked again; an export that is cut off leaves no file."""
+    study = create_study(server)
+    one, *others = fill(melicit, study, 12, 100, 20_000)
+    rows_of(melicit, "PRAGMA wal_checkpoint(TRUNCATE)")
+    for i in range(50 if SOAK else 3):
+        researcher = server.researcher()
+        work = [("DELETE", f"/api/admin/studies/{study}/participants/{one}"), ("GET", f"/api/admin/studies/{study}/export.csv")][i % 2]
+
+        def ask(work=work, researcher=researcher):
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                researcher.request(*work, {} if work[0] == "DELETE" else None)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        time.sleep(0.01 * (i % 5))
+        server.kill()
+        thread.join()
+        server.start()
+    assert rows_of(melicit, "PRAGMA integrity_check") == [("ok",)]
+    researcher = server.researcher()
+    researcher.json("DELETE", f"/api/admin/studies/{study}/participants/{one}", {})
+    assert rows_of(melicit, "SELECT count(*) FROM event WHERE participant = ?", one) == [(0,)]
+    status, text = researcher.request("GET", f"/api/admin/studies/{study}/export.csv")
+    assert status == 200 and text.count(b"\n") == 1 + 100 * len(others)
+    assert [name for name in os.listdir(melicit.folder) if "export" in name] == []
+
+
+@SANITIZERS_SLOW
+def test_small_uploads_have_a_number(melicit):
+    """Each counts 64 kB at least of the room for uploads, which is counted for every one: few enough of them fit."""
+    server = Limited(melicit.folder, "--upload-room", "4")
+    statuses = []
+    for i in range(64):
+        statuses.append(server.at(f"198.51.100.{i}").json("POST", "/api/upload", "a,b\n1,x\n2,y\n", CSV)[0])
+    assert statuses[:8] == [200] * 8 and statuses[-1] == 503 and statuses.count(200) <= 32, statuses
+    server.stop()

@@ -189,8 +189,9 @@ def test_bodies_that_are_too_large(server):
 
 
 def test_room_for_uploads(melicit, serve):
-    """All uploads together have a limit: further ones are told so, others are not held up, and room is used again."""
-    server = serve("--upload-room", "0.1")
+    """All uploads together have a limit, of which the smallest takes 32 kB: further ones are told so, others are not held up, and room is
+    used again."""
+    server = serve("--upload-room", "0.13")
     client = server.researcher()
     table = "a,label\n" + "1,x\n2,y\n" * 6000  # 48 kB
     kept = []

@@ -77,7 +77,7 @@ static mel_status use_things(mel_store *store, mel_error *err)
     }
     bool full = true;
     if (status == MEL_OK)
-        status = mel_store_put_within(&full, store, "xy", "12", 2, 0, &(mel_room){ "x", 3 }, 1, err);
+        status = mel_store_put_within(&full, store, "xy", "12", 2, 0, &(mel_room){ "x", 1 << 20 }, 1, err);
     int file = -1;
     if (status == MEL_OK)
         status = mel_store_image(&file, store, NULL, NULL, err);

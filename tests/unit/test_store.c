@@ -677,6 +677,7 @@ static void test_reopen(void **state)
 #define OLDER(SCHEMA)                                                                                        \
     "DROP TABLE " SCHEMA "piece; DROP TABLE " SCHEMA "upload_use; DROP INDEX " SCHEMA "participant_created;" \
     "DROP INDEX " SCHEMA "participant_study_seen; DROP INDEX " SCHEMA "participant_seen;"                    \
+    "DROP INDEX " SCHEMA "participant_quota;"                                                                \
     "DROP INDEX " SCHEMA "thing_expires; ALTER TABLE " SCHEMA "study DROP COLUMN deleted;"                   \
     "ALTER TABLE " SCHEMA "thing DROP COLUMN more; ALTER TABLE " SCHEMA "event ADD COLUMN reply TEXT;"       \
     "UPDATE " SCHEMA "event SET reply = '{}';"                                                               \
