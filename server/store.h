@@ -155,7 +155,7 @@ mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, co
 mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
                          mel_error *err);
 /* The same unless it would be *full: all blobs whose names begin with a prefix (as for mel_store_bytes) have
- * at most so many bytes, each of them counted as 64 KiB at least. Counting and storing is one step, however
+ * at most so many bytes, each of them counted as 32 KiB at least. Counting and storing is one step, however
  * many come at the same moment. */
 typedef struct {
     const char *prefix;

@@ -66,7 +66,7 @@ static mel_status pattern_of(char pattern[64], const char *prefix, mel_error *er
 }
 
 /* What a small blob counts of a room, as in MEL_SQL_ROOM_OF: few enough fit to count them each time. */
-enum { LEAST_ROOM = 64 << 10 };
+enum { LEAST_ROOM = 32 << 10 };
 
 typedef struct {
     const mel_sql_value *put; /* name, bytes, expires, bytes in pieces */

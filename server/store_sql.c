@@ -8,7 +8,7 @@
 #define PARTICIPANT "id, study, token, label, about, state, created, seen, seed"
 #define EVENT "seq, key, body, time"
 
-/* Not a simulated participant, of whom the column about begins with that key; there is an index of these. */
+/* Not a simulated participant, of whom the column about begins with that key. */
 #define REAL "substr(coalesce(about, ''), 1, 17) <> '{\"simulated\":true'"
 
 /* A deleted study is out of sight at once; its participants and their events go in pieces. */
@@ -35,9 +35,9 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                                false },
     [MEL_SQL_HAS_STUDY] = { "SELECT id FROM study WHERE id = $1" THERE, false },
     [MEL_SQL_LOCK_STUDY] = { "SELECT id FROM study WHERE id = $1" THERE, true },
-    [MEL_SQL_COUNT_QUOTA] = { "SELECT count(*) FROM participant WHERE study = $1"
-                              " AND (state = 'complete' OR (state = 'active' AND seen > $2))"
-                              " AND " REAL,
+    [MEL_SQL_COUNT_QUOTA] = { "SELECT (SELECT count(*) FROM participant WHERE study = $1"
+                              " AND state = 'complete' AND " REAL ") + (SELECT count(*) FROM participant"
+                              " WHERE study = $1 AND state = 'active' AND seen > $2 AND " REAL ")",
                               false },
     [MEL_SQL_ADD_PARTICIPANT] = { "INSERT INTO participant (" PARTICIPANT
                                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
@@ -89,7 +89,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                            " WHERE name LIKE $1",
                            false },
     /* A small one counts as LEAST_ROOM. */
-    [MEL_SQL_ROOM_OF] = { "SELECT CAST(coalesce(sum(CASE WHEN length(bytes) + more < 65536 THEN 65536"
+    [MEL_SQL_ROOM_OF] = { "SELECT CAST(coalesce(sum(CASE WHEN length(bytes) + more < 32768 THEN 32768"
                           " ELSE length(bytes) + more END), 0) AS BIGINT) FROM thing WHERE name LIKE $1",
                           false },
     [MEL_SQL_KEEP] = { "UPDATE thing SET expires = CASE WHEN expires = 0 OR CAST($1 AS BIGINT) = 0 THEN 0"
@@ -112,7 +112,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                                 " (SELECT 1 FROM upload_use WHERE upload_use.name = $1)",
                                 false },
     [MEL_SQL_EXPIRED] = { "SELECT name, CAST(length(bytes) AS BIGINT) FROM thing"
-                          " WHERE expires <> 0 AND expires <= $1 LIMIT 1",
+                          " WHERE expires > 0 AND expires <= $1 LIMIT 1",
                           false },
     [MEL_SQL_LOST_PIECE] = { "SELECT name FROM piece WHERE NOT EXISTS"
                              " (SELECT 1 FROM thing WHERE thing.name = piece.name) LIMIT 1",
@@ -159,7 +159,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     "CREATE INDEX participant_created ON participant (study, created, id);"                                  \
     "CREATE INDEX participant_study_seen ON participant (study, seen);"                                      \
     "CREATE INDEX participant_seen ON participant (seen);"                                                   \
-    "CREATE INDEX participant_quota ON participant (study, state, seen) WHERE " REAL ";"                     \
+    "CREATE INDEX participant_state ON participant (study, state, seen);"                                    \
     "CREATE INDEX thing_expires ON thing (expires)"
 
 /* Clustered by its key, SQLite's table of events took a page of its own for each body above 1 kB. */

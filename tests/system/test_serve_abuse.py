@@ -2202,8 +2202,8 @@ def test_kills_in_the_middle_of_an_erasure_and_an_export(server, melicit):
 
 @SANITIZERS_SLOW
 def test_small_uploads_have_a_number(melicit):
-    """Each counts 64 kB at least of the room for uploads, which is counted for every one: few enough of them fit."""
-    server = Limited(melicit.folder, "--upload-room", "4")
+    """Each counts 32 kB at least of the room for uploads, which is counted for every one: few enough of them fit."""
+    server = Limited(melicit.folder, "--upload-room", "2")
     statuses = []
     for i in range(64):
         statuses.append(server.at(f"198.51.100.{i}").json("POST", "/api/upload", "a,b\n1,x\n2,y\n", CSV)[0])

@@ -1,6 +1,8 @@
 /* Studies, participants, events and things: the same on SQLite and PostgreSQL. */
 #include "support/server/store.h"
 
+#include "server/store_sql.h"
+
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -575,6 +577,61 @@ static void change(const char *url, const char *sqlite_text, const char *postgre
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* The way in which SQLite goes about a statement. */
+static void explain(char *out, size_t size, sqlite3 *db, const char *text, const char *name)
+{
+    char query[1024];
+    sqlite3_stmt *statement;
+    size_t n = 0;
+    (void)snprintf(query, sizeof query, "EXPLAIN QUERY PLAN %s", text);
+    assert_int_equal(sqlite3_prepare_v2(db, query, -1, &statement, NULL), SQLITE_OK);
+    (void)sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    while (sqlite3_step(statement) == SQLITE_ROW && n < size)
+        n += (size_t)snprintf(out + n, size - n, "%s; ", (const char *)sqlite3_column_text(statement, 3));
+    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+}
+
+/* What the writer does for answers, joins, uploads and erasures, and housekeeping, reads no table as a whole.
+ */
+static void test_no_table_is_scanned(void **state)
+{
+    (void)state;
+    static const mel_sql_statement statements[] = {
+        MEL_SQL_COUNT_QUOTA,
+        MEL_SQL_LAST_EVENTS,
+        MEL_SQL_DELETE_LAST_EVENTS,
+        MEL_SQL_DELETE_PARTICIPANT,
+        MEL_SQL_REMOVE_UNUSED,
+        MEL_SQL_ROOM_OF,
+        MEL_SQL_REMOVE_NOTES,
+        MEL_SQL_REMOVE_PIECES,
+        MEL_SQL_EXPIRED,
+        MEL_SQL_NEXT_PARTICIPANTS,
+        MEL_SQL_UNSEEN_PARTICIPANTS,
+        MEL_SQL_NEWEST,
+        MEL_SQL_EVENT_BY_KEY,
+        MEL_SQL_LAST_SEQ,
+        MEL_SQL_PARTICIPANT_BY_TOKEN,
+    };
+    if (test_on_postgres())
+        return;
+    const char *url = test_fresh_url();
+    mel_store_close(test_store_open(url));
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(url, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA case_sensitive_like=ON", NULL, NULL, NULL), SQLITE_OK);
+    for (size_t i = 0; i < COUNT(statements); i++) {
+        char plan[1024] = "";
+        explain(plan, sizeof plan, db, mel_sql_sources[statements[i]].text, "upload:%");
+        print_message("  %s\n", plan);
+        const char *scan = strstr(plan, "SCAN");
+        assert_true(scan == NULL || strncmp(scan, "SCAN CONSTANT ROW", 17) == 0);
+        assert_true(statements[i] != MEL_SQL_COUNT_QUOTA || strstr(plan, "state=? AND seen>?") != NULL);
+        assert_true(statements[i] != MEL_SQL_EXPIRED || strstr(plan, "expires>? AND expires<?") != NULL);
+    }
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
 /* Participants are read a thousand at a time: none is left out and none comes twice. */
 static void test_visit_many(void **state)
 {
@@ -677,7 +734,7 @@ static void test_reopen(void **state)
 #define OLDER(SCHEMA)                                                                                        \
     "DROP TABLE " SCHEMA "piece; DROP TABLE " SCHEMA "upload_use; DROP INDEX " SCHEMA "participant_created;" \
     "DROP INDEX " SCHEMA "participant_study_seen; DROP INDEX " SCHEMA "participant_seen;"                    \
-    "DROP INDEX " SCHEMA "participant_quota;"                                                                \
+    "DROP INDEX " SCHEMA "participant_state;"                                                                \
     "DROP INDEX " SCHEMA "thing_expires; ALTER TABLE " SCHEMA "study DROP COLUMN deleted;"                   \
     "ALTER TABLE " SCHEMA "thing DROP COLUMN more; ALTER TABLE " SCHEMA "event ADD COLUMN reply TEXT;"       \
     "UPDATE " SCHEMA "event SET reply = '{}';"                                                               \
@@ -808,6 +865,7 @@ int main(void)
         cmocka_unit_test(test_visit_many),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_reopen),
+        cmocka_unit_test(test_no_table_is_scanned),
         cmocka_unit_test(test_older),
         cmocka_unit_test(test_newer_and_damaged),
         cmocka_unit_test(test_bad_urls),

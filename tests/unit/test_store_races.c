@@ -165,8 +165,9 @@ static void test_put_once(void **state)
 /* Puts blobs of ten bytes for as long as there is room for them; tells how many times there was. */
 static int fill_in_child(const char *url, int process, int out)
 {
-    enum { LEAST = 64 << 10 }; /* what the smallest counts */
-    static const mel_room rooms[] = { { "blob:", 100 * LEAST }, { "blob:x", 10 * LEAST + 5 } };
+    enum { LEAST = 32 << 10 }; /* what the smallest counts */
+    static const mel_room rooms[] = { { "blob:", (int64_t)100 * LEAST },
+                                      { "blob:x", (int64_t)10 * LEAST + 5 } };
     mel_store *store;
     char name[40];
     unsigned char stored = 0;
