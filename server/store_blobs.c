@@ -54,7 +54,7 @@ static mel_status get_blob(mel_sql *sql, void *context, mel_error *err)
 
 /* A larger blob is stored in pieces of this size, each in a transaction of its own: answers get their turn in
  * between, and no transaction holds much memory. */
-enum { PIECE = 1 << 20, PIECES_AT_ONCE = 4 };
+enum { PIECE = 1 << 20, PIECES_AT_ONCE = 2 };
 
 /* What a name that begins with prefix is like. */
 static mel_status pattern_of(char pattern[64], const char *prefix, mel_error *err)
@@ -253,8 +253,10 @@ mel_status mel_store_expire(bool *more, mel_store *store, int64_t now, mel_error
     TRY(store->write(store, expire_some, &x, false, err));
     TRY(mel_store_read(store, &(mel_sql_request){ MEL_SQL_LOST_PIECE, NULL, 0, read_name, &lost, NULL },
                        err));
-    if (lost.name[0] != '\0')
-        TRY(remove_pieces(store, lost.name, err));
+    const mel_sql_value some[] = { mel_sql_text(lost.name), mel_sql_integer(PIECES_AT_ONCE) };
+    if (lost.name[0] != '\0') /* the others with the next call, after a rest */
+        TRY(mel_store_write(store, &(mel_sql_request){ MEL_SQL_REMOVE_PIECES, some, 2, NULL, NULL, NULL }, 1,
+                            err));
     *more = x.removed > 0 || lost.name[0] != '\0';
     return MEL_OK;
 }
