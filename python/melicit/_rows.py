@@ -95,7 +95,7 @@ def codes(array: NDArray[Any], classes: Sequence[Any], what: str, narrow: bool =
     if whole and known.size and int(known.max()) - int(known.min()) < 4096 and array.size:
         low, high = int(known.min()), int(known.max())
         if low <= int(array.min()) and int(array.max()) <= high:
-            table = np.full(high - low + 1, known.size, dtype=np.uint32)
+            table: Codes = np.full(high - low + 1, known.size, dtype=np.uint32)
             table[known.astype(np.intp) - low] = np.arange(known.size, dtype=np.uint32)
             found = table[array.astype(np.intp, copy=False) - low] if low else table[array.astype(np.intp, copy=False)]
             return _checked(found, array, known, what, kind)

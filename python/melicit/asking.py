@@ -162,7 +162,8 @@ def _as_json(question: Question) -> str:
         **({"names": question.names} if question.names else {}),
     }
     for side, counts in (("a", question.counts_a), ("b", question.counts_b)):
-        shown[side] = [[[None if n < 0 else n for n in row] for row in group] for group in counts.tolist()]
+        groups: Any = counts.tolist()
+        shown[side] = [[[None if n < 0 else n for n in row] for row in group] for group in groups]
     return json.dumps(shown) + "\n"
 
 

@@ -137,7 +137,7 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def _order(self) -> List[Any]:
         """Classes with the positive one last."""
-        known: List[Any] = self.classes_.tolist()
+        known: List[Any] = list(self.classes_.tolist())
         if self.pos_label is None:
             metric = Metric(self.metric) if isinstance(self.metric, (Metric, str)) else None
             places = None if metric is None or len(known) != 2 else _rows.places(metric.classes, [_rows.name_of(c) for c in known])

@@ -100,7 +100,7 @@ class Metric:
             seen = list(dict.fromkeys(label for pair in pairs for label in pair))
             known = list(classes) if classes is not None else _rows.distinct(_rows.column(seen, "costs")).tolist()
             names = [_rows.name_of(label) for label in known]
-            matrix = np.zeros((len(names), len(names)))
+            matrix: Floats = np.zeros((len(names), len(names)))
             for (true, predicted), cost in entries.items():
                 if _rows.name_of(true) not in names or _rows.name_of(predicted) not in names:
                     raise fail("EINVAL", f"costs: ({true!r}, {predicted!r}) is not about the classes {known}")
@@ -309,7 +309,7 @@ class Metric:
         return list(known)
 
     def _free_classes(self, present: NDArray[Any], labels: Optional[Sequence[Any]], pos_label: Any) -> List[Any]:
-        known: List[Any] = list(labels) if labels is not None else present.tolist()
+        known: List[Any] = list(labels if labels is not None else present.tolist())
         if len(known) == 1 and _rows.name_of(known[0]) in ("0", "1") and labels is None:
             known = [0, 1]
         names = [_rows.name_of(label) for label in known]

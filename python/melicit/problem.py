@@ -103,7 +103,7 @@ class Problem:
         true = _rows.column(y_true, "y_true")
         if len(true) == 0:
             raise fail("EDATA", "y_true: there are no rows")
-        out.labels = list(classes) if classes is not None else _rows.distinct(true).tolist()
+        out.labels = list(classes if classes is not None else _rows.distinct(true).tolist())
         out.classes = [_rows.name_of(label) for label in out.labels]
         if len(set(out.classes)) != len(out.classes):
             raise fail("EINVAL", f"classes: {out.classes} are not all different")

@@ -115,7 +115,8 @@ def _values(metric: Metric, samples: Floats, rng: np.random.Generator) -> Floats
     out = np.empty(samples.shape[:2])
     kept = np.ones(len(samples), dtype=bool)
     drawn = metric._draws
-    for s, of_pool in enumerate(samples):
+    for s in range(len(samples)):
+        of_pool: Floats = samples[s]
         try:
             if drawn is None:
                 out[s] = [metric.of_confusion(matrix) for matrix in of_pool]

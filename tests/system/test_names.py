@@ -522,7 +522,7 @@ def test_pools_of_three_classes(melicit):
             for metric, values in (("m.json", want), ("d.json", right)):
                 got = melicit("score", "--metric", metric, "--statistics", "pool.csv", "--json").done().json["scores"]
                 assert [one["value"] for one in got] == pytest.approx(values, abs=1e-12)
-        melicit.write("pool.csv", "c,name,a,b\n" + "".join(f"{w[2, 2]!r},m,{w[0, 0]!r},{w[1, 1]!r}\n" for w in wanted))
+        melicit.write("pool.csv", "c,name,a,b\n" + "".join(f"{w[2][2]!r},m,{w[0][0]!r},{w[1][1]!r}\n" for w in wanted.tolist()))
         got = melicit("score", "--metric", "d.json", "--statistics", "pool.csv", "--json").done().json["scores"]
         assert [one["value"] for one in got] == pytest.approx(right, abs=1e-12)
     melicit.write("pool.csv", "name,a>b,a>c,b>a,b>c,c>a\nx,0,0,0,0,0\n")
