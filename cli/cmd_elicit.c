@@ -178,7 +178,7 @@ static mel_status read_header(elicitation *e, const elicit_args *args, cli_run *
     }
     const mel_status status = cli_session_header(&e->header, args->session, err);
     const json_t *seed = json_object_get(e->header, "seed");
-    if (json_is_integer(seed) && run->seed == 1)
+    if (json_is_integer(seed) && !run->has_seed)
         run->seed = (uint64_t)json_integer_value(seed);
     return status;
 }
@@ -341,6 +341,8 @@ static mel_status announce(cli_run *run, const elicitation *e, const elicit_args
         .session_path = args->session,
         .metric_path = args->out,
         .report_path = args->report,
+        .log_path = args->log_questions,
+        .oracle = strcmp(args->oracle, "ask") != 0 ? args->oracle : NULL,
     };
     if (e->stopped)
         run->outcome = MEL_ESTOPPED;

@@ -13,10 +13,23 @@
 #include <string.h>
 #include <unistd.h>
 
+/* At the address that is given, else at that of the server which used the store last. */
 static char *link_of(const cli_study_desk *d, const char *id)
 {
-    const char *url = d->args->public_url;
-    return cli_format("%s/s/%s", url != NULL ? url : "http://127.0.0.1:8080", id);
+    void *known = NULL;
+    size_t n = 0;
+    const char *given = d->args->public_url;
+    const bool found =
+        given == NULL && mel_store_get(&known, &n, d->app.store, MEL_URL_BLOB, NULL) == MEL_OK && n > 0;
+    char *url = found ? cli_format("%.*s", (int)n, (const char *)known)
+                      : cli_format("%s", given != NULL ? given : "http://127.0.0.1:8080");
+    char *link = cli_format("%s/s/%s", url, id);
+    if (given == NULL && !found)
+        cli_note(d->run, "no server has used this store yet: the links are those of `melicit serve` without "
+                         "--port; --public-url says another address");
+    free(url);
+    free(known);
+    return link;
 }
 
 /* A file, or one of the studies that come with the program, by its name. */
@@ -395,7 +408,8 @@ static const cli_option own_options[] = {
       .argument = "URL",
       .kind = CLI_TEXT,
       .at = offsetof(cli_study_args, public_url),
-      .help = "create, links: where melicit serve is seen (http://127.0.0.1:8080 unless given)" },
+      .help = "create, links: where melicit serve is seen (default: where the last server on this store was, "
+              "else http://127.0.0.1:8080)" },
     { .name = "labels",
       .argument = "A,B,..",
       .kind = CLI_LIST,

@@ -64,15 +64,17 @@ typedef struct {
 /* The options that every verb has. */
 typedef struct {
     bool json, quiet, verbose, help;
+    bool has_seed; /* --seed was given */
     uint64_t seed, threads;
 } cli_common;
 
 /* One call of a verb, as its run function sees it. */
 typedef struct {
     const struct cli_command *command;
-    bool json;    /* print nothing on standard output: fill `result` instead */
-    bool quiet;   /* no talk, no warnings on standard error */
-    bool verbose; /* say how files were read */
+    bool json;     /* print nothing on standard output: fill `result` instead */
+    bool quiet;    /* no talk, no warnings on standard error */
+    bool verbose;  /* say how files were read */
+    bool has_seed; /* --seed was given: a session's own gives way */
     uint64_t seed;
     int threads; /* 0: all cores */
     size_t n_operands;

@@ -81,6 +81,7 @@ static mel_status run_verb(mel_status *outcome, const cli_command *command, cons
                     .json = parsed->common.json,
                     .quiet = parsed->common.quiet,
                     .verbose = parsed->common.verbose,
+                    .has_seed = parsed->common.has_seed,
                     .seed = parsed->common.seed,
                     .threads = (int)parsed->common.threads,
                     .n_operands = parsed->n_operands,

@@ -392,6 +392,9 @@ static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_c
             status = take_option(code, slots, n, command->name, argv, err);
     }
     free(longs);
+    for (size_t i = 0; i < n; i++)
+        if (slots[i].seen && strcmp(slots[i].option->name, "seed") == 0)
+            out->common.has_seed = true;
     out->operand = argv + optind;
     out->n_operands = (size_t)(argc - optind);
     if (status != MEL_OK || out->common.help)

@@ -100,17 +100,52 @@ static void print_closest(const mel_outcome *found)
     free(text);
 }
 
+/* A word as a shell takes it; freed by the caller. */
+static char *shell_word(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
+    if (text[0] != '\0' && strspn(text, plain) == strlen(text))
+        return cli_format("%s", text);
+    char *quoted = cli_format("'");
+    for (const char *at = text; *at != '\0'; at++) {
+        char *longer = *at == '\'' ? cli_format("%s'\\''", quoted) : cli_format("%s%c", quoted, *at);
+        free(quoted);
+        quoted = longer;
+    }
+    char *whole = cli_format("%s'", quoted);
+    free(quoted);
+    return whole;
+}
+
+/* The command that goes on and writes the same files, on one line, to be copied. */
+static void print_next_command(const cli_outcome *o)
+{
+    const struct {
+        const char *option, *value;
+    } words[] = { { "session", o->session_path },
+                  { "oracle", o->oracle },
+                  { "out", o->metric_path },
+                  { "report", o->report_path },
+                  { "log-questions", o->log_path } };
+    cli_print("  go on with  melicit elicit");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (words[i].value == NULL)
+            continue;
+        char *word = shell_word(words[i].value);
+        cli_print(" --%s %s", words[i].option, word);
+        free(word);
+    }
+    cli_print("\n");
+}
+
 static void print_files(const cli_outcome *o)
 {
     if (o->metric_path != NULL)
         print_row("metric file", o->metric_path);
     if (o->report_path != NULL)
         print_row("report", o->report_path);
-    if (o->stopped && o->session_path != NULL) {
-        char *text = cli_format("melicit elicit --session %s", o->session_path);
-        print_row("go on with", text);
-        free(text);
-    }
+    if (o->stopped && o->session_path != NULL)
+        print_next_command(o);
 }
 
 void cli_outcome_text(const cli_outcome *o)

@@ -128,6 +128,7 @@ mel_status mel_new_participant(mel_participant_row *out, const char *study, cons
 /* The researcher's token: a new one replaces the old one and ends all logins or, unless `replace`, is only
  * made where there is none yet; *mine says whether it was. */
 #define MEL_ADMIN_TOKEN "researcher" /* the name of its hash in the store */
+#define MEL_URL_BLOB "url"           /* where the server that started last on the store is seen */
 enum {
     MEL_ADMIN_NAME = 6 + 2 * MEL_HASH_BYTES + 1,
     MEL_LINK_TEXT = 23,

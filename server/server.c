@@ -208,6 +208,8 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         return status;
     write_url(server, opt->http.address);
     server->app.url = server->public_url != NULL ? server->public_url : server->url;
+    /* For `melicit study links`; without it, links are said with --public-url. */
+    (void)mel_store_put(server->app.store, MEL_URL_BLOB, server->app.url, strlen(server->app.url), 0, NULL);
     server->cleaning = pthread_create(&server->cleaner, NULL, clean, server) == 0;
     return server->cleaning ? MEL_OK : mel_fail(err, MEL_ENOMEM, "cannot start the server's hourly clean-up");
 }

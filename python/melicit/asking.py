@@ -12,8 +12,8 @@ from ._core import fail
 from .errors import MelicitError
 from .session import Question, Session
 
-KEYS = {"a": "A", "b": "B", "=": "=", "?": "?"}
-HELP = "a or b: which is better; =: about the same; ?: can't say; u: take the last answer back; q: stop"
+KEYS = {"a": "A", "b": "B", "=": "=", "s": "?"}  # "?" is the record of "can't say"; typed, it explains
+HELP = "a or b: which is better; =: about the same; s: can't say; u: take the last answer back; q: stop; ?: explain"
 
 
 def mistakes(question: Question) -> List[Tuple[str, int, int]]:
@@ -98,7 +98,7 @@ def _converse(session: Session, show: Callable[[Question], None], read: Callable
         show(question)
         while True:
             try:
-                typed = read("a, b, =, ?, u, q: ")
+                typed = read("a, b, =, s, u, q, ?: ")
             except EOFError:
                 return
             if typed.strip().lower() == "q":

@@ -101,6 +101,9 @@ test('a session of Python returns when the last question is answered', async () 
   await asked(2);
   await page.keyboard.press('=');
   await asked(3);
+  await page.keyboard.press('?');
+  await page.getByText("s can't say").waitFor();
+  await asked(3);
   await page.keyboard.press('s');
   await page.getByText('That was all. Thank you.').waitFor();
   assert.deepEqual(await result(), ['A', '=', '?']);

@@ -81,6 +81,12 @@ for (const width of inTurn(1, [1280, 390]))
         const d = await page.locator('.system').nth(i).locator(`.crowd .mark-${kind}`).evaluateAll((all) => all.map((e) => e.getAttribute('d')).join(''));
         assert.equal(d.split('M').length - 1, n, `${side} ${kind}`);
       }
+    // A question mark explains, as at the terminal, and is not an answer.
+    await settle(person);
+    await page.keyboard.press('?');
+    await page.locator('details.help[open]').getByText("can't say").waitFor();
+    await page.keyboard.press('?');
+    await page.locator('details.help:not([open])').waitFor({ state: 'attached' });
     // Keys open and close the View; nothing in it takes the arrow keys.
     await settle(person);
     await page.keyboard.press('v');

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import time
@@ -299,17 +300,33 @@ def test_probabilities_of_another_model(melicit, truth):
 def test_stop_and_go_on(melicit):
     """A person leaves (end of input), comes back, takes an answer back, ends."""
     words = ("elicit", *CANCER, "--session", "s.jsonl", "--assume", "none", "--repeat-every", 0)
-    left = melicit(*words, stdin="a\nb\n")
+    files = ("--out", "the metric's.json", "--report", "r.html", "--log-questions", "q.jsonl")
+    left = melicit(*words, *files, stdin="a\nb\n")
     assert left.code == 5, left.err
-    assert "--session s.jsonl" in left.out
-    (printed,) = [line.split("go on with", 1)[1].split() for line in left.out.splitlines() if "go on with" in line]
+    (printed,) = [shlex.split(line.split("go on with", 1)[1]) for line in left.out.splitlines() if "go on with" in line]
+    assert printed == ["melicit", "elicit", "--session", "s.jsonl", *files]
+    before = [(melicit.folder / name).read_text() for name in files[1::2]]
     back = melicit(*printed[1:], stdin="u\na\n" + "b\n" * 20)
     assert back.code == 0, back.out + back.err
+    assert all((melicit.folder / name).read_text() != old for name, old in zip(files[1::2], before))
     lines = [json.loads(line) for line in (melicit.folder / "s.jsonl").read_text().splitlines()[1:]]
     assert [line.get("answer", "undo") for line in lines[:4]] == ["A", "B", "undo", "A"]
     melicit("report", "--session", "s.jsonl", "--out", "s.html").done()
     html = (melicit.folder / "s.html").read_text()
     assert "malignant" in html and "http" not in html.replace("http://www.w3.org", "")
+
+
+def test_a_seed_that_is_given_is_taken_when_resuming(melicit):
+    """--seed 1 is a seed like any other: the split of the data depends on it. Without --seed the session's own counts."""
+    words = ("elicit", *CANCER, "--session", "s.jsonl", "--assume", "none")
+    assert melicit(*words, "--seed", 7, stdin="a\n").code == 5
+    again = ("elicit", "--session", "s.jsonl")
+    assert melicit(*again, stdin="a\n").code == 5
+    for seed in (1, 2):
+        refused = melicit(*again, "--seed", seed, stdin="a\n")
+        assert refused.code in (3, 6) and "7" in refused.err, (seed, refused.err)
+    assert melicit(*again, "--seed", 7, stdin="a\n").code == 5
+    assert len((melicit.folder / "s.jsonl").read_text().splitlines()) == 4
 
 
 @pytest.mark.parametrize("send", [os.kill, os.killpg])

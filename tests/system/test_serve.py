@@ -739,6 +739,12 @@ def test_study_on_the_command_line(melicit):
     assert len(melicit("study", "show", study, *store, "--json").done().json["live"]) == 1
     links = melicit("study", "links", study, *store, "--labels", "a,b", "--json").done().json["links"]
     assert [x["label"] for x in links] == ["a", "b"] and "link=" in links[0]["url"]
+    assert links[0]["url"].startswith(f"http://127.0.0.1:8080/s/{study}?")  # of a server without options
+    for words, url in (((), "http://127.0.0.1:"), (("--public-url", "https://study.example.org"), "https://study.example.org")):
+        seen = melicit("serve", *store, "--port", 0, *words, "--stop-after", 0.1, "--json").done().json["url"]
+        assert seen.startswith(url)
+        assert melicit("study", "links", study, *store).done().out == f"{seen}/s/{study}\n"
+    assert melicit("study", "links", study, *store, "--public-url", "http://else").done().out == f"http://else/s/{study}\n"
     melicit("study", "rehearse", study, "--store", "s2.db").refused(2)
     answers = []
     for name in ("x.db", "y.db"):  # the same seed, the same participants

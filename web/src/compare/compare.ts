@@ -122,9 +122,21 @@ async function next(): Promise<void> {
   end('The program has ended. Your answers are kept.');
 }
 
+/** What the keys mean, by the key `?`. */
+function explain(): void {
+  const id = 'keys';
+  const there = document.getElementById(id);
+  if (there) return there.remove();
+  const keys = element('p', "Keys: a or b is the one you would rather have, = about the same, s can't say, u takes the last answer back.");
+  keys.id = id;
+  keys.setAttribute('role', 'status');
+  main.append(keys);
+}
+
 const KEYS: Record<string, string> = { a: 'A', b: 'B', '=': '=', s: '?', u: 'undo' };
 document.addEventListener('keydown', (event) => {
   const word = KEYS[event.key];
+  if (event.key === '?' && shown) explain();
   if (word !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey && (word !== 'undo' || (shown?.number ?? 0) > 1))
     void answer(word);
 });

@@ -16,7 +16,8 @@ type Answer = 'A' | 'B' | '=' | '?';
 /** As long as what is said of a question that comes again, for which a place is kept. */
 const AGAIN = 'We ask once more, to see how sure you are; the sides are swapped.';
 
-const KEYS: Record<string, Answer | 'undo'> = {
+/** As at the terminal: `?` explains, `s` is "can't say". */
+const KEYS: Record<string, Answer | 'undo' | 'explain'> = {
   ArrowLeft: 'A',
   '1': 'A',
   a: 'A',
@@ -25,8 +26,9 @@ const KEYS: Record<string, Answer | 'undo'> = {
   b: 'B',
   '=': '=',
   '3': '=',
-  '?': '?',
   s: '?',
+  '?': 'explain',
+  h: 'explain',
   u: 'undo',
 };
 
@@ -34,9 +36,10 @@ const KEY_HELP: [string[], string][] = [
   [['←', '1', 'a'], 'system A'],
   [['→', '2', 'b'], 'system B'],
   [['=', '3'], 'about the same'],
-  [['s', '?'], "can't say"],
+  [['s'], "can't say"],
   [['u'], 'undo the last answer'],
   [['v'], 'view: how it is shown'],
+  [['?', 'h'], 'explain'],
 ];
 
 /** A key that is still down from the last question must not answer this one. */
@@ -60,7 +63,7 @@ function takenBy(target: EventTarget | null, key: string): boolean {
   return target instanceof HTMLTextAreaElement || target.closest('dialog') !== null;
 }
 
-function useShortcuts(active: boolean, act: (what: Answer | 'undo') => void): void {
+function useShortcuts(active: boolean, act: (what: Answer | 'undo' | 'explain') => void): void {
   const latest = useRef(act);
   latest.current = act;
   // A plain effect waits for the next frame: on a slow machine a key pressed until then would be lost.
@@ -258,7 +261,7 @@ function AnswerBar({ answer, undo, busy, canUndo, help, early }: AnswerBarProps)
         </button>
       </div>
       <div class="answers-more">
-        <button type="button" class="quiet" disabled={busy} onClick={() => answer('?')} aria-keyshortcuts="S ?">
+        <button type="button" class="quiet" disabled={busy} onClick={() => answer('?')} aria-keyshortcuts="S">
           Can't say <kbd>s</kbd>
         </button>
         <button type="button" class="quiet" disabled={busy || !canUndo} onClick={undo} aria-keyshortcuts="U">
@@ -270,7 +273,14 @@ function AnswerBar({ answer, undo, busy, canUndo, help, early }: AnswerBarProps)
   );
 }
 
-function ShortcutSwitch({ on, set }: { on: boolean; set: (on: boolean) => void }): JSX.Element {
+interface SwitchProps {
+  on: boolean;
+  set: (on: boolean) => void;
+  open: boolean;
+  setOpen: (open: boolean) => void;
+}
+
+function ShortcutSwitch({ on, set, open, setOpen }: SwitchProps): JSX.Element {
   const change = (): void => {
     try {
       localStorage.setItem(SHORTCUTS_KEY, on ? 'off' : 'on');
@@ -280,9 +290,10 @@ function ShortcutSwitch({ on, set }: { on: boolean; set: (on: boolean) => void }
     set(!on);
   };
   return (
-    <details class="help">
+    <details class="help" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Keys</summary>
       <div>
+        <p>Both systems decide about the same people. Choose the one whose mistakes you would rather have.</p>
         <dl>
           {KEY_HELP.map(([keys, meaning]) => (
             <>
@@ -309,6 +320,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
   const words = q.words ?? page.words;
   const [look, setLookState] = useState<Look>(() => firstLook(page.show, viewOf(q, 'a')));
   const [shortcuts, setShortcuts] = useState(shortcutsWanted);
+  const [explained, setExplained] = useState(false);
   // The event for whose question the pause is over; it starts once the question is painted.
   const [listeningTo, setListeningTo] = useState(-1);
   const listening = listeningTo === page.seq;
@@ -327,7 +339,8 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
     else if (!busy) send({ answer: a, shown: { picture: look.picture, rates: look.rates } });
   };
   useShortcuts(shortcuts, (what) => {
-    if (what !== 'undo') answer(what);
+    if (what === 'explain') setExplained(!explained);
+    else if (what !== 'undo') answer(what);
     else if (page.can_undo && !busy) undo();
   });
   const toggles = page.show?.toggles !== false;
@@ -361,7 +374,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         busy={busy}
         canUndo={page.can_undo ?? false}
         early={earlyFor === page.seq}
-        help={<ShortcutSwitch on={shortcuts} set={setShortcuts} />}
+        help={<ShortcutSwitch on={shortcuts} set={setShortcuts} open={explained} setOpen={setExplained} />}
       />
     </div>
   );
