@@ -339,7 +339,7 @@ typedef enum {
     MEL_FINDING_INDIFFERENT = 1,    /* no difference that was asked about matters */
     MEL_FINDING_NO_DIFFERENCES = 2, /* fair: differences between groups do not matter (lambda is 0) */
     MEL_FINDING_NO_MISTAKES = 3,    /* fair: nothing but differences between groups matters (lambda is 1) */
-    MEL_FINDING_NO_CURVATURE = 4,   /* quadratic, polynomial: a linear metric says it all */
+    MEL_FINDING_NO_CURVATURE = 4,   /* quadratic, polynomial, fair quadratic: a linear metric says it all */
     MEL_FINDING_FLAT_CENTRE = 5,    /* quadratic, polynomial: no slope at the uniform classifier's rates */
     /* Search: it ended at an end of its range, so that the metric may lie beyond it: the direction or a
      * sign is wrong. The metric has no intervals; the radius and the angle's interval are NaN. */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+static const double rounding = 1e-12;
 enum { MOST_TEXT = 1 << 16, MOST_NAMED = 4 };
 
 static const char *plural(uint64_t n, const char *one, const char *many)
@@ -18,7 +19,9 @@ static const char *say_why(const mel_outcome *o)
 {
     switch (o->summary.end) {
     case MEL_END_TOLERANCE:
-        return "when it was as precise as asked for";
+        return mel_outcome_is_search(o) && !(2.0 * o->summary.radius <= o->options->tolerance + rounding)
+                   ? "when every slope was known to the width asked for, which leaves more open of the metric"
+                   : "when it was as precise as asked for";
     case MEL_END_BUDGET:
         return "the most allowed";
     case MEL_END_NOISE:

@@ -218,6 +218,68 @@ static void test_quadratic(void **state)
     }
 }
 
+/* How far the found lambda B is from the true one, over how far no B at all would be. */
+static double error_beside_none(test_fair_kind kind, const double *found, const double *truth)
+{
+    const size_t n = test_fair_coefficients(kind), last = n - 1;
+    double off = 0.0, all = 0.0;
+    for (size_t i = test_fair_rates(kind); i < last; i++) {
+        off += pow(found[last] * found[i] - truth[last] * truth[i], 2.0);
+        all += pow(truth[last] * truth[i], 2.0);
+    }
+    return sqrt(off / all);
+}
+
+/* At the thesis' tolerance a small trade-off hardly turns slopes: what their errors alone may have made is
+ * not taken for B, and where nothing else is left the result says so, with the widest intervals. */
+static void test_hidden_curvature(void **state)
+{
+    (void)state;
+    static const size_t rows[][2] = { { 2, 2 }, { 2, 3 }, { 3, 2 }, { 3, 3 } };
+    const size_t n_metrics = test_repeats(200, 20, 4);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const test_fair_kind kind = { rows[i][0], rows[i][1], true };
+        const size_t last = test_fair_coefficients(kind) - 1;
+        double *truth = malloc((last + 1) * sizeof *truth),
+               *prevalence = malloc(kind.m * kind.k * sizeof *prevalence), worst = 0.0;
+        size_t straight = 0, held = 0;
+        mel_rng rng;
+        mel_rng_seed(&rng, 62);
+        for (size_t j = 0; j < n_metrics; j++) {
+            mel_session_options opt = options(kind);
+            opt.tolerance = 0.01;
+            test_fair_prevalence(prevalence, kind, &rng);
+            test_fair_draw(truth, kind, 0.4 * mel_rng_uniform(&rng), &rng);
+            mel_ball *ball = test_fair_ball(kind, prevalence);
+            mel_metric *metric = test_fair_metric(kind, truth, prevalence);
+            mel_engine *engine = NULL;
+            mel_error err;
+            assert_ok(mel_engine_search_fair(&engine, ball, &opt, &err), &err);
+            mel_summary summary;
+            mel_metric *found = test_search_exact(&summary, engine, metric);
+            double low = NAN, high = NAN;
+            assert_true(mel_metric_interval(found, last, &low, &high));
+            held += low <= truth[last] && truth[last] <= high;
+            worst = fmax(worst, error_beside_none(kind, mel_metric_coefficient(found), truth));
+            if (summary.finding == MEL_FINDING_NO_CURVATURE) {
+                straight++;
+                assert_true(mel_metric_coefficient(found)[last] == 0.0 && summary.radius > opt.tolerance);
+            }
+            mel_metric_free(found);
+            engine->ops->free(engine);
+            mel_metric_free(metric);
+            mel_ball_free(ball);
+        }
+        print_message(
+            "  k = %zu, m = %zu: lambda B at most %.2f times as far off as none, %zu of %zu straight, "
+            "lambda in its interval %zu times\n",
+            kind.k, kind.m, worst, straight, n_metrics, held);
+        assert_true(worst <= 1.2 && held * 100 >= n_metrics * 95);
+        free(truth);
+        free(prevalence);
+    }
+}
+
 /* --- options ------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -361,8 +423,11 @@ static void test_cost_of_trade_offs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear),     cmocka_unit_test(test_quadratic),
-        cmocka_unit_test(test_options),    cmocka_unit_test(test_cost_of_trade_offs),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_quadratic),
+        cmocka_unit_test(test_hidden_curvature),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_cost_of_trade_offs),
         cmocka_unit_test(test_band_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "outcome/shared.h"
 #include "space/shared.h"
 #include "support/binary.h"
+#include "support/fair.h"
 #include "support/multiclass.h"
 #include "support/traders.h"
 
@@ -357,14 +358,12 @@ static void test_imagined(void **state)
 
 /* --- several classes ---------------------------------------------------------------------------- */
 
-/* A session of somebody who never errs about three classes. */
-static mel_session *answer_about_classes(const mel_domain *domain, const mel_session_options *opt)
+/* A session of somebody who never errs. */
+static mel_session *answer_by(const mel_metric *truth, const mel_domain *domain,
+                              const mel_session_options *opt)
 {
-    mel_rng rng;
     mel_session *session = NULL;
     mel_error err;
-    mel_rng_seed_stream(&rng, opt->seed, 11);
-    mel_metric *truth = test_draw_metric(&rng, domain, opt);
     assert_ok(mel_session_new(&session, domain, opt, &err), &err);
     for (;;) {
         const mel_question *q = NULL;
@@ -372,11 +371,19 @@ static mel_session *answer_about_classes(const mel_domain *domain, const mel_ses
         double better = 0.0;
         assert_ok(mel_session_ask(&q, &done, session, &err), &err);
         if (done)
-            break;
+            return session;
         assert_ok(mel_metric_compare(&better, truth, q->a, q->b, &err), &err);
         assert_ok(mel_session_tell(session, q->number, better > 0.0 ? MEL_ANSWER_A : MEL_ANSWER_B, NAN, &err),
                   &err);
     }
+}
+
+static mel_session *answer_about_classes(const mel_domain *domain, const mel_session_options *opt)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, opt->seed, 11);
+    mel_metric *truth = test_draw_metric(&rng, domain, opt);
+    mel_session *session = answer_by(truth, domain, opt);
     mel_metric_free(truth);
     return session;
 }
@@ -421,6 +428,39 @@ static void test_where_pairs_are(void **state)
     mel_space_free(space);
 }
 
+/* A search that is done is called precise where its intervals are. */
+static void test_precise_searches(void **state)
+{
+    (void)state;
+    enum { SEARCHES = 6 };
+    const test_fair_kind kind = { 2, 2, true };
+    const double weights[] = { 0.8, 0.6 };
+    size_t precise = 0;
+    for (size_t i = 0; i < SEARCHES; i++) {
+        const bool fair = i % 2 == 1;
+        mel_session_options opt = test_search_options(fair ? MEL_FAMILY_FAIR_QUADRATIC : MEL_FAMILY_LINEAR);
+        double prevalence[4], coefficients[16];
+        mel_rng rng;
+        mel_rng_seed_stream(&rng, i, 12);
+        opt.max_questions = 10000;
+        test_fair_prevalence(prevalence, kind, &rng);
+        test_fair_draw(coefficients, kind, 0.1 * (double)i, &rng);
+        mel_ball *ball = fair ? test_fair_ball(kind, prevalence) : NULL;
+        const mel_domain domain = { .ball = ball, .face = fair ? NULL : face[0] };
+        mel_metric *truth = fair ? test_fair_metric(kind, coefficients, prevalence)
+                                 : test_linear_metric(MEL_FAMILY_LINEAR, &mel_binary_layout, weights);
+        mel_session *session = answer_by(truth, &domain, &opt);
+        const result r = read_result(session);
+        const bool said = says(&r, "as precise as asked for");
+        assert_int_equal(said, 2.0 * r.summary.radius <= opt.tolerance + 1e-12);
+        precise += said;
+        mel_session_free(session);
+        mel_metric_free(truth);
+        mel_ball_free(ball);
+    }
+    assert_true(precise > 0 && precise < SEARCHES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_no_answers),        cmocka_unit_test(test_imagined),
         cmocka_unit_test(test_where_pairs_are),   cmocka_unit_test(test_prior_people),
         cmocka_unit_test(test_learners),          cmocka_unit_test(test_variation),
+        cmocka_unit_test(test_precise_searches),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

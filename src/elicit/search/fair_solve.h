@@ -48,5 +48,7 @@ mel_status mel_fair_quadratic_squares(double *weights, const mel_fair_sets *sets
  * curvature (n_sets x (q + q q)), each known up to a positive factor of its own. */
 mel_status mel_fair_quadratic_join(double *weights, const mel_fair_sets *sets, const double *found,
                                    mel_error *err);
+/* Makes a symmetric q x q matrix positive semidefinite: its negative eigenvalues become 0. */
+mel_status mel_fair_make_positive(size_t q, double *block, mel_error *err);
 
 #endif

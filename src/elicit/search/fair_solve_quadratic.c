@@ -248,8 +248,7 @@ static void curve(const fit *f, size_t set)
         }
 }
 
-/* Negative eigenvalues become 0. */
-static mel_status make_positive(size_t q, double *block, mel_error *err)
+mel_status mel_fair_make_positive(size_t q, double *block, mel_error *err)
 {
     double *vector = mel_alloc(q * q + q, sizeof *vector);
     if (vector == NULL)
@@ -273,7 +272,7 @@ static mel_status finish(double *weights, const mel_fair_sets *sets, const doubl
     memcpy(weights, x, q * sizeof *weights);
     mel_status status = mel_fair_split(weights + q, sets->n_sets, sets->n_blocks, sets->cut, q * q, sum, err);
     for (size_t p = 0; p < sets->n_blocks && status == MEL_OK && sets->apart_positive; p++)
-        status = make_positive(q, weights + q + p * q * q, err);
+        status = mel_fair_make_positive(q, weights + q + p * q * q, err);
     return status;
 }
 
