@@ -67,11 +67,39 @@ void mel_app_clear(mel_app *app)
 /* --- what nobody waits for ---------------------------------------------------------------------- */
 
 /* Until which time things expire and people are forgotten. A clock that is far ahead when the server starts
- * must erase nobody: for a day, time is taken to go on at most a day after anybody was last seen. */
-static int64_t housekeeping_time(int64_t newest, double up_seconds)
+ * must erase nobody: for a day, time is taken to go on at most a day after the last housekeeping, and
+ * after anybody was last seen. */
+static int64_t housekeeping_time(int64_t last, double up_seconds)
 {
-    const int64_t day = 86400000, now = mel_now(), trusted = newest + day + (int64_t)(1000.0 * up_seconds);
+    const int64_t day = 86400000, now = mel_now(), trusted = last + day + (int64_t)(1000.0 * up_seconds);
     return up_seconds >= 86400.0 || now < trusted ? now : trusted;
+}
+
+#define LAST_TIDY                                                                                            \
+    "tidied" /* the name in the store of the time, in digits, that the last housekeeping went by */
+
+/* The earlier of that and of when anybody was last seen, which a wrong clock may have put later; now, if
+ * there is nobody who could be erased. */
+static int64_t last_housekeeping(mel_store *store)
+{
+    char text[24] = "";
+    void *bytes = NULL;
+    size_t n = 0;
+    int64_t newest = 0;
+    if (mel_store_get(&bytes, &n, store, LAST_TIDY, NULL) == MEL_OK && n < sizeof text)
+        memcpy(text, bytes, n);
+    free(bytes);
+    if (mel_store_newest(&newest, store, NULL) == MEL_OK && newest == 0)
+        newest = mel_now();
+    const int64_t last = text[0] != '\0' ? strtoll(text, NULL, 10) : newest;
+    return last < newest ? last : newest;
+}
+
+static void note_housekeeping(mel_store *store, int64_t time)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%lld", (long long)time);
+    (void)mel_store_put(store, LAST_TIDY, text, strlen(text), 0, NULL);
 }
 
 /* Tidies up every hour, and learns from participants so that those who join need not wait for it. What fails
@@ -82,9 +110,7 @@ static void *clean(void *user)
     mel_app *app = &server->app;
     const double begun = mel_clock_seconds(CLOCK_MONOTONIC);
     double tidied = -TIDY_SECONDS, learned = -LEARN_SECONDS;
-    int64_t newest = 0;
-    if (mel_store_newest(&newest, app->store, NULL) == MEL_OK && newest == 0)
-        newest = mel_now(); /* nobody can be erased */
+    const int64_t last = last_housekeeping(app->store);
     omp_set_num_threads(1); /* the other cores serve requests */
     pthread_mutex_lock(&server->lock);
     while (!server->stopping) {
@@ -92,9 +118,11 @@ static void *clean(void *user)
         const double now = mel_clock_seconds(CLOCK_MONOTONIC);
         if (now - tidied >= TIDY_SECONDS || app->tidy_soon) {
             app->tidy_soon = false;
+            const int64_t till = housekeeping_time(last, now - begun);
             const mel_status status =
-                mel_manage_tidy_all(app->store, app->cache, app->audit,
-                                    housekeeping_time(newest, now - begun), &server->stopping, NULL);
+                mel_manage_tidy_all(app->store, app->cache, app->audit, till, &server->stopping, NULL);
+            if (status == MEL_OK)
+                note_housekeeping(app->store, till);
             tidied = status == MEL_OK ? now : now - TIDY_SECONDS + AGAIN_SECONDS;
         }
         mel_disk_look(&app->disk); /* for the metrics */

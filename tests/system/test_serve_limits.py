@@ -63,12 +63,12 @@ def links_for(server, study, *labels):
 class SmallDisk:
     """A file system of a few megabytes that only the server and this test see; None of it where that is not allowed."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, megabytes=6):
         self.folder = folder
         folder.mkdir()
         own = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
         self.holder = subprocess.Popen(
-            [*own, "sh", "-c", f"mount -t tmpfs -o size=6m tmpfs '{folder}' && echo ready && exec sleep 3600"],
+            [*own, "sh", "-c", f"mount -t tmpfs -o size={megabytes}m tmpfs '{folder}' && echo ready && exec sleep 3600"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.mounted = self.holder.stdout.readline() == "ready\n"
         self.before = ["nsenter", f"--target={self.holder.pid}", "--mount"]

@@ -11,7 +11,7 @@ import time
 
 import pytest
 from conftest import PROGRAM, environment
-from serving import OWN, SLOW, Server, create_study, reply_to, small_study
+from serving import OWN, SLOW, SOAK, Server, create_study, reply_to, small_study
 from test_serve_limits import SmallDisk
 
 DAY = 86_400_000
@@ -195,11 +195,11 @@ def test_the_store_has_room_for_so_much(melicit, serve):
 
 def test_the_disk_keeps_room(melicit, serve):
     """On a disk that others fill, the server stops before it is full. It starts all the same, and says so."""
-    disk = SmallDisk(melicit.folder / "disk")
+    disk = SmallDisk(melicit.folder / "disk", 64)
     try:
         if not disk.mounted:
             pytest.skip("no file system can be mounted here")
-        server = serve("--keep-free", "4", store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
+        server = serve("--keep-free", "32", store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
         study = create_study(server, small_study(questions=40))
         client = server.client()
         page = client.join(study)
@@ -208,10 +208,10 @@ def test_the_disk_keeps_room(melicit, serve):
             with open(disk.filler, "ab") as file:
                 file.write(b"x" * int(megabytes * (1 << 20)))
 
-        fill(2)  # of 6
+        fill(34)
         assert eventually(lambda: no_room(server.client().post("/api/join", {"study": study})))
         page = client.answer(page)
-        fill(2)
+        fill(16)
         page = answer_until_no_room(client, page)
         assert server.researcher().get("/api/admin/studies")[0] == 200
         disk.free()
@@ -323,6 +323,103 @@ def test_studies_are_deleted_on_the_command_line(server, melicit):
     assert [client.get("/api/page")[0] for client in people] == [403, 403, 200]
     left = melicit("study", "list", "--store", server.store, "--json").done().json["studies"]
     assert goes not in {x["id"] for x in left} and stays in {x["id"] for x in left}
+
+
+# housekeeping -------------------------------------------------------------------------------------
+
+def rows_of(melicit, query, *values):
+    with contextlib.closing(sqlite3.connect(melicit.folder / "t.db", timeout=60)) as db, db:
+        return db.execute(query, values).fetchall()
+
+
+def add_people(melicit, study, prefix, people, answers, seen):
+    """Participants whose answers are never replayed, next to the server's own, whose ids have no 0."""
+    ids = [f"{prefix}{i:05d}" for i in range(people)]
+    with contextlib.closing(sqlite3.connect(melicit.folder / "t.db", timeout=60)) as db, db:
+        db.executemany("INSERT INTO participant (id, study, about, state, created, seen, seed) VALUES (?, ?, '{}', 'left', ?, ?, '1')",
+                       ((i, study, seen, seen) for i in ids))
+        db.executemany("INSERT INTO event (participant, seq, key, body, time) VALUES (?, ?, ?, ?, ?)",
+                       ((i, n, f"k{n}", '{"x": "' + "y" * 500 + '"}', seen) for i in ids for n in range(1, answers + 1)))
+    return ids
+
+
+def add_upload(melicit, name, expires, pieces):
+    with contextlib.closing(sqlite3.connect(melicit.folder / "t.db", timeout=60)) as db, db:
+        db.execute("INSERT INTO thing (name, bytes, expires, more) VALUES (?, x'', ?, ?)", (f"upload:{name}", expires, pieces << 18))
+        db.executemany("INSERT INTO piece VALUES (?, ?, ?)", ((f"upload:{name}", n, b"x" * (1 << 18)) for n in range(pieces)))
+
+
+def now_ms():
+    return int(time.time() * 1000)
+
+
+def test_a_wrong_clock_is_not_believed_after_a_restart_either(melicit, serve):
+    """People who answered while the clock was a year ahead do not make it right: the last housekeeping was a year ago."""
+    server = serve()
+    study = create_study(server, small_study(retention_days=30))
+    assert eventually(lambda: rows_of(melicit, "SELECT count(*) FROM thing WHERE name = 'tidied'") == [(1,)])
+    server.stop()
+    add_people(melicit, study, "p", 5, 2, now_ms() - 365 * DAY)  # to a clock that is a year ahead
+    rows_of(melicit, "UPDATE thing SET bytes = CAST(? AS BLOB) WHERE name = 'tidied'", str(now_ms() - 365 * DAY))
+    for _ in range(2):
+        server.start()
+        server.client().join(study)
+        reload(server)  # and cleans up
+        time.sleep(1.5)
+        server.stop()
+    assert rows_of(melicit, "SELECT count(*) FROM participant WHERE id LIKE 'p0%'") == [(5,)]
+
+
+@pytest.mark.parametrize("job", ["expire", "delete", "forget"])
+def test_killed_in_the_middle_of_housekeeping(melicit, serve, job):
+    """Tables expire, a study is deleted, or people are forgotten, and the server is killed as soon as some of that is done, again and
+    again: nothing that stays is touched, what goes is gone in the end, and the audit log has everybody who was erased."""
+    server = serve("--audit", "audit.log")
+    stays, goes, forgets = create_study(server), create_study(server), create_study(server, small_study(retention_days=30))
+    client = server.client()
+    page = client.answer(client.join(stays))
+    assert eventually(lambda: rows_of(melicit, "SELECT count(*) FROM thing WHERE name = 'tidied'") == [(1,)])
+    server.stop()
+    kills = 17 if SOAK else 2
+    kept = add_people(melicit, stays, "s", 40, 5, now_ms()) + add_people(melicit, forgets, "f", 40, 5, now_ms())
+    gone = []
+    add_upload(melicit, "kept", 0, 8)
+    if job == "expire":
+        for i in range(10 * kills):
+            add_upload(melicit, f"old{i}", now_ms() - DAY, 8)
+    elif job == "delete":
+        gone = add_people(melicit, goes, "g", 300 * kills, 10, now_ms())
+        rows_of(melicit, "UPDATE study SET deleted = 1, state = 'closed' WHERE id = ?", goes)
+    else:
+        gone = add_people(melicit, forgets, "g", 300 * kills, 10, now_ms() - 31 * DAY)
+
+    def left():
+        return rows_of(melicit, "SELECT (SELECT count(*) FROM participant WHERE id LIKE 'g0%') + (SELECT count(*) FROM piece WHERE name <> 'upload:kept')")[0][0]
+
+    def check():
+        """Logs are whole for everybody who is not being erased, and have no gap for anybody."""
+        assert rows_of(melicit, "PRAGMA integrity_check") == [("ok",)] and rows_of(melicit, "PRAGMA foreign_key_check") == []
+        logs = {who: (n, last) for who, n, last in rows_of(melicit, "SELECT participant, count(*), max(seq) FROM event GROUP BY participant")}
+        assert all(logs[who] == (5, 5) for who in kept) and all(n == last for n, last in logs.values())
+        named = {line["erased"] for line in lines_of(melicit.folder / "audit.log") if "erased" in line}
+        assert not named & set(kept) and all(logs.get(who) == (10, 10) for who in gone if who not in named)
+        assert rows_of(melicit, "SELECT count(*), sum(length(bytes)) FROM piece WHERE name = 'upload:kept'") == [(8, 8 << 18)]
+
+    for turn in range(kills):
+        before = left()
+        server.start()
+        assert eventually(lambda: left() < before)
+        server.kill()
+        assert turn > 0 or left() > 0, "it was not in the middle"
+        check()
+        if left() == 0:
+            break
+    server.start()
+    assert eventually(lambda: left() == 0 and (job != "delete" or rows_of(melicit, "SELECT id FROM study WHERE id = ?", goes) == []))
+    check()
+    client.port, client.connection = server.port, None
+    assert client.answer(page)["seq"] == page["seq"] + 1
+    server.stop()
 
 
 # backups ------------------------------------------------------------------------------------------

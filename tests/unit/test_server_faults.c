@@ -29,12 +29,14 @@ typedef struct {
     atomic_long left;
     atomic_bool armed, failed;
     pthread_t owner;    /* who starts the server */
-    atomic_bool tidied; /* somebody else has written: after the start that is the server's keeper */
+    pthread_t keeper;   /* the first other thread that writes: the server's housekeeping, which never fails */
+    atomic_bool tidied; /* it has written */
 } shaky;
 
 static bool fails(shaky *s)
 {
-    if (!s->armed || atomic_fetch_sub(&s->left, 1) > 0)
+    if (!s->armed || (s->tidied && pthread_equal(s->keeper, pthread_self()) != 0) ||
+        atomic_fetch_sub(&s->left, 1) > 0)
         return false;
     s->failed = true;
     return true;
@@ -52,8 +54,10 @@ static mel_status shaky_write(mel_store *store, mel_sql_work work, void *context
     shaky *s = (shaky *)store;
     const mel_status status = fails(s) ? mel_fail(err, MEL_EIO, "the disk does not answer")
                                        : s->real->write(s->real, work, context, erases, err);
-    if (pthread_equal(s->owner, pthread_self()) == 0)
+    if (!s->tidied && pthread_equal(s->owner, pthread_self()) == 0) {
+        s->keeper = pthread_self();
         s->tidied = true;
+    }
     return status;
 }
 
