@@ -93,7 +93,8 @@ static void print_proof(const mel_rule_report *r, bool averaged)
     char count[CLI_COUNT_SIZE];
     const char *steps = cli_count(count, r->steps), *s = r->steps == 1 ? "" : "s";
     if (r->certified)
-        cli_print("  no classifier on these probabilities has a value beyond %.6g (gap %.1e, %s step%s)\n",
+        cli_print("  no classifier on these probabilities has an expected value beyond %.6g (gap %.1e, %s "
+                  "step%s)\n",
                   cli_settled(r->bound), gap(r), steps, s);
     else if (r->starts > 0)
         cli_print("  a local optimum, the best of %u starts (%s step%s)\n", r->starts, steps, s);
@@ -110,8 +111,13 @@ static void print_limits(const cli_applied_rule *a)
     for (size_t i = 0; i < a->n_limits; i++) {
         const mel_limit *l = &a->limit[i];
         const double price = a->report.price[i];
-        cli_print("  %s is %.4g (at %s %.4g)", l->text, a->report.achieved[i], l->at_least ? "least" : "most",
-                  l->bound);
+        const char *side = l->at_least ? "least" : "most";
+        if (a->by_model)
+            cli_print("  %s: %.4g expected, %.4g by the labels (at %s %.4g)", l->text, a->report.achieved[i],
+                      a->labels.limit[i], side, l->bound);
+        else
+            cli_print("  %s: %.4g by the labels (at %s %.4g)", l->text, a->report.achieved[i], side,
+                      l->bound);
         if (i < a->trust.n_limits)
             cli_print(", on other rows between %.4g and %.4g", a->trust.limit[i].low, a->trust.limit[i].high);
         if (fabs(price) > 1e-9)
@@ -150,9 +156,10 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     cli_heading("The classifier");
     print_rules(a->classifier, a->report.mixed);
     print_classes(a);
-    cli_print("  value of the metric: %.6g", cli_settled(a->report.value));
+    cli_print("  value of the metric: %.6g%s", cli_settled(a->report.value), a->by_model ? " expected" : "");
     if (isfinite(a->report.by_labels))
-        cli_print(" (measured on the labels: %.6g)", cli_settled(a->report.by_labels));
+        cli_print(a->by_model ? ", %.6g by the labels" : " (measured on the labels: %.6g)",
+                  cli_settled(a->report.by_labels));
     cli_print("\n");
     cli_apply_trust_print(a);
     print_limits(a);
@@ -210,6 +217,8 @@ static json_t *limits_json(const cli_applied_rule *a)
         cli_put(one, "limit", cli_json_text(a->limit[i].text));
         cli_put(one, a->limit[i].at_least ? "at_least" : "at_most", cli_json_number(a->limit[i].bound));
         cli_put(one, "achieved", cli_json_number(a->report.achieved[i]));
+        cli_put(one, "by_labels", cli_json_number(a->labels.limit[i]));
+        cli_put(one, "chance", cli_json_number(a->labels.limit_chance[i]));
         if (i < a->trust.n_limits)
             cli_put(one, "interval", cli_json_range(a->trust.limit[i].low, a->trust.limit[i].high));
         cli_put(one, "price", cli_json_number(a->report.price[i]));
@@ -223,6 +232,9 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     const mel_rule_report *r = &a->report;
     cli_put(result, "value", cli_json_number(r->value));
     cli_put(result, "by_labels", cli_json_number(r->by_labels));
+    cli_put(result, "chance", cli_json_number(a->labels.chance));
+    cli_put(result, "doubtful", json_boolean(a->labels.doubtful));
+    cli_put(result, "auc", cli_json_number(a->labels.auc));
     cli_put(result, "optimum", cli_json_number(r->optimum));
     cli_put(result, "loss", cli_json_number(loss(r)));
     cli_put(result, "gap", cli_json_number(gap(r)));

@@ -16,6 +16,7 @@ void cli_applied_rule_clear(cli_applied_rule *a)
     mel_classifier_free(a->classifier);
     mel_rule_report_clear(&a->report);
     mel_trust_clear(&a->trust);
+    mel_rule_labels_clear(&a->labels);
     free(a->limit);
     free(a->class_share);
     free(a->row_cost);
@@ -302,6 +303,7 @@ static mel_rule_options options_of(const cli_applied_rule *a, const cli_apply_ar
     opt.limit = a->limit;
     opt.n_limits = a->n_limits;
     opt.refer_cost = args->reject;
+    opt.group_use = args->use_group == CLI_GROUP_NO ? MEL_GROUP_UNSEEN : MEL_GROUP_SEEN;
     return opt;
 }
 
@@ -310,13 +312,16 @@ static const char *name_of(const cli_applied_rule *a, const cli_apply_args *args
     return a->metric != NULL ? NULL : args->named;
 }
 
-mel_status cli_apply_calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+mel_status cli_apply_calibrate(mel_adjustment *out, const cli_applied_rule *a, bool by_group,
+                               const cli_apply_args *args, mel_error *err)
 {
-    const mel_rule_rows rows = cli_apply_rows(a);
+    mel_rule_rows rows = cli_apply_rows(a);
     const mel_rule_options opt = options_of(a, args);
+    if (!by_group && !rows.joint)
+        rows.n_groups = 0;
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
-        return mel_rule_calibrate(&a->adjustment, &rows, a->metric, name_of(a, args), &opt, err);
-    return mel_adjustment_init(&a->adjustment, rows.n_classes * (rows.joint ? rows.n_groups : 1), err);
+        return mel_rule_calibrate(out, &rows, a->metric, name_of(a, args), &opt, err);
+    return mel_adjustment_init(out, rows.n_classes * (rows.joint ? rows.n_groups : 1), err);
 }
 
 /* --- finding it --------------------------------------------------------------------------------- */
@@ -362,6 +367,29 @@ static void warn_of_limits(const cli_applied_rule *a, const cli_run *run)
     free(text);
 }
 
+/* Labels that the probabilities do not explain. */
+static void warn_of_labels(const cli_applied_rule *a, const cli_run *run)
+{
+    const mel_rule_labels *said = &a->labels;
+    const size_t n = 1 + said->n_limits;
+    if (said->wrong_way)
+        cli_warn(run,
+                 "these probabilities rank the classes the wrong way round (AUC %.2f): are they those of "
+                 "\"%s\"?",
+                 said->auc, a->problem->class_name[0]);
+    if (mel_is_surprising(said->chance, n))
+        cli_warn(run,
+                 "the labels contradict the probabilities: the value is %.4g by the labels, %.4g by the "
+                 "probabilities, more apart than chance allows; --evidence labels goes by the labels",
+                 cli_settled(said->value), cli_settled(a->report.value));
+    for (size_t i = 0; i < said->n_limits; i++)
+        if (mel_is_surprising(said->limit_chance[i], n))
+            cli_warn(run,
+                     "the labels contradict the probabilities: %s is %.4g by the labels, %.4g by the "
+                     "probabilities, more apart than chance allows",
+                     a->limit[i].text, said->limit[i], a->report.achieved[i]);
+}
+
 /* The thresholds become means over what rows and metric make likely. */
 static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_rule_options *opt,
                           const cli_apply_args *args, const cli_run *run, mel_error *err)
@@ -394,7 +422,6 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
     const mel_rule_rows rows = cli_apply_rows(a);
     mel_rule_options opt = options_of(a, args);
     opt.form = (mel_rule_form)args->rule;
-    opt.group_use = args->use_group == CLI_GROUP_NO ? MEL_GROUP_UNSEEN : MEL_GROUP_SEEN;
     opt.evidence = args->space.evidence == MEL_BY_LABELS ? MEL_BY_LABELS : MEL_BY_MODEL;
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED || a->class_share != NULL)
         opt.adjustment = &a->adjustment;
@@ -410,7 +437,14 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
     if (status == MEL_OK)
         status = cli_apply_trust(a, &rows, &opt, args, run, err);
-    return status == MEL_OK && args->average ? average(a, &rows, &opt, args, run, err) : status;
+    if (status == MEL_OK && args->average)
+        status = average(a, &rows, &opt, args, run, err);
+    if (status == MEL_OK)
+        status =
+            mel_rule_ask_labels(&a->labels, a->classifier, &a->report, &rows, a->metric, name, &opt, err);
+    if (status == MEL_OK)
+        warn_of_labels(a, run);
+    return status;
 }
 
 /* What the classifier file says of how it was found. */
@@ -459,6 +493,7 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
     out->folds = (size_t)args->folds;
     out->averaged = args->average;
     out->by_hash = args->rule == MEL_RULE_HASH;
+    out->by_model = args->space.evidence != MEL_BY_LABELS;
     *metric = NULL;
     mel_status status = check_joint(args, err);
     if (status == MEL_OK)
@@ -472,8 +507,6 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
                      "--average and --reject exclude each other: a rule that refers cases is no threshold");
     if (status == MEL_OK)
         status = read_limits(out, args, err);
-    if (status == MEL_OK)
-        status = cli_apply_calibrate(out, args, err);
     if (status == MEL_OK)
         status = cli_apply_prior(out, args, run, err);
     if (status == MEL_OK)

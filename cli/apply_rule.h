@@ -36,12 +36,14 @@ typedef struct {
     mel_rule_report report;
     mel_classifier *classifier;
     mel_trust trust;
+    mel_rule_labels labels; /* what the labels say of it */
     size_t folds;
     double *row_cost; /* n_rows x n_classes; NULL: none */
     /* Where ranks have rows of their own (problem->shards.here): of those that are here; else NULL. */
     uint32_t *label, *group;
     double *weight;
     bool averaged, by_hash; /* as the options ask for */
+    bool by_model;          /* values are what the probabilities expect */
 } cli_applied_rule;
 void cli_applied_rule_clear(cli_applied_rule *a);
 
@@ -51,8 +53,10 @@ bool cli_apply_asks_more(const cli_apply_args *args);
 mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,
                           cli_run *run, mel_error *err);
 mel_rule_rows cli_apply_rows(const cli_applied_rule *a);
-/* Fits the adjustment, for the class shares where these are known already. */
-mel_status cli_apply_calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err);
+/* Fits an adjustment, for the class shares where these are known already; by_group: groups have curves of
+ * their own where the rule can use them. */
+mel_status cli_apply_calibrate(mel_adjustment *out, const cli_applied_rule *a, bool by_group,
+                               const cli_apply_args *args, mel_error *err);
 /* apply_trust.c: how sure it is. */
 mel_status cli_apply_trust(cli_applied_rule *a, const mel_rule_rows *rows, const mel_rule_options *rule,
                            const cli_apply_args *args, const cli_run *run, mel_error *err);

@@ -53,11 +53,12 @@ static void print_threshold(const mel_trust_threshold *at, const char *group)
 {
     cli_print("  %s%s", group != NULL ? group : "", group != NULL ? ": " : "");
     if (!has_width(&at->both)) {
-        cli_print("the metric alone fixes the threshold: other rows would not move it\n");
+        cli_print(at->given ? "the metric alone fixes the threshold: other rows would not move it\n"
+                            : "drawing the rows anew does not move the threshold\n");
         return;
     }
     cli_print("the threshold is between %.4g and %.4g, 95%% sure", at->both.low, at->both.high);
-    if (has_width(&at->metric) && !has_width(&at->rows))
+    if (has_width(&at->metric) && at->given)
         cli_print("; the metric alone moves it, other rows would not\n");
     else
         print_parts(&at->rows, &at->metric, has_width(&at->metric));
@@ -97,10 +98,11 @@ static json_t *threshold_json(const cli_applied_rule *a, size_t b)
         cli_put(one, "group", cli_json_text(a->problem->group_name[b]));
     cli_put(one, "threshold", cli_json_number(t->threshold[b].threshold));
     put_intervals(one, &t->threshold[b].rows, &t->threshold[b].metric, &t->threshold[b].both);
-    if (!has_width(&t->threshold[b].rows)) /* the metric alone says where it is */
+    if (t->threshold[b].given)
         cli_put(one, "rows_interval", json_null());
-    if (!has_width(&t->threshold[b].both))
+    if (t->threshold[b].given && !has_width(&t->threshold[b].both))
         cli_put(one, "interval", json_null());
+    cli_put(one, "given", json_boolean(t->threshold[b].given));
     cli_put(one, "mean", cli_json_number(t->threshold[b].mean));
     return one;
 }

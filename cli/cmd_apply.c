@@ -412,17 +412,20 @@ static unsigned inputs(const void *arguments)
 const cli_command cli_apply = {
     .name = "apply",
     .summary = "find the classifier that is best for a metric, from probabilities",
-    .description = "Finds the rule on the model's probabilities that is best for a metric of any family, or "
-                   "for a measure by its "
-                   "name, and stores it as a small JSON file: a threshold for two classes, a matrix of gains "
-                   "for more (it "
-                   "predicts the class with the largest expected gain), one for each group where groups "
-                   "count. Limits hold on the rows at hand, and the output says what each of them costs. "
-                   "`melicit predict --classifier` "
-                   "applies the file.\n\n"
-                   "Probabilities are calibrated on the labelled rows first, which the model must not have "
-                   "seen in training, and "
-                   "then taken at their word; --evidence labels measures on the labels themselves.",
+    .description =
+        "Finds the rule on the model's probabilities that is best for a metric of any family, or "
+        "for a measure by its "
+        "name, and stores it as a small JSON file: a threshold for two classes, a matrix of gains "
+        "for more (it "
+        "predicts the class with the largest expected gain), one for each group where groups "
+        "count. Limits hold as the probabilities expect; the output counts them by the labels, too, "
+        "and says what each of them costs. "
+        "`melicit predict --classifier` "
+        "applies the file.\n\n"
+        "Probabilities are calibrated on the labelled rows first, which the model must not have "
+        "seen in training, each group on its own where groups count, and then trusted; a warning says "
+        "where the labels differ from that by more than chance allows. --evidence labels measures on "
+        "the labels themselves.",
     .groups = groups,
     .examples = examples,
     .args_size = sizeof(cli_apply_args),

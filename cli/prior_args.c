@@ -83,16 +83,16 @@ static void say_estimates(const double *likely, const double *matched, const mel
             apart);
 }
 
-static mel_status estimate(double *share, cli_applied_rule *a, const mel_proba *proba, cli_run *run,
-                           mel_error *err)
+static mel_status estimate(double *share, const cli_applied_rule *a, const mel_adjustment *adjustment,
+                           const mel_proba *proba, cli_run *run, mel_error *err)
 {
     const mel_problem *p = a->problem;
     const size_t k = p->n_classes;
     double *seen = cli_alloc_zero(p->n_rows * k, sizeof *seen),
            *there = cli_alloc_zero(proba->n_rows * k, sizeof *there);
     double *matched = cli_alloc_zero(k, sizeof *matched);
-    mel_adjust(seen, &a->adjustment, p->n_rows, p->probability);
-    mel_adjust(there, &a->adjustment, proba->n_rows, proba->value);
+    mel_adjust(seen, adjustment, p->n_rows, p->probability, NULL);
+    mel_adjust(there, adjustment, proba->n_rows, proba->value, NULL);
     const mel_prior_rows labelled = { p->n_rows, seen, p->label },
                          unlabelled = { proba->n_rows, there, NULL };
     const mel_status status = mel_prior_estimate(share, matched, k, &labelled, &unlabelled, err);
@@ -104,12 +104,13 @@ static mel_status estimate(double *share, cli_applied_rule *a, const mel_proba *
     return status;
 }
 
-static mel_status read_from(double *share, cli_applied_rule *a, const cli_apply_args *args, cli_run *run,
-                            mel_error *err)
+static mel_status read_from(double *share, const cli_applied_rule *a, const cli_apply_args *args,
+                            cli_run *run, mel_error *err)
 {
     const mel_problem *p = a->problem;
     mel_reader reader = { 0 };
     mel_proba proba = { 0 };
+    mel_adjustment adjustment = { 0 };
     mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK)
         status = mel_reader_share(&reader, err);
@@ -120,8 +121,11 @@ static mel_status read_from(double *share, cli_applied_rule *a, const cli_apply_
                           args->class_prior_from, proba.n_classes, p->n_classes);
     if (status == MEL_OK)
         status = mel_proba_order(&proba, args->class_prior_from, args->space.columns, &p->classes, err);
+    if (status == MEL_OK) /* groups of the unlabelled rows are not known */
+        status = cli_apply_calibrate(&adjustment, a, false, args, err);
     if (status == MEL_OK)
-        status = estimate(share, a, &proba, run, err);
+        status = estimate(share, a, &adjustment, &proba, run, err);
+    mel_adjustment_clear(&adjustment);
     mel_proba_clear(&proba);
     mel_reader_clear(&reader);
     return status;
@@ -143,7 +147,7 @@ static void count_classes(double *share, const mel_problem *p)
 mel_status cli_apply_prior(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
 {
     if (args->class_prior == NULL && args->class_prior_from == NULL)
-        return MEL_OK;
+        return cli_apply_calibrate(&a->adjustment, a, true, args, err);
     if (args->class_prior != NULL && args->class_prior_from != NULL)
         return cli_fail(err, MEL_EINVAL, "--class-prior and --class-prior-from exclude each other");
     const mel_problem *p = a->problem;
@@ -153,12 +157,10 @@ mel_status cli_apply_prior(cli_applied_rule *a, const cli_apply_args *args, cli_
     mel_status status = args->class_prior != NULL ? read_given(share, args->class_prior, from, p, err)
                                                   : read_from(share, a, args, run, err);
     a->class_share = share;
-    if (status == MEL_OK && args->space.evidence == MEL_EVIDENCE_CALIBRATED) {
-        mel_adjustment_clear(&a->adjustment); /* it was for the shares of the rows */
-        status = cli_apply_calibrate(a, args, err);
-    } else if (status == MEL_OK) {
+    if (status == MEL_OK)
+        status = cli_apply_calibrate(&a->adjustment, a, true, args, err);
+    if (status == MEL_OK && args->space.evidence != MEL_EVIDENCE_CALIBRATED)
         mel_adjustment_shift(&a->adjustment, p->n_classes, from, share);
-    }
     free(from);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "apply_rule.h"
 
-/* Fills class_share and shifts the adjustment. */
+/* Fills class_share, and the adjustment for these shares. */
 mel_status cli_apply_prior(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err);
 
 #endif

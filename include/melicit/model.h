@@ -107,11 +107,16 @@ typedef enum {
  * MEL_CALIBRATE_NONE removes it (x and y are not used). */
 MEL_API mel_status mel_model_calibrate(mel_model *model, mel_calibration kind, const mel_features *x,
                                        const uint32_t *y, const double *weight, mel_error *err);
-/* Probabilities made right: q_i proportional to exp(offset_i) p_i^sharpness_i. */
+/* Calibrated probabilities: q_i proportional to exp(offset_i) max(p_i, least_i)^sharpness_i. */
 typedef struct {
     size_t n_classes;
-    double *sharpness; /* n_classes numbers above 0; of more than two classes all the same */
-    double *offset;    /* n_classes numbers; owns the memory of both */
+    /* n_classes numbers: of two classes both above 0, or both below 0 where the probabilities run the wrong
+     * way; of more classes all the same, above 0. */
+    double *sharpness;
+    double *offset;  /* n_classes numbers; owns the memory of all three */
+    double *least;   /* n_classes numbers: probabilities below are raised to it, as a model may err that says
+                      * 0; NULL: none are */
+    size_t n_groups; /* 0: one curve for all rows; else arrays hold n_classes numbers of each group */
 } mel_adjustment;
 /* That changes nothing. */
 MEL_API mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err);
@@ -119,6 +124,8 @@ MEL_API void mel_adjustment_clear(mel_adjustment *adjustment);
 /* n classes have other shares where the rule is to be used: adds log(to_i / from_i) to the offsets, of group
  * after group where probabilities are those of groups and classes. */
 MEL_API void mel_adjustment_shift(mel_adjustment *adjustment, size_t n, const double *from, const double *to);
+/* Two classes: which probability of the second class becomes `adjusted` in a group (0 without groups). */
+MEL_API double mel_adjustment_undo(const mel_adjustment *adjustment, size_t group, double adjusted);
 
 /* How well probabilities tell two classes apart, whatever the threshold. NaN without rows of both. */
 typedef struct {
@@ -129,6 +136,9 @@ typedef struct {
  * the share most_alarms of the first class. */
 MEL_API mel_status mel_separation_of(mel_separation *out, size_t n, const double *probability,
                                      const uint32_t *label, double most_alarms, mel_error *err);
+/* Whether an AUC is below 1/2 by more than chance makes it, with so many rows of the second and the first
+ * class: three standard deviations. */
+MEL_API bool mel_auc_wrong_way(double auc, double positives, double negatives);
 
 #ifdef __cplusplus
 }

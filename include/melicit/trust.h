@@ -23,11 +23,12 @@ typedef struct {
 MEL_API void mel_trust_options_init(mel_trust_options *opt);
 
 /* A threshold, and where the best one may lie: because of the rows, of the metric, of both. An interval
- * without width: that does not move it (by the model the rows do not, as the metric says where it is). */
+ * without width: that does not move it. */
 typedef struct {
     double threshold;
     mel_interval rows, metric, both;
     double mean; /* over what both make likely */
+    bool given;  /* the metric alone says where it is, whichever rows there are */
 } mel_trust_threshold;
 
 typedef struct {
@@ -47,6 +48,32 @@ MEL_API void mel_trust_clear(mel_trust *sure);
 MEL_API mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel_rule_rows *rows,
                                   const mel_metric *metric, const char *name, const mel_rule_options *rule,
                                   const mel_trust_options *opt, mel_error *err);
+
+/* What the labels say about a rule that was found by probabilities. */
+typedef struct {
+    double auc;     /* two classes: how well the probabilities rank them; NaN: not known */
+    bool wrong_way; /* they rank them the wrong way round, by more than chance */
+    double value;   /* of the measure by the labels; NaN: not defined */
+    /* How often labels drawn from the (calibrated) probabilities would differ from what these expect by as
+     * much as the labels do; NaN: the rule was found by labels, or there is no value. */
+    double chance;
+    size_t n_limits;
+    double *limit;        /* of each limit: what is achieved by the labels, ... */
+    double *limit_chance; /* ... and how often chance alone makes such a difference */
+    bool doubtful; /* some difference is more than chance allows, in 5 of 100 cases where all is well */
+} mel_rule_labels;
+MEL_API void mel_rule_labels_clear(mel_rule_labels *labels);
+/* found and report: what mel_rule_find gave for the rows, the metric or name, and the options. */
+MEL_API mel_status mel_rule_ask_labels(mel_rule_labels *out, const mel_classifier *found,
+                                       const mel_rule_report *report, const mel_rule_rows *rows,
+                                       const mel_metric *metric, const char *name,
+                                       const mel_rule_options *rule, mel_error *err);
+/* Below that a difference with this chance is more than chance allows, where n are looked at. */
+#define MEL_BY_CHANCE 0.05
+static inline bool mel_is_surprising(double chance, size_t n)
+{
+    return chance < MEL_BY_CHANCE / (double)n;
+}
 
 #ifdef __cplusplus
 }

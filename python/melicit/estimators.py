@@ -325,8 +325,10 @@ class MetricClassifier(_RuleClassifier):
         found = self.rule_.thresholds
         self.thresholds_ = found["all"] if list(found) == ["all"] and not self.rule_.groups else found
         ends = self.rule_.report["thresholds"]
-        if ends:
-            self.interval_ = ends if isinstance(self.thresholds_, dict) else ends["all"]
+        if isinstance(self.thresholds_, dict) and ends:
+            self.interval_ = ends
+        elif ends and not np.isnan(self.thresholds_):
+            self.interval_ = ends["all"]
 
     def predict(self, X: Any, groups: Optional[ArrayLike] = None) -> Labels:
         """One label per row; where cases may be referred, None for these."""

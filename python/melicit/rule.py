@@ -137,9 +137,9 @@ class Rule:
         gains = self.gains
         assert gains is not None
         names = self.groups or ["all"]
-        return {name: self._threshold(gains[0, g]) for g, name in enumerate(names)}
+        return {name: self._threshold(gains[0, g], g) for g, name in enumerate(names)}
 
-    def _threshold(self, gain: Floats) -> float:
+    def _threshold(self, gain: Floats, group: int) -> float:
         """Where the second class starts to win, on probabilities as they come (before an adjustment)."""
         if gain.shape[1] != 2:
             return float("nan")
@@ -150,9 +150,10 @@ class Rule:
         if not 0.0 < point < 1.0:
             return float("-inf") if point <= 0.0 else float("inf")
         adjustment = self._parts.adjustment
-        if adjustment != ffi.NULL:
-            point = _before(adjustment, point)
-        return float(point)
+        if adjustment == ffi.NULL:
+            return float(point)
+        falls = adjustment.sharpness[2 * group if adjustment.n_groups else 0] < 0
+        return float("nan") if falls else float(lib.mel_adjustment_undo(adjustment, group, point))
 
     # --- decisions ---
 
@@ -226,17 +227,6 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"<Rule for {_rows.listed(self.classes)}{' with groups' if self.groups else ''}, value {self.value:.6g}>"
-
-
-def _before(adjustment: Any, point: float) -> float:
-    """The probability of the second of two classes that is adjusted to this one: by bisection of its log-odds."""
-    aim = np.log(point / (1 - point)) - adjustment.offset[1] + adjustment.offset[0]
-    low, high = -700.0, 700.0
-    for _ in range(100):
-        x = (low + high) / 2
-        above = adjustment.sharpness[0] * np.logaddexp(0, x) - adjustment.sharpness[1] * np.logaddexp(0, -x) > aim
-        low, high = (low, x) if above else (x, high)
-    return float(1 / (1 + np.exp(-x)))
 
 
 def _limits(at_least: Mapping[str, float], at_most: Mapping[str, float], classes: List[str], groups: List[str]) -> Any:
@@ -322,7 +312,8 @@ def find_rule(
     order of the rule's classes. at_least, at_most:
     {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group; "joint": one rule that guesses the
     group, by probabilities of every class of every group (rows x (groups x classes), groups after each other). trust: also how
-    sure it is, as `melicit apply` says it: report["expected"] on other rows with report["interval"], and
+    sure it is, as `melicit apply` says it. The report has what is expected by the probabilities ("value", "achieved" of each limit), what
+    the labels say ("by_labels", "counted"), and "doubtful" where these differ by more than chance allows, which is warned of. With trust: report["expected"] on other rows with report["interval"], and
     report["thresholds"] of two classes, {group: (low, high)}, 95% each.
     """
     if evidence not in EVIDENCE:
@@ -362,6 +353,7 @@ def find_rule(
     set_names(classifier, names, group_names, _rows.number_texts(labels))
     _judge(report, limits)
     said = {**_report(report), "positive": labels[1] if len(names) == 2 else None}
+    said.update(_ask_labels(classifier, report, rows, (ordered, name, opt), names, limits))
     if trust:
         said.update(_trust(classifier, rows, (ordered, name, opt), metric, evidence == "calibrated", group_names))
     del kept
@@ -383,6 +375,39 @@ def _trust(classifier: Any, rows: Any, found: Tuple[Any, Any, Any], metric: Metr
         "expected": out.value.value,
         "interval": (out.value.both.low, out.value.both.high),
         "thresholds": dict(zip(of, ends)),
+    }
+
+
+def _ask_labels(
+    classifier: Any, report: Any, rows: Any, found: Tuple[Any, Any, Any], names: List[str], limits: Any
+) -> Dict[str, Any]:
+    """What the labels say, with a warning where that is not what the probabilities expect."""
+    ordered, name, rule = found
+    out = ffi.gc(ffi.new("mel_rule_labels *"), lib.mel_rule_labels_clear)
+    call(lib.mel_rule_ask_labels, out, classifier, report, rows, ordered, name, rule)
+    n = 1 + out.n_limits
+    if out.wrong_way:
+        warnings.warn(
+            f"these probabilities rank the classes the wrong way round (AUC {out.auc:.2f}): are they those of {names[0]!r}?",
+            stacklevel=4,
+        )
+    numbers = [("the value", report.value, out.value, out.chance)]
+    numbers += [
+        (ffi.string(limits[i].text).decode(), report.achieved[i], out.limit[i], out.limit_chance[i])
+        for i in range(out.n_limits)
+    ]
+    for what, expected, counted, chance in numbers:
+        if chance < 0.05 / n:
+            warnings.warn(
+                f"the labels contradict the probabilities: {what} is {counted:.4g} by the labels, {expected:.4g} by the "
+                "probabilities, more apart than chance allows; evidence='labels' goes by the labels",
+                stacklevel=4,
+            )
+    return {
+        "counted": copied(out.limit, out.n_limits).tolist(),
+        "chance": out.chance,
+        "doubtful": bool(out.doubtful),
+        "auc": out.auc,
     }
 
 

@@ -109,18 +109,40 @@ mel_status mel_team_agree(size_t *place, mel_status status, mel_error *err)
     return status;
 }
 
+/* n things of `size` bytes of every rank, rank by rank; NULL: no memory. */
+static void *gather_all(const void *own, size_t n, size_t size)
+{
+    char *all = mel_alloc(team->size * n, size);
+    if (all == NULL)
+        return NULL;
+    memcpy(all + team->rank * n * size, own, n * size);
+    mel_team_gather(all, team->size, n * size);
+    return all;
+}
+
 bool mel_team_count(size_t *count, size_t n)
 {
     if (team->size == 1)
         return true;
-    size_t *all = mel_alloc(team->size * n, sizeof *all);
+    size_t *all = gather_all(count, n, sizeof *count);
     if (all == NULL)
         return false;
-    memcpy(all + team->rank * n, count, n * sizeof *count);
-    mel_team_gather(all, team->size, n * sizeof *all);
     memset(count, 0, n * sizeof *count);
     for (size_t i = 0; i < team->size * n; i++)
         count[i % n] += all[i];
+    free(all);
+    return true;
+}
+
+bool mel_team_least(double *number, size_t n)
+{
+    if (team->size == 1)
+        return true;
+    double *all = gather_all(number, n, sizeof *number);
+    if (all == NULL)
+        return false;
+    for (size_t i = 0; i < team->size * n; i++)
+        number[i % n] = all[i] < number[i % n] ? all[i] : number[i % n];
     free(all);
     return true;
 }

@@ -40,5 +40,7 @@ void *mel_team_collect(size_t *sizes, const void *own, size_t n);
 mel_status mel_team_agree(size_t *place, mel_status status, mel_error *err);
 /* Each of n counts becomes its sum over all ranks. false: no memory. */
 bool mel_team_count(size_t *count, size_t n);
+/* Each of n numbers becomes the smallest one of all ranks. false: no memory. */
+bool mel_team_least(double *number, size_t n);
 
 #endif

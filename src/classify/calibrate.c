@@ -78,6 +78,13 @@ static double number_of(const mel_rule_rows *rows)
     return rows->count != NULL ? n : (double)mel_rows_of_all(rows->shards, rows->n_rows);
 }
 
+/* Whether groups have curves of their own: rules look at groups, or do not look at what is calibrated. */
+static bool by_group(const mel_rule_rows *rows, const mel_rule_options *opt)
+{
+    return rows->n_groups > 1 && !rows->joint &&
+           (opt->group_use == MEL_GROUP_SEEN || mel_rule_keeps_scores(rows, opt));
+}
+
 /* Where mistakes about the classes count that much; what is found is then taken back to what is met. */
 static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint32_t *label,
                       const double *cost, const mel_rule_options *opt, mel_error *err)
@@ -98,6 +105,8 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint
                                      .probability = rows->probability,
                                      .label = label,
                                      .weight = weight != NULL ? weight : rows->weight,
+                                     .n_groups = by_group(rows, opt) ? rows->n_groups : 0,
+                                     .group = rows->group,
                                      .shards = rows->shards };
     if (status == MEL_OK)
         status =

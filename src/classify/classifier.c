@@ -157,10 +157,17 @@ static void add_threshold(mel_buffer *out, mel_rule rule, const char *positive)
 }
 
 /* The model's own probability of the second class that an adjusted one comes from. */
-static double before_adjustment(const mel_classifier *c, double p)
+static double before_adjustment(const mel_classifier *c, size_t group, double p)
 {
     const mel_adjustment *a = &c->adjustment;
-    return a->n_classes == 0 ? p : mel_adjustment_undo(a, p);
+    return a->n_classes == 0 ? p : mel_adjustment_undo(a, group, p);
+}
+
+/* Whether adjusted probabilities fall as the model's own rise. */
+static bool falls(const mel_classifier *c, size_t group)
+{
+    const mel_adjustment *a = &c->adjustment;
+    return a->n_classes == 2 && a->sharpness[a->n_groups > 0 ? 2 * group : 0] < 0.0;
 }
 
 /* Where decision b begins to be worth more than decision a as the probability grows. */
@@ -171,7 +178,7 @@ static double crossing(const double *gain, size_t d, size_t a, size_t b)
 }
 
 /* "refer from 0.1, cancer from 0.7": every decision from where it is best, lowest first. */
-static void add_ranges(mel_buffer *out, const mel_classifier *c, const double *gain)
+static void add_ranges(mel_buffer *out, const mel_classifier *c, size_t group, const double *gain)
 {
     const size_t d = c->n_decisions;
     size_t now = 0;
@@ -193,8 +200,8 @@ static void add_ranges(mel_buffer *out, const mel_classifier *c, const double *g
         }
         if (next == d || from > 1.0)
             return;
-        mel_buffer_printf(out, ", %s from %.4g", next < 2 ? c->names.class_name[next] : MEL_REFER,
-                          before_adjustment(c, from));
+        mel_buffer_printf(out, ", %s %s %.4g", next < 2 ? c->names.class_name[next] : MEL_REFER,
+                          falls(c, group) ? "below" : "from", before_adjustment(c, group, from));
         now = next;
         at = from;
     }
@@ -209,14 +216,14 @@ static void add_thresholds(mel_buffer *out, const mel_classifier *c, size_t rule
         if (m > 1)
             mel_buffer_printf(out, "%s%s: ", g > 0 ? "; " : "", c->names.group_name[g]);
         if (c->n_decisions > 2) {
-            add_ranges(out, c, gain);
+            add_ranges(out, c, g, gain);
             continue;
         }
         const mel_rule at = mel_gain_threshold(gain);
         const char *positive = c->names.class_name[1];
         if (isfinite(at.threshold))
-            mel_buffer_printf(out, "%s %s %.4g", positive, at.inverted ? "below" : "from",
-                              before_adjustment(c, at.threshold));
+            mel_buffer_printf(out, "%s %s %.4g", positive, at.inverted != falls(c, g) ? "below" : "from",
+                              before_adjustment(c, g, at.threshold));
         else
             mel_buffer_printf(out, "%s %s", (at.threshold < 0.0) != at.inverted ? "always" : "never",
                               positive);
@@ -310,7 +317,7 @@ static mel_status adjusted(const double **seen, double **own, const mel_classifi
     if (*own == NULL)
         return mel_fail_memory(err, "predictions");
     if (c->adjustment.n_classes > 0)
-        mel_adjust(*own, &c->adjustment, rows->n, rows->probability);
+        mel_adjust(*own, &c->adjustment, rows->n, rows->probability, rows->group);
     else
         memcpy(*own, rows->probability, rows->n * k * sizeof **own);
     if (c->split)

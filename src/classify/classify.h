@@ -32,6 +32,7 @@ struct mel_classifier {
     double value;              /* NaN: none */
     json_t *layout, *achieved; /* "layout" and "statistics" of its file; NULL: none */
     json_t *found;             /* "found": for what, how well; NULL: none */
+    bool given;                /* the measure says where its thresholds are, not the rows it was found on */
 };
 
 /* One without rules and names. */

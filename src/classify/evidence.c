@@ -166,7 +166,7 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the rows of a rule");
     if (opt->adjustment != NULL)
-        mel_adjust(e->probability, opt->adjustment, n, rows->probability);
+        mel_adjust(e->probability, opt->adjustment, n, rows->probability, rows->group);
     else if (own)
         memcpy(e->probability, rows->probability, n * columns * sizeof *e->probability);
     if (by_score)

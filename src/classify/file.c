@@ -5,6 +5,7 @@
 #include "data/quote.h"
 #include "data/shared.h"
 #include "data/source.h"
+#include "model/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -79,12 +80,31 @@ static bool put_given(json_t *object, const char *key, json_t *value)
 }
 
 /* One number where all classes have the same. */
-static json_t *sharpness_json(const mel_adjustment *a)
+static json_t *sharpness_json(size_t k, const double *sharpness)
 {
-    for (size_t i = 1; i < a->n_classes; i++)
-        if (a->sharpness[i] != a->sharpness[0])
-            return mel_json_numbers(a->n_classes, a->sharpness);
-    return json_real(a->sharpness[0]);
+    for (size_t i = 1; i < k; i++)
+        if (sharpness[i] != sharpness[0])
+            return mel_json_numbers(k, sharpness);
+    return json_real(sharpness[0]);
+}
+
+static json_t *curve_json(const mel_adjustment *a, size_t curve)
+{
+    const size_t k = a->n_classes, first = curve * k;
+    return json_pack("{s:o, s:o, s:o}", "sharpness", sharpness_json(k, a->sharpness + first), "offsets",
+                     mel_json_numbers(k, a->offset + first), "least", mel_json_numbers(k, a->least + first));
+}
+
+/* One for all, or a list of those of the groups. */
+static json_t *adjustment_json(const mel_adjustment *a)
+{
+    json_t *list = a->n_groups > 0 ? json_array() : NULL;
+    for (size_t g = 0; g < a->n_groups && list != NULL; g++)
+        if (json_array_append_new(list, curve_json(a, g)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return a->n_groups > 0 ? list : curve_json(a, 0);
 }
 
 static bool add_salt(json_t *out, uint32_t salt)
@@ -101,9 +121,7 @@ static bool put_use(json_t *out, const mel_classifier *c)
 {
     bool whole = true;
     if (c->adjustment.n_classes > 0)
-        whole = mel_json_put(out, "adjust",
-                             json_pack("{s:o, s:o}", "sharpness", sharpness_json(&c->adjustment), "offsets",
-                                       mel_json_numbers(c->adjustment.n_classes, c->adjustment.offset)));
+        whole = mel_json_put(out, "adjust", adjustment_json(&c->adjustment));
     if (whole && c->cost_column != NULL)
         whole =
             mel_json_put(out, "row_cost", mel_json_texts(c->n_classes, (const char *const *)c->cost_column));
@@ -285,35 +303,64 @@ static mel_status read_names(mel_classifier *c, const json_t *file, mel_error *e
     return status;
 }
 
+/* A number for each of k probabilities into `to`; one number stands for all. */
+static mel_status read_each(double *to, size_t k, const json_t *from, const char *key, mel_error *err)
+{
+    if (json_is_array(from) && json_array_size(from) != k)
+        return mel_fail(err, MEL_EDATA, "adjust.%s: expected a number for each of %zu probabilities", key, k);
+    for (size_t i = 0; i < k; i++) {
+        const json_t *own = json_is_array(from) ? json_array_get(from, i) : from;
+        if (!json_is_number(own))
+            return mel_fail(err, MEL_EDATA, "adjust.%s: expected a number for each of %zu probabilities", key,
+                            k);
+        to[i] = json_number_value(own);
+    }
+    return MEL_OK;
+}
+
+/* Signs differ where probabilities of two classes run either way. */
+static bool is_monotone(size_t k, const double *sharpness)
+{
+    for (size_t i = 0; i < k; i++)
+        if (!(k == 2 ? sharpness[i] * sharpness[0] > 0.0 : sharpness[i] > 0.0))
+            return false;
+    return true;
+}
+
+static mel_status read_curve(mel_adjustment *a, size_t curve, const json_t *from, mel_error *err)
+{
+    const size_t k = a->n_classes, first = curve * k;
+    const json_t *least = json_object_get(from, "least"); /* older files have none */
+    mel_status status =
+        read_each(a->sharpness + first, k, json_object_get(from, "sharpness"), "sharpness", err);
+    if (status == MEL_OK && !is_monotone(k, a->sharpness + first))
+        return mel_fail(err, MEL_EDATA,
+                        "adjust.sharpness: expected numbers above 0 (of two classes both may be below)");
+    if (status == MEL_OK && !json_is_array(json_object_get(from, "offsets")))
+        return mel_fail(err, MEL_EDATA, "adjust.offsets: expected a number for each of %zu probabilities", k);
+    if (status == MEL_OK)
+        status = read_each(a->offset + first, k, json_object_get(from, "offsets"), "offsets", err);
+    if (status == MEL_OK && least != NULL)
+        status = read_each(a->least + first, k, least, "least", err);
+    for (size_t i = 0; i < k && status == MEL_OK; i++)
+        if (!(a->least[first + i] >= 0.0 && a->least[first + i] < 1.0) ||
+            (a->sharpness[first + i] < 0.0 && a->least[first + i] == 0.0))
+            return mel_fail(err, MEL_EDATA, "adjust.least: expected numbers between 0 and 1");
+    return status;
+}
+
 static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_error *err)
 {
     if (adjust == NULL)
         return MEL_OK;
-    const json_t *sharpness = json_object_get(adjust, "sharpness"),
-                 *offsets = json_object_get(adjust, "offsets");
-    const size_t k = mel_classifier_columns(c);
-    mel_status status = mel_adjustment_init(&c->adjustment, k, err);
-    if (status != MEL_OK)
-        return status;
-    for (size_t i = 0; i < k; i++) {
-        const json_t *own = json_is_array(sharpness) ? json_array_get(sharpness, i) : sharpness;
-        c->adjustment.sharpness[i] = json_number_value(own);
-        if (!json_is_number(own) || !(c->adjustment.sharpness[i] > 0.0))
-            return mel_fail(
-                err, MEL_EDATA,
-                "adjust.sharpness: expected a number above 0, or one for each of %zu probabilities", k);
-    }
-    if (json_is_array(sharpness) && json_array_size(sharpness) != k)
-        return mel_fail(err, MEL_EDATA, "adjust.sharpness: expected a number for each of %zu probabilities",
-                        k);
-    if (json_array_size(offsets) != k)
-        return mel_fail(err, MEL_EDATA, "adjust.offsets: expected a number for each of %zu probabilities", k);
-    for (size_t i = 0; i < k; i++) {
-        c->adjustment.offset[i] = json_number_value(json_array_get(offsets, i));
-        if (!json_is_number(json_array_get(offsets, i)))
-            return mel_fail(err, MEL_EDATA, "adjust.offsets[%zu]: not a number", i);
-    }
-    return MEL_OK;
+    const bool grouped = json_is_array(adjust);
+    if (grouped && (c->joint || c->n_groups < 2 || json_array_size(adjust) != c->n_groups))
+        return mel_fail(err, MEL_EDATA, "adjust: expected an object, or one for each group");
+    mel_status status =
+        mel_adjustment_init_groups(&c->adjustment, mel_classifier_columns(c), grouped ? c->n_groups : 0, err);
+    for (size_t g = 0; g < mel_adjustment_curves(&c->adjustment) && status == MEL_OK; g++)
+        status = read_curve(&c->adjustment, g, grouped ? json_array_get(adjust, g) : adjust, err);
+    return status;
 }
 
 static mel_status read_salts(mel_classifier *c, const json_t *salts, mel_error *err)

@@ -307,7 +307,7 @@ static mel_status take_measure(mel_goal *goal, const mel_steps *steps, mel_error
         if (goal->seen == NULL)
             return mel_fail_memory(err, "a goal");
     }
-    for (size_t r = 0; r < m * goal->k; r++)
+    for (size_t r = 0; r < m * goal->k && !mel_measure_by_shares(goal->measure); r++)
         if (!(mel_goal_mass(goal, steps, r) > 0.0))
             return mel_fail_no_rows(err, &steps->called, m, r / goal->k, r % goal->k);
     return MEL_OK;

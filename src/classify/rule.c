@@ -104,8 +104,11 @@ static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
     double *shares = mel_alloc(size, sizeof *shares);
     mel_status status = shares != NULL ? MEL_OK : mel_fail_memory(err, "a rule");
     for (size_t b = 0; b < n_blocks && shares != NULL && status == MEL_OK; b++) {
-        rule[0] = fmin(fmax(opt->threshold[b], 0.0), 1.0);
-        rule[3] = 1.0 - rule[0];
+        const double threshold = fmin(fmax(opt->threshold[b], 0.0), 1.0);
+        const size_t yes = mel_sorted_falls(w->steps, b) ? 0 : 1;
+        rule[0] = rule[1] = rule[2] = rule[3] = 0.0;
+        rule[1 - yes] = threshold;
+        rule[2 + yes] = 1.0 - threshold;
         w->steps->ops->measure(shares, w->steps, b, rule);
         status = mel_vertices_add(&place, &w->vertices, b, shares, rule, err);
         if (status == MEL_OK) /* another threshold may achieve the same */
@@ -122,6 +125,45 @@ static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
     mel_vertices_mix(w->solution.x, &w->vertices, w->solution.n, w->solution.weight);
     w->solution.value = mel_goal_at(&w->goal, w->solution.x);
     return MEL_OK;
+}
+
+/* The probability from which on the second class is better in a block, on the model's own scale; false: there
+ * is none, or groups that share the block have different ones. */
+static bool given_threshold(double *out, const work *w, const mel_rule_options *opt, size_t block)
+{
+    const size_t groups = w->goal.n_groups / w->steps->n_blocks;
+    for (size_t i = 0; i < groups; i++) {
+        const size_t g = block * groups + i;
+        const mel_rule rule = mel_gain_threshold(w->goal.program.c + 4 * g);
+        const double at = opt->adjustment != NULL && isfinite(rule.threshold)
+                              ? mel_adjustment_undo(opt->adjustment, g, rule.threshold)
+                              : rule.threshold;
+        if (!isfinite(rule.threshold) || rule.inverted || (i > 0 && at != *out))
+            return false;
+        *out = at;
+    }
+    return true;
+}
+
+/* A linear measure without limits says where the threshold is, whichever rows there are: any other one
+ * between the same two rows does the same with these, but not with others. True: all thresholds are given so.
+ */
+static bool take_given_thresholds(work *w, const mel_rule_options *opt)
+{
+    if (!w->steps->sorted || w->goal.kind != MEL_GOAL_LINEAR || w->goal.program.n_terms > 0 ||
+        opt->evidence != MEL_BY_MODEL || opt->threshold != NULL || is_mixed(&w->solution))
+        return false;
+    bool all = true;
+    for (size_t v = 0; v < w->solution.n; v++) {
+        double at = 0.0;
+        if (!(w->solution.weight[v] > 0.0))
+            continue;
+        const bool given = given_threshold(&at, w, opt, w->vertices.block[v]);
+        all = all && given;
+        if (given)
+            mel_sorted_set_threshold(w->vertices.rule + 4 * v, w->steps, w->vertices.block[v], at);
+    }
+    return all;
 }
 
 /* --- reporting it ------------------------------------------------------------------------------- */
@@ -142,8 +184,17 @@ static void measure_again(double *x, const work *w, mel_steps *steps)
     }
 }
 
-/* The measure of the same rule against the labels; NaN where it is not defined there, or cases are referred.
- */
+/* In the measure's own numbers; NaN where it is not defined. Referred cases are only in linear goals. */
+static double value_at(const mel_goal *goal, const double *x)
+{
+    double value = NAN;
+    if (goal->d != goal->k)
+        return goal->sign * mel_goal_at(goal, x);
+    return mel_measure_value(&value, goal->measure, mel_goal_seen(goal, x), NULL) == MEL_OK ? value
+                                                                                            : (double)NAN;
+}
+
+/* The measure of the same rule against the labels; NaN where it is not defined there. */
 static mel_status labels_value(double *value, const work *w, mel_error *err)
 {
     mel_steps *steps = NULL;
@@ -151,20 +202,15 @@ static mel_status labels_value(double *value, const work *w, mel_error *err)
     own.evidence = MEL_BY_LABELS;
     own.weight = w->evidence.label_weight;
     *value = NAN;
-    if (w->goal.d != w->goal.k)
-        return MEL_OK;
     if (w->by_hash != NULL) {
-        const double *x = mel_goal_seen(&w->goal, w->by_hash + w->goal.size);
-        if (mel_measure_value(value, w->goal.measure, x, NULL) != MEL_OK)
-            *value = NAN;
+        *value = value_at(&w->goal, w->by_hash + w->goal.size);
         return MEL_OK;
     }
     double *x = mel_alloc(w->goal.size, sizeof *x);
     mel_status status = x != NULL ? mel_steps_of_rows(&steps, &own, err) : mel_fail_memory(err, "a measure");
     if (status == MEL_OK && steps != NULL && x != NULL) {
         measure_again(x, w, steps);
-        if (mel_measure_value(value, w->goal.measure, mel_goal_seen(&w->goal, x), NULL) != MEL_OK)
-            *value = NAN;
+        *value = value_at(&w->goal, x);
     }
     mel_steps_free(steps);
     free(x);
@@ -322,8 +368,11 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
         status = mel_rule_settle(&w->solution, &optimum, &w->goal, &w->vertices, opt->form, &solve, err);
     if (status == MEL_OK && opt->threshold != NULL)
         status = impose(w, opt, err);
+    const bool given = status == MEL_OK && take_given_thresholds(w, opt);
     if (status == MEL_OK)
         status = make(out, w, rows, opt, err);
+    if (status == MEL_OK)
+        (*out)->given = given;
     if (status == MEL_OK && opt->form == MEL_RULE_HASH && is_mixed(&w->solution))
         status = salt(*out, w, rows, err);
     return status == MEL_OK ? put_report(report, w, optimum, *out, rows, opt, err) : status;
@@ -364,6 +413,11 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
     if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_classes != mel_rule_columns(rows))
         status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu probabilities for rows of %zu",
                           own.adjustment->n_classes, mel_rule_columns(rows));
+    if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_groups > 0 &&
+        (own.adjustment->n_groups != rows->n_groups || rows->joint ||
+         (own.group_use == MEL_GROUP_UNSEEN && !mel_rule_keeps_scores(rows, &own))))
+        status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu groups for a rule that does not see them",
+                          own.adjustment->n_groups);
     if (status != MEL_OK)
         return status;
     status = mel_rule_find_once(out, &all, rows, metric, name, &own, err);

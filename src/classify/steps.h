@@ -113,5 +113,9 @@ void mel_steps_constant(double *shares, double *rule, const mel_steps *steps, si
 size_t mel_sorted_count(const mel_steps *steps, size_t block);
 void mel_sorted_at(double *shares, double *rule, const mel_steps *steps, size_t block, size_t threshold,
                    bool inverted);
+/* Whether scores rank the classes of a block the wrong way round: thresholds then say from where on down. */
+bool mel_sorted_falls(const mel_steps *steps, size_t block);
+/* Moves the threshold of a rule to where it is asked for, as far as it decides about these rows as before. */
+void mel_sorted_set_threshold(double *rule, const mel_steps *steps, size_t block, double threshold);
 
 #endif

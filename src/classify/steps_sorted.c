@@ -2,17 +2,22 @@
 #include "classify/steps.h"
 
 #include "base/stat.h"
+#include "model/shared.h"
 #include "space/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One block. Predicting the second class for the t largest scores achieves above[t] of each of its true
- * classes (of each group, where the block holds several). */
+/* How far thresholds stay away from scores, so that rounding does not decide. */
+static const double least_margin = 1e-12;
+
+/* One block. Predicting the second class for the first t scores achieves above[t] of each of its true classes
+ * (of each group, where the block holds several). */
 typedef struct {
     size_t n, width; /* distinct scores; true classes x groups of the block */
-    double *score;   /* n, largest first */
+    bool falls;      /* the second class has the lower scores: these rank the classes the wrong way round */
+    double *score;   /* n, largest first; smallest first where it falls */
     double *above;   /* (n + 1) x width */
     uint32_t *hull;  /* thresholds that are best for some gains; width 2 only */
     size_t n_hull;
@@ -37,26 +42,33 @@ static void free_sorted(void *self)
 
 /* --- rules -------------------------------------------------------------------------------------- */
 
-/* Between the t-th and the next score: above it is the second class. */
+/* Between the t-th and the next score. */
 static double threshold_of(const sorted_block *b, size_t t)
 {
-    const double high = b->score[t - 1], low = b->score[t], middle = low + (high - low) / 2.0;
+    const double high = fmax(b->score[t - 1], b->score[t]), low = fmin(b->score[t - 1], b->score[t]),
+                 middle = low + (high - low) / 2.0;
     return middle < high ? middle : low;
 }
 
-/* Gains by which the second class is predicted when its probability is above the threshold. */
+/* Gains by which the second class is predicted when its probability is above the threshold; inverted: below.
+ */
+static void put_threshold(double *rule, double threshold, bool inverted)
+{
+    const size_t yes = inverted ? 0 : 1;
+    memset(rule, 0, 4 * sizeof *rule);
+    rule[1 - yes] = threshold;
+    rule[2 + yes] = 1.0 - threshold;
+}
+
 static void put_rule(double *rule, const sorted_block *b, size_t t, bool inverted)
 {
-    const size_t yes = inverted ? 0 : 1, no = 1 - yes;
-    memset(rule, 0, 4 * sizeof *rule);
-    if (t == 0 || t == b->n) {
-        rule[t == 0 ? no : yes] = 1.0;
-        rule[2 + (t == 0 ? no : yes)] = 1.0;
+    if (t > 0 && t < b->n) {
+        put_threshold(rule, threshold_of(b, t), inverted != b->falls);
         return;
     }
-    const double threshold = threshold_of(b, t);
-    rule[no] = threshold;
-    rule[2 + yes] = 1.0 - threshold;
+    const size_t always = (t == 0) == inverted ? 1 : 0;
+    memset(rule, 0, 4 * sizeof *rule);
+    rule[always] = rule[2 + always] = 1.0;
 }
 
 static void put_shares(double *shares, const sorted_block *b, size_t t, bool inverted)
@@ -80,6 +92,11 @@ void mel_sorted_at(double *shares, double *rule, const mel_steps *steps, size_t 
     const sorted_block *b = &((const sorted_steps *)steps->self)->block[block];
     put_shares(shares, b, threshold, inverted);
     put_rule(rule, b, threshold, inverted);
+}
+
+bool mel_sorted_falls(const mel_steps *steps, size_t block)
+{
+    return ((const sorted_steps *)steps->self)->block[block].falls;
 }
 
 /* --- steps -------------------------------------------------------------------------------------- */
@@ -141,22 +158,48 @@ static void step(double *shares, double *rule, mel_steps *steps, size_t block, c
     put_rule(rule, b, t, inverted);
 }
 
+/* How many scores come before the threshold. */
+static size_t count_before(const sorted_block *b, double threshold)
+{
+    size_t low = 0, high = b->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if ((b->score[middle] > threshold) != b->falls)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Rules are those of put_rule: a threshold, either way round, or always the same. */
 static void measure(double *shares, mel_steps *steps, size_t block, const double *rule)
 {
     const sorted_block *b = &((const sorted_steps *)steps->self)->block[block];
     const double first = rule[1] - rule[0], second = rule[3] - rule[2];
-    const bool inverted = second < first;
-    const double threshold = first != second ? -first / (second - first) : second > 0.0 ? -1.0 : 2.0;
-    size_t low = 0, high = b->n; /* how many scores are above it */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (b->score[middle] > threshold)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    put_shares(shares, b, low, inverted);
+    if (first == second)
+        put_shares(shares, b, second > 0.0 ? b->n : 0, false);
+    else
+        put_shares(shares, b, count_before(b, -first / (second - first)), (second < first) != b->falls);
+}
+
+void mel_sorted_set_threshold(double *rule, const mel_steps *steps, size_t block, double threshold)
+{
+    const sorted_block *b = &((const sorted_steps *)steps->self)->block[block];
+    const double first = rule[1] - rule[0], second = rule[3] - rule[2];
+    const bool always = first == second && second > 0.0, never = first == second && !always;
+    const size_t t = always ? b->n : never ? 0 : count_before(b, -first / (second - first));
+    const double before = t > 0      ? b->score[t - 1]
+                          : b->falls ? 0.0
+                                     : 1.0,
+                 after = t < b->n   ? b->score[t]
+                         : b->falls ? 1.0
+                                    : 0.0;
+    const double low = fmin(before, after), high = fmax(before, after),
+                 margin = fmin(least_margin, (high - low) / 4.0);
+    if (high > low) /* else all rows are certain: no threshold says the same */
+        put_threshold(rule, fmin(fmax(threshold, low + margin), high - margin),
+                      first == second ? b->falls : second < first);
 }
 
 static const mel_steps_ops ops = { free_sorted, step, measure };
@@ -192,11 +235,31 @@ static void find_hull(sorted_block *b)
     }
 }
 
-/* Rows in ascending order of their scores: their sums from the largest down, equal ones together. */
+/* Whether the scores rank the classes the wrong way round: by the probabilities, or by more than chance by
+ * the labels of n rows. */
+static bool is_wrong_way(const sorted_block *b, const mel_step_rows *rows, size_t n)
+{
+    double before[2] = { 0.0, 0.0 }, now[2], area = 0.0;
+    for (size_t t = 1; t <= b->n; t++) {
+        now[0] = now[1] = 0.0;
+        for (size_t c = 0; c < b->width; c++)
+            now[c % 2] += b->above[t * b->width + c];
+        area += (now[0] - before[0]) * (now[1] + before[1]) / 2.0;
+        memcpy(before, now, sizeof before);
+    }
+    const double auc = area / (before[0] * before[1]), total = before[0] + before[1];
+    const double positives = (double)n * before[1] / total, negatives = (double)n * before[0] / total;
+    return rows->evidence == MEL_BY_LABELS ? mel_auc_wrong_way(auc, positives, negatives) : auc < 0.5 - 1e-9;
+}
+
+/* Rows in ascending order of their scores: their sums from the largest (smallest) on, equal ones together. */
 static void fill_block(sorted_block *b, const mel_step_rows *rows, const uint32_t *row, const double *key,
                        const size_t *ascending, size_t n)
 {
-    for (size_t at = n; at-- > 0;) {
+    b->n = 0;
+    memset(b->above, 0, b->width * sizeof *b->above);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = b->falls ? i : n - 1 - i;
         const double score = key[ascending[at]];
         if (b->n == 0 || score != b->score[b->n - 1]) {
             memcpy(b->above + (b->n + 1) * b->width, b->above + b->n * b->width, b->width * sizeof *b->above);
@@ -204,8 +267,6 @@ static void fill_block(sorted_block *b, const mel_step_rows *rows, const uint32_
         }
         add_row(b->above + b->n * b->width, rows, row != NULL ? row[ascending[at]] : ascending[at]);
     }
-    if (b->width == 2)
-        find_hull(b);
 }
 
 /* key and ascending: room for n. */
@@ -217,9 +278,15 @@ static mel_status sort_block(sorted_block *b, const mel_step_rows *rows, const u
         key[i] = rows->score != NULL ? rows->score[r] : rows->probability[2 * r + 1];
     }
     const mel_status status = mel_argsort(n, key, ascending, err);
-    if (status == MEL_OK)
+    if (status != MEL_OK)
+        return status;
+    fill_block(b, rows, row, key, ascending, n);
+    b->falls = is_wrong_way(b, rows, n);
+    if (b->falls)
         fill_block(b, rows, row, key, ascending, n);
-    return status;
+    if (b->width == 2)
+        find_hull(b);
+    return MEL_OK;
 }
 
 static mel_status make_block(sorted_block *b, const mel_step_rows *rows, const uint32_t *row, size_t n,

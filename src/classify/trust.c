@@ -136,11 +136,16 @@ static void keep_in_range(mel_certainty *value, const mel_measure *measure)
         *all[i] = (mel_interval){ fmin(fmax(all[i]->low, low), high), fmin(fmax(all[i]->high, low), high) };
 }
 
+/* Draws of few rows, which have a prior, may miss what is seen: at the edge they never reach it. */
+static mel_interval interval_with(mel_interval range, double seen)
+{
+    return (mel_interval){ fmin(range.low, seen), fmax(range.high, seen) };
+}
+
 /* --- cases that are referred -------------------------------------------------------------------- */
 
-/* What referring all cases adds to the value: as many of the cheapest mistakes as it costs. */
-static mel_status price_of_referring(double *out, const mel_trust_work *w, const double *counts, double *room,
-                                     mel_error *err)
+mel_status mel_trust_price_of_referring(double *out, const mel_trust_work *w, const double *counts,
+                                        double *room, mel_error *err)
 {
     const size_t n = mel_measure_cells(w->measure), k = w->k;
     const double sign = mel_measure_orientation(w->measure) == MEL_COST ? -1.0 : 1.0;
@@ -163,7 +168,7 @@ static mel_status draw_referred(double *value, double *drawn, size_t each, mel_t
 {
     const size_t cells = w->m * w->k * w->d;
     double *draw = mel_alloc(cells, sizeof *draw);
-    mel_status status = draw != NULL ? price_of_referring(&w->refer, w, counts, room, err)
+    mel_status status = draw != NULL ? mel_trust_price_of_referring(&w->refer, w, counts, room, err)
                                      : mel_fail_memory(err, "how sure a value is");
     *value = status == MEL_OK ? mel_trust_value(w, counts, room) : (double)NAN;
     for (size_t b = 0; b < each && status == MEL_OK && draw != NULL; b++) {
@@ -195,7 +200,7 @@ static mel_status of_referred(mel_certainty *out, mel_trust_work *w, const doubl
     const double refer = w->refer;
     if (status == MEL_OK) {
         out->rows_deviation = out->deviation = sqrt(mel_variance(LIMIT_DRAWS, drawn));
-        out->rows = out->both = mel_interval_of(LIMIT_DRAWS, drawn);
+        out->rows = out->both = interval_with(mel_interval_of(LIMIT_DRAWS, drawn), out->value);
         out->metric = (mel_interval){ out->value, out->value };
     }
     for (size_t s = 0; s < n_metrics && status == MEL_OK; s++) {
@@ -207,8 +212,8 @@ static mel_status of_referred(mel_certainty *out, mel_trust_work *w, const doubl
     if (status == MEL_OK && n_metrics > 1) {
         out->metric_deviation = sqrt(mel_variance(n_metrics, value));
         out->deviation = hypot(out->rows_deviation, out->metric_deviation);
-        out->metric = mel_interval_of(n_metrics, value);
-        out->both = mel_interval_of(n_metrics * each, both);
+        out->metric = interval_with(mel_interval_of(n_metrics, value), out->value);
+        out->both = interval_with(mel_interval_of(n_metrics * each, both), out->value);
     }
     w->refer = refer;
     free(drawn);
@@ -315,10 +320,8 @@ static mel_interval sure_number(limit_draws *d, const mel_limit *limit)
         const mel_shares now = draw_shares(d);
         d->value[b] = mel_limit_achieved(limit, &now);
     }
-    mel_interval range = mel_interval_of(LIMIT_DRAWS, d->value);
     const mel_shares seen = { d->of->m, d->of->k, d->of->d, d->counts };
-    const double is = mel_limit_achieved(limit, &seen); /* draws never reach the edge, where this may be */
-    return (mel_interval){ fmin(range.low, is), fmax(range.high, is) };
+    return interval_with(mel_interval_of(LIMIT_DRAWS, d->value), mel_limit_achieved(limit, &seen));
 }
 
 /* Groups may be equal, however different they look. */
@@ -441,30 +444,37 @@ static mel_status judge(mel_trust *out, mel_trust_work *w, mel_error *err)
     return status;
 }
 
+mel_status mel_trust_begin(mel_trust_work *out, const mel_classifier *found, const mel_rule_rows *rows,
+                           const mel_metric *metric, const char *name, const mel_rule_options *rule,
+                           mel_error *err)
+{
+    *out = (mel_trust_work){ .rows = rows,
+                             .metric = metric,
+                             .name = name,
+                             .rule = *rule,
+                             .found = found,
+                             .k = rows->n_classes,
+                             .d = mel_classifier_get(found).n_decisions,
+                             .m = rows->n_groups > 1 ? rows->n_groups : 1 };
+    mel_trust_options_init(&out->opt);
+    const size_t groups =
+        metric == NULL || mel_metric_layout(metric)->n_groups > 1 || out->m == 1 ? rows->n_groups : 0;
+    const mel_status status = metric != NULL ? mel_measure_metric(&out->measure, metric, out->k, groups, err)
+                                             : mel_measure_together(&out->measure, name, out->k, out->m, err);
+    if (status == MEL_OK)
+        mel_measure_call(out->measure, rows->class_name, rows->group_name);
+    return status;
+}
+
 mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel_rule_rows *rows,
                           const mel_metric *metric, const char *name, const mel_rule_options *rule,
                           const mel_trust_options *opt, mel_error *err)
 {
     *out = (mel_trust){ .value.value = NAN, .seen = NAN, .cross.value = NAN };
-    const mel_classifier_parts of = mel_classifier_get(found);
-    mel_trust_work w = { .rows = rows,
-                         .metric = metric,
-                         .name = name,
-                         .rule = *rule,
-                         .found = found,
-                         .k = rows->n_classes,
-                         .d = of.n_decisions,
-                         .m = rows->n_groups > 1 ? rows->n_groups : 1 };
-    mel_trust_options_init(&w.opt);
-    mel_status status = mel_options_take(&w.opt, sizeof w.opt, opt, "options on how sure a rule is", err);
-    if (status == MEL_OK && metric != NULL)
-        status =
-            mel_measure_metric(&w.measure, metric, w.k,
-                               mel_metric_layout(metric)->n_groups > 1 || w.m == 1 ? rows->n_groups : 0, err);
-    else if (status == MEL_OK)
-        status = mel_measure_together(&w.measure, name, w.k, w.m, err);
+    mel_trust_work w = { 0 };
+    mel_status status = mel_trust_begin(&w, found, rows, metric, name, rule, err);
     if (status == MEL_OK)
-        mel_measure_call(w.measure, rows->class_name, rows->group_name);
+        status = mel_options_take(&w.opt, sizeof w.opt, opt, "options on how sure a rule is", err);
     if (status == MEL_OK)
         status = judge(out, &w, err);
     mel_measure_free(w.measure);

@@ -18,6 +18,8 @@ enum { USUAL_DRAWS = 200, LEAST_DRAWS = 10, DRAWN_STARTS = 2, DRAWN_STEPS = 300 
 /* Rows times classes times steps that all draws may take together. */
 static const double most_work = 4e7;
 static const double drawn_tolerance = 1e-5;
+/* Thresholds that differ by less are the same. */
+static const double same_threshold = 1e-9;
 /* Draws that must agree on what kind of rule it is. */
 static const double most_agree = 0.8;
 
@@ -39,13 +41,14 @@ typedef struct {
     double *chance, *counts, *seen;
     double *usual; /* chances of the rule of the rows as they are */
     double *label_weight, *growth;
-    double *chosen;         /* by draw: the value on the rows at hand of the rule it leads to */
-    double *gain;           /* by draw: how much better it looks on the draw */
-    double *more;           /* by draw: the same, beyond what the rule of the rows as they are gains there */
-    size_t n_chosen;        /* those that have a value */
-    double *threshold[3];   /* by block and draw: rows drawn, metrics drawn, both */
-    size_t n_thresholds[3]; /* draws with thresholds */
-    mel_metric *metric;     /* with drawn coefficients; NULL: none */
+    double *chosen;  /* by draw: the value on the rows at hand of the rule it leads to */
+    double *gain;    /* by draw: how much better it looks on the draw */
+    double *more;    /* by draw: the same, beyond what the rule of the rows as they are gains there */
+    size_t n_chosen; /* those that have a value */
+    bool inverted[MOST_BLOCKS]; /* the thresholds of the rule are from above */
+    double *threshold[3];       /* by block and draw: rows drawn, metrics drawn, both */
+    size_t n_thresholds[3];     /* draws with thresholds */
+    mel_metric *metric;         /* with drawn coefficients; NULL: none */
     mel_rng rng;
 } drawing;
 
@@ -217,8 +220,9 @@ static void usual_weights(drawing *d)
 
 /* --- one rule ----------------------------------------------------------------------------------- */
 
-/* Thresholds on the model's own probability, one for each block; false: the rule is not made of such. */
-static bool thresholds_of(double *out, const mel_classifier *c, size_t n_blocks)
+/* Thresholds on the model's own probability, one for each block, and which of them are from above; false: the
+ * rule is not made of such. */
+static bool thresholds_of(double *out, bool *inverted, const mel_classifier *c, size_t n_blocks)
 {
     if (c->n_classes != 2 || c->n_decisions != 2 || c->cost_column != NULL || mel_classifier_rules(c) != 1 ||
         c->adjustment.n_classes > 0 || c->joint || mel_classifier_blocks(c) != n_blocks)
@@ -226,8 +230,7 @@ static bool thresholds_of(double *out, const mel_classifier *c, size_t n_blocks)
     for (size_t b = 0; b < n_blocks; b++) {
         const mel_rule rule =
             c->mixture.n > 0 ? c->mixture.rule[0] : mel_gain_threshold(c->blend.gain + 4 * b);
-        if (rule.inverted)
-            return false;
+        inverted[b] = rule.inverted;
         out[b] = fmin(fmax(rule.threshold, 0.0), 1.0);
     }
     return true;
@@ -236,7 +239,9 @@ static bool thresholds_of(double *out, const mel_classifier *c, size_t n_blocks)
 static void keep_thresholds(drawing *d, const mel_classifier *c, size_t kind)
 {
     double here[MOST_BLOCKS] = { 0 };
-    if (d->n_blocks == 0 || !thresholds_of(here, c, d->n_blocks))
+    bool inverted[MOST_BLOCKS] = { 0 };
+    if (d->n_blocks == 0 || !thresholds_of(here, inverted, c, d->n_blocks) ||
+        memcmp(inverted, d->inverted, sizeof inverted) != 0)
         return;
     for (size_t b = 0; b < d->n_blocks; b++)
         d->threshold[kind][b * d->draws + d->n_thresholds[kind]] = here[b];
@@ -364,9 +369,10 @@ static void put_thresholds(mel_trust *out, drawing *d, const double *own)
         t->threshold = own[b];
         t->rows = interval_in(d, 0, b, &t->mean);
         t->metric = (mel_interval){ own[b], own[b] };
-        if (!(t->rows.high > t->rows.low)) { /* the metric alone says where it is */
+        if (!(t->rows.high - t->rows.low > same_threshold)) {
             t->rows = t->metric;
             t->mean = own[b];
+            t->given = d->of->found->given;
         }
         t->both = t->rows;
         if (metric) {
@@ -417,7 +423,7 @@ static mel_status draw(mel_trust *out, drawing *d, mel_error *err)
     mel_trust_work *w = d->of;
     double own[MOST_BLOCKS] = { 0 };
     const size_t blocks = mel_classifier_blocks(w->found);
-    d->n_blocks = blocks <= MOST_BLOCKS && thresholds_of(own, w->found, blocks) ? blocks : 0;
+    d->n_blocks = blocks <= MOST_BLOCKS && thresholds_of(own, d->inverted, w->found, blocks) ? blocks : 0;
     if (too_many(w))
         return MEL_OK;
     mel_status status = gather(d, err);

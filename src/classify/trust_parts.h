@@ -19,6 +19,14 @@ typedef struct {
     double refer;   /* what referring all cases would add to the value */
 } mel_trust_work;
 
+/* For a rule that was found on the rows; the measure is the caller's to free, also after a failure. */
+mel_status mel_trust_begin(mel_trust_work *out, const mel_classifier *found, const mel_rule_rows *rows,
+                           const mel_metric *metric, const char *name, const mel_rule_options *rule,
+                           mel_error *err);
+/* What referring all cases adds to the value: as many of the cheapest mistakes as it costs. room: as many
+ * numbers as the measure looks at. */
+mel_status mel_trust_price_of_referring(double *out, const mel_trust_work *w, const double *counts,
+                                        double *room, mel_error *err);
 /* The best rule for these rows, with a calibration of their own; metric NULL: the one of the work. */
 mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const mel_rule_rows *rows,
                           const mel_metric *metric, mel_error *err);

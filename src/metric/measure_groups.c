@@ -11,6 +11,26 @@
 
 /* --- named measures of rates -------------------------------------------------------------------- */
 
+bool mel_measure_by_shares(const mel_measure *m)
+{
+    return m->row == &mel_measure_rates_row &&
+           (m->rates == MEL_RATES_DEMOGRAPHIC_PARITY || m->rates == MEL_RATES_DISTRIBUTION_MATCHING ||
+            m->rates == MEL_RATES_PSD_Q);
+}
+
+/* What a row of the matrix adds up to. Shares of decisions do not need rows of every class. */
+static mel_status find_share(double *share, const mel_measure *m, const double *confusion, size_t row,
+                             mel_error *err)
+{
+    double right = 0.0;
+    if (!mel_measure_by_shares(m))
+        return mel_measure_recall(&right, share, m, confusion, row, err);
+    *share = 0.0;
+    for (size_t j = 0; j < m->k; j++)
+        *share += confusion[row * m->k + j];
+    return MEL_OK;
+}
+
 /* Rates without the diagonal and the shares of the classes, group after group. */
 static mel_status find_rates(double *rate, double *share, const mel_measure *m, const double *confusion,
                              mel_error *err)
@@ -20,16 +40,18 @@ static mel_status find_rates(double *rate, double *share, const mel_measure *m, 
         const double *c = mel_measure_block(m, confusion, g);
         double all = 0.0;
         for (size_t i = 0; i < m->k; i++) {
-            double right = 0.0;
-            const mel_status status =
-                mel_measure_recall(&right, &share[g * m->k + i], m, confusion, g * m->k + i, err);
+            double *own = &share[g * m->k + i];
+            const mel_status status = find_share(own, m, confusion, g * m->k + i, err);
             if (status != MEL_OK)
                 return status;
             for (size_t j = 0; j < m->k; j++)
                 if (j != i)
-                    rate[at++] = c[i * m->k + j] / share[g * m->k + i];
-            all += share[g * m->k + i];
+                    rate[at++] = *own > 0.0 ? c[i * m->k + j] / *own : 0.0;
+            all += *own;
         }
+        if (!(all > 0.0))
+            return mel_fail(err, MEL_EDATA, "%s is not defined: group %s has no rows", m->name,
+                            mel_quote_name(m->called.group_name, g).text);
         for (size_t i = 0; i < m->k; i++)
             share[g * m->k + i] /= all;
     }

@@ -179,6 +179,8 @@ mel_status mel_measure_part_values(double *out, const mel_measure *measure, cons
 /* Numbers of a confusion: groups x k x k; groups are at least 1. */
 size_t mel_measure_cells(const mel_measure *measure);
 size_t mel_measure_groups(const mel_measure *measure);
+/* It looks at shares of decisions alone: classes without rows do not matter to it. */
+bool mel_measure_by_shares(const mel_measure *measure);
 /* As mel_measure_named, but of all rows together (mel_measure_groups: 1) unless the name is about groups. */
 mel_status mel_measure_together(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
                                 mel_error *err);

@@ -1,6 +1,7 @@
-/* Probabilities made right on labelled rows: sharpness and an offset for each class; and shares of classes
- * among unlabelled rows. */
+/* Calibration on labelled rows: sharpness and an offset for each class; and shares of classes among
+ * unlabelled rows. */
 #include "base/la.h"
+#include "base/team.h"
 #include "data/row_sums.h"
 #include "model/model.h"
 #include "model/shared.h"
@@ -16,25 +17,39 @@ enum { MOST_STEPS = 100, MOST_HALVINGS = 40, EM_STEPS = 2000 };
 static const double prior_rows = 0.3, most_penalty = 1e-3, least_penalty = 2e-4;
 static const double least_probability = 1e-12, least_gain = 1e-15, hidden_gain = 1e-11;
 static const double least_sharpness = 0.01, most_sharpness = 100.0;
+/* Log-odds of groups are expected to differ from those of all rows by about 0.5: 1 / 0.5^2 for either offset.
+ */
+static const double group_rows = 8.0;
+/* By how much the log-likelihood must be better for probabilities to be read the wrong way round. */
+static const double more_likely = 5.0;
 
-mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err)
+mel_status mel_adjustment_init_groups(mel_adjustment *out, size_t n_classes, size_t n_groups, mel_error *err)
 {
-    *out = (mel_adjustment){ .n_classes = n_classes };
-    const mel_part parts[] = { { n_classes, { &out->offset, &out->sharpness } } };
+    *out = (mel_adjustment){ .n_classes = n_classes, .n_groups = n_groups };
+    const size_t n = n_classes * mel_adjustment_curves(out);
+    const mel_part parts[] = { { n, { &out->offset, &out->sharpness, &out->least } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "an adjustment");
-    for (size_t i = 0; i < n_classes; i++)
+    for (size_t i = 0; i < n; i++)
         out->sharpness[i] = 1.0;
     return MEL_OK;
 }
 
+mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err)
+{
+    return mel_adjustment_init_groups(out, n_classes, 0, err);
+}
+
 mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err)
 {
-    const mel_status status = mel_adjustment_init(out, from->n_classes, err);
+    const mel_status status = mel_adjustment_init_groups(out, from->n_classes, from->n_groups, err);
     if (status != MEL_OK)
         return status;
-    memcpy(out->sharpness, from->sharpness, from->n_classes * sizeof *out->sharpness);
-    memcpy(out->offset, from->offset, from->n_classes * sizeof *out->offset);
+    const size_t n = from->n_classes * mel_adjustment_curves(from);
+    memcpy(out->sharpness, from->sharpness, n * sizeof *out->sharpness);
+    memcpy(out->offset, from->offset, n * sizeof *out->offset);
+    if (from->least != NULL)
+        memcpy(out->least, from->least, n * sizeof *out->least);
     return MEL_OK;
 }
 
@@ -46,17 +61,19 @@ void mel_adjustment_clear(mel_adjustment *adjustment)
 
 void mel_adjustment_shift(mel_adjustment *adjustment, size_t n, const double *from, const double *to)
 {
-    for (size_t i = 0; i < adjustment->n_classes; i++)
-        adjustment->offset[i] +=
-            log(fmax(to[i % n], least_probability)) - log(fmax(from[i % n], least_probability));
+    for (size_t i = 0; i < adjustment->n_classes * mel_adjustment_curves(adjustment); i++)
+        adjustment->offset[i] += log(fmax(to[i % adjustment->n_classes % n], least_probability)) -
+                                 log(fmax(from[i % adjustment->n_classes % n], least_probability));
 }
 
-static void adjust_row(double *out, const mel_adjustment *a, const double *p)
+/* The curve that begins at number `first` of the adjustment. */
+static void adjust_row(double *out, const mel_adjustment *a, size_t first, const double *p)
 {
     const size_t k = a->n_classes;
     double top = -INFINITY, sum = 0.0;
     for (size_t i = 0; i < k; i++) {
-        out[i] = p[i] > 0.0 ? a->offset[i] + a->sharpness[i] * log(p[i]) : -INFINITY;
+        const double raised = a->least != NULL ? fmax(p[i], a->least[first + i]) : p[i];
+        out[i] = raised > 0.0 ? a->offset[first + i] + a->sharpness[first + i] * log(raised) : -INFINITY;
         top = fmax(top, out[i]);
     }
     for (size_t i = 0; i < k; i++)
@@ -65,24 +82,30 @@ static void adjust_row(double *out, const mel_adjustment *a, const double *p)
         out[i] /= sum;
 }
 
-void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability)
+void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability,
+                const uint32_t *group)
 {
     const size_t k = adjustment->n_classes;
 #pragma omp parallel for schedule(static) if (n > 10000)
     for (size_t r = 0; r < n; r++)
-        adjust_row(out + r * k, adjustment, probability + r * k);
+        adjust_row(out + r * k, adjustment, adjustment->n_groups > 0 ? group[r] * k : 0, probability + r * k);
 }
 
-/* By bisection of the log-odds, in which the adjusted ones rise. */
-double mel_adjustment_undo(const mel_adjustment *a, double adjusted)
+/* By bisection of the log-odds, in which the adjusted ones rise, or fall where the sharpness is negative. */
+double mel_adjustment_undo(const mel_adjustment *a, size_t group, double adjusted)
 {
     if (!(adjusted > 0.0 && adjusted < 1.0))
         return adjusted;
-    const double aim = log(adjusted / (1.0 - adjusted)) - a->offset[1] + a->offset[0];
+    const size_t first = a->n_groups > 0 ? group * 2 : 0;
+    const double *offset = a->offset + first, *sharpness = a->sharpness + first;
+    const double least[2] = { a->least != NULL ? log(a->least[first]) : -INFINITY,
+                              a->least != NULL ? log(a->least[first + 1]) : -INFINITY };
+    const double aim = log(adjusted / (1.0 - adjusted)) - offset[1] + offset[0];
     double low = -700.0, high = 700.0;
     for (size_t turn = 0; turn < 100; turn++) {
         const double x = 0.5 * (low + high); /* log p = -log(1 + exp(-x)), log(1 - p) = -log(1 + exp(x)) */
-        const bool above = a->sharpness[0] * log1p(exp(x)) - a->sharpness[1] * log1p(exp(-x)) > aim;
+        const double yes = fmax(-log1p(exp(-x)), least[1]), no = fmax(-log1p(exp(x)), least[0]);
+        const bool above = (sharpness[1] * yes - sharpness[0] * no > aim) == (sharpness[1] > 0.0);
         low = above ? low : x;
         high = above ? x : high;
     }
@@ -97,11 +120,22 @@ typedef struct {
     size_t n_sharp; /* 1, or of two classes 2 */
     const double *weight;
     const uint32_t *label;
+    size_t group; /* whose rows count; SIZE_MAX: all */
     double total, penalty;
-    double *logs;                 /* n x k: of the probabilities */
-    double *row;                  /* one row's */
+    double n_here;        /* rows that weigh something */
+    double direction;     /* 1, or -1: probabilities run the wrong way */
+    const double *centre; /* offsets and sharpness that the penalty pulls towards; NULL: 0 and direction */
+    double *logs;         /* n x k: of the probabilities */
+    double *row;          /* one row's */
     const mel_progress *progress; /* NULL: none */
 } fit;
+
+static double weight_of(const fit *f, size_t r)
+{
+    if (f->group != SIZE_MAX && f->rows->group[r] != f->group)
+        return 0.0;
+    return f->weight != NULL ? f->weight[r] : 1.0;
+}
 
 /* What a pass over rows is about: offsets, then sharpness; and what it sums up, the loss, its gradient and
  * its Hessian (below the diagonal), one behind the other. */
@@ -138,7 +172,9 @@ static void evaluate_two(double *sum, size_t from, size_t to, const void *user)
     const double *theta = ((const pass *)user)->theta;
     double *gradient = sum + 1, *hessian = gradient + 4;
     for (size_t r = from; r < to; r++) {
-        const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total;
+        const double w = weight_of(f, r) / f->total;
+        if (w == 0.0)
+            continue;
         const double x[4] = { -1.0, 1.0, -f->logs[2 * r], f->logs[2 * r + 1] };
         const double score = theta[1] - theta[0] + theta[2] * x[2] + theta[3] * x[3];
         const double small = exp(-fabs(score)), less = small / (1.0 + small);
@@ -158,8 +194,10 @@ static void evaluate_any(double *sums, size_t from, size_t to, const void *user)
     const double *theta = ((const pass *)user)->theta;
     const size_t k = f->k;
     for (size_t r = from; r < to; r++) {
-        const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total, *logs = f->logs + r * k;
+        const double w = weight_of(f, r) / f->total, *logs = f->logs + r * k;
         double top = -INFINITY, sum = 0.0;
+        if (w == 0.0)
+            continue;
         for (size_t i = 0; i < k; i++) {
             f->row[i] = theta[i] + theta[k] * logs[i];
             top = f->row[i] > top ? f->row[i] : top;
@@ -194,7 +232,7 @@ static mel_status evaluate(double *sums, const fit *f, const double *theta, mel_
     const mel_status status = sum_up(sums, 1 + m + m * m, f, f->n_sharp > 1 ? evaluate_two : evaluate_any,
                                      &(pass){ f, theta }, err);
     for (size_t i = 0; i < m; i++) {
-        const double away = theta[i] - (i >= k ? 1.0 : 0.0);
+        const double away = theta[i] - (f->centre != NULL ? f->centre[i] : i >= k ? f->direction : 0.0);
         sums[0] += 0.5 * f->penalty * away * away;
         gradient[i] += f->penalty * away;
         hessian[i * m + i] += f->penalty;
@@ -207,7 +245,7 @@ static void move(double *to, const fit *f, const double *from, const double *ste
     for (size_t i = 0; i < f->k + f->n_sharp; i++)
         to[i] = from[i] - size * step[i];
     for (size_t i = f->k; i < f->k + f->n_sharp; i++)
-        to[i] = fmin(fmax(to[i], least_sharpness), most_sharpness);
+        to[i] = f->direction * fmin(fmax(f->direction * to[i], least_sharpness), most_sharpness);
 }
 
 /* Damped Newton steps on a convex function; where a step gains less than rounding loses it is the last, and
@@ -253,7 +291,7 @@ static void add_weights(double *sums, size_t from, size_t to, const void *user)
 {
     const fit *f = user;
     for (size_t r = from; r < to; r++) {
-        const double weight = f->weight != NULL ? f->weight[r] : 1.0;
+        const double weight = weight_of(f, r);
         sums[0] += weight;
         sums[1 + f->label[r]] += weight > 0.0 ? 1.0 : 0.0;
     }
@@ -264,9 +302,12 @@ static mel_status weigh(fit *f, mel_error *err)
     double *sums = mel_alloc(1 + f->k, sizeof *sums);
     mel_status status =
         sums != NULL ? sum_up(sums, 1 + f->k, f, add_weights, f, err) : mel_fail_memory(err, "an adjustment");
-    for (size_t i = 0; i < f->k && status == MEL_OK; i++)
-        if (!(sums[1 + i] > 0.0))
+    f->n_here = 0.0;
+    for (size_t i = 0; i < f->k && status == MEL_OK; i++) {
+        f->n_here += sums[1 + i];
+        if (!(sums[1 + i] > 0.0) && f->group == SIZE_MAX)
             status = mel_fail(err, MEL_EDATA, "calibration: there are no rows of class %zu", i + 1);
+    }
     f->total = status == MEL_OK ? sums[0] : 0.0;
     free(sums);
     return status;
@@ -278,27 +319,107 @@ static void put_start(double *theta, const fit *f, const mel_adjustment *start)
     for (size_t i = 0; i < f->k; i++)
         theta[i] = start != NULL ? start->offset[i] : 0.0;
     for (size_t i = 0; i < f->n_sharp; i++)
-        theta[f->k + i] = start != NULL ? start->sharpness[i] : 1.0;
+        theta[f->k + i] = start != NULL ? start->sharpness[i] : f->direction;
+}
+
+/* Half of the smallest probability above 0 of each class: what a probability of 0 is taken for. */
+static mel_status find_least(double *least, const fit *f, mel_error *err)
+{
+    const size_t k = f->k;
+    for (size_t i = 0; i < k; i++)
+        least[i] = 1.0;
+    for (size_t c = 0; c < f->n * k; c++)
+        if (f->rows->probability[c] > 0.0)
+            least[c % k] = fmin(least[c % k], f->rows->probability[c]);
+    if (mel_rows_divided(f->rows->shards) && !mel_team_least(least, k))
+        return mel_fail_memory(err, "an adjustment");
+    for (size_t i = 0; i < k; i++)
+        least[i] = fmax(least[i] / 2.0, least_probability);
+    return MEL_OK;
+}
+
+/* A curve that is as flat as it may be: the classes may be ranked the wrong way round. */
+static bool is_flat(const fit *f, const double *theta)
+{
+    for (size_t i = 0; i < f->n_sharp; i++)
+        if (fabs(theta[f->k + i]) <= 1.001 * least_sharpness)
+            return f->n_sharp == 2;
+    return false;
+}
+
+/* The best rising curve, or the best falling one where that is much more likely. room: 1 + 4 m + m^2. */
+static mel_status fit_either_way(fit *f, double *theta, double *room, mel_error *err)
+{
+    const size_t m = f->k + f->n_sharp;
+    double *other = room, *loss = room + m + 2 * m, rising = 0.0;
+    mel_status status = minimise(f, theta, room + m, err);
+    if (status != MEL_OK || !is_flat(f, theta))
+        return status;
+    status = evaluate(loss, f, theta, err);
+    rising = *loss;
+    f->direction = -f->direction;
+    memcpy(other, theta, m * sizeof *other);
+    for (size_t i = f->k; i < m; i++)
+        other[i] = f->direction * fmax(fabs(theta[i]), 0.1);
+    if (status == MEL_OK)
+        status = minimise(f, other, room + m, err);
+    if (status == MEL_OK)
+        status = evaluate(loss, f, other, err);
+    if (status == MEL_OK && *loss < rising - more_likely / f->n_here)
+        memcpy(theta, other, m * sizeof *theta);
+    else
+        f->direction = -f->direction;
+    return status;
+}
+
+static void put_curve(mel_adjustment *out, size_t curve, const fit *f, const double *theta,
+                      const double *least)
+{
+    const size_t k = f->k, first = curve * k;
+    memcpy(out->offset + first, theta, k * sizeof *theta);
+    memcpy(out->least + first, least, k * sizeof *least);
+    for (size_t i = 0; i < k; i++)
+        out->sharpness[first + i] = theta[k + (f->n_sharp > 1 ? i : 0)];
+}
+
+/* The curve of a group, near that of all rows (centre), or that one itself where it has no rows. */
+static mel_status fit_group(mel_adjustment *out, const fit *all, size_t group, const double *least,
+                            double *theta, double *room, mel_error *err)
+{
+    fit f = *all;
+    f.group = group;
+    memcpy(theta, all->centre, (f.k + f.n_sharp) * sizeof *theta);
+    mel_status status = weigh(&f, err);
+    f.penalty = group_rows / f.n_here;
+    if (status == MEL_OK && f.n_here > 0.0)
+        status = fit_either_way(&f, theta, room, err);
+    put_curve(out, group, &f, theta, least);
+    return status;
 }
 
 static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *start, mel_error *err)
 {
     const size_t n = f->n, k = f->k, m = k + f->n_sharp;
-    double *theta = NULL, *room = NULL;
-    const mel_part parts[] = { { m, { &theta, &f->row } },
-                               { 1 + 3 * m + m * m, { &room } },
+    double *theta = NULL, *own = NULL, *room = NULL, *least = NULL;
+    const mel_part parts[] = { { m, { &theta, &own, &f->row, &least } },
+                               { 1 + 4 * m + m * m, { &room } },
                                { n * k, { &f->logs } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "an adjustment");
+    mel_status status = find_least(least, f, err);
     for (size_t i = 0; i < n * k; i++)
-        f->logs[i] = log(fmax(f->rows->probability[i], least_probability));
+        f->logs[i] = log(fmax(f->rows->probability[i], least[i % k]));
     f->penalty = f->n_sharp > 1 ? fmin(fmax(prior_rows / f->rows->stand_for, least_penalty), most_penalty)
                                 : most_penalty;
-    put_start(theta, f, start);
-    const mel_status status = minimise(f, theta, room, err);
-    memcpy(out->offset, theta, k * sizeof *theta);
-    for (size_t i = 0; i < k; i++)
-        out->sharpness[i] = theta[k + (f->n_sharp > 1 ? i : 0)];
+    f->direction = 1.0;
+    put_start(theta, f, start != NULL && start->sharpness[0] > 0.0 ? start : NULL);
+    if (status == MEL_OK)
+        status = fit_either_way(f, theta, room, err);
+    if (out->n_groups == 0)
+        put_curve(out, 0, f, theta, least);
+    f->centre = theta;
+    for (size_t g = 0; g < out->n_groups && status == MEL_OK; g++)
+        status = fit_group(out, f, g, least, own, room, err);
     free(theta);
     return status;
 }
@@ -323,10 +444,11 @@ mel_status mel_adjustment_fit_rows(mel_adjustment *out, const mel_adjustment_row
               .n = rows->n,
               .k = rows->n_classes,
               .n_sharp = rows->n_classes == 2 ? 2 : 1,
+              .group = SIZE_MAX,
               .weight = rows->weight,
               .label = rows->label,
               .progress = progress };
-    mel_status status = mel_adjustment_init(out, f.k, err);
+    mel_status status = mel_adjustment_init_groups(out, f.k, rows->n_groups > 1 ? rows->n_groups : 0, err);
     if (status == MEL_OK)
         status = weigh(&f, err);
     if (status == MEL_OK)

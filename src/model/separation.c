@@ -1,58 +1,65 @@
 /* How well probabilities tell two classes apart, whatever the threshold. */
+#include "base/stat.h"
 #include "model/model.h"
+#include "model/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct {
-    double p;
-    uint32_t y;
-} scored;
-
-/* The most probable first. */
-static int by_probability(const void *left, const void *right)
+/* Rows in ascending order of their probability: goes through the thresholds from above; rows of equal
+ * probability are called alike. number: rows of the first and of the second class. */
+static void walk(mel_separation *out, size_t n, const size_t *row, const double *score, const uint32_t *label,
+                 const double *count, const double number[2], double most_alarms)
 {
-    const scored *a = left, *b = right;
-    return (a->p < b->p) - (a->p > b->p);
-}
-
-/* Goes through the thresholds from above; rows of equal probability are called alike. */
-static void walk(mel_separation *out, size_t n, const scored *row, double positives, double most_alarms)
-{
-    const double negatives = (double)n - positives;
-    double found = 0, alarms = 0, wins = 0;
-    for (size_t i = 0, j; i < n; i = j) {
-        double more_found = 0, more_alarms = 0;
-        for (j = i; j < n && row[j].p == row[i].p; j++)
-            *(row[j].y == 1 ? &more_found : &more_alarms) += 1;
-        wins += more_alarms * (found + more_found / 2);
-        found += more_found;
-        alarms += more_alarms;
-        if (alarms <= most_alarms * negatives) {
-            out->found = found / positives;
-            out->alarms = alarms / negatives;
+    double found = 0.0, alarms = 0.0, wins = 0.0;
+    for (size_t left = n, next; left > 0; left = next) {
+        double more[2] = { 0.0, 0.0 };
+        for (next = left; next > 0 && score[row[next - 1]] == score[row[left - 1]]; next--)
+            more[label[row[next - 1]] == 1] += count != NULL ? count[row[next - 1]] : 1.0;
+        wins += more[0] * (found + more[1] / 2.0);
+        found += more[1];
+        alarms += more[0];
+        if (alarms <= most_alarms * number[0]) {
+            out->found = found / number[1];
+            out->alarms = alarms / number[0];
         }
     }
-    out->auc = wins / (positives * negatives);
+    out->auc = wins / (number[0] * number[1]);
+}
+
+mel_status mel_separation_counted(mel_separation *out, double number[2], size_t n, const double *probability,
+                                  const uint32_t *label, const double *count, double most_alarms,
+                                  mel_error *err)
+{
+    *out = (mel_separation){ .auc = NAN, .found = NAN, .alarms = NAN };
+    double *score = mel_alloc(n + 1, sizeof *score);
+    size_t *row = mel_alloc(n + 1, sizeof *row);
+    mel_status status = score != NULL && row != NULL ? MEL_OK : mel_fail_memory(err, "probabilities to sort");
+    number[0] = number[1] = 0.0;
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        score[i] = probability[2 * i + 1];
+        number[label[i] == 1] += count != NULL ? count[i] : 1.0;
+    }
+    if (status == MEL_OK && number[0] > 0.0 && number[1] > 0.0) {
+        status = mel_argsort(n, score, row, err);
+        out->found = out->alarms = 0.0;
+        if (status == MEL_OK)
+            walk(out, n, row, score, label, count, number, most_alarms);
+    }
+    free(score);
+    free(row);
+    return status;
 }
 
 mel_status mel_separation_of(mel_separation *out, size_t n, const double *probability, const uint32_t *label,
                              double most_alarms, mel_error *err)
 {
-    *out = (mel_separation){ .auc = NAN, .found = NAN, .alarms = NAN };
-    scored *row = mel_alloc(n + 1, sizeof *row);
-    if (row == NULL)
-        return mel_fail_memory(err, "probabilities to sort");
-    double positives = 0;
-    for (size_t i = 0; i < n; i++) {
-        row[i] = (scored){ .p = probability[2 * i + 1], .y = label[i] };
-        positives += label[i] == 1;
-    }
-    if (positives > 0 && positives < (double)n) {
-        qsort(row, n, sizeof *row, by_probability);
-        out->found = out->alarms = 0;
-        walk(out, n, row, positives, most_alarms);
-    }
-    free(row);
-    return MEL_OK;
+    double number[2];
+    return mel_separation_counted(out, number, n, probability, label, NULL, most_alarms, err);
+}
+
+bool mel_auc_wrong_way(double auc, double positives, double negatives)
+{
+    const double deviation = sqrt((positives + negatives + 1.0) / (12.0 * positives * negatives));
+    return auc < 0.5 - 3.0 * deviation;
 }

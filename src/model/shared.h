@@ -30,12 +30,15 @@ void mel_proba_clear(mel_proba *proba);
 /* Fitted to labelled rows that the model has not seen, by penalised likelihood: 0.3 / n, at most 1e-3 and at
  * least 2e-4, times the squares of the offsets and of sharpness - 1 is added to twice the mean log-loss. Two
  * classes have a sharpness each (beta calibration): models err differently at either end; more share one.
+ * Probabilities of 0 are raised to half of the smallest other one of their class, so that the fit can move
+ * them. Two classes that are ranked the wrong way round get negative sharpness.
  * weight, progress and start, where the search begins, may be NULL. MEL_EDATA for a class without rows. */
 mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
                               const uint32_t *label, const double *weight, const mel_adjustment *start,
                               const mel_progress *progress, mel_error *err);
 /* The same for rows of several files and ranks, of which n are here, and where all of them stand for so many
- * rows. */
+ * rows. With groups each of them has a curve of its own, shrunk towards that of all rows: 8 / (rows of the
+ * group) times the squared differences is the penalty, so that few rows change little. */
 typedef struct {
     double stand_for;
     size_t n, n_classes;
@@ -43,14 +46,26 @@ typedef struct {
     const uint32_t *label;     /* n */
     const double *weight;      /* n, or NULL */
     const mel_shards *shards;  /* NULL: one file */
+    size_t n_groups;           /* 0 or 1: one curve for all */
+    const uint32_t *group;     /* n, or NULL */
 } mel_adjustment_rows;
 mel_status mel_adjustment_fit_rows(mel_adjustment *out, const mel_adjustment_rows *rows,
                                    const mel_adjustment *start, const mel_progress *progress, mel_error *err);
-/* n rows; out may be probability itself. Probabilities of 0 stay 0. */
-void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
-/* Two classes: which probability of the second becomes `adjusted`. */
-double mel_adjustment_undo(const mel_adjustment *adjustment, double adjusted);
+/* n rows; out may be probability itself. group: of each row, where the adjustment has groups. */
+void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability,
+                const uint32_t *group);
+/* mel_adjustment_init with a curve for each of n_groups; 0: one for all. */
+mel_status mel_adjustment_init_groups(mel_adjustment *out, size_t n_classes, size_t n_groups, mel_error *err);
+/* Curves that it holds. */
+static inline size_t mel_adjustment_curves(const mel_adjustment *a)
+{
+    return a->n_groups > 0 ? a->n_groups : 1;
+}
 mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err);
+/* mel_separation_of for rows that stand for several (count, NULL: for one); number: rows of each class. */
+mel_status mel_separation_counted(mel_separation *out, double number[2], size_t n, const double *probability,
+                                  const uint32_t *label, const double *count, double most_alarms,
+                                  mel_error *err);
 /* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15.
  * NaN without rows and when all weights are 0: there is no mean then. */
 double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, const double *weight);

@@ -864,7 +864,7 @@ static void test_calibrated_shares(void **state)
         double mean[3] = { 0 };
         opt.class_share = shares[s];
         assert_ok(mel_rule_calibrate(&a, &rows, NULL, "accuracy", &opt, &err), &err);
-        mel_adjust(seen, &a, HASHED_ROWS, all->probability);
+        mel_adjust(seen, &a, HASHED_ROWS, all->probability, NULL);
         for (size_t r = 0; r < (size_t)3 * HASHED_ROWS; r++)
             mean[r % 3] += seen[r] * shares[s][all->label[r / 3]] / own[all->label[r / 3]] / HASHED_ROWS;
         for (size_t i = 0; i < 3; i++)

@@ -685,3 +685,115 @@ def test_roc_curves_of_groups(melicit, two):
     melicit(*words).done()
     assert "female" not in (melicit.folder / "roc.svg").read_text()
     melicit("apply", *ROWS, "--named", "accuracy", "--reject", "0.2", "--plot", "roc.svg").refused(2, "two classes")
+
+
+# ---- what the labels say beside what the probabilities expect ----
+
+
+def write_rows(melicit, p, y, g=None):
+    melicit.write("p.csv", "no,yes\n" + "".join(f"{1 - v!r},{v!r}\n" for v in numpy.asarray(p, float).tolist()))
+    melicit.write("y.csv", "label\n" + "".join("yes\n" if v else "no\n" for v in y))
+    if g is not None:
+        melicit.write("g.csv", "sex\n" + "".join(f"{v}\n" for v in g))
+
+
+def test_probabilities_of_0_and_1_are_not_believed(melicit):
+    """A tree that is certain and right in 7 of 10 cases."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = numpy.random.default_rng(0)
+    x = rng.normal(size=(1200, 4))
+    y = x[:, 0] + 0.7 * x[:, 1] + 1.3 * rng.normal(size=1200) > 0.3
+    p = DecisionTreeClassifier(random_state=0).fit(x[:600], y[:600]).predict_proba(x[600:])[:, 1]
+    right = numpy.mean((p > 0.5) == y[600:])
+    assert set(p) == {0.0, 1.0} and 0.6 < right < 0.75
+    write_rows(melicit, p, y[600:])
+    words = ("apply", *ROWS, "--named", "accuracy")
+    run = melicit(*words, "--json").done()
+    assert run.json["value"] == pytest.approx(right, abs=0.01) and run.json["by_labels"] == pytest.approx(right)
+    assert not run.json["doubtful"] and "warnings" not in run.json
+    run = melicit(*words, "--evidence", "model", "--json").done()
+    assert run.json["value"] == 1 and run.json["doubtful"] and run.json["chance"] < 0.01
+    assert f"the value is {right:.4g} by the labels, 1 by the probabilities" in run.json["warnings"][0]
+    run = melicit(*words, "--evidence", "model", "--at-least", "recall[yes]=0.9").done()
+    found = numpy.mean(p[y[600:]] > 0.5)
+    assert f"recall[yes]: 1 expected, {found:.4g} by the labels (at least 0.9)" in run.out
+    assert f"recall[yes] is {found:.4g} by the labels, 1 by the probabilities" in run.err
+    [limit] = melicit(*words, "--evidence", "model", "--at-least", "recall[yes]=0.9", "--json").done().json["limits"]
+    assert limit["achieved"] == 1 and limit["by_labels"] == pytest.approx(found) and limit["chance"] < 0.01
+
+
+def test_groups_are_calibrated_on_their_own(melicit):
+    """A model that is right about women and far too low for men: limits between them are what the labels say."""
+    rng = numpy.random.default_rng(1)
+    n = 3000
+    g = rng.integers(0, 2, n)
+    score = 1.5 * rng.normal(size=n)
+    y = rng.random(n) < 1 / (1 + numpy.exp(-score))
+    p = 1 / (1 + numpy.exp(-score + 1.5 * g))
+    write_rows(melicit, p, y, numpy.where(g == 1, "male", "female"))
+    for more in ((), ("--use-group", "no", "--at-least", "recall[yes]=0.5")):
+        bound = 0.02 if not more else 0.3
+        got = melicit("apply", *ROWS, "--groups", "g.csv", "--positive", "yes", "--named", "accuracy", "--at-most", f"equal-opportunity={bound}",
+                      *more, "--out", "c.json", "--json").done().json
+        limit = got["limits"][0]
+        said = decisions(melicit, *(() if more else ("--groups", "g.csv"))) == "yes"
+        by_hand = abs(numpy.mean(said[y & (g == 1)]) - numpy.mean(said[y & (g == 0)]))
+        assert limit["by_labels"] == pytest.approx(by_hand, abs=1e-9)
+        assert limit["achieved"] <= bound + 1e-9 and abs(limit["by_labels"] - limit["achieved"]) < 0.05
+        assert not got["doubtful"]
+
+
+@pytest.mark.parametrize("evidence", ["calibrated", "labels"])
+def test_scores_that_run_the_wrong_way(melicit, two, evidence):
+    p, y, _ = two
+    right = melicit("apply", *ROWS, "--named", "accuracy", "--evidence", evidence, "--json").done()
+    assert "warnings" not in right.json and right.json["auc"] > 0.7
+    write_rows(melicit, 1 - p, y)
+    run = melicit("apply", *ROWS, "--named", "accuracy", "--evidence", evidence, "--out", "c.json", "--json").done()
+    assert f'these probabilities rank the classes the wrong way round (AUC {run.json["auc"]:.2f}): are they those of "no"?' in run.json["warnings"]
+    assert run.json["auc"] == pytest.approx(1 - right.json["auc"]) and run.json["classifier"]["rules"][0]["inverted"]
+    assert run.json["value"] == pytest.approx(right.json["value"], abs=1e-3)
+    said = decisions(melicit) == "yes"
+    assert numpy.mean(said == y) == pytest.approx(run.json["by_labels"], abs=1e-9)
+    best = max(numpy.mean((p >= t) == y) for t in numpy.unique(p))
+    assert run.json["by_labels"] > best - 0.03
+
+
+def test_known_costs_give_the_threshold(melicit):
+    """Whatever rows there are: 1 / (1 + 7), not the middle between two rows."""
+    melicit("metric", "--cost", "missed=7,false-alarm=1", "--classes", "no,yes", "--out", "m.json").done()
+    for p in ([0.05] * 10 + [0.57] * 10, [0.125] * 10 + [0.4] * 10, [0.2] * 10 + [0.9] * 10):
+        write_rows(melicit, p, [False] * 9 + [True] * 11)
+        words = ("apply", *ROWS, "--metric", "m.json", "--evidence", "model")
+        got = melicit(*words, "--json").done().json
+        assert got["classifier"]["rules"][0]["threshold"] == pytest.approx(0.125, abs=1e-9) and got["thresholds"][0]["given"]
+        assert "the metric alone fixes the threshold" in melicit(*words).done().out
+    got = melicit("apply", *ROWS, "--named", "f1", "--evidence", "model", "--json").done().json
+    assert not got["thresholds"][0]["given"]
+    assert "the metric alone" not in melicit("apply", *ROWS, "--named", "f1", "--evidence", "model").done().out
+
+
+def test_demographic_parity_needs_no_rows_of_every_class(melicit):
+    rng = numpy.random.default_rng(2)
+    p, g = rng.random(120), numpy.repeat(["a", "b"], 60)
+    y = (rng.random(120) < p) & (g == "a")
+    write_rows(melicit, p, y, g)
+    melicit.write("d.csv", "said\n" + "".join("yes\n" if v > 0.5 else "no\n" for v in p))
+    shares = [numpy.mean(p[g == name] > 0.5) for name in "ab"]
+    got = melicit("score", "--named", "demographic-parity:largest", "--labels", "y.csv", "--predictions", "d.csv", "--groups", "g.csv", "--json").done().json
+    assert got["value"] == pytest.approx(abs(shares[0] - shares[1]))
+    for evidence in ("calibrated", "labels"):
+        run = melicit("apply", *ROWS, "--groups", "g.csv", "--named", "demographic-parity", "--evidence", evidence, "--json").done()
+        assert run.json["value"] == pytest.approx(0, abs=1e-6) and run.json["expected"] is not None
+
+
+def test_few_rows_of_referred_cases(melicit):
+    """Intervals hold what they are about, and the value by the labels is known."""
+    for seed in range(6):
+        rng = numpy.random.default_rng(seed)
+        p = rng.random(8)
+        write_rows(melicit, p, [True, False, *(rng.random(6) < p[2:])])
+        got = melicit("apply", *ROWS, "--named", "accuracy", "--reject", "0.3", "--json").done().json
+        low, high = got["interval"]
+        assert low <= got["expected"] <= high and got["by_labels"] is not None

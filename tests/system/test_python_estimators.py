@@ -418,3 +418,40 @@ def test_no_better_step_is_told(data):
     with pytest.warns(ConvergenceWarning, match="no step raised the metric above the 1 of the estimator's own decisions"):
         found = FrankWolfeClassifier(model, lambda true, decided: float(np.mean(decided == own)), cv="prefit").fit(X, y)
     np.testing.assert_array_equal(found.predict(X), own)
+
+
+# ---- what the labels say beside what the probabilities expect ----
+
+
+def test_certain_probabilities_are_not_believed():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 500)
+    said = np.where(rng.random(500) < 0.7, y, 1 - y)
+    problem = Problem.from_proba(y, np.c_[1 - said, said].astype(float))
+    rule = problem.best(Metric("accuracy"))
+    assert rule.report["value"] == pytest.approx(np.mean(said == y), abs=0.01) and not rule.report["doubtful"]
+    with pytest.warns(UserWarning, match="the labels contradict the probabilities: the value is 0.6.* 1 by the"):
+        rule = problem.best(Metric("accuracy"), evidence="model")
+    assert rule.report["doubtful"] and rule.report["value"] == 1 and rule.report["by_labels"] == pytest.approx(np.mean(said == y))
+    with pytest.warns(UserWarning, match=r"recall\[1\] is 0.* by the labels, 1 by the probabilities"):
+        rule = problem.best(Metric("accuracy"), evidence="model", at_least={"recall[1]": 0.9})
+    assert rule.report["achieved"] == [1] and rule.report["counted"] == pytest.approx([np.mean(said[y == 1])])
+
+
+def test_scores_that_run_the_wrong_way():
+    rng = np.random.default_rng(2)
+    p = rng.random(500)
+    y = (rng.random(500) > p).astype(int)
+    problem = Problem.from_proba(y, np.c_[1 - p, p])
+    with pytest.warns(UserWarning, match=r"rank the classes the wrong way round \(AUC 0\.\d+\): are they those of '0'"):
+        rule = problem.best(Metric("accuracy"))
+    best = max(np.mean((p < t) == y) for t in np.unique(p))
+    assert np.mean(rule.decide(np.c_[1 - p, p]) == y) > best - 0.03
+    assert np.isnan(rule.thresholds["all"]) and rule.report["auc"] < 0.3
+
+
+def test_known_costs_give_the_threshold():
+    p = np.repeat([0.05, 0.57], 10)
+    y = np.repeat([0, 1], [14, 6])
+    rule = Problem.from_proba(y, np.c_[1 - p, p]).best(Metric.from_costs({(1, 0): 7, (0, 1): 1}), evidence="model")
+    assert rule.thresholds["all"] == pytest.approx(1 / 8, abs=1e-9)

@@ -162,8 +162,12 @@ static mel_status find_rule(void *context)
     opt.class_share = calibrated ? half : opt.class_share;
     mel_status status = calibrated ? mel_rule_calibrate(&own, &rows, w->metric, w->name, &opt, &err) : MEL_OK;
     opt.adjustment = calibrated ? &own : opt.adjustment;
+    mel_rule_labels labels = { 0 };
     if (status == MEL_OK)
         status = mel_rule_find(&c, &report, &rows, w->metric, w->name, &opt, &err);
+    if (status == MEL_OK)
+        status = mel_rule_ask_labels(&labels, c, &report, &rows, w->metric, w->name, &opt, &err);
+    mel_rule_labels_clear(&labels);
     mel_adjustment_clear(&own);
     if (status == MEL_OK)
         status = mel_classifier_words(&words, c, 0, &err);
@@ -333,7 +337,7 @@ static mel_status adjust(void *context)
     mel_error err = { 0 };
     mel_status status = mel_adjustment_fit(&a, N, K, probability, label, NULL, NULL, NULL, &err);
     if (status == MEL_OK) {
-        mel_adjust(seen, &a, N, probability);
+        mel_adjust(seen, &a, N, probability, NULL);
         const mel_prior_rows labelled = { N, seen, label }, unlabelled = { N, seen, NULL };
         status = mel_prior_estimate(share, share + K, K, &labelled, &unlabelled, &err);
     }

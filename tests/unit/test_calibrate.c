@@ -378,15 +378,15 @@ static void test_adjustments_of_two_classes(void **state)
     for (size_t turn = 0; turn < test_repeats(20, 3, 1); turn++) {
         double sharpness[2] = { 0.4 + mel_rng_uniform(&rng), 0.4 + mel_rng_uniform(&rng) };
         double offset[2] = { 0.0, mel_rng_normal(&rng) };
-        const mel_adjustment truth = { 2, sharpness, offset };
+        const mel_adjustment truth = { .n_classes = 2, .sharpness = sharpness, .offset = offset };
         mel_adjustment found = { 0 };
         mel_error err = { 0 };
         for (size_t r = 0; r < ROWS; r++) {
             double q[2];
             p[2 * r + 1] = 1.0 / (1.0 + exp(2.0 * mel_rng_normal(&rng)));
             p[2 * r] = 1.0 - p[2 * r + 1];
-            mel_adjust(q, &truth, 1, p + 2 * r);
-            assert_close(mel_adjustment_undo(&truth, q[1]), p[2 * r + 1], 1e-9);
+            mel_adjust(q, &truth, 1, p + 2 * r, NULL);
+            assert_close(mel_adjustment_undo(&truth, 0, q[1]), p[2 * r + 1], 1e-9);
             label[r] = mel_rng_uniform(&rng) < q[1];
         }
         assert_ok(mel_adjustment_fit(&found, ROWS, 2, p, label, NULL, NULL, NULL, &err), &err);
