@@ -283,8 +283,10 @@ def large_store(gigabytes):
         good &= during(server, honest, "deleting a study", lambda: count(path, "SELECT count(*) FROM study WHERE id = ?", goes) == 0)
         for ending in ("csv", "jsonl", "sqlite"):
             exported = []
-            thread = threading.Thread(target=lambda ending=ending, exported=exported: exported.append(
-                server.researcher().request("GET", f"/api/admin/studies/{study}/export.{ending}")[0]))
+            patient = server.at("203.0.113.8", 900)
+            assert patient.post("/api/admin/login", {"token": server.token})[0] == 200
+            thread = threading.Thread(target=lambda ending=ending, exported=exported, patient=patient: exported.append(
+                patient.request("GET", f"/api/admin/studies/{study}/export.{ending}")[0]))
             thread.start()
             good &= during(server, honest, f"export.{ending}", lambda thread=thread: not thread.is_alive())
             good &= exported == [200]
