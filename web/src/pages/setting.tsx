@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { Mark } from '../charts/crowd';
 import { SettingCard, SettingTable, counted, type Names } from '../charts/settings';
 import { alarmWord, change, missedWord, whole } from '../lib/text';
-import type { Range, Result, Setting, Settings, Words } from '../lib/types';
+import type { Result, Setting, Settings, Words } from '../lib/types';
 import { nothingFound } from './headline';
 import { TodayForm, type SendToday } from './today';
 
@@ -99,13 +99,9 @@ function Whose({ result, settings }: { result: Result; settings: Settings }): JS
   );
 }
 
-const rangeWords = (r: Range): string =>
-  typeof r.low === 'number' && typeof r.high === 'number' ? `${whole(r.low)} to ${whole(r.high)}` : '';
-
 function Compared({ now, usual, names, people }: { now: Setting; usual: Setting; names: Names; people: string }): JSX.Element {
   const a = counted(usual);
   const b = counted(now);
-  const ranges = rangeWords(now.missed);
   return (
     <>
       <p class="compared" aria-live="polite">
@@ -125,16 +121,12 @@ function Compared({ now, usual, names, people }: { now: Setting; usual: Setting;
           </>
         )}
       </p>
-      <p class="note">
-        {(a.missed !== b.missed || a.alarms !== b.alarms) && (
-          <>
-            <span class="shade-sample" />
-            Shaded: the {people} who fare differently.
-          </>
-        )}
-        {ranges &&
-          ` Among other ${people} like those it was measured on: ${ranges} ${names.missed(2)} and ${rangeWords(now.false_alarms)} ${names.alarms(2)} (95%).`}
-      </p>
+      {(a.missed !== b.missed || a.alarms !== b.alarms) && (
+        <p class="note">
+          <span class="shade-sample" />
+          Shaded: the {people} who fare differently.
+        </p>
+      )}
     </>
   );
 }
