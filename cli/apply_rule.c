@@ -33,7 +33,7 @@ bool cli_apply_asks_more(const cli_apply_args *args)
     return args->named != NULL || args->space.evidence != MEL_BY_LABELS || args->rule != MEL_RULE_BEST ||
            args->use_group > 0 || args->at_most.n > 0 || args->at_least.n > 0 || args->class_prior != NULL ||
            args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0 ||
-           args->row_costs.n > 0 || args->average || args->scores != NULL || args->space.count_scores;
+           args->row_costs.n > 0 || args->average;
 }
 
 /* --- limits ------------------------------------------------------------------------------------- */
@@ -180,53 +180,6 @@ static mel_status name_costs(cli_applied_rule *a, const cli_apply_args *args, me
     return status;
 }
 
-/* What looks at single rows cannot go by their numbers. */
-static mel_status check_scores(const cli_apply_args *args, mel_error *err)
-{
-    const mel_problem_options *space = &args->space;
-    const char *option = args->scores != NULL ? "--scores" : "--count-scores";
-    const struct {
-        bool given;
-        const char *name;
-    } others[] = { { args->scores != NULL &&
-                         (mel_problem_inputs(space) != 0 || space->labels != NULL || space->groups != NULL),
-                     "--data, --probs, --labels and --groups" },
-                   { args->scores != NULL && args->space.count_scores, "--count-scores" },
-                   { args->space.count_scores && space->probs == NULL, "anything but --probs and --labels" },
-                   { args->row_costs.n > 0, "--row-cost" },
-                   { args->class_prior_from != NULL, "--class-prior-from" },
-                   { args->rule == MEL_RULE_HASH, "--rule hash" },
-                   { args->use_group == CLI_GROUP_JOINT, "--use-group joint" } };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i].given)
-            return cli_fail(err, MEL_EINVAL, "%s and %s exclude each other: %s", option, others[i].name,
-                            i < 3 ? "scores are in a file, or rows are" : "it needs the rows themselves");
-    return MEL_OK;
-}
-
-/* Rows by score: of a file, or counted file by file, each rank some of them. */
-static mel_status make_counted(cli_applied_rule *a, const cli_apply_args *args, bool needs_groups,
-                               cli_run *run, mel_error *err)
-{
-    mel_score_counts *counts = NULL;
-    mel_problem_options space = args->space;
-    space.resources = cli_resources(run);
-    if (a->metric != NULL)
-        cli_follow_metric(&space.dataset.naming, a->metric);
-    mel_status status = check_scores(args, err);
-    if (status == MEL_OK)
-        status = args->scores != NULL ? mel_score_counts_load(&counts, args->scores, err)
-                                      : mel_score_counts_of_files(&counts, &space, err);
-    if (status == MEL_OK)
-        status = mel_problem_of_scores(&a->problem, counts, err);
-    mel_score_counts_free(counts);
-    if (status == MEL_OK && needs_groups && a->problem->n_groups < 2)
-        status = cli_fail(err, MEL_EINVAL, "this is about groups, and the scores are not by group");
-    if (status == MEL_OK && a->metric != NULL)
-        status = match_metric(a, args, run, err);
-    return status;
-}
-
 /* Labels, groups and weights of the rows that are here. */
 static void take_own(cli_applied_rule *a)
 {
@@ -256,8 +209,6 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
         return status;
     if (space.smooth)
         return cli_fail(err, MEL_EINVAL, "--smooth goes with --evidence labels and metrics of (TP, TN)");
-    if (args->scores != NULL || args->space.count_scores)
-        return make_counted(a, args, want.needs_groups, run, err);
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
     space.numbers = cli_cost_columns(&args->row_costs);

@@ -22,7 +22,6 @@ typedef struct {
     uint64_t folds;
     mel_text_list row_costs;
     bool average;
-    const char *scores; /* of melicit moments, instead of rows */
 } cli_apply_args;
 
 /* What was found; cleared in one place. */

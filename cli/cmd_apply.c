@@ -85,7 +85,7 @@ static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run 
 /* Points and faces without steps are about the labels. */
 static void settle_evidence(cli_apply_args *args, cli_run *run)
 {
-    const bool rows = (mel_problem_inputs(&args->space) & MEL_OF_ROWS) != 0 || args->scores != NULL,
+    const bool rows = (mel_problem_inputs(&args->space) & MEL_OF_ROWS) != 0,
                calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
     if (!calibrated || (rows && args->point == NULL && !args->space.smooth))
         return;
@@ -98,7 +98,7 @@ static void settle_evidence(cli_apply_args *args, cli_run *run)
 static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, mel_error *err)
 {
     cli_apply_args args = *given;
-    const bool rows = (mel_problem_inputs(&args.space) & MEL_OF_ROWS) != 0 || args.scores != NULL;
+    const bool rows = (mel_problem_inputs(&args.space) & MEL_OF_ROWS) != 0;
     mel_status status = MEL_OK;
     settle_evidence(&args, run);
     a->asked.delta = args.delta;
@@ -173,8 +173,6 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
 {
     if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) != 1)
         return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json, --named NAME and --point A,B,..");
-    if (args->scores != NULL && args->point != NULL)
-        return cli_fail(err, MEL_EINVAL, "--point goes with rows or a population, not with --scores");
     if (args->space.radius_method != 0)
         return cli_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
@@ -332,12 +330,6 @@ static const cli_option own_options[] = {
       .help =
           "cross-validation: what the rule is worth on other rows, by rules that are found on N - 1 parts of "
           "the rows and measured on the last" },
-    { .name = "scores",
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_apply_args, scores),
-      .help = "two classes: instead of rows, how many of them have which score, as `melicit moments --probs` "
-              "and `melicit merge` count them" },
     { .name = "point",
       .argument = "A,B,..",
       .kind = CLI_TEXT,
@@ -404,8 +396,7 @@ static const cli_apply_args defaults = { .space = { .struct_size = sizeof(mel_pr
 static unsigned inputs(const void *arguments)
 {
     const cli_apply_args *given = arguments;
-    const unsigned space =
-        mel_problem_inputs(&given->space) | (given->scores != NULL ? (unsigned)MEL_OF_PROBS : 0);
+    const unsigned space = mel_problem_inputs(&given->space);
     return space != 0 && given->point != NULL ? space | CLI_OF_POINT : space;
 }
 

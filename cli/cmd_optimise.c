@@ -3,7 +3,6 @@
 #include "data/shared.h"
 #include "files.h"
 #include "optimise/shared.h"
-#include "optimise_passes.h"
 #include "optimise_work.h"
 #include "output.h"
 #include "progress.h"
@@ -27,7 +26,6 @@ static void work_clear(work *w)
     free(w->cross_fitted);
     free(w->entry);
     mel_weighted_free(w->classifier);
-    mel_passes_free(w->passes);
     mel_optimise_clear(&w->found);
     mel_judge_command_end(w->judge);
     mel_measure_free(w->measure);
@@ -312,12 +310,9 @@ static void note_stop(work *w, cli_run *run)
 static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
     w->opt.epsilon = w->epsilon[w->chosen % w->n_epsilon];
-    w->opt.checkpoint = args->checkpoint;
     const double begun = mel_clock(), waited = cli_ranks_waited();
     mel_status status = find(w, args, run, err);
-    if (status == MEL_OK && w->passes != NULL)
-        status = cli_passes_store(w->passes, args->iterate, err);
-    if (status != MEL_OK || w->found.end == MEL_OPTIMISE_WAITS)
+    if (status != MEL_OK)
         return status;
     if (run->verbose)
         cli_note(run, "%lu iterations in %.3f s, of which %.3f s in exchanges with other ranks",
@@ -328,8 +323,6 @@ static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, me
         note_stop(w, run);
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, w->classifier, err);
-    if (status == MEL_OK && args->checkpoint != NULL && mel_team_leads() && w->found.end <= MEL_OPTIMISE_FLAT)
-        (void)unlink(args->checkpoint);
     if (status == MEL_OK)
         status = say_end(w, args, err);
     if (status == MEL_OK)
@@ -372,16 +365,11 @@ static mel_status optimise(work *w, const cli_optimise_args *args, cli_run *run,
         status = make_bases(w, args, run, err);
     if (status == MEL_OK)
         status = make_metric(w, args, run, err);
-    if (status == MEL_OK && args->iterate != NULL)
-        status = cli_passes_open(&w->passes, args, &w->rows, err);
-    w->opt.passes = w->passes;
     if (status == MEL_OK)
         status = choose(w, err);
     if (status == MEL_OK)
         status = solve(w, args, run, err);
-    if (status == MEL_OK && w->found.end == MEL_OPTIMISE_WAITS)
-        cli_passes_report(run, w->passes, args, &w->found);
-    else if (status == MEL_OK)
+    if (status == MEL_OK)
         cli_optimise_report(run, w, args);
     return status;
 }
@@ -410,11 +398,6 @@ static const cli_example examples[] = {
       "melicit optimise --data breast_cancer_original --validation breast_cancer_original --oracle "
       "sim:g-mean --noise "
       "flip:0.05 --session compared.jsonl --out compared.json" },
-    { "a first iterate, where no process sees all training rows: it says what to do next",
-      "printf 'p\\n0.1\\n0.4\\n0.6\\n0.8\\n' > vp.csv && printf 'label\\nno\\nyes\\nno\\nyes\\n' > vy.csv && "
-      "melicit "
-      "optimise --iterate run.json --validation-probs vp.csv --validation-labels vy.csv --metric g-mean "
-      "--iterations 2 --out best.json" },
     { 0 },
 };
 const cli_command cli_optimise = {

@@ -154,8 +154,6 @@ static mel_status read_all(cli_ranking *r, const rank_args *args, cli_run *run, 
         status = load(&metric, r, args, run, err);
     if (status == MEL_OK)
         status = cli_contenders_read(&r->who, metric, &given, &reader.options, run, err);
-    if (status == MEL_OK && given.moments.n > 0)
-        cli_contenders_compare_rows(&r->who, run);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, &args->reading, run, err);
     if (status == MEL_OK)
@@ -206,7 +204,6 @@ static const cli_option contender_options[] = {
           "recall, specificity, precision, ... (two classes), after classes (right decisions) or "
           "true>predicted, group: before them; or NPY with one row each. Counts, or a column n, say how many "
           "rows were tested" },
-    CLI_MOMENTS_OPTION,
     CLI_PREVALENCE_OPTION(cli_contender_args, prevalence),
     { 0 }
 };

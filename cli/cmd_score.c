@@ -339,7 +339,6 @@ static const cli_option own_options[] = {
       .help = "classifiers by their statistics: CSV with a name column and columns called tp, tn, fp, fn "
               "(shares or counts), recall, specificity, precision, ... (two classes), after classes (right "
               "decisions) or true>predicted, group: before them; or NPY with one row each" },
-    CLI_MOMENTS_OPTION,
     CLI_PREVALENCE_OPTION(cli_contender_args, prevalence),
     { 0 }
 };

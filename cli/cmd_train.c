@@ -21,7 +21,7 @@ typedef struct {
     uint64_t max_iterations;
     int solver, calibrate;
     bool joint;
-    const char *warm, *checkpoint, *out;
+    const char *warm, *out;
 } train_args;
 
 /* Everything that one training run holds; cleared in one place. */
@@ -54,11 +54,6 @@ static mel_status check_args(const cli_run *run, const train_args *args, mel_err
         return cli_fail(err, MEL_EINVAL, "--joint learns groups and classes together: give --group COLUMN");
     if (args->warm != NULL && strcmp(args->warm, "-") == 0 && strcmp(args->dataset.data, "-") == 0)
         return cli_fail(err, MEL_EINVAL, "--warm - and --data - both need standard input");
-    if (args->checkpoint != NULL) {
-        const mel_status status = cli_out_check(args->checkpoint, err);
-        if (status != MEL_OK)
-            return status;
-    }
     if (args->out == NULL)
         return MEL_OK;
     if (strcmp(args->out, "-") == 0 && run->json)
@@ -148,7 +143,6 @@ static mel_status fit(training *t, const cli_run *run, const train_args *args, m
     options.solver = (mel_solver)args->solver;
     options.warm = t->warm;
     options.shards = &train->shards;
-    options.checkpoint = args->checkpoint;
     options.threads = run->threads;
     options.progress = run->progress;
     mel_status status = mel_model_fit(&t->model, &t->fit, &train->x.view, train->y, labels->n_classes,
@@ -222,8 +216,6 @@ static mel_status run_train(cli_run *run, const void *arguments, mel_error *err)
         status = measure(&t, run, err);
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, t.model, err);
-    if (status == MEL_OK && args->checkpoint != NULL && mel_team_leads())
-        (void)unlink(args->checkpoint);
     if (status == MEL_OK)
         report(run, &t, args);
     training_clear(&t);
@@ -255,9 +247,6 @@ static const cli_option fit_options[] = {
     CLI_ROW(train_args, "warm", INPUT, warm, .argument = "MODEL.json",
             .help =
                 "start from the coefficients of this model, which must have the same features and classes"),
-    CLI_ROW(train_args, "checkpoint", OUTPUT, checkpoint, .argument = "FILE",
-            .help = "save the state of the fit here after each pass over the rows: after a kill the same "
-                    "command continues from there; removed when the model is stored"),
     { 0 }
 };
 static const cli_option out_options[] = {

@@ -108,8 +108,7 @@ extern const cli_command *const cli_commands[];
 const cli_command *cli_find_command(const char *name);
 
 extern const cli_command cli_elicit, cli_serve, cli_study, cli_space_verb, cli_metric, cli_score, cli_rank,
-    cli_apply, cli_optimise, cli_report, cli_train, cli_predict, cli_moments, cli_merge, cli_help,
-    cli_version;
+    cli_apply, cli_optimise, cli_report, cli_train, cli_predict, cli_help, cli_version;
 
 /* Fills in the options of elicit that the library's table has; before anything is parsed or printed. */
 void cli_elicit_fill(void);

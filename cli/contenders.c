@@ -173,116 +173,6 @@ static mel_status read_pool(cli_contenders *c, const cli_contender_args *args, c
     return status;
 }
 
-/* --- moments ------------------------------------------------------------------------------------ */
-
-/* Classes and groups of the first file, unless the metric says them. */
-static mel_status settle_names(cli_contenders *c, const mel_decided *d, mel_error *err)
-{
-    const bool grouped = c->layout.n_groups > 1;
-    if (c->metric == NULL)
-        c->layout =
-            (mel_layout){ MEL_CONFUSION, d->n_classes == 2 ? MEL_BINARY : MEL_OFFDIAGONAL, d->n_classes, 0 };
-    c->k = c->layout.n_classes;
-    c->m = grouped ? c->layout.n_groups : d->n_groups > 0 ? d->n_groups : 1;
-    c->own_class =
-        mel_names_copy(c->k, c->metric != NULL ? mel_metric_class_names(c->metric) : d->class_name, 0);
-    c->own_group = mel_names_copy(c->m,
-                                  grouped           ? mel_metric_group_names(c->metric)
-                                  : d->n_groups > 0 ? d->group_name
-                                                    : NULL,
-                                  1);
-    c->class_name = (const char *const *)c->own_class;
-    c->group_name = (const char *const *)c->own_group;
-    return c->own_class != NULL && c->own_group != NULL ? MEL_OK : mel_fail_memory(err, "names");
-}
-
-/* Decisions in the order of the names that are settled. */
-static mel_status place_decisions(double *counts, const cli_contenders *c, const mel_decided *d,
-                                  mel_error *err)
-{
-    const size_t k = c->k, m = d->n_groups > 0 ? d->n_groups : 1, both = k > c->m ? k : c->m;
-    size_t *class_at = cli_alloc_zero(both, sizeof *class_at),
-           *group_at = cli_alloc_zero(both, sizeof *group_at);
-    mel_status status = MEL_OK;
-    if (d->n_decisions > d->n_classes)
-        status = cli_fail(err, MEL_EINVAL, "cases are referred, which confusion matrices do not have");
-    else if (d->n_classes != k || !mel_name_places(class_at, k, d->class_name, c->class_name))
-        status =
-            cli_fail(err, MEL_EDATA, "decisions between %s, expected %s",
-                     mel_name_list(d->n_classes, d->class_name).text, mel_name_list(k, c->class_name).text);
-    else if (m != c->m || (m > 1 && !mel_name_places(group_at, m, d->group_name, c->group_name)))
-        status = cli_fail(err, MEL_EDATA, "decisions about %s, expected those about %s",
-                          d->n_groups > 0 ? mel_name_list(m, d->group_name).text : "rows without groups",
-                          c->m > 1 ? mel_name_list(c->m, c->group_name).text : "rows without groups");
-    for (size_t g = 0; g < m && status == MEL_OK; g++)
-        for (size_t i = 0; i < k; i++)
-            for (size_t j = 0; j < k; j++)
-                counts[(group_at[g] * k + class_at[i]) * k + class_at[j]] = d->by_labels[(g * k + i) * k + j];
-    free(class_at);
-    free(group_at);
-    return status;
-}
-
-static mel_status add_moments(cli_contenders *c, size_t i, size_t n, const char *path, mel_error *err)
-{
-    mel_moments *moments = NULL;
-    mel_decided d = { 0 };
-    mel_status status = mel_moments_load(&moments, path, err);
-    if (status != MEL_OK)
-        return status;
-    status = mel_decided_of(&d, moments, err);
-    if (status == MEL_OK && i == 0) {
-        status = settle_names(c, &d, err);
-        c->n = n;
-        c->counts = c->pool.matrix = cli_alloc_zero(n * c->m * c->k * c->k, sizeof *c->counts);
-        c->rows = c->pool.rows = cli_alloc_zero(n, sizeof *c->rows);
-        c->statistics = c->pool.value =
-            cli_alloc_zero(n * mel_layout_size(&c->layout), sizeof *c->statistics);
-        c->name = c->pool.name = cli_alloc_zero(n, sizeof *c->name);
-        c->pool.n = n;
-    }
-    if (status == MEL_OK) {
-        c->rows[i] = (double)mel_moments_rows(moments);
-        c->name[i] = cli_format("%s", path);
-        status = place_decisions(c->counts + i * c->m * c->k * c->k, c, &d, err);
-    }
-    if (status == MEL_OK)
-        status = find_statistics(c, i, err);
-    mel_decided_clear(&d);
-    mel_moments_free(moments);
-    return status == MEL_OK ? status : cli_fail_in(err, status, path);
-}
-
-static mel_status read_moments(cli_contenders *c, const mel_text_list *files, mel_error *err)
-{
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < files->n && status == MEL_OK; i++)
-        status = add_moments(c, i, files->n, files->item[i], err);
-    return status;
-}
-
-/* Rows of one class of one group; cell: its first entry. */
-static double rows_of_class(const cli_contenders *c, size_t i, size_t cell)
-{
-    double rows = 0.0;
-    for (size_t j = 0; j < c->k; j++)
-        rows += c->counts[i * c->m * c->k * c->k + cell + j];
-    return rows;
-}
-
-void cli_contenders_compare_rows(const cli_contenders *c, const cli_run *run)
-{
-    for (size_t i = 1; i < c->n; i++)
-        for (size_t cell = 0; cell < c->m * c->k * c->k; cell += c->k) {
-            const double first = rows_of_class(c, 0, cell), mine = rows_of_class(c, i, cell);
-            if (fabs(first - mine) < 0.5) /* mixtures round */
-                continue;
-            cli_warn(run, "%s and %s are not about the same rows: class \"%s\" has %.0f and %.0f", c->name[0],
-                     c->name[i], c->class_name[cell / c->k % c->k], first, mine);
-            break;
-        }
-}
-
 /* --- both --------------------------------------------------------------------------------------- */
 
 static mel_status check_args(const cli_contender_args *args, const cli_run *run, mel_error *err)
@@ -291,11 +181,9 @@ static mel_status check_args(const cli_contender_args *args, const cli_run *run,
     const bool predictions = rows->predictions.n > 0, pair = rows->labels != NULL && predictions;
     if (run->n_operands > 0 && !predictions)
         return cli_fail(err, MEL_EINVAL, "%s: files of predictions follow --predictions", run->operand[0]);
-    const bool moments = args->moments.n > 0;
-    if ((args->pool != NULL) + pair + moments != 1 || (!pair && (rows->labels != NULL || predictions)))
+    if ((args->pool != NULL) == pair || (!pair && (rows->labels != NULL || predictions)))
         return cli_fail(err, MEL_EINVAL,
-                        "give either --%s FILE or both of --labels FILE and --predictions FILE, or --moments "
-                        "FILE",
+                        "give either --%s FILE or both of --labels FILE and --predictions FILE",
                         args->pool_option);
     const mel_naming *naming = &rows->naming;
     const char *stray = pair                       ? NULL
@@ -323,8 +211,6 @@ mel_status cli_contenders_read(cli_contenders *out, mel_metric *metric, const cl
         out->layout = *mel_metric_layout(metric);
     if (args->pool != NULL)
         return read_pool(out, args, read, err);
-    if (args->moments.n > 0)
-        return read_moments(out, &args->moments, err);
     status = cli_predictions_read(&out->predictions, &out->metric, args->metric, &args->rows, read, run, err);
     return status == MEL_OK ? count_predictions(out, err) : status;
 }

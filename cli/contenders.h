@@ -12,8 +12,8 @@ typedef struct {
     const char *metric; /* a file, or NULL */
     const char *pool;   /* --statistics or --pool */
     const char *pool_option;
-    mel_text_list named, moments; /* moments: files of decisions, one classifier each */
-    double prevalence;            /* NaN: not given */
+    mel_text_list named;
+    double prevalence; /* NaN: not given */
     cli_prediction_args rows;
 } cli_contender_args;
 
@@ -32,14 +32,6 @@ typedef struct {
     char **own_class, **own_group;
 } cli_contenders;
 
-#define CLI_MOMENTS_OPTION                                                                                   \
-    {                                                                                                        \
-        .name = "moments", .argument = "FILE", .kind = CLI_LIST,                                             \
-        .at = offsetof(cli_contender_args, moments),                                                         \
-        .help = "instead: what a classifier decides about rows that no process sees all of, as `melicit "    \
-                "moments --classifier` and `melicit merge` add it up; once for each classifier"              \
-    }
-
 #define CLI_NAMED_OPTION(what)                                                                               \
     {                                                                                                        \
         .name = "named", .argument = "NAME", .kind = CLI_LIST, .at = offsetof(cli_contender_args, named),    \
@@ -54,8 +46,6 @@ typedef struct {
 mel_status cli_contenders_read(cli_contenders *out, mel_metric *metric, const cli_contender_args *args,
                                const mel_read_options *read, cli_run *run, mel_error *err);
 void cli_contenders_clear(cli_contenders *c);
-/* Warns where counts of classifiers cannot be of the same rows: a class of a group has more for one. */
-void cli_contenders_compare_rows(const cli_contenders *c, const cli_run *run);
 /* All groups of classifier i in one matrix of k x k. */
 void cli_contender_together(double *matrix, const cli_contenders *c, size_t i);
 /* Whether every entry of these is known. */

@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = { &cli_elicit,  &cli_serve, &cli_study,   &cli_space_verb,
-                                            &cli_metric,  &cli_score, &cli_rank,    &cli_apply,
-                                            &cli_report,  &cli_train, &cli_predict, &cli_optimise,
-                                            &cli_moments, &cli_merge, &cli_help,    NULL };
+const cli_command *const cli_commands[] = { &cli_elicit, &cli_serve, &cli_study,   &cli_space_verb,
+                                            &cli_metric, &cli_score, &cli_rank,    &cli_apply,
+                                            &cli_report, &cli_train, &cli_predict, &cli_optimise,
+                                            &cli_help,   NULL };
+
+#define MANY_FILES                                                                                           \
+    "a pattern such as 'part-*.npy' reads all files, several ranks read them together (docs/scale.md)"
 
 /* Verbs of older versions, and what does their work now. */
 static const struct {
@@ -22,6 +25,8 @@ static const struct {
 } removed[] = { { "page", "`melicit serve --questions` shows the questions of a program" },
                 { "corrupt",
                   "noisy labels for experiments are a few lines of NumPy (repro/blackbox_figures.py)" },
+                { "moments", MANY_FILES },
+                { "merge", MANY_FILES },
                 { "version", "`melicit --version` prints it" },
                 { 0 } };
 

@@ -1,7 +1,6 @@
 /* The options of melicit optimise, and whether they go together. */
 #include "optimise_args.h"
 #include "files.h"
-#include "optimise_passes.h"
 #include "output.h"
 
 #include <math.h>
@@ -36,8 +35,6 @@ static mel_status check_method(const cli_optimise_args *args, mel_error *err)
             err, MEL_EINVAL,
             "--method plug-in goes on until nothing is better, at most --rounds times, and takes the "
             "best: no --iterations, --step, --take");
-    if (args->method != CLI_METHOD_FW && args->checkpoint != NULL)
-        return cli_fail(err, MEL_EINVAL, "--checkpoint goes with --method fw-eg");
     if (args->method == CLI_METHOD_PI && (args->iterations > 0 || args->step != 0))
         return cli_fail(err, MEL_EINVAL, "--method pi-ew takes one full step: no --iterations, no --step");
     return plug_in || args->rounds == UINT64_MAX
@@ -113,8 +110,6 @@ static mel_status check_comparing(const cli_optimise_args *args, mel_error *err)
                  { "epsilon", args->epsilon.n > 0 },
                  { "known", args->known },
                  { "iterations", args->iterations > 0 },
-                 { "checkpoint", args->checkpoint != NULL },
-                 { "iterate", args->iterate != NULL },
                  { "method", args->method != 0 },
                  { "step", args->step != 0 },
                  { "weights", args->weights != 0 },
@@ -147,9 +142,7 @@ mel_status cli_optimise_check(const cli_run *run, const cli_optimise_args *args,
     mel_status status = check_metric(run, args, err);
     if (status == MEL_OK)
         status = check_comparing(args, err);
-    if (status == MEL_OK)
-        status = cli_optimise_check_passes(args, err);
-    const bool train = args->compare.oracle == NULL && args->iterate == NULL;
+    const bool train = args->compare.oracle == NULL;
     return status == MEL_OK ? check_files(&args->files, train, err) : status;
 }
 
@@ -365,23 +358,6 @@ static const cli_option own_options[] = {
       .high = 1e6,
       .above_low = true,
       .help = "seconds that a program has for one value; 60 unless given" },
-    { .name = "checkpoint",
-      .argument = "FILE",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(cli_optimise_args, checkpoint),
-      .help = "save the state of the run here after each iteration: after a kill the same command continues "
-              "from there; removed when the run has ended" },
-    { .name = "iterate",
-      .argument = "FILE",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(cli_optimise_args, iterate),
-      .help = "instead of training rows, where no process sees them all: the sums over them so far, and the "
-              "rule at which they are needed next; `melicit moments --iterate` takes them, file by file" },
-    { .name = "moments",
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_optimise_args, moments),
-      .help = "--iterate: the sums that it wanted, over all files, as `melicit merge` added them up" },
     { .name = "out",
       .argument = "CLASSIFIER.json",
       .kind = CLI_OUTPUT,

@@ -8,7 +8,7 @@ enum { CLI_METHOD_FW, CLI_METHOD_PI, CLI_METHOD_PLUG_IN };
 typedef struct {
     cli_optimise_files files;
     cli_compare_args compare; /* its out is `out` */
-    const char *metric, *entries, *out, *checkpoint, *iterate, *moments;
+    const char *metric, *entries, *out;
     mel_text_list basis, epsilon;
     int method, step, weights, probes, scale, rule, take;
     bool known, labels_only;

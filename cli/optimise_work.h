@@ -20,7 +20,6 @@ typedef struct {
     mel_measure *measure;
     mel_judge_command *judge;
     mel_black_box box;
-    mel_passes *passes; /* --iterate; NULL: training rows are read */
     mel_optimise_options opt;
     mel_optimise_result found;
     mel_weighted *classifier;

@@ -242,7 +242,13 @@ static const char *slot_name(const void *user, size_t i)
 /* Options of earlier versions. */
 static const struct {
     const char *name, *instead;
-} removed[] = { { "memory", "NPY files are mapped, and the kernel's page cache does the rest" }, { 0 } };
+} removed[] = { { "memory", "NPY files are mapped, and the kernel's page cache does the rest" },
+                { "scores", "give rows: --probs and --labels, also with patterns" },
+                { "count-scores", "patterns of --probs and --labels are read into one list of rows" },
+                { "moments", "give rows: --probs or --predictions with --labels, also with patterns" },
+                { "iterate", "give training rows, also with patterns and as several ranks (docs/scale.md)" },
+                { "checkpoint", "a run begins anew; several ranks make it shorter (docs/scale.md)" },
+                { 0 } };
 
 /* The word that getopt_long did not take: unknown, or the beginning of several names. */
 static mel_status refuse_option(const slot *slots, size_t n, const char *verb, const char *word,

@@ -144,11 +144,6 @@ const cli_option cli_space_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(mel_problem_options, dataset.naming.rename),
       .help = "what to call classes, one by one, e.g. no=healthy,yes=cancer" },
-    { .name = "count-scores",
-      .kind = CLI_FLAG,
-      .at = offsetof(mel_problem_options, count_scores),
-      .help = "two classes: rows are counted by score, group and class, file by file of a pattern and by "
-              "several ranks, and not held; thresholds are found to a millionth" },
     { .name = "smooth",
       .kind = CLI_FLAG,
       .at = offsetof(mel_problem_options, smooth),

@@ -145,7 +145,7 @@ set(MEL_SYSTEM_TESTS_TOGETHER
     "files: test_corrections test_make test_report test_site test_thesis_map"
     "rules: test_certainty test_classifiers test_data test_rank test_space_classes"
     "inputs: test_named_numpy test_pools"
-    "words: test_apply_words test_column_names test_metric test_moments test_optimise_failures test_optimise_ways test_refuse_classes test_serve_questions test_shards"
+    "words: test_apply_words test_column_names test_metric test_optimise_failures test_optimise_ways test_refuse_classes test_serve_questions test_shards"
     "sklearn: test_measures_sklearn test_named_sklearn test_rank_sklearn")
 if(MEL_TESTS)
     file(GLOB scripts CONFIGURE_DEPENDS tests/system/test_*.py)

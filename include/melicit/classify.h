@@ -192,27 +192,6 @@ MEL_API mel_status mel_classifier_decide(uint32_t *prediction, const mel_classif
                                          const double *probability, const uint32_t *group, uint64_t seed,
                                          mel_error *err);
 
-/* --- what it decides, where no process sees all rows ------------------------------------------------- */
-
-/* Sums of what a classifier decides about the rows of one file, for mel_moments_merge: by group, true class
- * and decision, how many rows there are, and how many the probabilities expect. Mixtures count by their
- * shares. rows: n_rows of n_classes probabilities with labels, in the order of the classifier's classes, and
- * groups that have names where there are any: those that it looks at are found by these. file: what the rows
- * are called, each once. */
-MEL_API mel_status mel_classifier_moments(mel_moments **out, const mel_classifier *at,
-                                          const mel_rule_rows *rows, const char *file, mel_error *err);
-/* The sums over all files, added in the order of their names. */
-typedef struct {
-    size_t n_classes, n_decisions;                     /* one more than classes: the case is referred */
-    size_t n_groups;                                   /* 0: none */
-    const char *const *class_name, *const *group_name; /* lent by the moments; groups in the order of bytes */
-    double *by_labels; /* groups (at least one) x classes x decisions; owns all memory */
-    double *by_model;
-} mel_decided;
-/* MEL_EDATA for moments of another kind. */
-MEL_API mel_status mel_decided_of(mel_decided *out, const mel_moments *moments, mel_error *err);
-MEL_API void mel_decided_clear(mel_decided *decided);
-
 /* Classifier files (docs/formats.md). Refusals (MEL_EDATA) say the place,
  * and load says the file. "-" is standard input or output. */
 MEL_API mel_status mel_classifier_load(mel_classifier **out, const char *path, mel_error *err);

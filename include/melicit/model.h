@@ -36,10 +36,6 @@ typedef struct {
      * others. Where ranks have rows of their own files, features are of these, labels and weights of all.
      * NULL or none: all rows are of one. */
     const mel_shards *shards;
-    /* A file for the sums of each evaluation: a call with the same rows and options goes on where this one
-     * was, to the same bits, and a file of another fit is refused (MEL_ECONFLICT). It stays when the fit has
-     * ended. NULL: none. */
-    const char *checkpoint;
 } mel_fit_options;
 MEL_API void mel_fit_options_init(mel_fit_options *opt);
 
@@ -58,27 +54,6 @@ MEL_API mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const 
                                  const mel_fit_options *opt, mel_error *err);
 MEL_API void mel_model_free(mel_model *model);
 
-/* Training where no process sees all rows: sums over the rows of a file at a model, from any number of
- * processes, are merged, and a Newton step on all of them gives the next model. Merged in any order they have
- * the same bits: they are kept file by file, and added up in the order of the files' names. */
-typedef struct mel_moments mel_moments;
-/* Log-loss, gradient and Hessian of the rows of one file. at: a model without calibration; y: codes of its
- * classes. */
-MEL_API mel_status mel_moments_take(mel_moments **out, const mel_model *at, const char *file,
-                                    const mel_features *x, const uint32_t *y, const double *weight,
-                                    int threads, mel_error *err);
-/* The files of both. MEL_EDATA when they are at different models, or a file is in both. */
-MEL_API mel_status mel_moments_merge(mel_moments **out, const mel_moments *a, const mel_moments *b,
-                                     mel_error *err);
-MEL_API void mel_moments_free(mel_moments *moments);
-MEL_API size_t mel_moments_files(const mel_moments *moments);
-MEL_API size_t mel_moments_rows(const mel_moments *moments);
-MEL_API mel_status mel_moments_save(const mel_moments *moments, const char *path, mel_error *err);
-MEL_API mel_status mel_moments_load(mel_moments **out, const char *path, mel_error *err);
-/* One whole Newton step from the model at which the moments were taken, by the options' l2 and tolerance.
- * report: value, log-loss and gradient before the step; MEL_FIT_CONVERGED when there was no need for one. */
-MEL_API mel_status mel_model_step(mel_model *model, mel_fit_report *report, const mel_moments *moments,
-                                  const mel_fit_options *opt, mel_error *err);
 MEL_API size_t mel_model_classes(const mel_model *model);
 /* Names that travel with the coefficients; copied. Without them the classes are "0", "1", ... */
 MEL_API mel_status mel_model_set_classes(mel_model *model, const char *const *names, mel_error *err);

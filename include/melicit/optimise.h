@@ -75,11 +75,6 @@ typedef enum {
     MEL_SCALE_ROWS = 1   /* by the number of rows, as in the thesis */
 } mel_weight_scale;
 
-/* Runs where no process sees all training rows: sums over them at the rules that a run came to, taken
- * elsewhere, and the rule at which they are wanted next. Of one basis function, 1 everywhere, and fixed
- * probes. */
-typedef struct mel_passes mel_passes;
-
 typedef struct {
     size_t struct_size;
     uint32_t iterations;    /* 50; 1 without starting point is PI-EW */
@@ -104,17 +99,9 @@ typedef struct {
     /* Called after each iteration (t = 0: the start); may be NULL. alpha: n_basis x k x k. */
     void (*trace)(void *user, uint32_t t, double value, double gap, const double *alpha);
     void *trace_user;
-    /* A file for where the run is, replaced after each iteration: a call with the same rows and options goes
-     * on from there, and a file of another run is refused (MEL_ECONFLICT). It stays when the run has ended.
-     * NULL: none. */
-    const char *checkpoint;
     /* Training rows of several files (mel_read_options): sums are taken file by file and added in their
      * order. NULL: of one. */
     const mel_shards *shards;
-    /* Instead of training rows: mel_optimise goes on from the sums that are there, and ends with
-     * MEL_OPTIMISE_WAITS where it needs others. The result has the bits of a run on the rows of the same
-     * files. NULL: rows. */
-    mel_passes *passes;
 } mel_optimise_options;
 MEL_API void mel_optimise_options_init(mel_optimise_options *opt);
 
@@ -122,8 +109,7 @@ typedef enum {
     MEL_OPTIMISE_DONE = 0,
     MEL_OPTIMISE_FLAT = 1,    /* no probe changes the value: there is nothing to follow */
     MEL_OPTIMISE_STOPPED = 2, /* as progress wished */
-    MEL_OPTIMISE_FAILED = 3,  /* the metric failed: `failure` says how */
-    MEL_OPTIMISE_WAITS = 4    /* for sums at the rule of opt->passes: there is no classifier yet */
+    MEL_OPTIMISE_FAILED = 3   /* the metric failed: `failure` says how */
 } mel_optimise_end;
 
 typedef struct {
@@ -143,29 +129,12 @@ typedef struct {
     mel_error failure;
 } mel_optimise_result;
 
-/* train is not read (NULL) where opt->passes is given.
- * MEL_OK whenever there is a classifier, also when the metric fails or the progress wishes to stop: see
+/* MEL_OK whenever there is a classifier, also when the metric fails or the progress wishes to stop: see
  * `end`. A failure of the first evaluation leaves nothing and is returned. */
 MEL_API mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_basis,
                                 const mel_weight_rows *train, const mel_weight_rows *validation,
                                 const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);
 MEL_API void mel_optimise_clear(mel_optimise_result *result);
-
-/* --- where no process sees all training rows ---------------------------------------------------- */
-
-/* Without sums. Names of the classes and what data files call them (NULL: the same) are copied. */
-MEL_API mel_status mel_passes_new(mel_passes **out, size_t n_classes, const char *const *class_name,
-                                  const char *const *label, mel_weight_shape shape, mel_error *err);
-MEL_API void mel_passes_free(mel_passes *passes);
-MEL_API mel_status mel_passes_save(const mel_passes *passes, const char *path, mel_error *err);
-MEL_API mel_status mel_passes_load(mel_passes **out, const char *path, mel_error *err);
-/* The sums that are wanted, over the training rows of one file: for mel_moments_merge. MEL_ESTATE: none are.
- */
-MEL_API mel_status mel_passes_take(mel_moments **out, const mel_passes *passes, const char *file,
-                                   const mel_weight_rows *rows, int threads, mel_error *err);
-/* The sums over all files, for the next call of mel_optimise. MEL_EDATA unless they were taken at the rule
- * that is wanted, of the same rows as before. A run that failed may be given its last sums again. */
-MEL_API mel_status mel_passes_add(mel_passes *passes, const mel_moments *moments, mel_error *err);
 
 /* --- the classifier ----------------------------------------------------------------------------- */
 

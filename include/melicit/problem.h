@@ -124,8 +124,6 @@ typedef struct {
     const char **held; /* memory of mel_problem_from_json; NULL: none */
     mel_text_list
         numbers; /* columns of numbers that come along with the rows: of the table, or of `labels` */
-    /* Rows of two classes are counted by score, file by file of a pattern, and not held: for planar faces. */
-    bool count_scores;
 } mel_problem_options;
 #define MEL_PROBLEM_DEFAULTS                                                                                 \
     {                                                                                                        \
@@ -196,34 +194,6 @@ typedef struct {
 MEL_API mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt,
                                     const mel_problem_want *want, mel_error *err);
 MEL_API void mel_problem_free(mel_problem *problem);
-
-/* Rows of two classes of which only the numbers by score, group and class are kept: all that thresholds need,
- * in memory that does not grow with the rows. Scores are counted in 2^20 cells of the same width. What is
- * said of a threshold is exact, and thresholds are found to a millionth. */
-typedef struct mel_score_counts mel_score_counts;
-typedef struct {
-    size_t n;
-    const double *probability; /* n x 2 */
-    const uint32_t *label;
-    const char *const *class_name; /* 2 */
-    size_t n_groups;               /* 0: none */
-    const uint32_t *group;
-    const char *const *group_name;
-} mel_counted_rows;
-/* file: what the rows are called, in merging. */
-MEL_API mel_status mel_score_counts_take(mel_score_counts **out, const mel_counted_rows *rows,
-                                         const char *file, mel_error *err);
-/* The rows of both, the same in any order. MEL_EDATA where they are of other classes, one of them is without
- * groups, or a file is in both. */
-MEL_API mel_status mel_score_counts_merge(mel_score_counts **out, const mel_score_counts *a,
-                                          const mel_score_counts *b, mel_error *err);
-MEL_API void mel_score_counts_free(mel_score_counts *counts);
-MEL_API size_t mel_score_counts_files(const mel_score_counts *counts);
-MEL_API size_t mel_score_counts_rows(const mel_score_counts *counts);
-MEL_API mel_status mel_score_counts_save(const mel_score_counts *counts, const char *path, mel_error *err);
-MEL_API mel_status mel_score_counts_load(mel_score_counts **out, const char *path, mel_error *err);
-/* A problem of rows alone, one for each score, group and class, with weight and count. */
-MEL_API mel_status mel_problem_of_scores(mel_problem **out, const mel_score_counts *counts, mel_error *err);
 
 /* What the statistics of questions and points are; lent. */
 MEL_API const mel_layout *mel_problem_layout(const mel_problem *problem);

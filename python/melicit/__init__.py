@@ -9,9 +9,8 @@ from .errors import MelicitError
 from .metric import Metric
 from .problem import Problem
 from .rule import Rule
-from .search import Iterate, Search
 from .session import Question, Session
-from .training import Decided, Model, Moments, Scores, moments, scores
+from .training import Model
 
 if TYPE_CHECKING:
     from . import plots
@@ -30,27 +29,20 @@ _LATER = {
     "plots": "",
 }
 __all__ = [
-    "Decided",
     "FrankWolfeClassifier",
-    "Iterate",
     "MelicitError",
     "Metric",
     "MetricClassifier",
     "Model",
-    "Moments",
     "PlugInClassifier",
     "Problem",
     "Question",
     "Rule",
-    "Scores",
-    "Search",
     "Session",
     "ask",
     "errors",
     "group_report",
-    "moments",
     "plots",
-    "scores",
 ]
 
 

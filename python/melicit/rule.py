@@ -204,27 +204,6 @@ class Rule:
 
         return pandas.Series(decided, index=index)
 
-    def moments(self, proba: ArrayLike, y: ArrayLike, part: str, groups: Optional[ArrayLike] = None) -> Any:
-        """As melicit.moments: what it decides about the rows of one part."""
-        from .training import Moments
-
-        table = self._rows(proba, groups)[0]
-        codes = _rows.codes(_rows.column(y, "y"), self.labels, "y")
-        rows = ffi.new("mel_rule_rows *")
-        rows.n_rows, rows.n_classes = len(table), len(self.classes)
-        rows.probability, rows.label = pointer(table), pointer(codes, "uint32_t")
-        kept = None
-        if groups is not None:
-            of = _rows.column(groups, "groups")
-            there = list(_rows.distinct(of))
-            kept = _rows.codes(of, there, "groups"), Texts([_rows.name_of(group) for group in there], "groups")
-            rows.n_groups, rows.group, rows.group_name = len(there), pointer(kept[0], "uint32_t"), kept[1].pointer
-        for what, n in (("y", codes.size), ("groups", kept[0].size if kept is not None else len(table))):
-            if n != len(table):
-                raise fail("EINVAL", f"{what}: {n} values for {len(table)} rows")
-        sums = made("mel_moments", lib.mel_moments_free, lib.mel_classifier_moments, self._handle, rows, text(part, "part"))
-        return Moments(sums)
-
     def __repr__(self) -> str:
         return f"<Rule for {_rows.listed(self.classes)}{' with groups' if self.groups else ''}, value {self.value:.6g}>"
 

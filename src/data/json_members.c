@@ -3,7 +3,6 @@
 
 #include "data/quote.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 mel_status mel_json_members(const json_t *object, const char *const *keys, mel_error *err)
@@ -25,21 +24,4 @@ mel_status mel_json_members(const json_t *object, const char *const *keys, mel_e
             return mel_fail(err, MEL_EDATA, "unknown key %s", mel_quote_text(key).text);
     }
     return MEL_OK;
-}
-
-const char **mel_json_names(size_t *n, const json_t *list)
-{
-    *n = json_array_size(list);
-    const char **text = list == NULL || json_is_array(list) ? mel_alloc(*n, sizeof *text) : NULL;
-    bool whole = text != NULL;
-    for (size_t i = 0; whole && i < *n; i++) {
-        text[i] = json_string_value(json_array_get(list, i));
-        whole = text[i] != NULL;
-        for (size_t j = 0; whole && j < i; j++)
-            whole = strcmp(text[j], text[i]) != 0;
-    }
-    if (whole)
-        return text;
-    free(text);
-    return NULL;
 }

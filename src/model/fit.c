@@ -171,8 +171,6 @@ static mel_status minimise(mel_model *model, mel_objective *obj, double *theta, 
     mel_blas_hold();
     status = newton ? mel_minimise_newton(&s, err) : mel_minimise_lbfgs(&s, err);
     mel_blas_release();
-    if (status == MEL_OK)
-        status = mel_evaluations_check(obj->log, err);
     if (status == MEL_OK) {
         mel_model_set_theta(model, theta);
         fill_report(&model->report, &s, solver);
@@ -245,11 +243,8 @@ mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_feat
         status = take_own(&obj, &own_y, &own_weight, err);
     if (status == MEL_OK)
         status = mel_model_new(&model, n_classes, x->n_cols, err);
-    if (status == MEL_OK && options.checkpoint != NULL)
-        status = mel_evaluations_open(&obj.log, options.checkpoint, err);
     if (status == MEL_OK)
         status = fit(model, &obj, &options, err);
-    mel_evaluations_close(obj.log);
     free(own_y);
     free(own_weight);
     if (status != MEL_OK) {

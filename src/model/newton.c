@@ -40,8 +40,7 @@ mel_status mel_solve_progress(const mel_solve_state *s, double norm, mel_error *
 {
     const double whole = log(s->first_norm / s->tolerance), done = log(s->first_norm / norm);
     const double share = whole > 0.0 && done > 0.0 ? fmin(done / whole, 1.0) : 0.0;
-    const mel_status status = mel_evaluations_check(s->objective->log, err);
-    return status != MEL_OK ? status : mel_report_progress(s->progress, "fitting", share, err);
+    return mel_report_progress(s->progress, "fitting", share, err);
 }
 
 /* Factorises the Hessian of the last evaluation, with unit diagonal plus ridge; a matrix that is not
@@ -204,23 +203,6 @@ static mel_status iterate(newton *nw, mel_error *err)
         s->iterations += done ? 0 : 1;
     }
     return MEL_OK;
-}
-
-mel_status mel_newton_step(double *step, mel_objective *obj, double *gradient, mel_error *err)
-{
-    const size_t p = obj->n_params;
-    mel_solve_state s = { .objective = obj, .gradient = gradient };
-    newton nw = { .s = &s,
-                  .factor = p <= SIZE_MAX / p ? mel_alloc(p * p, sizeof *nw.factor) : NULL,
-                  .scale = mel_alloc(p, sizeof *nw.scale),
-                  .step = step };
-    const mel_status status =
-        nw.factor != NULL && nw.scale != NULL ? factorise(&nw, err) : mel_fail_memory(err, "the Hessian");
-    if (status == MEL_OK)
-        choose_step(&nw);
-    free(nw.factor);
-    free(nw.scale);
-    return status;
 }
 
 mel_status mel_minimise_newton(mel_solve_state *s, mel_error *err)

@@ -285,18 +285,14 @@ void mel_objective_squares(double *square, mel_objective *obj)
     sum_shards(square, obj, sum_squares, obj->n_features, false);
 }
 
-void mel_objective_sums(mel_objective *obj, const double *theta, bool with_hessian)
+static void sum_rows(mel_objective *obj, const double *theta, bool with_hessian)
 {
     const size_t m = obj->n_outputs, ld = obj->ld, width = obj->n_features + 1,
                  n = used_size(obj, with_hessian);
-    if (obj->log != NULL && mel_evaluations_next(obj->log, obj->sum, n, theta, obj->n_params))
-        return;
     for (size_t j = 0; j < width; j++)
         memcpy(obj->coef + j * ld, theta + j * m, m * sizeof *theta);
     memset(obj->sum, 0, obj->sum_size * sizeof *obj->sum);
     sum_shards(obj->sum, obj, sum_shard, n, with_hessian);
-    if (obj->log != NULL)
-        mel_evaluations_add(obj->log, obj->sum, n, theta, obj->n_params);
 }
 
 double mel_objective_penalty(const mel_objective *obj, const double *theta)
@@ -307,7 +303,7 @@ double mel_objective_penalty(const mel_objective *obj, const double *theta)
     return obj->l2 == 0.0 ? 0.0 : 0.5 * obj->l2 * mel_sum_value(&square);
 }
 
-double mel_objective_of_sums(const mel_objective *obj, const double *theta, double *gradient)
+static double value_of_sums(const mel_objective *obj, const double *theta, double *gradient)
 {
     const size_t m = obj->n_outputs;
     for (size_t j = 0; j <= obj->n_features; j++)
@@ -322,8 +318,8 @@ double mel_objective_of_sums(const mel_objective *obj, const double *theta, doub
 
 double mel_objective_eval(mel_objective *obj, const double *theta, double *gradient, bool with_hessian)
 {
-    mel_objective_sums(obj, theta, with_hessian);
-    return mel_objective_of_sums(obj, theta, gradient);
+    sum_rows(obj, theta, with_hessian);
+    return value_of_sums(obj, theta, gradient);
 }
 
 double *mel_objective_curvature(const mel_objective *obj, size_t a, size_t b, size_t pair)

@@ -9,7 +9,6 @@
 #ifndef MEL_MODEL_OBJECTIVE_H
 #define MEL_MODEL_OBJECTIVE_H
 
-#include "model/evaluations.h"
 #include "model/model.h"
 
 /* How the sums over rows of weight * p_c * p_c' * x_a * x_b are kept. */
@@ -41,7 +40,6 @@ typedef struct {
     size_t n_classes, n_features, n_outputs;
     size_t n_params;
     int threads;
-    mel_evaluations *log; /* NULL: evaluations are not kept */
 
     size_t ld;      /* n_outputs padded */
     size_t n_pairs; /* class pairs c > c'; two classes: 1 */
@@ -70,9 +68,6 @@ void mel_objective_clear(mel_objective *obj);
 
 /* Sums of weight x_j^2 over all rows, of each feature. */
 void mel_objective_squares(double *square, mel_objective *obj);
-/* The sums over all rows at theta, into obj->sum; mel_objective_of_sums makes value and gradient of them. */
-void mel_objective_sums(mel_objective *obj, const double *theta, bool with_hessian);
-double mel_objective_of_sums(const mel_objective *obj, const double *theta, double *gradient);
 /* Value and gradient at theta; with_hessian also collects what mel_objective_hessian needs. A value
  * that is not finite says that theta is out of range. */
 double mel_objective_eval(mel_objective *obj, const double *theta, double *gradient, bool with_hessian);

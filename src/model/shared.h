@@ -80,17 +80,6 @@ typedef struct {
 mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
                               const mel_prior_rows *labelled, const mel_prior_rows *unlabelled,
                               mel_error *err);
-/* What the sums of moments are for. */
-typedef enum {
-    MEL_MOMENTS_TRAINING,  /* a Newton step: mel_model_step */
-    MEL_MOMENTS_DECISIONS, /* what a classifier decides: mel_decided_of */
-    MEL_MOMENTS_PASSES,    /* an iteration of mel_optimise: mel_passes_add */
-    MEL_MOMENTS_KINDS
-} mel_moments_kind;
-mel_moments_kind mel_moments_are(const mel_moments *moments);
-/* mel_moments_merge into `to`, without copies: `from` has no files then. After a failure both are as before.
- */
-mel_status mel_moments_move(mel_moments *to, mel_moments *from, mel_error *err);
 
 /* The encoding that travels with the coefficients, so that a file is enough to predict from tables: taken
  * over; lent, NULL when there is none. */

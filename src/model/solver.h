@@ -22,8 +22,6 @@ mel_status mel_minimise_newton(mel_solve_state *s, mel_error *err);
 /* NLopt's L-BFGS in variables scaled by the diagonal of the Hessian. */
 mel_status mel_minimise_lbfgs(mel_solve_state *s, mel_error *err);
 
-/* step: Newton's from where the objective's sums were taken. */
-mel_status mel_newton_step(double *step, mel_objective *obj, double *gradient, mel_error *err);
 /* Largest entry of the gradient divided by the sum of weights. */
 double mel_gradient_norm(const mel_objective *obj, const double *gradient);
 /* Progress on a logarithmic scale from the first gradient norm to the tolerance. */

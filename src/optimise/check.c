@@ -1,12 +1,11 @@
 /* Whether rows, black box and options of an optimisation go together. */
-#include "optimise/passes.h"
+#include "optimise/optimise.h"
+#include "optimise/shared.h"
 
 #include <math.h>
 
 size_t mel_train_rows(const mel_weight_rows *train, const mel_optimise_options *opt)
 {
-    if (opt->passes != NULL)
-        return mel_passes_rows(opt->passes);
     return opt->shards != NULL && opt->shards->n > 0 ? opt->shards->start[opt->shards->n] : train->n_rows;
 }
 
@@ -64,25 +63,9 @@ static mel_status check_options(const mel_optimise_options *opt, const mel_black
     return n_basis > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "expected at least one basis function");
 }
 
-/* Sums of training rows that are taken elsewhere. */
-static mel_status check_passes(size_t k, size_t n_basis, const mel_optimise_options *opt, mel_error *err)
-{
-    if (n_basis != 1 || opt->probes != MEL_PROBE_FIXED)
-        return mel_fail(err, MEL_EINVAL,
-                        "sums that are taken elsewhere are of one basis function and fixed probes");
-    const mel_passes_parts of = mel_passes_get(opt->passes);
-    return of.n_classes == k && of.whole == (opt->shape == MEL_WEIGHT_WHOLE)
-               ? MEL_OK
-               : mel_fail(err, MEL_EINVAL, "the sums are of %s of %zu classes, not of %s of %zu",
-                          of.whole ? "whole weight matrices" : "diagonal weights", of.n_classes,
-                          of.whole ? "diagonal weights" : "whole weight matrices", k);
-}
-
 static mel_status check_train(size_t k, size_t n_basis, const mel_weight_rows *train,
                               const mel_optimise_options *opt, mel_error *err)
 {
-    if (opt->passes != NULL)
-        return check_passes(k, n_basis, opt, err);
     mel_status status = check_shards(train, opt, err);
     if (status == MEL_OK && train->n_rows > 0 && train->probability == NULL)
         status = mel_fail(err, MEL_EINVAL, "expected probabilities of the training rows");

@@ -236,8 +236,6 @@ mel_status mel_optimise_choose(mel_weight_choice *out, size_t n_candidates,
     mel_status status = mel_options_take(&use, sizeof use, opt, "optimise options", err);
     if (status == MEL_OK)
         status = check_choice(n_candidates, folds, validation, box, err);
-    if (status == MEL_OK && use.passes != NULL)
-        status = mel_fail(err, MEL_EINVAL, "cross-fitting needs the training rows");
     if (status != MEL_OK)
         return status;
     size_t most = 1;

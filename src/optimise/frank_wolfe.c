@@ -1,7 +1,7 @@
 /* PI-EW (Algorithm 7.2) and FW-EG (Algorithm 7.3): elicit weights around the current classifier, take the
  * rule that is best for them, and move towards it. */
-#include "optimise/passes.h"
 #include "optimise/run.h"
+#include "optimise/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -90,8 +90,7 @@ static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_erro
     double *u = mel_alloc(w->size.n_directions, sizeof *u);
     if (u == NULL)
         return mel_fail_memory(err, "sums");
-    mel_status status = w->opt.passes != NULL ? mel_passes_all(w->train_total, w->opt.passes, r->weight, err)
-                                              : mel_packed_totals(w->train_total, w->packed, err);
+    mel_status status = mel_packed_totals(w->train_total, w->packed, err);
     if (status == MEL_OK && r->now.validation != NULL)
         mel_validation_totals(w->validation_total, w, u);
     free(u);
@@ -147,7 +146,7 @@ static mel_status begin(mel_run *r, const mel_weight_rows *train, mel_error *err
         status = make_room(r, err);
     if (status == MEL_OK)
         status = add_start(r, err);
-    if (status == MEL_OK && w->opt.passes == NULL)
+    if (status == MEL_OK)
         status = mel_packed_new(&w->packed, &w->size, train, w->opt.shards, err);
     if (status == MEL_OK)
         status = fill_totals(r, train, err);
@@ -188,8 +187,7 @@ static mel_status measure_rule(mel_iterate *into, mel_run *r, mel_error *err)
 {
     put_gains(r->gain, r, r->n_rules - 1);
     const double *weight = r->weight + (r->n_rules - 1) * r->n_weight;
-    mel_status status = r->w.opt.passes != NULL ? mel_passes_at(into->train, r->w.opt.passes, weight, err)
-                                                : mel_packed_sums(into->train, r->w.packed, weight, err);
+    mel_status status = mel_packed_sums(into->train, r->w.packed, weight, err);
     if (status == MEL_OK)
         status = mel_validation_sums(into, &r->w, r->gain, err);
     if (status == MEL_OK)
@@ -439,7 +437,6 @@ static mel_status follow(mel_optimise_result *out, mel_run *r, const mel_weight_
         if (status == MEL_OK && !flat) {
             note_best(out, r, t + 1);
             tell_trace(r, t + 1, out->gap);
-            status = mel_run_save(r, out, mel_train_rows(train, &r->w.opt), err);
         } else if (mel_metric_fails(status)) {
             status = mel_fail_in(err, status, "iteration %lu", (unsigned long)t + 1);
         }
@@ -468,20 +465,16 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
                                   .n_groups = box->n_groups > 1 ? box->n_groups : 1,
                                   .whole = whole,
                                   .threads = r.w.opt.threads };
-    mel_passes_begin(r.w.opt.passes);
     status = begin(&r, train, err);
     if (status == MEL_OK)
         status = start(&r, err);
     if (status == MEL_OK) {
         note_best(out, &r, 0);
         tell_trace(&r, 0, NAN);
-        status = mel_run_load(&r, out, mel_train_rows(train, &r.w.opt), err);
     }
     if (status == MEL_OK)
         status = follow(out, &r, train, err != NULL ? err : &own);
-    if (mel_passes_end(out, r.w.opt.passes))
-        status = MEL_OK;
-    else if (status == MEL_OK)
+    if (status == MEL_OK)
         status = end(out, &r, err);
     run_clear(&r);
     if (status != MEL_OK)

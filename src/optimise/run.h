@@ -1,4 +1,4 @@
-/* A run of the optimiser, and keeping it in a file. */
+/* A run of the optimiser. */
 #ifndef MEL_OPTIMISE_RUN_H
 #define MEL_OPTIMISE_RUN_H
 
@@ -21,13 +21,5 @@ typedef struct {
 
 /* Room for one more rule; its weights, or NULL. */
 double *mel_run_add_rule(mel_run *run, double step);
-
-/* --- checkpoint.c: to be called where a run has a start, with the same options and rows ---------- */
-
-/* Replaces the file opt.checkpoint, if there is to be one. */
-mel_status mel_run_save(const mel_run *run, const mel_optimise_result *so_far, size_t n_train,
-                        mel_error *err);
-/* The run as it was saved; nothing happens where there is no file. MEL_ECONFLICT: it is of another run. */
-mel_status mel_run_load(mel_run *run, mel_optimise_result *so_far, size_t n_train, mel_error *err);
 
 #endif

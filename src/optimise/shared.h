@@ -72,18 +72,6 @@ mel_black_box mel_judge_command_box(mel_judge_command *judge);
 /* How a search with a classifier ended: out->end and out->failure. Only missing memory is an error then. */
 mel_status mel_optimise_ended(mel_optimise_result *out, bool flat, mel_status status, const mel_error *err);
 
-/* What passes are about; lent. */
-typedef struct {
-    size_t n_classes;
-    const char *const *class_name, *const *label;
-    bool number_texts; /* labels that look like numbers are texts, sorted by byte */
-    bool whole;        /* every weight of the matrix, else the diagonal */
-    bool waits;        /* sums are wanted */
-    size_t n_rules;    /* with sums */
-} mel_passes_parts;
-mel_passes_parts mel_passes_get(const mel_passes *passes);
-void mel_passes_set_number_texts(mel_passes *passes, bool yes);
-
 /* The baseline "plug-in": a rule that predicts the class with the largest gain_j P(Y=j|x), with gains of line
  * searches on the validation rows over gain = zeta / (1 - zeta), zeta = spacing, 2 spacing, ... The thesis
  * (appendix E.6) finds the gain of each class relative to class 0 by rules that predict one of the two:

@@ -77,7 +77,6 @@ static const key_row keys[] = {
     { "found_radius", NULL, NUMBER, AT(found_radius), 0, 0, NULL, 0 },
     { "test_share", "test-share", NUMBER, AT(dataset.test_share), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
     { "smooth", "smooth", FLAG, AT(smooth), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL, 0 },
-    { "count_scores", "count-scores", FLAG, AT(count_scores), MEL_OF_PROBS, 0, NULL, 0 },
     { "seed", NULL, WHOLE, AT(seed), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
     { "zero_based", "zero-based", FLAG, AT(dataset.reading.zero_based), MEL_OF_FILES, 0, NULL, 0 },
 };

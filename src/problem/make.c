@@ -2,7 +2,6 @@
 #include "problem/files.h"
 #include "problem/names.h"
 #include "problem/problem.h"
-#include "problem/score_counts.h"
 #include "problem/shared.h"
 #include "space/shared.h"
 
@@ -276,45 +275,6 @@ static mel_status settle_groups(mel_problem *problem, const mel_problem_options 
     return MEL_OK;
 }
 
-/* Only planar faces can do without the rows. */
-static mel_status check_counted(const mel_problem_options *opt, const mel_problem_want *want, mel_error *err)
-{
-    if (opt->probs == NULL)
-        return mel_fail(err, MEL_EINVAL, "--count-scores goes with --probs and --labels");
-    if (opt->groups != NULL || want->rows || want->joint || !mel_is_planar(opt, want, 2))
-        return mel_fail(err, MEL_EINVAL,
-                        "--count-scores: what is asked about here is not TP and TN of two classes by "
-                        "labels, without groups; it needs the rows themselves");
-    return MEL_OK;
-}
-
-/* The face of scores that are counted file by file. */
-static mel_status from_counts(mel_problem *problem, const mel_problem_options *opt,
-                              const mel_problem_want *want, mel_error *err)
-{
-    mel_score_counts *counts = NULL;
-    mel_status status = check_counted(opt, want, err);
-    if (status == MEL_OK)
-        status = mel_score_counts_of_files(&counts, opt, err);
-    if (status == MEL_OK)
-        status = mel_problem_digest(problem->digest, opt, err);
-    if (status == MEL_OK)
-        status = mel_score_counts_rows_of(problem, counts, err);
-    if (status == MEL_OK)
-        status = make_face(problem, err);
-    if (status == MEL_OK)
-        problem->n_rows = mel_score_counts_rows(counts);
-    mel_score_counts_free(counts);
-    /* They are of cells, not of rows. */
-    free(problem->label);
-    free(problem->group);
-    free(problem->weight);
-    free(problem->count);
-    problem->label = problem->group = NULL;
-    problem->weight = problem->count = NULL;
-    return status;
-}
-
 static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt,
                             const mel_problem_want *want, mel_error *err)
 {
@@ -415,8 +375,6 @@ static mel_status make(mel_problem *out, const mel_problem_options *opt, const m
         status = mel_make_population(out, opt, want, err);
     else if (opt->candidates != NULL)
         status = mel_make_candidates(out, opt, want, err);
-    else if (opt->count_scores)
-        status = from_counts(out, opt, want, err);
     else
         status = from_rows(out, opt, want, err);
     if (status == MEL_OK && opt->smooth)

@@ -193,11 +193,6 @@ unsigned mel_problem_inputs(const mel_problem_options *opt);
 unsigned mel_problem_reads(const char *option);
 /* Whether the numbers are within their ranges: MEL_EINVAL names the option. */
 mel_status mel_problem_check_numbers(const mel_problem_options *opt, mel_error *err);
-/* The scores of rows of --probs, --labels and --groups, file by file of a pattern: one of them is in memory
- * at a time. Of several ranks each counts some of the files, and they exchange the counts. */
-mel_status mel_score_counts_of_files(mel_score_counts **out, const mel_problem_options *opt, mel_error *err);
-/* Whether a file says that it has counts of scores, rather than other moments. */
-bool mel_score_counts_is(const char *path);
 /* The statistics that a metric is about. */
 mel_problem_want mel_want_of_layout(const mel_layout *layout, const char *whom);
 

@@ -122,38 +122,6 @@ def test_one_file_beside_several(parts):
     assert got["value"] == pytest.approx(value, abs=1e-12)
 
 
-def test_moments(parts):
-    """Rounds of moments and merging come to the model of all rows, with the same bits in any order of files and threads."""
-    parts("train", "--data", "t-0.csv", "--test-share", 0, "--l2", 0, "--out", "m.json").done()
-    for i in range(4):
-        parts("moments", "--shard", f"t-{i}.csv", "--model", "m.json", "--out", f"{i}.moments", "--threads", 1 + i % 2).done()
-    parts("merge", "2.moments", "0.moments", "--out", "a.moments").done()
-    parts("merge", "3.moments", "a.moments", "1.moments", "--model", "m.json", "--l2", 0, "--out", "n.json").done()
-    for step in range(8):
-        parts("moments", "--shard", "t-*.csv", "--model", "m.json", "--out", "all.moments").done()
-        got = parts("merge", "all.moments", "--model", "m.json", "--l2", 0, "--out", "m.json", "--json").done().json
-        if step == 0:
-            assert (parts.folder / "n.json").read_bytes() == (parts.folder / "m.json").read_bytes()
-        if got["converged"]:
-            break
-    assert got["converged"] and got["rows"] == 600 and got["files"] == 4
-    parts("train", "--data", "t.csv", "--test-share", 0, "--l2", 0, "--out", "whole.json").done()
-    for model in ("m", "whole"):
-        parts("predict", "--model", f"{model}.json", "--data", "t.csv", "--out", f"{model}.npy").done()
-    assert numpy.allclose(parts.load("m.npy"), parts.load("whole.npy"), atol=1e-8)
-
-
-def test_moments_refused(parts):
-    parts("train", "--data", "t-0.csv", "--test-share", 0, "--out", "m.json").done()
-    parts("moments", "--shard", "t-0.csv", "--model", "m.json", "--out", "0.moments").done()
-    parts("merge", "0.moments", "0.moments", "--out", "x").refused(3, "the rows of t-0.csv are there twice")
-    parts("merge", "m.json", "--out", "x").refused(3, "these are no moments")
-    parts("merge", "--out", "x").refused(2, "give the files")
-    parts("train", "--data", "t.csv", "--out", "other.json").done()
-    parts("merge", "0.moments", "--model", "other.json", "--out", "x").refused(3, "taken at another model")
-    parts("moments", "--shard", "t-0.csv", "--label", "t", "--model", "m.json", "--out", "x").refused(3, "is not one of the known names")
-
-
 def test_warnings_name_the_file(parts):
     parts.write("t-1.csv", "x,t,label\nodd,u,a\n")
     done = parts("train", "--data", "t-*.csv", "--json").done()

@@ -63,38 +63,6 @@ static mel_status use(mel_classifier *c, mel_error *err)
     return status;
 }
 
-/* Decisions of two files, merged and read again. */
-static mel_status sum_up(const mel_classifier *c, mel_error *err)
-{
-    static const uint32_t group[N] = { 0, 1, 0, 1, 0, 1, 1, 0 };
-    const mel_rule_rows rows = { .n_rows = N,
-                                 .n_classes = K,
-                                 .n_groups = 2,
-                                 .probability = probability,
-                                 .label = label,
-                                 .group = group,
-                                 .group_name = names };
-    mel_moments *a = NULL, *b = NULL, *both = NULL, *read = NULL;
-    mel_decided decided = { 0 };
-    mel_status status = mel_classifier_moments(&a, c, &rows, "a", err);
-    if (status == MEL_OK)
-        status = mel_classifier_moments(&b, c, &rows, "b", err);
-    if (status == MEL_OK)
-        status = mel_moments_merge(&both, a, b, err);
-    if (status == MEL_OK)
-        status = mel_moments_save(both, test_path("both.moments"), err);
-    if (status == MEL_OK)
-        status = mel_moments_load(&read, test_path("both.moments"), err);
-    if (status == MEL_OK)
-        status = mel_decided_of(&decided, read, err);
-    mel_decided_clear(&decided);
-    mel_moments_free(a);
-    mel_moments_free(b);
-    mel_moments_free(both);
-    mel_moments_free(read);
-    return status;
-}
-
 static mel_status decisions(void *context)
 {
     const work *w = context;
@@ -103,8 +71,6 @@ static mel_status decisions(void *context)
     mel_status status = mel_classifier_best(&c, &w->domain, w->metric, &err);
     if (status == MEL_OK)
         status = mel_classifier_set_source(c, &(mel_classifier_source){ .class_name = names }, &err);
-    if (status == MEL_OK)
-        status = sum_up(c, &err);
     mel_classifier_free(c);
     return status;
 }

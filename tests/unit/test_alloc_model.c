@@ -55,34 +55,6 @@ static mel_status load(void *context)
     return status;
 }
 
-/* Moments taken, merged, stored, read again and used. */
-static mel_status moments(void *context)
-{
-    const fixture *f = context;
-    mel_moments *a = NULL, *b = NULL, *both = NULL, *read = NULL;
-    mel_model *model = NULL;
-    mel_error err;
-    mel_status status = mel_moments_take(&a, f->model, "a", &f->x, f->problem.y, NULL, 1, &err);
-    if (status == MEL_OK)
-        status = mel_moments_take(&b, f->model, "b", &f->x, f->problem.y, NULL, 1, &err);
-    if (status == MEL_OK)
-        status = mel_moments_merge(&both, b, a, &err);
-    if (status == MEL_OK)
-        status = mel_moments_save(both, f->path, &err);
-    if (status == MEL_OK)
-        status = mel_moments_load(&read, f->path, &err);
-    if (status == MEL_OK)
-        status = mel_model_fit(&model, NULL, &f->x, f->problem.y, f->problem.n_classes, NULL, &f->fit, &err);
-    if (status == MEL_OK)
-        status = mel_model_step(model, NULL, read, NULL, &err);
-    mel_moments_free(a);
-    mel_moments_free(b);
-    mel_moments_free(both);
-    mel_moments_free(read);
-    mel_model_free(model);
-    return status;
-}
-
 static mel_status rename_classes(void *context)
 {
     static const char *const one[] = { "x", "y", "z" }, *const other[] = { "u", "v", "w" };
@@ -175,11 +147,7 @@ static void test_fit(void **state)
                 test_each_allocation(solver == MEL_SOLVER_NEWTON ? "Newton" : "L-BFGS", fit_and_free, &f);
                 f.fit.warm = f.model;
                 test_each_allocation("warm start", fit_and_free, &f);
-                f.fit.checkpoint = test_path("evaluations");
-                if (k == 2 && sparse == 0)
-                    test_each_allocation("evaluations in a file", fit_and_free, &f);
                 end(&f);
-                (void)remove(test_path("evaluations"));
             }
 }
 
@@ -189,7 +157,6 @@ static void test_rest(void **state)
     fixture f;
     start(&f, 3, false, MEL_SOLVER_NEWTON);
     test_each_allocation("predict", predict, &f);
-    test_each_allocation("moments", moments, &f);
     assert_int_equal(rename_classes(&f), MEL_OK);
     test_each_allocation("class names", rename_classes, &f);
     test_each_allocation("temperature", temperature, &f);

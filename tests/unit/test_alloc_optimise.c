@@ -89,48 +89,6 @@ static mel_status optimise(void *context)
     return status;
 }
 
-/* Rounds of sums that are taken elsewhere, with the file in between. */
-static mel_status passes(void *context)
-{
-    const mel_weight_shape *shape = context;
-    const mel_weight_rows rows = { N, probability, label, NULL };
-    mel_passes *now = NULL, *read = NULL;
-    mel_measure *measure = NULL;
-    mel_error err = { 0 };
-    mel_optimise_result found = { .end = MEL_OPTIMISE_WAITS };
-    mel_optimise_options opt;
-    mel_optimise_options_init(&opt);
-    opt.iterations = 2;
-    opt.shape = *shape;
-    mel_status status = mel_passes_new(&now, K, names, NULL, *shape, &err);
-    if (status == MEL_OK)
-        status = mel_measure_named(&measure, "accuracy", K, 0, &err);
-    while (status == MEL_OK && found.end == MEL_OPTIMISE_WAITS) {
-        const mel_black_box box = mel_measure_box(measure, NULL);
-        mel_moments *sums = NULL;
-        opt.passes = now;
-        mel_optimise_clear(&found);
-        status = mel_optimise(&found, K, 1, NULL, &rows, &box, &opt, &err);
-        if (status != MEL_OK || found.end != MEL_OPTIMISE_WAITS)
-            break;
-        status = mel_passes_save(now, test_path("iterate"), &err);
-        if (status == MEL_OK)
-            status = mel_passes_load(&read, test_path("iterate"), &err);
-        if (status == MEL_OK) {
-            mel_passes_free(now);
-            now = read;
-            status = mel_passes_take(&sums, now, "a", &rows, 1, &err);
-        }
-        if (status == MEL_OK)
-            status = mel_passes_add(now, sums, &err);
-        mel_moments_free(sums);
-    }
-    mel_optimise_clear(&found);
-    mel_measure_free(measure);
-    mel_passes_free(now);
-    return status;
-}
-
 static mel_status other_bases(void *context)
 {
     (void)context;
@@ -241,9 +199,6 @@ static void test_optimise(void **state)
         way w = ways[i];
         test_each_allocation("optimise", optimise, &w);
     }
-    mel_weight_shape diagonal = MEL_WEIGHT_DIAGONAL, whole = MEL_WEIGHT_WHOLE;
-    test_each_allocation("sums that are taken elsewhere", passes, &diagonal);
-    test_each_allocation("the same of the whole matrix", passes, &whole);
     test_each_allocation("columns and radial functions", other_bases, NULL);
     test_each_allocation("cross-fitting", choose, NULL);
     test_each_allocation("plug-in", plug_in, NULL);

@@ -1,7 +1,6 @@
 /* Every allocation of this room fails once: a status comes back, nothing leaks, nothing changes. */
 #include "base/names.h"
 #include "data/shared.h"
-#include "problem/score_counts.h"
 #include "problem/shared.h"
 #include "support/test.h"
 
@@ -229,91 +228,12 @@ static void test_pool(void **state)
     free(path);
 }
 
-/* Counts of two files, merged, as bytes and again, in a file and again, and as rows. */
-static mel_status count_scores(void *context)
-{
-    const mel_problem_options *opt = context;
-    const char *file = test_file("counts", "", 0);
-    mel_score_counts *counts = NULL, *other = NULL, *read = NULL;
-    mel_problem *problem = NULL;
-    mel_error err;
-    char *bytes = NULL;
-    size_t n = 0;
-    mel_status status = mel_score_counts_of_files(&counts, opt, &err);
-    if (status == MEL_OK)
-        status = mel_score_counts_pack(&bytes, &n, counts, &err);
-    if (status == MEL_OK)
-        status = mel_score_counts_unpack(&other, bytes, &err);
-    if (status == MEL_OK)
-        status = mel_score_counts_save(other, file, &err);
-    if (status == MEL_OK)
-        status = mel_score_counts_load(&read, file, &err);
-    if (status == MEL_OK)
-        status = mel_problem_of_scores(&problem, read, &err);
-    if (status == MEL_OK) {
-        assert_int_equal(mel_score_counts_rows(read), mel_score_counts_rows(counts));
-        assert_int_equal(mel_score_counts_files(read), 2);
-        assert_int_equal(problem->n_rows, 6); /* two of eight are in one cell, and two in another */
-        assert_int_equal(problem->n_groups, 2);
-    }
-    mel_problem_free(problem);
-    mel_score_counts_free(counts);
-    mel_score_counts_free(other);
-    mel_score_counts_free(read);
-    free(bytes);
-    return status;
-}
-
-static mel_status count_for_face(void *context)
-{
-    const mel_problem_want want = { .planar = true, .coordinates = MEL_BINARY, .whom = "such" };
-    mel_problem *problem = NULL;
-    const mel_status status = mel_problem_make(&problem, context, &want, NULL);
-    if (status == MEL_OK) {
-        assert_int_equal(problem->n_rows, 8);
-        assert_close(mel_face_positives(problem->face), 5.0 / 8.0, 0.0);
-    }
-    mel_problem_free(problem);
-    return status;
-}
-
-static void test_scores(void **state)
-{
-    (void)state;
-    static const char *const text[][3] = {
-        { "p\n0.1\n0.5\n0.5\n1\n", "y\nno\nyes\nyes\nyes\n", "g\nu\nv\nv\nu\n" },
-        { "p\n0\n0.9\n0.9\n0.3\n", "y\nno\nyes\nyes\nno\n", "g\nu\nv\nv\nv\n" }
-    };
-    static const char *const kind[] = { "p", "y", "g" };
-    char pattern[3][400];
-    for (size_t k = 0; k < COUNT(kind); k++)
-        for (size_t i = 0; i < COUNT(text); i++) {
-            char name[40];
-            (void)snprintf(name, sizeof name, "scores-%s-%zu.csv", kind[k], i);
-            const char *path = test_file(name, text[i][k], strlen(text[i][k]));
-            (void)snprintf(pattern[k], sizeof pattern[k], "%.*s*.csv", (int)strlen(path) - 5, path);
-        }
-    mel_problem_options opt;
-    mel_problem_options_init(&opt);
-    opt.probs = pattern[0];
-    opt.labels = pattern[1];
-    opt.groups = pattern[2];
-    opt.resources = (mel_resources){ .threads = 1 };
-    assert_int_equal(count_scores(&opt), MEL_OK);
-    test_each_allocation("counted scores", count_scores, &opt);
-    opt.groups = NULL;
-    opt.count_scores = true;
-    assert_int_equal(count_for_face(&opt), MEL_OK);
-    test_each_allocation("a face of counted scores", count_for_face, &opt);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_joint),         cmocka_unit_test(test_without_rows),
         cmocka_unit_test(test_probabilities), cmocka_unit_test(test_table),
         cmocka_unit_test(test_classes),       cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_scores),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }
