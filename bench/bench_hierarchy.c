@@ -55,7 +55,7 @@ static double degrees(const double *x, const double *y)
 }
 
 /* prior: what is known of people who came before; NULL: nothing. */
-static mel_session *new_session(const study *s, size_t person, const mel_community *prior)
+static mel_session *new_session(const study *s, size_t person, const mel_pooled *prior)
 {
     mel_session_options opt;
     mel_session_options_init(&opt);
@@ -145,11 +145,11 @@ int main(int argc, char **argv)
     mel_rng_seed(&rng, s.seed);
     mel_rng_sphere(&rng, SIZE, common);
     must(mel_ball_new(&s.ball, &s.layout, radius, NULL, NULL, &err));
-    mel_community *found = NULL;
+    mel_pooled *found = NULL;
     for (size_t i = 0; i < n; i++) {
         if (!s.random && i >= FIRST && i % WAVE == 0) {
-            mel_community_free(found);
-            must(mel_community_of_sessions(&found, i, session, &err));
+            mel_pooled_free(found);
+            must(mel_respondents_join(&found, i, session, &err));
         }
         draw_person(truth[i], common, strtod(argv[5], NULL), &rng);
         session[i] = new_session(&s, i, found);
@@ -157,12 +157,12 @@ int main(int argc, char **argv)
         for (size_t j = 0; j < SIZE && costs != NULL; j++)
             (void)fprintf(costs, "%.9g%s", truth[i][j], j + 1 < SIZE ? "," : "\n");
     }
-    mel_community_free(found);
-    must(mel_community_of_sessions(&found, n, session, &err));
+    mel_pooled_free(found);
+    must(mel_respondents_join(&found, n, session, &err));
     for (size_t i = 0; i < n; i++) {
         mel_metric *own = NULL, *among = NULL;
         must(mel_session_result(&own, NULL, session[i], &err));
-        must(mel_community_person(&among, found, session[i], &err));
+        must(mel_pooled_person(&among, found, session[i], &err));
         const double side = mel_metric_orientation(own) == MEL_COST ? -1.0 : 1.0;
         mel_scale(SIZE, side, truth[i]);
         alone[i] = degrees(mel_metric_coefficient(own), truth[i]);
@@ -175,8 +175,8 @@ int main(int argc, char **argv)
         common[j] = fabs(common[j]) * (mel_metric_orientation(found->common) == MEL_COST ? 1.0 : -1.0);
     printf("{\"alone\": %.2f, \"within\": %.2f, \"common\": %.2f, \"spread\": %.3f}\n",
            mel_quantile_sort(n, alone, 0.5), mel_quantile_sort(n, within, 0.5),
-           degrees(mel_metric_coefficient(found->common), common), found->spread);
-    mel_community_free(found);
+           degrees(mel_metric_coefficient(found->common), common), found->apart);
+    mel_pooled_free(found);
     mel_ball_free(s.ball);
     if (s.answers != NULL && costs != NULL)
         return fclose(s.answers) != 0 || fclose(costs) != 0;

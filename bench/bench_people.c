@@ -1,6 +1,7 @@
 /* Simulated people in real sessions: the half of bench/people.py that measures.
  *
- *     bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY [DATA [ends|whole]]
+ *     bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY \
+ *         [DATA [ends|whole|pool:SPREAD]]
  *
  * FRONTIER: logistic (slope 3, offset 0.7), rare (3% positives, AUC 0.90), or a data set of the folder DATA.
  * PEOPLE respondents of a kind, each with an exchange rate that is log-uniform from 1/20 to 100, answer 20
@@ -10,7 +11,13 @@
  * open); then counts of questions, plausible ones, pairs seen twice, systems worse than chance; statements
  * about one side and how many hold; sessions that ended by the tolerance and how many hold, their questions;
  * sessions whose answers seem to drift or are called inconsistent (below 0.05); milliseconds from answer to
- * question, all of them. One thread. */
+ * question, all of them. One thread.
+ *
+ * With pool:SPREAD there are 12 people for each of PEOPLE exchange rates, evenly spaced. Groups of 2, 3, 6
+ * and 12 with the same rate, no person in two groups of a size, are pooled; then as many groups that are
+ * normal around a mean with the deviation SPREAD of the natural logarithm. Printed for each size: how many
+ * intervals hold the rate (or the mean), errors of the pooled ratio and of the mean of the logarithms of
+ * people's own medians, ln(hi/lo), and how many groups are said to differ. */
 #include "melicit/melicit.h"
 
 #include "elicit/shared.h"
@@ -368,6 +375,142 @@ static mel_problem *of_data(const char *name, const char *folder)
     return problem;
 }
 
+/* --- pools -------------------------------------------------------------------------------------- */
+
+enum { TOGETHER = 12, SIZES = 4 };
+static const size_t size_of[SIZES] = { 2, 3, 6, 12 };
+static const double lowest_rate = -2.995732273553991, all_rates = 7.600902459542082; /* 1/20 to 100 */
+
+typedef struct {
+    size_t runs, held, against;
+    double *error, *napkin, *width;
+} pool_tally;
+
+typedef struct {
+    size_t rates;
+    mel_session **session; /* rates x TOGETHER */
+    double *own;           /* ln of each one's median */
+} bank;
+
+static void pool_group(pool_tally *t, const bank *b, size_t n, const size_t *who, double truth)
+{
+    mel_session *session[TOGETHER];
+    mel_pooled *pooled = NULL;
+    double napkin = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        session[i] = b->session[who[i]];
+        napkin += b->own[who[i]] / (double)n;
+    }
+    must(mel_respondents_join(&pooled, n, session, &err));
+    t->error[t->runs] = fabs(log(pooled->summary.ratio) - truth);
+    t->napkin[t->runs] = fabs(napkin - truth);
+    t->width[t->runs++] = log(pooled->summary.ratio_high / pooled->summary.ratio_low);
+    t->held += holds(&pooled->summary, truth);
+    t->against += pooled->n_against > 0;
+    mel_pooled_free(pooled);
+}
+
+static double rate_at(const bank *b, size_t i)
+{
+    return lowest_rate + all_rates * ((double)i + 0.5) / (double)b->rates;
+}
+
+/* Somebody whose rate is nearest, and who is not yet one of them. */
+static size_t somebody(const bank *b, double rate, size_t n, const size_t *who, mel_rng *rng)
+{
+    const double place = floor((rate - lowest_rate) / all_rates * (double)b->rates);
+    const size_t at = (size_t)fmin(fmax(place, 0.0), (double)b->rates - 1.0);
+    for (;;) {
+        const size_t one = at * TOGETHER + (size_t)mel_rng_below(rng, TOGETHER);
+        size_t i = 0;
+        while (i < n && who[i] != one)
+            i++;
+        if (i == n)
+            return one;
+    }
+}
+
+static void pool_size(pool_tally *same, pool_tally *apart, const bank *b, size_t n, double spread)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, 7, n);
+    for (size_t i = 0; i < b->rates; i++)
+        for (size_t first = 0; first + n <= TOGETHER; first += n) {
+            size_t who[TOGETHER];
+            for (size_t k = 0; k < n; k++)
+                who[k] = i * TOGETHER + first + k;
+            pool_group(same, b, n, who, rate_at(b, i));
+            const double margin = fmin(2.5 * spread, 0.45 * all_rates);
+            const double mean = lowest_rate + margin + (all_rates - 2.0 * margin) * mel_rng_uniform(&rng);
+            for (size_t k = 0; k < n; k++)
+                who[k] = somebody(b, mean + spread * mel_rng_normal(&rng), k, who, &rng);
+            pool_group(apart, b, n, who, mean);
+        }
+}
+
+static void print_list(const char *key, size_t n, const double *x);
+
+static void print_pools(const char *key, const pool_tally *t)
+{
+    printf("\"%s\": {\"runs\": %zu, \"held\": %zu, \"against\": %zu, ", key, t->runs, t->held, t->against);
+    print_list("error", t->runs, t->error);
+    printf(", ");
+    print_list("napkin", t->runs, t->napkin);
+    printf(", ");
+    print_list("width", t->runs, t->width);
+    printf("}");
+}
+
+static pool_tally new_pools(size_t most)
+{
+    pool_tally t = { 0 };
+    t.error = array(most, sizeof *t.error);
+    t.napkin = array(most, sizeof *t.napkin);
+    t.width = array(most, sizeof *t.width);
+    return t;
+}
+
+static void free_pools(pool_tally *t)
+{
+    free(t->error);
+    free(t->napkin);
+    free(t->width);
+}
+
+static void pool_all(tally *t, study *s, size_t rates, uint64_t first, double spread)
+{
+    bank b = { .rates = rates,
+               .session = array(rates * TOGETHER, sizeof(void *)),
+               .own = array(rates * TOGETHER, sizeof *b.own) };
+    for (size_t i = 0; i < rates * TOGETHER; i++) {
+        mel_rng rng;
+        s->seed = first + i;
+        mel_rng_seed_stream(&rng, s->seed, UINT64_C(1) << 40);
+        s->rate = rate_at(&b, i / TOGETHER);
+        s->way = draw_way(&rng);
+        const course c = run(t, s, 1.6, false);
+        b.session[i] = c.session;
+        b.own[i] = log(c.last.ratio);
+    }
+    printf("{\"sizes\": [");
+    for (size_t k = 0; k < SIZES; k++) {
+        pool_tally same = new_pools(rates * TOGETHER), apart = new_pools(rates * TOGETHER);
+        pool_size(&same, &apart, &b, size_of[k], spread);
+        printf("%s{\"people\": %zu, ", k > 0 ? ", " : "", size_of[k]);
+        print_pools("same", &same);
+        printf(", ");
+        print_pools("apart", &apart);
+        printf("}");
+        free_pools(&same);
+        free_pools(&apart);
+    }
+    printf("]}\n");
+    for (size_t i = 0; i < rates * TOGETHER; i++)
+        mel_session_free(b.session[i]);
+    free(b.session);
+    free(b.own);
+}
+
 /* --- output ------------------------------------------------------------------------------------- */
 
 static void print_list(const char *key, size_t n, const double *x)
@@ -415,7 +558,7 @@ int main(int argc, char **argv)
 {
     if (argc < 8)
         die("usage: bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY "
-            "[DATA [ends|whole]]");
+            "[DATA [ends|whole|pool:SPREAD]]");
     study s = { .who = EXACT };
     set_options(&s, argv);
     mel_face *face = NULL;
@@ -436,9 +579,13 @@ int main(int argc, char **argv)
         t.error[k] = array(people, sizeof **t.error);
         t.width[k] = array(people, sizeof **t.width);
     }
-    for (size_t i = 0; i < people; i++)
-        one_person(&t, &s, i, first + i);
-    print_tally(&t, people);
+    if (argc > 9 && strncmp(argv[9], "pool:", 5) == 0) {
+        pool_all(&t, &s, people, first, strtod(argv[9] + 5, NULL));
+    } else {
+        for (size_t i = 0; i < people; i++)
+            one_person(&t, &s, i, first + i);
+        print_tally(&t, people);
+    }
     mel_face_free(face);
     mel_problem_free(problem);
     for (size_t k = 0; k < CHECKPOINTS; k++) {

@@ -7,6 +7,10 @@ Respondents are simulated (bench_people): each has a cost ratio that is log-unif
 in % / median hi/lo ("-": half of them are open); `prior` errs as the model of people
 expects, `coins` answers at random and has no ratio to find. The last column is
 the share of sessions whose answers are called inconsistent. MELICIT_BUILD names the build folder (default: build).
+
+With --pool groups of 2, 3, 6 and 12 people are pooled, once with the same ratio, once normal around a mean with the
+deviation --spread of ln r; --people is the number of ratios, of which each has 12 people, no person in two groups of a
+size. Cells are coverage of the 95% interval in % / median hi/lo / median |ln error| / that of the mean of their log medians.
 """
 import argparse
 import json
@@ -28,8 +32,9 @@ COINS = ("coins", "person")
 
 
 def run(frontier, questions, kind, assume, args):
+    only = f"pool:{args.spread}" if args.pool else args.only
     command = [str(BUILD / "bench_people"), frontier, questions, kind, assume, str(args.people), str(args.seed),
-               str(args.repeat_every), str(ROOT / "data")] + ([args.only] if args.only else [])
+               str(args.repeat_every), str(ROOT / "data")] + ([only] if only else [])
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -54,6 +59,34 @@ def missed_ends(frontier, questions, kind, got):
     return [f"{frontier} {questions} {kind}: ends by tolerance hold in {percent(got['ended_held'], got['ended'])}%"]
 
 
+def pool_cell(found):
+    wide = median(found["width"])
+    ratio = "-" if math.isinf(wide) else f"{math.exp(wide):.1f}"
+    return (f"{100 * found['held'] / found['runs']:.0f}/{ratio}/{median(found['error']):.2f}/{median(found['napkin']):.2f}")
+
+
+def pools(frontier, questions, args):
+    """The table of one frontier; returns what was missed."""
+    missed = []
+    print(f"\n{frontier}, {questions}: groups of 12 people for each of {args.people} ratios; spread {args.spread}\n")
+    print("| respondent | " + " | ".join(f"{n} {how}" for how in ("alike", "apart") for n in (2, 3, 6, 12)) +
+          " | alike, said to differ % |")
+    print("| --- |" + " --- |" * 9)
+    for kind in KINDS:
+        if args.kind and kind not in args.kind:
+            continue
+        sizes = run(frontier, questions, kind, "person", args)["sizes"]
+        alarms = sum(size["same"]["against"] for size in sizes), sum(size["same"]["runs"] for size in sizes)
+        print(f"| {kind} | " + " | ".join(pool_cell(size[how]) for how in ("same", "apart") for size in sizes) +
+              f" | {percent(*alarms)} |", flush=True)
+        for size in sizes:
+            for how in "same", "apart":
+                held, runs = size[how]["held"], size[how]["runs"]
+                if held < 0.92 * runs - 1.96 * math.sqrt(0.92 * 0.08 * runs):
+                    missed.append(f"{frontier} {questions} {kind}: {size['people']} people, {how}: {held} of {runs} hold")
+    return missed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=400)
@@ -63,11 +96,16 @@ def main():
     parser.add_argument("--kind", action="append", help="only these")
     parser.add_argument("--questions", help="only realistic or imagined")
     parser.add_argument("--only", choices=["ends", "whole"], help="only sessions that may end by 1.6x, or none of these")
+    parser.add_argument("--pool", action="store_true", help="groups of people instead of single ones")
+    parser.add_argument("--spread", type=float, default=0.5, help="--pool: deviation of ln r among people who differ")
     args = parser.parse_args()
     least = 0.92 - 1.96 * math.sqrt(0.92 * 0.08 / args.people)
     missed, times = [], []
     for frontier, questions in FRONTIERS:
         if (args.frontier and frontier not in args.frontier) or (args.questions and questions != args.questions):
+            continue
+        if args.pool:
+            missed += pools(frontier, questions, args)
             continue
         print(f"\n{frontier}, {questions}: {args.people} people each\n")
         print("| respondent | 8 | 12 | 16 | 20 | plausible % | one-sided, hold % | end by 1.6x %, hold, questions | "

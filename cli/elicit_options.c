@@ -143,9 +143,10 @@ const cli_option cli_elicit_file_options[] = {
             .help = "write a report that one can read and print"),
     CLI_ROW(elicit_args, "log-questions", OUTPUT, log_questions, .argument = "FILE.jsonl",
             .help = "write every question with both points and its answer"),
-    CLI_ROW(elicit_args, "pool", LIST, pool, .argument = "FILE.jsonl",
-            .help =
-                "ask nothing: read the sessions of several respondents (further files may follow) and print "
-                "their joint metric, each one's own, and how much they disagree"),
+    CLI_ROW(
+        elicit_args, "pool", LIST, pool, .argument = "FILE.jsonl",
+        .help =
+            "ask nothing: read the sessions of several respondents (further files may follow) and print "
+            "the mean of the people whom they stand for, each one's own metric, and how much they disagree"),
     { 0 }
 };

@@ -4,6 +4,8 @@
 #include "outcome.h"
 #include "output.h"
 
+#include "base/digest.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,20 @@ static bool same_space(const json_t *x, const json_t *y)
     return same;
 }
 
+/* A file that is given twice, under one name or two; what two people answered has other times in it. */
+static mel_status refuse_copies(const pooling *p, size_t last, mel_error *err)
+{
+    char own[MEL_DIGEST_HEX], other[MEL_DIGEST_HEX];
+    TRY(mel_digest_file(own, p->path[last], err));
+    for (size_t i = 0; i < last; i++) {
+        TRY(mel_digest_file(other, p->path[i], err));
+        if (strcmp(own, other) == 0)
+            return cli_fail(err, MEL_EINVAL, "%s is the session of %s again: one person counts once",
+                            p->path[last], p->path[i]);
+    }
+    return MEL_OK;
+}
+
 static mel_status open_all(pooling *p, const elicit_args *args, cli_run *run, mel_error *err)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -59,6 +75,7 @@ static mel_status open_all(pooling *p, const elicit_args *args, cli_run *run, me
         if (!same_space(p->opened[0].header, p->opened[i].header))
             return cli_fail(err, MEL_EDATA, "%s is about other data, or another space, than %s", p->path[i],
                             p->path[0]);
+        TRY(refuse_copies(p, i, err));
     }
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     mel_session **sessions = cli_alloc_zero(p->n, sizeof *sessions);
@@ -87,7 +104,7 @@ static mel_status fill_json(json_t *result, const mel_outcome *found, mel_error 
 static void print_respondents(const mel_outcome *found)
 {
     static const char *const headers[] = {
-        "",           "answers", "against the\nown metric", "against the\njoint metric", "wants the same?",
+        "",           "answers", "against the\nown metric", "against the\ncommon metric", "wants the same?",
         "consistency"
     };
     cli_table *table = cli_table_new("lrrrll", headers);
@@ -134,10 +151,10 @@ static void print_angles(const mel_outcome *found)
         0, 0, cli_width(stdout));
 }
 
-/* The joint weights beside those of the persons. */
+/* The common weights beside those of the persons. */
 static void print_spread(const mel_outcome *found)
 {
-    static const char *const headers[] = { "", "joint weight", "95% interval", "persons: lowest\nto highest",
+    static const char *const headers[] = { "", "common weight", "95% interval", "persons: lowest\nto highest",
                                            "standard\ndeviation" };
     const size_t n = found->n_weights;
     cli_table *table = cli_table_new("lrrrr", headers);

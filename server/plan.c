@@ -220,7 +220,7 @@ static mel_status width_of_first(double *out, const rehearsal *r, size_t n, mel_
         session[i] = mel_flow_session(r->flow[i]);
     const mel_status status =
         mel_result_of_sessions(&found, n, session, r->open_study->study, r->open_study->problem, r->err);
-    const json_t *ratio = json_object_get(json_object_get(found, "community"), "cost_ratio");
+    const json_t *ratio = json_object_get(found, "cost_ratio");
     const double low = mel_json_number(ratio, "low", 0.0), high = mel_json_number(ratio, "high", INFINITY);
     *out = ratio == NULL ? mel_json_number(found, "radius", INFINITY) : low > 0.0 ? high / low : INFINITY;
     json_decref(found);

@@ -440,9 +440,8 @@ typedef struct {
     mel_metric *metric;    /* this one's own, with intervals */
     mel_summary summary;   /* of the session alone */
     uint32_t answers;      /* A or B */
-    uint32_t contradicted; /* of these, by the joint metric */
-    /* How likely somebody of the joint metric, who errs as often as this one's own metric shows, is to be
-     * contradicted by it at least so often. */
+    uint32_t contradicted; /* of these, by the common metric */
+    /* Of this one's own posterior, the share that is at least as far from its middle as the common metric. */
     double agreement;
     bool differs; /* wants something else: the agreement is below 0.05 divided by how many there are */
 } mel_respondent;
@@ -453,27 +452,26 @@ typedef struct {
 typedef struct {
     double low, high, deviation; /* over the respondents' own metrics: range, standard deviation */
 } mel_spread;
+/* People as draws from a population: each one's answers are read by the own session's model of answers. */
 typedef struct {
-    /* From all answers in one posterior, with wrong answers allowed for and learned. Its intervals say how
-     * well one metric for all is known, not how far people differ. */
-    mel_metric *joint;
-    mel_summary summary; /* of it */
-    mel_spread *spread;  /* one per coefficient of the joint metric: how far people differ */
+    /* The population's mean, with 95% intervals of that mean: not of what one of them wants. Of two weights
+     * with known signs it is the mean of the logarithm of their ratio, else that of unit vectors. */
+    mel_metric *common;
+    mel_summary summary; /* of it: questions of all, radius, ratio, angle; the rest is not known */
+    mel_spread *spread;  /* one per coefficient: how far people's own metrics are apart */
+    /* How far people of the population are apart, with its 95% interval. By ratio: the standard deviation of
+     * the logarithm of the ratio; otherwise the typical angle to the common metric, radians. */
+    bool by_ratio;
+    double apart, apart_low, apart_high;
+    /* Where people's density is highest; it is about exp(strength cos(angle to it)) on the unit sphere of the
+     * coefficients: prior and prior_strength of a session with another person of this kind. */
+    mel_metric *likely;
+    double strength;
     size_t n;
     size_t n_against;               /* how many differ: above 0, one metric does not do for all */
     mel_respondent *respondent;     /* n */
     mel_disagreement *disagreement; /* n x n, symmetric, zero on the diagonal */
 } mel_pooled;
-/* People as draws around a common metric, how far from it being learned. */
-typedef struct {
-    mel_metric *common; /* their mean, with 95% intervals for the people who might have come */
-    /* Where their density is highest; it is exp(strength cos(angle to it)) on the unit sphere of the
-     * coefficients: prior and prior_strength of a session with another person of this kind. */
-    mel_metric *likely;
-    double strength;
-    double spread; /* root of the mean squared angle between a person and the common metric, radians */
-    size_t n;
-} mel_community;
 
 #ifdef __cplusplus
 }

@@ -237,14 +237,13 @@ typedef struct {
 
     mel_agreed agreed; /* with the answers of the options' evaluation */
 
-    /* Several respondents: the metric is the joint one. */
+    /* Several respondents: the metric is the common one. */
     const mel_pooled *pooled; /* NULL: one session, or a metric alone */
     size_t n_respondents;
     const mel_respondent_outcome *respondents;
     size_t n_respondent_pairs;
     const mel_respondent_pair *respondent_pairs;
-    double mean_degrees;            /* between two of them */
-    const mel_community *community; /* NULL: not known of such metrics */
+    double mean_degrees; /* between two of them */
 } mel_outcome;
 
 /* How the result is put. All optional and lent. */

@@ -33,27 +33,33 @@ static void make_wedge(double *out, const double *coefficient, size_t n)
 }
 
 /* Numbers in a vector made of n coefficients. */
-static size_t vector_size(size_t n, mel_family family, bool on_face)
+static size_t vector_size(size_t n, mel_family family, bool on_face, bool whole)
 {
-    return !mel_family_about(family)->ratio ? n : on_face ? 3 : n / 2 * (n / 2 - 1) / 2;
+    return whole || !mel_family_about(family)->ratio ? n : on_face ? 3 : n / 2 * (n / 2 - 1) / 2;
+}
+
+/* Of a fair metric's coefficients, those of the mistakes of everybody. */
+static size_t mistakes_of(const mel_metric *metric)
+{
+    mel_layout one = *mel_metric_layout(metric);
+    one.n_groups = 0;
+    return mel_layout_size(&one);
 }
 
 /* Of costs negated, so that all are utilities. shares: of the classes of a face. */
 static void make_vector(double *out, const double *coefficient, size_t n, const mel_metric *metric,
-                        const mel_shares *shares)
+                        const mel_shares *shares, bool whole)
 {
     const mel_family family = mel_metric_family(metric);
     const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
-    const size_t size = vector_size(n, family, shares != NULL);
+    const size_t size = vector_size(n, family, shares != NULL, whole);
     memset(out, 0, size * sizeof *out);
     if (size != n && shares != NULL) {
         (void)mel_pivot_of(out, *shares, coefficient);
     } else if (size != n) {
         make_wedge(out, coefficient, n);
     } else if (mel_family_about(family)->groups) { /* a, blocks of pairs, lambda */
-        mel_layout one = *mel_metric_layout(metric);
-        one.n_groups = 0;
-        const size_t q = mel_layout_size(&one);
+        const size_t q = mistakes_of(metric);
         for (size_t i = 0; i + 1 < n; i++)
             out[i] = coefficient[i] * (i < q ? 1.0 - coefficient[n - 1] : coefficient[n - 1]);
     } else {
@@ -62,7 +68,26 @@ static void make_vector(double *out, const double *coefficient, size_t n, const 
     mel_scale(size, sign, out);
 }
 
-mel_status mel_cloud_make(mel_cloud *c, mel_session *session, const mel_metric *metric, mel_error *err)
+void mel_vector_coefficients(double *out, const double *vector, const mel_metric *like)
+{
+    const size_t n = mel_metric_coefficients(like);
+    const double sign = mel_metric_orientation(like) == MEL_COST ? -1.0 : 1.0;
+    for (size_t i = 0; i < n; i++)
+        out[i] = sign * vector[i];
+    if (mel_family_about(mel_metric_family(like))->groups)
+        out[n - 1] = 0.5; /* either part has the size that it had in the vector */
+}
+
+void mel_metric_vector(double *out, const mel_session *session, const mel_metric *metric)
+{
+    const bool on_face = session->domain.face != NULL;
+    const mel_shares shares = { session->face_share[1], session->face_share[0] };
+    make_vector(out, mel_metric_coefficient(metric), mel_metric_coefficients(metric), metric,
+                on_face ? &shares : NULL, false);
+}
+
+mel_status mel_cloud_make(mel_cloud *c, mel_session *session, const mel_metric *metric, bool whole,
+                          mel_error *err)
 {
     double *draw = NULL;
     size_t n = 0;
@@ -70,7 +95,7 @@ mel_status mel_cloud_make(mel_cloud *c, mel_session *session, const mel_metric *
     if (status != MEL_OK)
         return status;
     const bool on_face = session->domain.face != NULL;
-    c->size = vector_size(n, mel_metric_family(metric), on_face);
+    c->size = vector_size(n, mel_metric_family(metric), on_face, whole);
     const mel_shares shares = { session->face_share[1], session->face_share[0] };
     c->vector = mel_alloc(c->n * c->size, sizeof *c->vector);
     c->middle = mel_alloc(c->size, sizeof *c->middle);
@@ -79,8 +104,8 @@ mel_status mel_cloud_make(mel_cloud *c, mel_session *session, const mel_metric *
         return mel_fail_memory(err, "draws of the posterior");
     }
     for (size_t i = 0; i < c->n; i++)
-        make_vector(c->vector + i * c->size, draw + i * n, n, metric, on_face ? &shares : NULL);
-    make_vector(c->middle, mel_metric_coefficient(metric), n, metric, on_face ? &shares : NULL);
+        make_vector(c->vector + i * c->size, draw + i * n, n, metric, on_face ? &shares : NULL, whole);
+    make_vector(c->middle, mel_metric_coefficient(metric), n, metric, on_face ? &shares : NULL, whole);
     free(draw);
     return MEL_OK;
 }
@@ -97,6 +122,24 @@ static void unit_mean(double *mean, double *work, const mel_cloud *c, double sig
     if (sign > 0.0)
         memset(mean, 0, c->size * sizeof *mean);
     mel_axpy(c->size, 1.0, work, mean);
+}
+
+double mel_cloud_beyond(const mel_cloud *c, const double *vector, double *work)
+{
+    double *mean = work, *off = work + c->size;
+    const double own = mel_norm2(c->size, vector);
+    size_t beyond = 0;
+    unit_mean(mean, off, c, 1.0);
+    for (size_t j = 0; j < c->size; j++)
+        off[j] = (own > 0.0 ? vector[j] / own : 0.0) - mean[j];
+    const double distance = mel_norm2(c->size, off);
+    for (size_t k = 0; k < c->n; k++) {
+        const double *v = c->vector + k * c->size, length = mel_norm2(c->size, v);
+        for (size_t j = 0; j < c->size; j++)
+            off[j] = (length > 0.0 ? v[j] / length : 0.0) - mean[j];
+        beyond += mel_norm2(c->size, off) >= distance;
+    }
+    return ((double)beyond + 1.0) / ((double)c->n + 1.0);
 }
 
 static double angle_between(size_t n, const double *x, const double *y)

@@ -1,15 +1,19 @@
-/* Several respondents: a metric of all answers together, and how far the single ones are apart. */
+/* Several respondents: the mean of the population that they are from, how far people are apart, who differs.
+ */
 #include "elicit/respondents.h"
+
+#include "base/la.h"
 #include "base/stat.h"
-#include "elicit/assumption.h"
-#include "elicit/metric_distance.h"
+#include "elicit/active/select.h"
+#include "elicit/population.h"
 #include "elicit/shared.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Someone differs from the others when contradictions as many as theirs have this probability, shared among
+/* Someone differs from the others when the own posterior has so little beyond the common metric, shared among
  * all. */
 static const double differing = 0.05;
 
@@ -22,11 +26,49 @@ void mel_pooled_free(mel_pooled *pooled)
     free(pooled->respondent);
     free(pooled->disagreement);
     free(pooled->spread);
-    mel_metric_free(pooled->joint);
+    mel_metric_free(pooled->common);
+    mel_metric_free(pooled->likely);
     free(pooled);
 }
 
 /* --- checks ------------------------------------------------------------------------------------- */
+
+static bool same_seconds(double x, double y)
+{
+    return x == y || (isnan(x) && isnan(y));
+}
+
+/* Whether one of them is a copy of the other, or of its beginning: the same questions, answers and times. Two
+ * people may have answered the same questions alike, and a program may give every answer the same time, so
+ * that only times that differ among each other tell. */
+static bool is_copy(const mel_session *x, const mel_session *y)
+{
+    const size_t n = x->n_entries < y->n_entries ? x->n_entries : y->n_entries;
+    bool timed = false;
+    if (x == y)
+        return true;
+    if (x->size != y->size || memcmp(x->points, y->points, 2 * n * x->size * sizeof *x->points) != 0)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        const mel_record *one = &x->entries[k].said, *other = &y->entries[k].said;
+        if (one->answer != other->answer || !same_seconds(one->seconds, other->seconds))
+            return false;
+        timed = timed || (isfinite(one->seconds) && one->seconds != x->entries[0].said.seconds);
+    }
+    return timed;
+}
+
+static mel_status check_copies(size_t n, mel_session *const *sessions, mel_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (is_copy(sessions[j], sessions[i]))
+                return mel_fail(err, MEL_EINVAL,
+                                "session %zu is session %zu again, with the same questions, answers and "
+                                "times: one person counts once",
+                                i + 1, j + 1);
+    return MEL_OK;
+}
 
 static mel_status check_sessions(size_t n, mel_session *const *sessions, mel_error *err)
 {
@@ -49,134 +91,162 @@ static mel_status check_sessions(size_t n, mel_session *const *sessions, mel_err
         if (s->n_entries == 0)
             return mel_fail(err, MEL_EINVAL, "session %zu has no answers", i + 1);
     }
-    return MEL_OK;
+    return check_copies(n, sessions, err);
 }
 
-/* --- the joint metric --------------------------------------------------------------------------- */
+/* --- the common metric -------------------------------------------------------------------------- */
 
-/* A linear-fractional engine asks about an unknown direction first; here that is settled already. */
-static mel_status settle_direction(mel_session_options *opt, const mel_pooled *pooled, mel_error *err)
+/* Fractions cannot be averaged across their direction. */
+static mel_status check_directions(const mel_pooled *pooled, mel_error *err)
 {
-    const mel_family_facts *is = mel_family_about(opt->family);
-    if (!is->ratio || !is->planar || opt->direction != MEL_DIRECTION_UNKNOWN)
-        return MEL_OK;
+    const mel_family_facts *is = mel_family_about(mel_metric_family(pooled->respondent[0].metric));
     const mel_orientation first = mel_metric_orientation(pooled->respondent[0].metric);
-    for (size_t i = 1; i < pooled->n; i++)
+    for (size_t i = 1; i < pooled->n && is->ratio; i++)
         if (mel_metric_orientation(pooled->respondent[i].metric) != first)
             return mel_fail(err, MEL_EINVAL,
-                            "session %zu rewards what the first one punishes: no joint metric", i + 1);
-    opt->direction = first == MEL_COST ? MEL_DECREASING : MEL_INCREASING;
+                            "session %zu rewards what the first one punishes: no common metric", i + 1);
     return MEL_OK;
 }
 
-static bool same_signs(const mel_session_options *one, const mel_session_options *other, size_t n)
+/* The metric `like` with a vector for its coefficients, without intervals. */
+static mel_status metric_of(mel_metric **out, const mel_metric *like, const double *vector, double *room,
+                            mel_error *err)
 {
-    if (one->signs == NULL || other->signs == NULL)
-        return one->signs == other->signs;
-    return memcmp(one->signs, other->signs, n) == 0;
+    mel_vector_coefficients(room, vector, like);
+    TRY(mel_metric_copy(out, like, err));
+    TRY(mel_metric_set_intervals(*out, NULL, NULL, err));
+    TRY(mel_metric_set_coefficients(*out, room, err));
+    return mel_metric_normalise(*out, err);
 }
 
-/* Where somebody's answers overruled what was declared, or people declared otherwise, nothing is declared for
- * all. A prior metric counts as
- * far as everybody started from it. */
-static void join_options(mel_session_options *opt, size_t n, mel_session *const *sessions)
+/* The coefficients of every draw, one row each. */
+static mel_status draw_coefficients(double *out, const mel_population *p, const mel_metric *like,
+                                    double *room, mel_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        const mel_session_options other = mel_session_in_force(sessions[i], sessions[i]->n_entries);
-        if (other.direction != opt->direction ||
-            !same_signs(&other, opt, mel_sign_count(&sessions[i]->layout))) {
-            opt->direction = MEL_DIRECTION_UNKNOWN;
-            opt->signs = NULL;
-        }
-        const bool same_prior =
-            other.prior != NULL && opt->prior != NULL && other.prior_strength == opt->prior_strength &&
-            memcmp(mel_metric_coefficient(other.prior), mel_metric_coefficient(opt->prior),
-                   mel_metric_coefficients(opt->prior) * sizeof(double)) == 0;
-        if (!same_prior) {
-            opt->prior = NULL;
-            opt->prior_strength = 0.0;
-        }
-    }
-}
-
-mel_status mel_session_hear(mel_session *joint, const mel_session *session, mel_error *err)
-{
-    mel_status status = MEL_OK;
-    for (size_t k = 0; k < session->n_entries && status == MEL_OK; k++) {
-        const mel_record record = mel_session_record(session, (uint32_t)k);
-        status = mel_session_accept(joint, &record, false, err);
+    const size_t n = mel_metric_coefficients(like);
+    for (size_t k = 0; k < p->n_draws; k++) {
+        mel_metric *one = NULL;
+        const mel_status status = metric_of(&one, like, p->draw + k * p->size, room, err);
+        if (status == MEL_OK)
+            memcpy(out + k * n, mel_metric_coefficient(one), n * sizeof *out);
+        mel_metric_free(one);
         if (status != MEL_OK)
-            status = mel_fail_in(err, status, "question %zu", k + 1);
-    }
-    return status;
-}
-
-static mel_status hear_all(mel_session *joint, size_t n, mel_session *const *sessions, mel_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        const mel_status status = mel_session_hear(joint, sessions[i], err);
-        if (status != MEL_OK)
-            return mel_fail_in(err, status, "session %zu", i + 1);
+            return status;
     }
     return MEL_OK;
 }
 
-static mel_status find_joint(mel_pooled *pooled, mel_session *const *sessions, mel_error *err)
+/* The exchange rates that any of the sessions could ask about; none known: everything. */
+static void find_askable(mel_summary *out, const mel_pooled *pooled)
 {
-    const mel_session *first = sessions[0];
-    mel_session_options opt = mel_session_in_force(first, first->n_entries);
-    size_t answers = 0;
-    for (size_t i = 0; i < pooled->n; i++)
-        answers += sessions[i]->n_entries;
-    opt.assume = mel_assumed_flips(); /* people differ, which looks like errors */
-    opt.max_questions = (uint32_t)answers;
-    opt.until = MEL_UNTIL_TOLERANCE;
-    opt.repeat_every = 0;
-    mel_session *joint = NULL;
-    join_options(&opt, pooled->n, sessions);
-    mel_status status = settle_direction(&opt, pooled, err);
-    if (status == MEL_OK)
-        status = mel_session_new(&joint, &first->domain, &opt, err);
-    if (status == MEL_OK)
-        status = hear_all(joint, pooled->n, sessions, err);
-    if (status == MEL_OK)
-        status = mel_session_result(&pooled->joint, &pooled->summary, joint, err);
-    mel_session_free(joint);
+    out->askable_low = INFINITY;
+    out->askable_high = 0.0;
+    for (size_t i = 0; i < pooled->n; i++) {
+        const mel_summary *own = &pooled->respondent[i].summary;
+        const bool known = isfinite(own->ratio);
+        out->askable_low = fmin(out->askable_low, known ? own->askable_low : 0.0);
+        out->askable_high = fmax(out->askable_high, known ? own->askable_high : INFINITY);
+    }
+}
+
+/* Two weights: the ratio with its interval. An end beyond what questions could be about is no finding of the
+ * answers: the interval has none on that side, and its other end is no farther out than what could be asked.
+ */
+static void find_ratio(mel_pooled *pooled, const double *middle, double *low, double *high)
+{
+    mel_summary *s = &pooled->summary;
+    find_askable(s, pooled);
+    s->ratio = fabs(middle[0] / middle[1]);
+    s->ratio_low = fmin(fabs(low[0]), fabs(high[0])) / fmax(fabs(low[1]), fabs(high[1]));
+    s->ratio_high = fmax(fabs(low[0]), fabs(high[0])) / fmin(fabs(low[1]), fabs(high[1]));
+    const bool above = s->ratio_high > s->askable_high, below = s->ratio_low < s->askable_low;
+    if (!above && !below)
+        return;
+    s->ratio_low = below ? 0.0 : fmin(s->ratio_low, s->askable_high);
+    s->ratio_high = above ? INFINITY : fmax(s->ratio_high, s->askable_low);
+    const double length = mel_norm2(2, middle), sign = middle[0] + middle[1] < 0.0 ? -length : length;
+    for (size_t i = 0; i < 2; i++) { /* cosine and sine of the angle at either end */
+        const double steep = atan2(1.0, s->ratio_low),
+                     flat = isinf(s->ratio_high) ? 0.0 : atan2(1.0, s->ratio_high);
+        const double one = sign * (i == 0 ? cos(steep) : sin(steep)),
+                     other = sign * (i == 0 ? cos(flat) : sin(flat));
+        low[i] = fmin(one, other);
+        high[i] = fmax(one, other);
+    }
+}
+
+/* room: (2 + n_draws) rows of coefficients, and two more numbers for each draw. */
+static mel_status take_common(mel_pooled *pooled, const mel_population *p, bool rates, double *room,
+                              mel_error *err)
+{
+    const mel_metric *like = pooled->respondent[0].metric;
+    const size_t n = mel_metric_coefficients(like);
+    double *low = room, *high = room + n, *row = room + 2 * n, *column = row + n * p->n_draws;
+    TRY(metric_of(&pooled->common, like, p->mean, low, err));
+    TRY(metric_of(&pooled->likely, like, p->likely, low, err));
+    TRY(draw_coefficients(row, p, like, low, err));
+    const double *middle = mel_metric_coefficient(pooled->common);
+    mel_column_intervals(p->n_draws, n, row, middle, 0.975, column, low, high);
+    pooled->summary.radius = mel_cloud_radius(p->n_draws, n, row, middle, NULL, 0.975, 0.95, column);
+    if (rates)
+        find_ratio(pooled, middle, low, high);
+    pooled->by_ratio = rates;
+    pooled->apart = p->spread;
+    pooled->apart_low = p->spread_low;
+    pooled->apart_high = p->spread_high;
+    pooled->strength = p->strength;
+    mel_elicited how = mel_metric_elicited(like);
+    how.questions = pooled->summary.questions;
+    how.radius = pooled->summary.radius;
+    TRY(mel_metric_set_elicited(pooled->common, &how, err));
+    return mel_metric_set_intervals(pooled->common, low, high, err);
+}
+
+static mel_status find_common(mel_pooled *pooled, mel_session *const *sessions, mel_error *err)
+{
+    mel_population p = { 0 };
+    bool rates = false;
+    TRY(check_directions(pooled, err));
+    TRY(mel_population_of_sessions(&p, &rates, pooled->n, sessions, pooled->respondent, err));
+    const size_t n = mel_metric_coefficients(pooled->respondent[0].metric);
+    double *room = mel_alloc(2 * n + (n + 2) * p.n_draws, sizeof *room);
+    pooled->summary = (mel_summary){ .error_rate = NAN, .consistency = NAN, .evidence = NAN };
+    pooled->summary.ratio = pooled->summary.ratio_low = pooled->summary.ratio_high = NAN;
+    pooled->summary.angle = pooled->summary.angle_low = pooled->summary.angle_high = NAN;
+    pooled->summary.askable_low = pooled->summary.askable_high = pooled->summary.variation = NAN;
+    for (size_t i = 0; i < pooled->n; i++) {
+        pooled->summary.questions += pooled->respondent[i].summary.questions;
+        pooled->summary.skipped += pooled->respondent[i].summary.skipped;
+    }
+    const mel_status status = room != NULL ? take_common(pooled, &p, rates, room, err)
+                                           : mel_fail_memory(err, "the metric of several people");
+    free(room);
+    mel_population_clear(&p);
     return status;
 }
 
-static double log_beta(double a, double b)
+mel_status mel_pooled_person(mel_metric **out, const mel_pooled *pooled, const mel_session *session,
+                             mel_error *err)
 {
-    return mel_log_gamma(a) + mel_log_gamma(b) - mel_log_gamma(a + b);
+    mel_session *among = NULL;
+    *out = NULL;
+    mel_status status = mel_session_hear_again(&among, session, pooled->likely, pooled->strength, err);
+    if (status == MEL_OK)
+        status = mel_session_result(out, NULL, among, err);
+    mel_session_free(among);
+    return status;
 }
 
-/* P(k or more wrong answers of n) when the rate has the distribution Beta(wrong, right). */
-static double at_least(uint32_t k, uint32_t n, double wrong, double right)
-{
-    double sum = 0.0;
-    for (uint32_t i = k; i <= n; i++)
-        sum += exp(-log(n + 1.0) - log_beta(n - i + 1.0, i + 1.0) + log_beta(i + wrong, n - i + right) -
-                   log_beta(wrong, right));
-    return fmin(sum, 1.0);
-}
+/* --- each of them ------------------------------------------------------------------------------- */
 
-/* How often this one errs follows from the contradictions to the own metric and what is expected of
- * anybody. */
-static void judge(mel_respondent *r)
-{
-    const uint32_t own = r->summary.disagreements < r->answers ? r->summary.disagreements : r->answers;
-    r->agreement =
-        at_least(r->contradicted, r->answers, own + MEL_FLIP_WRONG, r->answers - own + MEL_FLIP_RIGHT);
-}
-
-static void count_contradictions(mel_respondent *r, const mel_session *session, const mel_metric *joint)
+static void count_contradictions(mel_respondent *r, const mel_session *session, const mel_metric *common)
 {
     for (size_t k = 0; k < session->n_entries; k++) {
         const mel_answer answer = session->entries[k].said.answer;
         const mel_pair pair = mel_session_pair(session, k);
         double better = 0.0;
         if ((answer != MEL_ANSWER_A && answer != MEL_ANSWER_B) ||
-            mel_metric_compare(&better, joint, pair.a, pair.b, NULL) != MEL_OK)
+            mel_metric_compare(&better, common, pair.a, pair.b, NULL) != MEL_OK)
             continue;
         r->answers++;
         r->contradicted += (answer == MEL_ANSWER_A) != (better > 0.0);
@@ -188,7 +258,7 @@ static void count_contradictions(mel_respondent *r, const mel_session *session, 
 /* Of the persons' own metrics, coefficient by coefficient. */
 static mel_status find_spread(mel_pooled *pooled, mel_error *err)
 {
-    const size_t n = pooled->n, width = mel_metric_coefficients(pooled->joint);
+    const size_t n = pooled->n, width = mel_metric_coefficients(pooled->common);
     pooled->spread = mel_alloc_zero(width, sizeof *pooled->spread);
     if (pooled->spread == NULL)
         return mel_fail_memory(err, "the spread of the metrics");
@@ -210,29 +280,39 @@ static mel_status find_spread(mel_pooled *pooled, mel_error *err)
     return MEL_OK;
 }
 
+/* How far each one's own answers put the common metric off. */
+static mel_status judge(mel_pooled *pooled, const mel_cloud *clouds, mel_session *const *sessions,
+                        mel_error *err)
+{
+    double *vector = mel_alloc(3 * clouds[0].size, sizeof *vector);
+    if (vector == NULL)
+        return mel_fail_memory(err, "who differs from the others");
+    for (size_t i = 0; i < pooled->n; i++) {
+        mel_respondent *r = &pooled->respondent[i];
+        count_contradictions(r, sessions[i], pooled->common);
+        mel_metric_vector(vector, sessions[i], pooled->common);
+        r->agreement = mel_cloud_beyond(&clouds[i], vector, vector + clouds[i].size);
+        r->differs = r->agreement < differing / (double)pooled->n;
+        pooled->n_against += r->differs;
+    }
+    free(vector);
+    return MEL_OK;
+}
+
 static mel_status fill(mel_pooled *pooled, mel_cloud *clouds, mel_session *const *sessions, mel_error *err)
 {
-    const size_t n = pooled->n;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < pooled->n; i++) {
         mel_respondent *r = &pooled->respondent[i];
-        status = mel_session_result(&r->metric, &r->summary, sessions[i], err);
+        mel_status status = mel_session_result(&r->metric, &r->summary, sessions[i], err);
         if (status == MEL_OK)
-            status = mel_cloud_make(&clouds[i], sessions[i], r->metric, err);
+            status = mel_cloud_make(&clouds[i], sessions[i], r->metric, false, err);
         if (status != MEL_OK)
-            status = mel_fail_in(err, status, "session %zu", i + 1);
+            return mel_fail_in(err, status, "session %zu", i + 1);
     }
-    if (status == MEL_OK)
-        status = find_joint(pooled, sessions, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        count_contradictions(&pooled->respondent[i], sessions[i], pooled->joint);
-        judge(&pooled->respondent[i]);
-        pooled->respondent[i].differs = pooled->respondent[i].agreement < differing / (double)n;
-        pooled->n_against += pooled->respondent[i].differs;
-    }
-    if (status == MEL_OK)
-        status = find_spread(pooled, err);
-    return status == MEL_OK ? mel_clouds_compare(pooled->disagreement, n, clouds, err) : status;
+    TRY(find_common(pooled, sessions, err));
+    TRY(judge(pooled, clouds, sessions, err));
+    TRY(find_spread(pooled, err));
+    return mel_clouds_compare(pooled->disagreement, pooled->n, clouds, err);
 }
 
 mel_status mel_respondents_join(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err)

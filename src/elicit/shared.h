@@ -65,19 +65,16 @@ mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, s
 bool mel_session_order_was_asked(const mel_session *session);
 
 /* Two or more active sessions about the same statistics, family and degree; MEL_EINVAL with the one that
- * differs. Angles are between the vectors in which the utility is linear (linear-fractional: the pivots). */
+ * differs, and where two are the same session. Prior metrics with which sessions began do not count for what
+ * is common. Angles are between the vectors in which the utility is linear (linear-fractional: the pivots).
+ */
 mel_status mel_respondents_join(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err);
 void mel_pooled_free(mel_pooled *pooled);
 
-/* Two or more active sessions about the same weighted sum of statistics; MEL_EINVAL with the one that does
- * not fit. Prior metrics with which sessions began do not count. */
-mel_status mel_community_of_sessions(mel_community **out, size_t n, mel_session *const *sessions,
-                                     mel_error *err);
-void mel_community_free(mel_community *community);
 /* What one of them wants given everybody's answers: the session's answers heard again, beginning with the
- * community's prior instead of its own. */
-mel_status mel_community_person(mel_metric **out, const mel_community *community, const mel_session *session,
-                                mel_error *err);
+ * population's density instead of a prior of its own. */
+mel_status mel_pooled_person(mel_metric **out, const mel_pooled *pooled, const mel_session *session,
+                             mel_error *err);
 
 /* The supporting line <m, (tp, tn)> = c of the face at the optimum, as the searches of chapter 3 return it.
  */

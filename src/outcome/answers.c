@@ -144,7 +144,7 @@ static void state_consistency(mel_outcome_work *w)
                         p.text);
 }
 
-void mel_outcome_state_errors(mel_outcome_work *w)
+static void state_errors(mel_outcome_work *w)
 {
     const double rate = w->out.summary.error_rate;
     if (isfinite(rate))
@@ -183,5 +183,5 @@ void mel_outcome_state_answers(mel_outcome_work *w)
     mel_outcome_state_drift(w);
     if (!mel_outcome_is_search(&w->out))
         state_consistency(w);
-    mel_outcome_state_errors(w);
+    state_errors(w);
 }

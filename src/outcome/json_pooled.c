@@ -37,25 +37,20 @@ static void put_spread(mel_sheet *s, const mel_outcome *o)
     mel_sheet_put(s, "spread", list);
 }
 
-/* With what a session with one person more starts from. */
-static mel_status put_community(mel_sheet *s, const mel_community *c, mel_error *err)
+/* How far people are apart, and what a session with one person more starts from. */
+static mel_status put_community(mel_sheet *s, const mel_pooled *p, mel_error *err)
 {
     mel_sheet one = mel_sheet_new(), prior = mel_sheet_new();
-    mel_cost_ratio ratio;
-    mel_status status = mel_sheet_put_metric(&one, c->common, err);
-    if (status == MEL_OK)
-        status = mel_sheet_put_metric(&prior, c->likely, err);
-    mel_sheet_put(&prior, "strength", mel_sheet_number(c->strength));
-    mel_sheet_put(&prior, "people", mel_sheet_count(c->n));
+    const double degree = acos(-1.0) / 180.0;
+    const mel_status status = mel_sheet_put_metric(&prior, p->likely, err);
+    mel_sheet_put(&prior, "strength", mel_sheet_number(p->strength));
+    mel_sheet_put(&prior, "people", mel_sheet_count(p->n));
+    mel_sheet_put(&one, "people", mel_sheet_count(p->n));
+    const mel_estimate apart =
+        p->by_ratio ? (mel_estimate){ exp(p->apart), exp(p->apart_low), exp(p->apart_high) }
+                    : (mel_estimate){ p->apart / degree, p->apart_low / degree, p->apart_high / degree };
+    mel_sheet_put(&one, p->by_ratio ? "factor" : "degrees", mel_sheet_estimate(apart));
     mel_sheet_put(&one, "prior", mel_json_if(prior.whole, prior.object));
-    mel_sheet_put(&one, "people", mel_sheet_count(c->n));
-    mel_sheet_put(&one, "degrees", mel_sheet_number(c->spread * 180.0 / acos(-1.0)));
-    if (mel_metric_cost_ratio(&ratio, c->common, NULL) == MEL_OK && isfinite(ratio.ratio)) {
-        const mel_estimate common = { ratio.ratio, ratio.low, ratio.high };
-        mel_sheet cost = { mel_sheet_estimate(common), true };
-        mel_sheet_put_ratio(&cost, common);
-        mel_sheet_put(&one, "cost_ratio", mel_json_if(cost.whole, cost.object));
-    }
     mel_sheet_put(s, "community", mel_json_if(one.whole, one.object));
     return status;
 }
@@ -66,7 +61,6 @@ mel_status mel_sheet_put_pooled(mel_sheet *s, const mel_outcome *o, mel_error *e
     json_t *people = json_array(), *pairs = json_array();
     mel_status status = MEL_OK;
     mel_sheet_put(s, "radius", mel_sheet_number(o->summary.radius));
-    mel_sheet_put_known(s, "error_rate", o->summary.error_rate);
     mel_sheet_put(s, "differ", json_boolean(o->pooled->n_against > 0));
     mel_sheet_put(s, "against", mel_sheet_count(o->pooled->n_against));
     mel_sheet_put(s, "mean_degrees", mel_sheet_number(o->mean_degrees));
@@ -88,7 +82,5 @@ mel_status mel_sheet_put_pooled(mel_sheet *s, const mel_outcome *o, mel_error *e
     mel_sheet_put(s, "respondents", people);
     mel_sheet_put(s, "disagreement", pairs);
     mel_sheet_put_statements(s, o);
-    if (status == MEL_OK && o->community != NULL)
-        status = put_community(s, o->community, err);
-    return status;
+    return status == MEL_OK ? put_community(s, o->pooled, err) : status;
 }

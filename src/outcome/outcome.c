@@ -114,7 +114,6 @@ void mel_outcome_free(mel_outcome *outcome)
     free(w->respondent);
     free(w->pair);
     mel_pooled_free(w->pooled);
-    mel_community_free(w->community);
     free((void *)w->coordinate);
     free(w);
 }
@@ -217,11 +216,10 @@ mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *con
     if (w == NULL)
         return status;
     if (mel_outcome_good(w, mel_respondents_join(&w->pooled, n, sessions, err)) &&
-        mel_outcome_good(w, mel_metric_copy(&w->metric, w->pooled->joint, err))) {
+        mel_outcome_good(w, mel_metric_copy(&w->metric, w->pooled->common, err))) {
         w->out.summary = w->pooled->summary;
         describe_metric(w);
         mel_outcome_find_pooled(w);
-        mel_outcome_find_community(w, n, sessions);
     }
     return end(out, w);
 }

@@ -25,7 +25,6 @@ typedef struct {
     mel_setting *setting;
     mel_placed *order;
     mel_pooled *pooled;
-    mel_community *community;
     mel_respondent_outcome *respondent;
     mel_respondent_pair *pair;
     const char **coordinate; /* names of the statistics of everybody */
@@ -49,9 +48,7 @@ void mel_outcome_find_truly_best(mel_outcome_work *w); /* of these, given the ro
 void mel_outcome_find_agreed(mel_outcome_work *w);     /* with further answers */
 void mel_outcome_state(mel_outcome_work *w);           /* statements about all but the answers and limits */
 void mel_outcome_state_answers(mel_outcome_work *w);
-void mel_outcome_state_errors(mel_outcome_work *w); /* the share of wrong answers */
-void mel_outcome_find_pooled(mel_outcome_work *w);  /* several respondents, with what is said of them */
-void mel_outcome_find_community(mel_outcome_work *w, size_t n, mel_session *const *sessions);
+void mel_outcome_find_pooled(mel_outcome_work *w);     /* several respondents, with what is said of them */
 void mel_outcome_state_preferred(mel_outcome_work *w); /* of given classifiers: which one, .. */
 void mel_outcome_state_despite(mel_outcome_work *w);   /* .. against which answers, .. */
 void mel_outcome_state_truly_best(mel_outcome_work *w);

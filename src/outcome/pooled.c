@@ -9,8 +9,6 @@
 #include <stdlib.h>
 
 static const double half_turn = 3.14159265358979323846, turn_degrees = 180.0;
-/* Metrics of people whose mean angle is below this are about the same. */
-static const double alike_degrees = 5.0;
 
 static double in_degrees(double angle)
 {
@@ -18,9 +16,9 @@ static double in_degrees(double angle)
 }
 
 /* Two linear metrics an angle x apart order the share x/pi of random pairs differently. */
-static bool has_shares(const mel_metric *joint)
+static bool has_shares(const mel_metric *metric)
 {
-    const mel_family_facts *family = mel_family_about(mel_metric_family(joint));
+    const mel_family_facts *family = mel_family_about(mel_metric_family(metric));
     return family->sum && !family->local;
 }
 
@@ -48,7 +46,7 @@ static void find_respondents(mel_outcome_work *w)
 static void find_pairs(mel_outcome_work *w)
 {
     const size_t n = w->pooled->n;
-    const bool shares = has_shares(w->pooled->joint);
+    const bool shares = has_shares(w->pooled->common);
     double sum = 0.0;
     size_t at = 0;
     w->pair = mel_outcome_room(w, n * (n - 1) / 2, sizeof *w->pair);
@@ -69,21 +67,41 @@ static void find_pairs(mel_outcome_work *w)
     w->out.mean_degrees = at > 0 ? sum / (double)at : NAN;
 }
 
-/* What one metric for all hides. */
+/* Which quantity the headline is, and how far one person may be from it. */
+static void state_population(mel_outcome_work *w)
+{
+    const mel_pooled *p = w->pooled;
+    if (p->by_ratio)
+        mel_outcome_say(
+            w, MEL_ABOUT_ANSWERS, "population",
+            "That is the middle of the people whom these %zu stand for: half of them are expected "
+            "to have a larger ratio, half a smaller one. Two in three are within a factor of %s "
+            "of it (95%% between %s and %s).",
+            p->n, mel_digits_significant(exp(p->apart), 2).text,
+            mel_digits_significant(exp(p->apart_low), 2).text,
+            mel_digits_significant(exp(p->apart_high), 2).text);
+    else
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "population",
+                        "That is the mean of the people whom these %zu stand for. What one of them wants is "
+                        "typically %s degrees from it (95%% between %s and %s).",
+                        p->n, mel_digits_significant(in_degrees(p->apart), 2).text,
+                        mel_digits_significant(in_degrees(p->apart_low), 2).text,
+                        mel_digits_significant(in_degrees(p->apart_high), 2).text);
+}
+
 static void state_agreement(mel_outcome_work *w)
 {
     const mel_pooled *pooled = w->pooled;
     if (pooled->n_against > 0)
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "agreement",
-                        "They do not all want the same: %zu of %zu answered against this metric more often "
-                        "than their own errors explain. Its intervals say how well one metric for all is "
-                        "known; how far people differ is the spread of their own metrics.",
-                        pooled->n_against, pooled->n);
+        mel_outcome_say(
+            w, MEL_ABOUT_ANSWERS, "agreement",
+            "They do not all want the same: %zu of %zu gave answers that speak against this metric "
+            "more than their errors explain. Its intervals say how well the mean is known, not how "
+            "far people differ.",
+            pooled->n_against, pooled->n);
     else
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "agreement", "%s",
-                        w->out.mean_degrees < alike_degrees
-                            ? "They want about the same."
-                            : "Nothing in the answers speaks against one metric for all.");
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "agreement",
+                        "Nobody's answers show that they want something else.");
 }
 
 void mel_outcome_find_pooled(mel_outcome_work *w)
@@ -96,26 +114,6 @@ void mel_outcome_find_pooled(mel_outcome_work *w)
         find_pairs(w);
     if (w->status != MEL_OK)
         return;
-    mel_outcome_state_errors(w);
+    state_population(w);
     state_agreement(w);
-}
-
-/* Of weighted sums: around what people's metrics lie, and how far from it. */
-void mel_outcome_find_community(mel_outcome_work *w, size_t n, mel_session *const *sessions)
-{
-    const mel_family_facts *is = mel_family_about(mel_metric_family(w->metric));
-    if (w->status != MEL_OK || !is->sum || is->groups ||
-        !mel_outcome_good(w, mel_community_of_sessions(&w->community, n, sessions, w->err)))
-        return;
-    w->out.community = w->community;
-    mel_cost_ratio ratio;
-    const double degrees = in_degrees(w->community->spread);
-    if (mel_metric_cost_ratio(&ratio, w->community->common, NULL) == MEL_OK && isfinite(ratio.ratio))
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "community",
-                        "Each one's metric is about %.2g degrees from a common one, in which a %s weighs as "
-                        "much as %.2g %s.",
-                        degrees, w->out.missed, ratio.ratio, w->out.false_alarms);
-    else
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "community",
-                        "Each one's metric is about %.2g degrees from a common one.", degrees);
 }

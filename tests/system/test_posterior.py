@@ -236,6 +236,9 @@ def test_pool_refusals(doctor):
     doctor("elicit", "--pool", "a.jsonl", "other.jsonl").refused(3, "other.jsonl is about other data")
     doctor("elicit", "--pool", "a.jsonl", "search.jsonl").refused(2, "session 2 is a search")
     doctor("elicit", "--pool", "a.jsonl", "a.jsonl", "--session", "s.jsonl").refused(2, "asks nothing")
+    (doctor.folder / "copy.jsonl").write_bytes((doctor.folder / "a.jsonl").read_bytes())
+    for again in "a.jsonl", "copy.jsonl":
+        doctor("elicit", "--pool", "a.jsonl", again).refused(2, f"{again} is the session of a.jsonl again", "one person counts once")
     doctor("rank", "--pool", "pool.csv").refused(2, "one of --metric METRIC.json, --session FILE.jsonl and --named NAME")
 
 

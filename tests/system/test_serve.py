@@ -678,10 +678,11 @@ def test_new_participants_start_from_what_others_want(server, melicit):
     study = create_study(server, small_study(learn_from_others=True, words={**OWN["words"], "consequences": means}))
     researcher = server.researcher()
     assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 10, "metric": 7})[0] == 200
-    found = survey_of(researcher, study)["pooled"]["community"]
-    assert found["people"] == 10 and found["degrees"] < 20 and found["prior"]["strength"] > 10
-    assert 4 < found["cost_ratio"]["value"] < 12 and found["cost_ratio"]["low"] <= found["cost_ratio"]["value"]
-    assert "degrees from a common one" in melicit("study", "show", study, "--store", "t.db").done().out
+    pooled = survey_of(researcher, study)["pooled"]
+    found, ratio = pooled["community"], pooled["cost_ratio"]
+    assert found["people"] == 10 and 1 < found["factor"]["value"] < 2 and found["prior"]["strength"] > 10
+    assert 4 < ratio["value"] < 12 and ratio["low"] <= ratio["value"] <= ratio["high"]
+    assert "the people whom these 10 stand for" in melicit("study", "show", study, "--store", "t.db").done().out
     path = f"/api/admin/studies/{study}/participants/"
     first = researcher.get(f"/api/admin/studies/{study}")[1]["live"][0]
     assert "prior" not in researcher.get(path + first["id"])[1]["about"]  # there was nobody to learn from

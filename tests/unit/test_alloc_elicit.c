@@ -220,17 +220,17 @@ static mel_status written(void *context)
 static mel_status community(void *context)
 {
     mel_session *const *session = context;
-    mel_community *found = NULL;
+    mel_pooled *found = NULL;
     mel_error err;
     mel_metric *among = NULL;
-    mel_status status = mel_community_of_sessions(&found, 2, session, &err);
+    mel_status status = mel_respondents_join(&found, 2, session, &err);
     assert_true((found != NULL) == (status == MEL_OK));
     if (status == MEL_OK) {
-        status = mel_community_person(&among, found, session[0], &err);
+        status = mel_pooled_person(&among, found, session[0], &err);
         assert_true((among != NULL) == (status == MEL_OK));
     }
     mel_metric_free(among);
-    mel_community_free(found);
+    mel_pooled_free(found);
     return status;
 }
 

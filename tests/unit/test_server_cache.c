@@ -263,8 +263,8 @@ static void test_people_who_differ(void **state)
         for (size_t k = 0; k < json_array_size(said); k++)
             if (strcmp(json_string_value(json_object_get(json_array_get(said, k), "key")), "agreement") == 0)
                 text = json_string_value(json_object_get(json_array_get(said, k), "text"));
-        assert_int_equal(against, wanted[i] > 1.0 ? 0 : 2);
-        assert_non_null(strstr(text, wanted[i] > 1.0 ? "about the same" : "2 of 6 answered against"));
+        assert_true(wanted[i] > 1.0 ? against == 0 : against >= 2);
+        assert_non_null(strstr(text, wanted[i] > 1.0 ? "Nobody's answers show" : "do not all want the same"));
         json_decref(seen);
         json_decref(ratio);
     }

@@ -950,7 +950,7 @@ static void test_pool(void **state)
         mel_pooled *pooled = NULL;
         assert_ok(mel_respondents_join(&pooled, 3, session, &err), &err);
         const mel_disagreement alike = pooled->disagreement[1], apart = pooled->disagreement[2];
-        print_message("  %s: %.3f [%.3f, %.3f] and %.3f [%.3f, %.3f]; against the joint metric %u %u %u\n",
+        print_message("  %s: %.3f [%.3f, %.3f] and %.3f [%.3f, %.3f]; against the common metric %u %u %u\n",
                       problems[i].name, alike.angle, alike.low, alike.high, apart.angle, apart.low,
                       apart.high, pooled->respondent[0].contradicted, pooled->respondent[1].contradicted,
                       pooled->respondent[2].contradicted);
@@ -961,7 +961,7 @@ static void test_pool(void **state)
         assert_int_equal(pooled->summary.questions, mel_session_answers(session[0]) +
                                                         mel_session_answers(session[1]) +
                                                         mel_session_answers(session[2]));
-        assert_int_equal(mel_metric_family(pooled->joint), problems[i].family);
+        assert_int_equal(mel_metric_family(pooled->common), problems[i].family);
         mel_pooled_free(pooled);
         for (int k = 0; k < 3; k++)
             mel_session_free(session[k]);
@@ -1018,7 +1018,7 @@ static void test_person_among_others(void **state)
     for (uint32_t t = 0; t < TRUTHS; t++) {
         mel_metric *truth = some_metric(&problems[0], 5 * t + 3, 20), *found[2] = { NULL, NULL };
         mel_session *session[PEOPLE];
-        mel_community *community = NULL;
+        mel_pooled *pooled = NULL;
         mel_error err;
         for (uint64_t k = 0; k < PEOPLE; k++) {
             mel_session_options opt = options(MEL_FAMILY_LINEAR);
@@ -1026,9 +1026,9 @@ static void test_person_among_others(void **state)
             session[k] = open_session(&problems[0].domain, &opt);
             (void)answer(session[k], truth, k > 0 ? 12 : 2, 0);
         }
-        assert_ok(mel_community_of_sessions(&community, PEOPLE, session, &err), &err);
+        assert_ok(mel_respondents_join(&pooled, PEOPLE, session, &err), &err);
         assert_ok(mel_session_result(&found[0], NULL, session[0], &err), &err);
-        assert_ok(mel_community_person(&found[1], community, session[0], &err), &err);
+        assert_ok(mel_pooled_person(&found[1], pooled, session[0], &err), &err);
         const double *w = mel_metric_coefficient(truth);
         for (size_t i = 0; i < 2; i++) {
             const double *x = mel_metric_coefficient(found[i]);
@@ -1037,7 +1037,7 @@ static void test_person_among_others(void **state)
         }
         for (size_t k = 0; k < PEOPLE; k++)
             mel_session_free(session[k]);
-        mel_community_free(community);
+        mel_pooled_free(pooled);
         mel_metric_free(truth);
     }
     print_message("  mean angle %.3f alone, %.3f among others\n", own, among);

@@ -18,6 +18,9 @@ typedef struct {
     bool turned;         /* right decisions are punished: answers are read the other way round */
     double information;  /* bits that the next question is expected to tell */
     double *work;
+    /* The drift that was found after so many answers: results are asked for more often than answers come. */
+    int drift;
+    size_t drift_after;
 } mel_exchange_engine;
 
 /* The pairs that can be asked about, and their lowest and highest rates; false: there are none. */

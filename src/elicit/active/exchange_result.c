@@ -102,9 +102,12 @@ static double variation(const engine *e)
 }
 
 /* Which way the rate moved on the way, if the answers say so much rather than that it stayed. */
-static mel_status find_drift(mel_summary *out, const engine *e, mel_error *err)
+static mel_status find_drift(engine *e, mel_error *err)
 {
     double most = convincing;
+    int drift = 0;
+    if (e->drift_after == e->exchange.n)
+        return MEL_OK;
     for (size_t i = 0; i < sizeof tried_drift / sizeof *tried_drift && e->exchange.n >= LEAST_FOR_DRIFT;
          i++) {
         double evidence = 0.0;
@@ -112,11 +115,11 @@ static mel_status find_drift(mel_summary *out, const engine *e, mel_error *err)
         if (status != MEL_OK)
             return status;
         if (evidence > most)
-            out->drift = tried_drift[i] > 0.0 ? 1 : -1;
+            drift = tried_drift[i] > 0.0 ? 1 : -1;
         most = fmax(most, evidence);
     }
-    if (e->exchange.evidence + most < against_coins)
-        out->drift = 0;
+    e->drift = e->exchange.evidence + most < against_coins ? 0 : drift;
+    e->drift_after = e->exchange.n;
     return MEL_OK;
 }
 
@@ -188,9 +191,10 @@ mel_status mel_exchange_find_result(mel_engine *base, mel_metric **metric, mel_s
     summary->askable_high = exp(last);
     summary->imagined = e->imagined && e->real_first;
     summary->variation = variation(e);
-    const mel_status status = find_drift(summary, e, err);
+    const mel_status status = find_drift(e, err);
     if (status != MEL_OK)
         return status;
+    summary->drift = e->drift;
     return mel_linear_result(metric, summary, &e->base.opt, angle_of(e, middle), angle_of(e, high),
                              angle_of(e, low), err);
 }

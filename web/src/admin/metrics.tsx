@@ -36,7 +36,7 @@ export function Metrics({ view }: { view: StudyView }): JSX.Element | null {
   const lines = linesOf(real(view), what);
   const made = linesOf(simulated(view), what);
   const pooled = view.pooled;
-  const range = (what === 'ratio' && pooled?.community?.cost_ratio) || rangeOf(pooled, what);
+  const range = rangeOf(pooled, what);
   const all = pooled && range ? { name: `All ${pooled.participants}`, range } : null;
   const label = `${name(what)} ${lines.length} participants, each with an interval.`;
   return (
@@ -71,22 +71,13 @@ export function Metrics({ view }: { view: StudyView }): JSX.Element | null {
 export function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
   const pooled = view.pooled;
   if (!pooled || pooled.simulated) return null;
-  const common = pooled.cost_ratio && pooled.community?.cost_ratio;
   return (
     <section class="together">
       <h2>
         All together ({pooled.participants}
         {pooled.of && pooled.of > pooled.participants ? `, the first of ${pooled.of}` : ''})
       </h2>
-      {pooled.cost_ratio && <p class="big">{ratioText(common ?? pooled.cost_ratio)}</p>}
-      {common ? (
-        <p>
-          Around it lies what each of them wants.
-          {!pooled.differ && ` If all wanted exactly the same, it would be ${ratioText(pooled.cost_ratio)}.`}
-        </p>
-      ) : (
-        pooled.words && <p>{pooled.words}</p>
-      )}
+      {pooled.cost_ratio ? <p class="big">{ratioText(pooled.cost_ratio)}</p> : pooled.words && <p>{pooled.words}</p>}
       {view.file.learn_from_others && pooled.community && <p>New participants’ questions start from what these want.</p>}
       {pooled.statements?.map((s) => <p key={s.key}>{s.text}</p>)}
     </section>

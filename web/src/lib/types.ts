@@ -454,8 +454,8 @@ export interface Pooled {
   statements?: Statement[];
   /** Whether they want different things. */
   differ?: boolean;
-  /** People as draws around a common metric, where that is known. */
-  community?: { people: number; degrees: number; cost_ratio?: Range };
+  /** How far people are apart: a factor of the ratio, or degrees. */
+  community?: { people: number; factor?: Range; degrees?: Range };
 }
 
 export interface StudyView {

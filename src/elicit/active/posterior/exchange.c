@@ -127,15 +127,21 @@ static void find_shapes(mel_exchange *x)
     }
 }
 
+double mel_exchange_log_prior(double rho)
+{
+    const double t = rho / prior_scale;
+    return -2.0 * log1p(t * t / 3.0);
+}
+
 static void set_prior(mel_exchange *x, double angle, double strength)
 {
     double sum = 0.0;
     for (size_t c = 0; c < CELLS; c++) {
-        const double rho = mel_exchange_cell(c), t = rho / prior_scale;
+        const double rho = mel_exchange_cell(c);
         x->ratio[c] = exp(rho);
         x->norm[c] = 1.0 / sqrt(1.0 + x->ratio[c] * x->ratio[c]);
         const double off = atan2(1.0, x->ratio[c]) - angle;
-        x->prior[c] = pow(1.0 + t * t / 3.0, -2.0) * exp(strength * (cos(off) - 1.0));
+        x->prior[c] = exp(mel_exchange_log_prior(rho) + strength * (cos(off) - 1.0));
         sum += x->prior[c];
     }
     for (size_t c = 0; c < CELLS; c++)

@@ -46,8 +46,9 @@ mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, doub
 void mel_exchange_free(mel_exchange *x); /* of a zeroed one too */
 mel_status mel_exchange_tell(mel_exchange *x, mel_trade trade, mel_trade_answer answer, mel_error *err);
 
-double mel_exchange_cell(size_t i); /* rho in the middle of a cell */
-double mel_exchange_width(void);    /* of a cell */
+double mel_exchange_log_prior(double rho); /* without a prior metric, up to a constant */
+double mel_exchange_cell(size_t i);        /* rho in the middle of a cell */
+double mel_exchange_width(void);           /* of a cell */
 double mel_exchange_quantile(const mel_exchange *x, double q);
 /* The interval of rho that is reported: 95%, or what a stated band leaves. */
 void mel_exchange_interval(const mel_exchange *x, double *low, double *high);
