@@ -299,7 +299,7 @@ mel_status mel_population_of_rates(mel_population *out, size_t n, const mel_clou
     double *rate = mel_alloc(most, sizeof *rate);
     grid *g = mel_alloc_zero(1, sizeof *g);
     *out = (mel_population){ .size = 2, .n_draws = DRAWS };
-    out->mean = mel_alloc_zero(2 * 2 + 2 * (size_t)DRAWS, sizeof *out->mean);
+    out->mean = mel_alloc_zero(4 + 2 * (size_t)DRAWS, sizeof *out->mean);
     const bool room = people != NULL && rate != NULL && g != NULL && out->mean != NULL;
     if (room) {
         out->likely = out->mean + 2;
