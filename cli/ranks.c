@@ -141,7 +141,7 @@ static mel_status load(mel_error *err)
     if (library == NULL)
         return cli_fail(err, MEL_EINVAL,
                         "started as one of %zu ranks, but Open MPI cannot be loaded (%s): install "
-                        "libopenmpi3, or start one process",
+                        "openmpi-bin, or start one process",
                         started_as(), dlerror());
     const bool whole =
         find(library, "MPI_Init_thread", &mpi.init) && find(library, "MPI_Comm_rank", &mpi.rank) &&
