@@ -159,7 +159,6 @@ static int unknown_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    cli_address_space_check();
     cli_catch_signals();
     cli_elicit_fill();
     if (argc < 2) {

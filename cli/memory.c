@@ -3,34 +3,59 @@
 #include "output.h"
 #include "ranks.h"
 
-#include <cblas.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 static bool errors_as_json;
 
-void cli_address_space_check(void)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these take more address space */
+/* How many threads OpenBLAS will have: as many as a variable says, else one for each processor. */
+static size_t threads_to_be(char **variables)
+{
+    static const char *const names[] = { "OPENBLAS_NUM_THREADS=", "OMP_NUM_THREADS=" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (char **at = variables; *at != NULL; at++) {
+            const size_t n = strlen(names[i]);
+            const long threads = strncmp(*at, names[i], n) == 0 ? strtol(*at + n, NULL, 10) : 0;
+            if (threads > 0)
+                return (size_t)threads;
+        }
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors > 0 ? (size_t)processors : 1;
+}
+
+/* OpenBLAS waits for ever for address space that it does not get, some versions before main() begins: this
+ * runs before any library does (and before there is an environment other than the one given). */
+static void check_address_space(int argc, char **argv, char **variables)
 {
     static const struct {
         int resource;
         const char *option;
     } limits[] = { { RLIMIT_AS, "-v" }, { RLIMIT_DATA, "-d" } };
-    const size_t threads = (size_t)openblas_get_num_threads(), needed = (threads + 1) * (size_t)128;
+    (void)argc;
+    (void)argv;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const size_t threads = threads_to_be(variables), needed = (threads + 1) * (size_t)128;
         struct rlimit limit;
         if (getrlimit(limits[i].resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
             limit.rlim_cur >> 20 >= needed)
             continue;
-        (void)fprintf(stderr,
+        (void)dprintf(STDERR_FILENO,
                       "melicit: ulimit %s leaves %zu MB of address space, and OpenBLAS needs %zu MB for %zu "
                       "thread%s; raise the limit or set OPENBLAS_NUM_THREADS=1\n",
                       limits[i].option, (size_t)limit.rlim_cur >> 20, needed, threads,
                       threads == 1 ? "" : "s");
-        _exit(mel_status_exit_code(MEL_ENOMEM)); /* not exit(), which waits for the threads */
+        _exit(mel_status_exit_code(MEL_ENOMEM));
     }
 }
+
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_libraries)(int, char **, char **) = check_address_space;
+#endif
 
 void cli_expect_json(bool json)
 {

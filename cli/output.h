@@ -19,9 +19,6 @@ MEL_PRINTF(1, 0) char *cli_format_list(const char *fmt, va_list args);
 char *cli_made(char *text);
 /* Gives the status, unless it is MEL_ENOMEM. */
 mel_status cli_or_exit(mel_status status);
-/* Ends the process with a sentence where limits of the shell (ulimit) leave less address space than OpenBLAS
- * takes for its threads, which would wait for it for ever. */
-void cli_address_space_check(void);
 /* Say before anything can fail whether errors are to be printed as JSON. */
 void cli_expect_json(bool json);
 
