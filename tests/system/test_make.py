@@ -26,7 +26,7 @@ def test_one_version(melicit):
     """The version is that of CMakeLists.txt wherever it is said."""
     read = lambda path: (SOURCE / path).read_text()
     version = re.search(r"^project\(melicit VERSION (\S+)", read("CMakeLists.txt"), re.M).group(1)
-    assert melicit("version", "--json").done().json["version"] == version
+    assert melicit("--version").done().out.split()[:2] == ["melicit", version]
     assert re.search(rf"^version: {version}$", read("CITATION.cff"), re.M)
     assert json.loads(read("web/package.json"))["version"] == json.loads(read("web/package-lock.json"))["version"] == version
     assert re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.M)[0] == version
