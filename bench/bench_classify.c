@@ -138,10 +138,6 @@ static void solve(const job *j, size_t repeats)
         print_mixture("mixture", j, c);
         mel_classifier_free(c);
         mel_rule_report_clear(&report);
-        c = find(&report, j, MEL_RULE_HASH);
-        print_mixture("hash", j, c);
-        mel_classifier_free(c);
-        mel_rule_report_clear(&report);
         const double from = cpu_seconds();
         c = find(&report, j, MEL_RULE_BEST);
         printf(", \"single_seconds\": %.6f, \"single\": %.12f, \"single_mixed\": %s", cpu_seconds() - from,

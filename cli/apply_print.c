@@ -32,7 +32,7 @@ static double recall_of(const cli_applied_rule *a, size_t group, size_t i)
 static const double least_value = 1e-9;
 
 /* What a mixture would gain, as a share of its value; where that is 0, the gain itself. Where no mixture is
- * proved to be the best, one rule or a hash may be better: then nothing. */
+ * proved to be the best, one rule may be better: then nothing. */
 static double loss(const mel_rule_report *r)
 {
     const double sign = signbit(r->value) == signbit(r->utility) ? 1.0 : -1.0; /* -1: of a cost */
@@ -51,13 +51,7 @@ static size_t count_rules(const mel_classifier *c)
     return got.mixture != NULL ? got.mixture->n : got.blend->n_rules;
 }
 
-/* Whether a hash was asked for, and one rule took its place that keeps the limits. */
-static bool gave_up_hash(const cli_applied_rule *a)
-{
-    return a->by_hash && count_rules(a->classifier) == 1 && loss(&a->report) > 1e-9;
-}
-
-static void print_rules(const mel_classifier *c, bool mixed)
+static void print_rules(const mel_classifier *c)
 {
     const mel_classifier_parts got = mel_classifier_get(c);
     const size_t n = count_rules(c);
@@ -65,9 +59,7 @@ static void print_rules(const mel_classifier *c, bool mixed)
     for (size_t r = 0; r < n && (r < 6 || n == 1); r++) {
         char *words = cli_classifier_words(c, r);
         if (n > 1)
-            cli_print(mixed ? "  with probability %.4g: %s\n"
-                            : "  for a share of %.4g, by a hash of the row: %s\n",
-                      share[r], words);
+            cli_print("  with probability %.4g: %s\n", share[r], words);
         else
             cli_print("  %s\n", words);
         free(words);
@@ -154,7 +146,7 @@ static void print_classes(const cli_applied_rule *a)
 void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
 {
     cli_heading("The classifier");
-    print_rules(a->classifier, a->report.mixed);
+    print_rules(a->classifier);
     print_classes(a);
     cli_print("  value of the metric: %.6g%s", cli_settled(a->report.value), a->by_model ? " expected" : "");
     if (isfinite(a->report.by_labels))
@@ -164,10 +156,6 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     cli_apply_trust_print(a);
     print_limits(a);
     print_proof(&a->report, a->averaged);
-    if (gave_up_hash(a))
-        cli_print(
-            "  no decisions by a hash were found that keep the limits on these rows: one rule%s instead\n",
-            mel_classifier_get(a->classifier).n_groups > 1 ? " for each group" : "");
     if (path != NULL)
         cli_print("  classifier file: %s\n", path);
 }
@@ -242,8 +230,6 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     cli_put(result, "starts", cli_json_count(r->starts));
     cli_put(result, "steps", cli_json_count(r->steps));
     cli_put(result, "mixed", json_boolean(r->mixed));
-    if (a->by_hash)
-        cli_put(result, "hash_given_up", json_boolean(gave_up_hash(a)));
     cli_put(result, "per_class", classes_json(a, SIZE_MAX));
     cli_put(result, "per_group", groups_json(a));
     cli_put(result, "limits", limits_json(a));

@@ -108,11 +108,9 @@ static mel_status find_want(mel_problem_want *out, const cli_apply_args *args, c
     const mel_status status = limits_groups(&limited, args, err);
     const bool needed =
         (metric != NULL && mel_metric_layout(metric)->n_groups > 1) || limited || args->use_group > 0;
-    *out = (mel_problem_want){ .rows = true,
-                               .joint = args->use_group == CLI_GROUP_JOINT,
-                               .grouped = needed || (metric == NULL && given),
-                               .needs_groups = needed,
-                               .whom = "such" };
+    *out = (mel_problem_want){
+        .rows = true, .grouped = needed || (metric == NULL && given), .needs_groups = needed, .whom = "such"
+    };
     if (status == MEL_OK && given && !out->grouped)
         return cli_fail(err, MEL_EINVAL,
                         "%s: neither the metric nor a limit is about groups. Limits such as "
@@ -232,7 +230,6 @@ mel_rule_rows cli_apply_rows(const cli_applied_rule *a)
                             .n_classes = p->n_classes,
                             .n_groups = p->n_groups,
                             .probability = p->probability,
-                            .joint = p->joint,
                             .label = own ? a->label : p->label,
                             .group = own ? a->group : p->group,
                             .weight = own ? a->weight : p->weight,
@@ -268,11 +265,11 @@ mel_status cli_apply_calibrate(mel_adjustment *out, const cli_applied_rule *a, b
 {
     mel_rule_rows rows = cli_apply_rows(a);
     const mel_rule_options opt = options_of(a, args);
-    if (!by_group && !rows.joint)
+    if (!by_group)
         rows.n_groups = 0;
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
         return mel_rule_calibrate(out, &rows, a->metric, name_of(a, args), &opt, err);
-    return mel_adjustment_init(out, rows.n_classes * (rows.joint ? rows.n_groups : 1), err);
+    return mel_adjustment_init(out, rows.n_classes, err);
 }
 
 /* --- finding it --------------------------------------------------------------------------------- */
@@ -304,18 +301,6 @@ static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
         a->report.violation, text);
     free(text);
     return MEL_EDATA;
-}
-
-/* A hash does not reach what the mixture promises to the last digit. */
-static void warn_of_limits(const cli_applied_rule *a, const cli_run *run)
-{
-    char *text = missed_limits(a, "is");
-    if (*text != '\0')
-        cli_warn(run,
-                 "decided by a hash, these rows miss limits that the mixture meets: %s; --rule mixture keeps "
-                 "them",
-                 text);
-    free(text);
 }
 
 /* Labels that the probabilities do not explain. */
@@ -382,8 +367,6 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
     mel_status status = mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err);
     if (status == MEL_OK && a->report.violation > 0.0)
         status = refuse_limits(a, err);
-    if (status == MEL_OK && opt.form == MEL_RULE_HASH)
-        warn_of_limits(a, run);
     if (status == MEL_OK && a->report.rewards_mistakes)
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
     if (status == MEL_OK)
@@ -416,39 +399,15 @@ static mel_status put_found(cli_applied_rule *a, const cli_apply_args *args, mel
     return status;
 }
 
-/* A rule that guesses groups has no threshold, and goes by more than classes. */
-static mel_status check_joint(const cli_apply_args *args, mel_error *err)
-{
-    const struct {
-        bool given;
-        const char *option, *why;
-    } others[] = {
-        { args->class_prior_from != NULL, "--class-prior-from",
-          "shares are not estimated from probabilities of groups and classes; give them with --class-prior" },
-        { args->row_costs.n > 0, "--row-cost", "a rule that guesses groups knows no costs of single rows" },
-        { args->average, "--average", "a rule that guesses groups has no threshold to average" },
-        { args->plot != NULL, "--plot",
-          "a rule that guesses groups has no threshold to draw on a ROC curve" },
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others && args->use_group == CLI_GROUP_JOINT; i++)
-        if (others[i].given)
-            return cli_fail(err, MEL_EINVAL, "--use-group joint and %s exclude each other: %s",
-                            others[i].option, others[i].why);
-    return MEL_OK;
-}
-
 mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,
                           cli_run *run, mel_error *err)
 {
     out->metric = *metric;
     out->folds = (size_t)args->folds;
     out->averaged = args->average;
-    out->by_hash = args->rule == MEL_RULE_HASH;
     out->by_model = args->space.evidence != MEL_BY_LABELS;
     *metric = NULL;
-    mel_status status = check_joint(args, err);
-    if (status == MEL_OK)
-        status = make_problem(out, args, run, err);
+    mel_status status = make_problem(out, args, run, err);
     if (status == MEL_OK && args->average && args->at_most.n + args->at_least.n > 0)
         status =
             cli_fail(err, MEL_EINVAL, "--average and limits exclude each other: means need not keep limits");

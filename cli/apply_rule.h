@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Values of --use-group; the first is neither given. */
-enum { CLI_GROUP_AUTO, CLI_GROUP_YES, CLI_GROUP_NO, CLI_GROUP_JOINT };
+enum { CLI_GROUP_AUTO, CLI_GROUP_YES, CLI_GROUP_NO };
 
 typedef struct {
     mel_problem_options space;
@@ -41,8 +41,8 @@ typedef struct {
     /* Where ranks have rows of their own (problem->shards.here): of those that are here; else NULL. */
     uint32_t *label, *group;
     double *weight;
-    bool averaged, by_hash; /* as the options ask for */
-    bool by_model;          /* values are what the probabilities expect */
+    bool averaged; /* as the options ask for */
+    bool by_model; /* values are what the probabilities expect */
 } cli_applied_rule;
 void cli_applied_rule_clear(cli_applied_rule *a);
 

@@ -17,7 +17,6 @@ void cli_decider_clear(cli_decider *d)
     mel_classifier_free(d->classifier);
     mel_weighted_free(d->weighted);
     mel_classes_clear(&d->classes);
-    mel_classes_clear(&d->joined);
     mel_model_free(d->model);
     *d = (cli_decider){ 0 };
 }
@@ -50,8 +49,6 @@ mel_status cli_decider_load(cli_decider *d, const cli_classifier_job *job, mel_e
         status = mel_classes_of_names(&d->classes, d->of.n_classes, d->of.class_name,
                                       d->of.label != NULL ? d->of.label : d->of.class_name,
                                       d->of.number_texts, err);
-    if (status == MEL_OK && d->of.joint)
-        status = mel_classes_join(&d->joined, &d->classes, d->of.n_groups, d->of.group_name, err);
     if (status == MEL_OK && job->model != NULL)
         status = mel_model_load(&d->model, job->model, err);
     if (status == MEL_OK && d->model != NULL && mel_model_encoder(d->model) == NULL)
@@ -78,13 +75,12 @@ static mel_status read_groups(cli_classified_rows *rows, const cli_decider *d, c
                               const mel_read_options *read, mel_error *err)
 {
     const mel_classifier_parts *c = &d->of;
-    const bool given = job->groups != NULL || job->group != NULL, needed = c->n_groups > 1 && !c->joint;
+    const bool given = job->groups != NULL || job->group != NULL, needed = c->n_groups > 1;
     if (given != needed)
-        return needed
-                   ? cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE%s", job->classifier,
-                              job->data != NULL ? ", or --group COLUMN of the data" : "")
-                   : cli_fail(err, MEL_EINVAL, "--group%s: %s does not %s groups",
-                              job->groups != NULL ? "s" : "", job->classifier, c->joint ? "look at" : "know");
+        return needed ? cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE%s",
+                                 job->classifier, job->data != NULL ? ", or --group COLUMN of the data" : "")
+                      : cli_fail(err, MEL_EINVAL, "--group%s: %s does not know groups",
+                                 job->groups != NULL ? "s" : "", job->classifier);
     if (job->group != NULL) {
         const mel_status found = mel_need_column(rows->table, job->group, "--group", err);
         return found == MEL_OK
@@ -246,18 +242,12 @@ static mel_status check_order(const cli_classified_rows *rows, const cli_decider
                     job->classifier);
 }
 
-/* What the columns of probabilities are. */
-static const mel_classes *columns_are(const cli_decider *d)
-{
-    return d->of.joint ? &d->joined : &d->classes;
-}
-
 static mel_status read_probabilities(cli_classified_rows *rows, const cli_decider *d, const cli_run *run,
                                      const cli_classifier_job *job, const mel_read_options *read,
                                      mel_error *err)
 {
     if (d->model == NULL)
-        return mel_proba_read_classes(&rows->proba, job->probs, columns_are(d), read, err);
+        return mel_proba_read_classes(&rows->proba, job->probs, &d->classes, read, err);
     const mel_status status = mel_table_read(&rows->table, job->data, read, err);
     return status == MEL_OK ? predict_table(rows, d->model, run, err) : status;
 }
@@ -265,15 +255,12 @@ static mel_status read_probabilities(cli_classified_rows *rows, const cli_decide
 mel_status cli_classified_read(cli_classified_rows *rows, const cli_decider *d, const cli_run *run,
                                const cli_classifier_job *job, const mel_read_options *read, mel_error *err)
 {
-    const mel_classes *columns = columns_are(d);
+    const mel_classes *columns = &d->classes;
     const char *from = job->probs != NULL ? job->probs : job->model;
     mel_status status = read_probabilities(rows, d, run, job, read, err);
     if (status == MEL_OK && rows->proba.n_classes != columns->n)
-        status =
-            cli_fail(err, MEL_EDATA,
-                     d->of.joint ? "%s has probabilities of %zu classes, %s looks at %zu, GROUP:CLASS each"
-                                 : "%s has probabilities of %zu classes, %s decides between %zu",
-                     from, rows->proba.n_classes, job->classifier, columns->n);
+        status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu", from,
+                          rows->proba.n_classes, job->classifier, columns->n);
     if (status == MEL_OK)
         status = check_order(rows, d, job, err);
     if (status == MEL_OK)

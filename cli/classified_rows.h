@@ -12,7 +12,6 @@ typedef struct {
     mel_weighted *weighted;  /* instead: one with basis functions */
     mel_classifier_parts of; /* lent by either */
     mel_classes classes;     /* its classes; without "labels" their names stand for them */
-    mel_classes joined;      /* groups and classes, where it sees probabilities of both; n 0: it does not */
     mel_model *model;        /* NULL: probabilities are given */
 } cli_decider;
 mel_status cli_decider_load(cli_decider *out, const cli_classifier_job *job, mel_error *err);

@@ -227,8 +227,8 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
 }
 
 /* As mel_rule_form, and as CLI_GROUP_... */
-static const char *const rule_forms[] = { "best", "threshold", "mixture", "hash", NULL };
-static const char *const group_uses[] = { "auto", "yes", "no", "joint", NULL };
+static const char *const rule_forms[] = { "best", "threshold", "mixture", NULL };
+static const char *const group_uses[] = { "auto", "yes", "no", NULL };
 
 static const cli_option own_options[] = {
     { .name = "metric",
@@ -252,10 +252,8 @@ static const cli_option own_options[] = {
       .help =
           "best: one threshold or one matrix of gains (for each group), unless only a mixture meets the "
           "limits; "
-          "threshold: never a mixture; mixture: the optimum, which may toss a coin between rules; hash: the "
-          "same "
-          "without coins, by a hash of the probabilities of a row, chosen so that these rows get what the "
-          "optimum promises" },
+          "threshold: never a mixture; mixture: the optimum, which may toss a coin between rules (with ids "
+          "of rows `melicit predict --ids` decides the same about a row each time)" },
     { .name = "use-group",
       .reads = MEL_OF_ROWS,
       .kind = CLI_CHOICE,
@@ -263,9 +261,7 @@ static const cli_option own_options[] = {
       .choices = group_uses,
       .help =
           "whether decisions may look at the group of a row: yes has a rule for each group, no has one rule "
-          "for all (by default yes where groups count); joint has one rule that guesses the group, by "
-          "probabilities of group and class together: columns GROUP:CLASS of --probs, or a model of "
-          "--data that learns both; without --class-prior-from, --row-cost, --average and --plot" },
+          "for all (by default yes where groups count)" },
     { .name = "at-most",
       .reads = MEL_OF_ROWS,
       .argument = "LIMIT",
@@ -311,8 +307,8 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_apply_args, row_costs),
       .help = "a column (of --data, or of the --labels file) that says how many times as much decisions "
               "about the "
-              "row count, for rows of one class or of any: the amount of a payment, say; limits and recalls "
-              "stay those of rows" },
+              "row count, for rows of one class or of any: the amount of a payment, say; recalls "
+              "stay those of rows, and limits are refused" },
     { .name = "average",
       .reads = MEL_OF_ROWS,
       .kind = CLI_FLAG,

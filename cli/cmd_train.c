@@ -20,7 +20,6 @@ typedef struct {
     double l2, tolerance;
     uint64_t max_iterations;
     int solver, calibrate;
-    bool joint;
     const char *warm, *out;
 } train_args;
 
@@ -50,8 +49,6 @@ static mel_status check_args(const cli_run *run, const train_args *args, mel_err
 {
     if (args->calibrate != MEL_CALIBRATE_NONE && args->dataset.test_share <= 0)
         return cli_fail(err, MEL_EINVAL, "--calibrate needs held-out rows: --test-share must be above 0");
-    if (args->joint && args->dataset.group == NULL)
-        return cli_fail(err, MEL_EINVAL, "--joint learns groups and classes together: give --group COLUMN");
     if (args->warm != NULL && strcmp(args->warm, "-") == 0 && strcmp(args->dataset.data, "-") == 0)
         return cli_fail(err, MEL_EINVAL, "--warm - and --data - both need standard input");
     if (args->out == NULL)
@@ -112,8 +109,6 @@ static mel_status prepare(training *t, const cli_run *run, const train_args *arg
     mel_dataset_options dataset = args->dataset;
     dataset.divided = args->calibrate == MEL_CALIBRATE_NONE; /* calibration sees all rows */
     mel_status status = mel_dataset_read(&t->dataset, &dataset, &resources, err);
-    if (status == MEL_OK && args->joint)
-        status = mel_dataset_join(&t->dataset, err);
     if (status == MEL_OK && args->calibrate == MEL_CALIBRATE_ISOTONIC && t->dataset.labels.n_classes != 2)
         status = cli_fail(err, MEL_EINVAL, "--calibrate isotonic is for two classes; the label has %zu",
                           t->dataset.labels.n_classes);
@@ -241,9 +236,6 @@ static const cli_option fit_options[] = {
     CLI_ROW(train_args, "max-iterations", WHOLE, max_iterations, .argument = "N", .low = 1,
             .high = UINT32_MAX,
             .help = "stop after N Newton steps or gradient evaluations (200 and 20,000 unless given)"),
-    CLI_ROW(train_args, "joint", FLAG, joint,
-            .help = "learn groups and classes together, for melicit apply --use-group joint: every class of "
-                    "every group is a class of the model, called GROUP:CLASS"),
     CLI_ROW(train_args, "warm", INPUT, warm, .argument = "MODEL.json",
             .help =
                 "start from the coefficients of this model, which must have the same features and classes"),

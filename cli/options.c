@@ -247,6 +247,7 @@ static const struct {
                 { "count-scores", "patterns of --probs and --labels are read into one list of rows" },
                 { "moments", "give rows: --probs or --predictions with --labels, also with patterns" },
                 { "iterate", "give training rows, also with patterns and as several ranks (docs/scale.md)" },
+                { "joint", "a rule looks at groups or not: melicit apply --use-group yes or no" },
                 { "checkpoint", "a run begins anew; several ranks make it shorter (docs/scale.md)" },
                 { 0 } };
 

@@ -25,13 +25,9 @@ MEL_API mel_status mel_classifier_best(mel_classifier **out, const mel_domain *d
 typedef struct {
     size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: no groups */
     const double *probability;          /* n_rows x n_classes: of the model, as new rows will come */
-    /* Probabilities are n_rows x (n_groups x n_classes): of being in the group and of the class, groups after
-     * each other. Decisions then do not look at groups, which need not be known of new rows, and group_use is
-     * not read. */
-    bool joint;
-    const uint32_t *label; /* n_rows */
-    const uint32_t *group; /* n_rows; NULL without groups */
-    const double *weight;  /* how much each row counts; NULL: 1 */
+    const uint32_t *label;              /* n_rows */
+    const uint32_t *group;              /* n_rows; NULL without groups */
+    const double *weight;               /* how much each row counts; NULL: 1 */
     /* n_rows x n_classes: how many times as much decisions about this row count if it is of class i; NULL:
      * once. */
     const double *row_cost;
@@ -47,10 +43,7 @@ typedef struct {
 typedef enum {
     MEL_RULE_BEST = 0,      /* one rule (for each group), unless only a mixture meets the limits */
     MEL_RULE_THRESHOLD = 1, /* one rule, or a refusal */
-    MEL_RULE_MIXTURE = 2,   /* the optimum, which may draw between rules */
-    /* The optimum, drawn by a hash of a row's probabilities, chosen so that these rows get what it promises:
-     * who has the same probabilities (and group) gets the same decision. */
-    MEL_RULE_HASH = 3
+    MEL_RULE_MIXTURE = 2    /* the optimum, which may draw between rules */
 } mel_rule_form;
 typedef enum {
     MEL_GROUP_SEEN = 0,  /* every group has a rule of its own */
@@ -128,9 +121,9 @@ typedef struct {
 MEL_API void mel_rule_report_clear(mel_rule_report *report);
 
 /* What makes the probabilities of labelled rows right that the model has not seen, by penalised likelihood;
- * of joint rows those of groups and classes. With opt->class_share rows count as often as they will be met,
- * and, where two classes have fixed costs of mistakes, as much as their mistakes cost: the curve has to fit
- * where decisions are made. opt->adjustment is where the search begins; NULL: anywhere. */
+ * With opt->class_share rows count as often as they will be met, and, where two classes have fixed costs of
+ * mistakes, as much as their mistakes cost: the curve has to fit where decisions are made. opt->adjustment is
+ * where the search begins; NULL: anywhere. */
 MEL_API mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows,
                                       const mel_metric *metric, const char *name, const mel_rule_options *opt,
                                       mel_error *err);
@@ -164,10 +157,9 @@ MEL_API mel_status mel_classifier_set_source(mel_classifier *classifier, const m
 typedef struct {
     size_t n_classes, n_groups; /* n_groups 0: it does not look at groups */
     const char *const *class_name;
-    const char *const *label;      /* NULL: not known */
-    bool number_texts;             /* labels that look like numbers are texts, sorted by byte */
-    const char *const *group_name; /* n_groups texts */
-    bool joint; /* it sees n_groups x n_classes probabilities, as mel_rule_rows, and no groups of rows */
+    const char *const *label;         /* NULL: not known */
+    bool number_texts;                /* labels that look like numbers are texts, sorted by byte */
+    const char *const *group_name;    /* n_groups texts */
     const mel_mixture *mixture;       /* thresholds on the probability of the second class, or NULL: ... */
     const mel_blend *blend;           /* ... plug-in rules, or NULL; gains have n_decisions columns */
     size_t n_decisions;               /* n_classes, or one more: the case is referred */
@@ -180,14 +172,12 @@ typedef struct {
 } mel_classifier_parts;
 MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier);
 
-/* What the classifier does with n rows of probabilities (n x n_classes, joint ones n x n_groups x n_classes);
- * group may be NULL without groups and for joint ones.
+/* What the classifier does with n rows of probabilities (n x n_classes); group may be NULL without groups.
  * chance[i][j]: the probability that row i is decided as j, n x n_decisions. MEL_EDATA for numbers that are
  * not finite. */
 MEL_API mel_status mel_classifier_chances(double *chance, const mel_classifier *classifier, size_t n,
                                           const double *probability, const uint32_t *group, mel_error *err);
-/* One prediction per row, drawn: one uniform number per row, or a hash of its probabilities where it was
- * found so (MEL_RULE_HASH), decides which rule the row gets. */
+/* One prediction per row, drawn: one uniform number per row decides which rule it gets. */
 MEL_API mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *classifier, size_t n,
                                          const double *probability, const uint32_t *group, uint64_t seed,
                                          mel_error *err);

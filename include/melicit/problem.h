@@ -150,7 +150,6 @@ typedef struct {
     bool needs_groups;           /* ... and there must be some */
     bool candidates;             /* questions about given classifiers will do */
     bool rows;                   /* rows are all it is for: no face, space or ball is made of them */
-    bool joint;                  /* rows: with probabilities of groups and classes together */
     mel_coordinates coordinates; /* of what is not planar */
     size_t numbers;              /* of a point: diagonal coordinates when it has one per class; 0: no point */
     const char *whom;            /* "fair-linear", for refusals */
@@ -180,7 +179,6 @@ typedef struct {
      * classes) `probability`, `numbers` and `row` are of the rows that this rank has read, all else of all
      * n_rows. */
     mel_shards shards;
-    bool joint; /* probabilities are n_rows x (n_groups x n_classes): in the group and of the class */
     uint32_t *label, *group;
     size_t *row;     /* of a table: where each row is in its file, counted from 1; NULL: in its order */
     double *weight;  /* NULL: every row counts 1 */

@@ -199,7 +199,7 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         return chances
 
     def _rule_groups(self, X: Any, groups: Optional[ArrayLike]) -> Optional[Labels]:
-        return self._group_column(X, groups) if self.rule_.groups and not self.rule_.joint else None
+        return self._group_column(X, groups) if self.rule_.groups else None
 
     def _labels(self, codes: NDArray[Any]) -> Labels:
         order: Labels = np.asarray(self.order_, dtype=self.classes_.dtype)
@@ -245,7 +245,7 @@ class MetricClassifier(_RuleClassifier):
         prior: Optional[ArrayLike] = None,
         at_least: Optional[Mapping[str, float]] = None,
         at_most: Optional[Mapping[str, float]] = None,
-        groups_seen: Union[bool, str] = True,
+        groups_seen: bool = True,
         refer_cost: Optional[float] = None,
         pos_label: Any = None,
         random_state: Any = 0,
@@ -268,14 +268,12 @@ class MetricClassifier(_RuleClassifier):
         self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None
     ) -> "MetricClassifier":
         X, target, weight = self._prepared(X, y, sample_weight)
-        joint = self.groups_seen == "joint"
-        if not joint:
-            proba = self._learn(X, target, weight)
+        proba = self._learn(X, target, weight)
         self.order_ = self._order()
         column = self._group_column(X, groups)
         names = [] if column is None else _rows.distinct(column).tolist()
         codes, group_codes = self._codes(target, self.order_), None if column is None else _rows.codes(column, names, "groups")
-        proba = self._learn_joint(X, codes, group_codes, len(names), weight) if joint else self._columns(proba, self.order_)
+        proba = self._columns(proba, self.order_)
         metric = Metric(self.metric)
         self.seed_ = seed_of(self.random_state)
         self.rule_ = find_rule(
@@ -295,32 +293,16 @@ class MetricClassifier(_RuleClassifier):
             groups_seen=self.groups_seen,
             refer_cost=self.refer_cost,
             seed=self.seed_,
-            trust=len(self.order_) == 2 and not joint,
+            trust=len(self.order_) == 2,
         )
         self.value_ = self.rule_.value
         self._set_thresholds()
         return self
 
-    def _learn_joint(self, X: Any, codes: Codes, group_codes: Optional[Codes], m: int, weight: Optional[Floats]) -> Floats:
-        """A model of groups and classes together, which must not see the group; its classes are numbers."""
-        if group_codes is None or self.groups is not None:
-            raise fail("EINVAL", "groups_seen='joint': fit(..., groups=...), not a column of X: the model must not see the group")
-        if self.cv == "prefit" or is_fitted_for_good(self._base()):
-            raise fail("EINVAL", "groups_seen='joint': the model is trained here, on groups and classes together")
-        k, known = len(self.order_), self.classes_
-        of = group_codes.astype(np.int64) * k + codes
-        if len(np.unique(of)) < m * k:
-            raise fail("EDATA", "groups_seen='joint': a group has no rows of some class")
-        self.classes_ = np.arange(m * k)
-        try:
-            return self._learn(X, of, weight)
-        finally:
-            self.classes_ = known
-
     def _set_thresholds(self) -> None:
         self.thresholds_: Any = None
         self.interval_: Any = (float("nan"), float("nan"))
-        if len(self.order_) != 2 or self.rule_.mixed or self.rule_.joint:
+        if len(self.order_) != 2 or self.rule_.mixed:
             return
         found = self.rule_.thresholds
         self.thresholds_ = found["all"] if list(found) == ["all"] and not self.rule_.groups else found

@@ -86,15 +86,10 @@ class Rule:
         return texts_at(parts.group_name, parts.n_groups)
 
     @property
-    def joint(self) -> bool:
-        """It sees probabilities of groups and classes together (columns), and no groups."""
-        return bool(self._parts.joint)
-
-    @property
     def columns(self) -> List[str]:
         """What the columns of an array of probabilities are: the classes in the order that the rule was made from, which is
-        that of scikit-learn's classes_ unless another was given; or "group:class" for every class of every group."""
-        return [f"{group}:{name}" for group in self.groups for name in self.classes] if self.joint else self._columns
+        that of scikit-learn's classes_ unless another was given."""
+        return self._columns
 
     @property
     def value(self) -> float:
@@ -115,8 +110,7 @@ class Rule:
 
     @property
     def gains(self) -> Optional[Floats]:
-        """rules x groups x k x decisions: a row gets the decision j with the largest sum over i of gain[i, j] P(class i);
-        of joint rules over all groups as well."""
+        """rules x groups x k x decisions: a row gets the decision j with the largest sum over i of gain[i, j] P(class i)."""
         parts = self._parts
         if parts.blend == ffi.NULL:
             return None
@@ -129,7 +123,7 @@ class Rule:
 
         NaN where it is the other way round or no threshold says it; inf: never."""
         parts = self._parts
-        if parts.n_classes != 2 or self.mixed or self.joint:
+        if parts.n_classes != 2 or self.mixed:
             raise fail("EINVAL", "thresholds: of one rule for two classes; see gains and shares")
         if parts.mixture != ffi.NULL:
             rule = parts.mixture.rule[0]
@@ -159,8 +153,8 @@ class Rule:
 
     def _rows(self, proba: ArrayLike, groups: Optional[ArrayLike]) -> Tuple[Floats, Optional[Codes]]:
         parts = self._parts
-        table = _rows.in_class_order(proba, self.columns, self.columns if self.joint else self.classes)
-        if parts.n_groups == 0 or self.joint:
+        table = _rows.in_class_order(proba, self.columns, self.classes)
+        if parts.n_groups == 0:
             return table, None
         if groups is None:
             raise fail("EINVAL", f"groups: this rule looks at them ({', '.join(self.groups)})")
@@ -241,16 +235,9 @@ FORMS = {
     "best": lib.MEL_RULE_BEST,
     "threshold": lib.MEL_RULE_THRESHOLD,
     "mixture": lib.MEL_RULE_MIXTURE,
-    "hash": lib.MEL_RULE_HASH,
 }
 
 EVIDENCE = {"calibrated": lib.MEL_BY_MODEL, "model": lib.MEL_BY_MODEL, "labels": lib.MEL_BY_LABELS}
-
-
-def _is_joint(groups_seen: Union[bool, str]) -> bool:
-    if isinstance(groups_seen, str) and groups_seen != "joint":
-        raise fail("EINVAL", f"groups_seen {groups_seen!r}: True, False or 'joint'")
-    return groups_seen == "joint"
 
 
 def require_positive(metric: Metric, labels: Sequence[Any], options: Mapping[str, Any]) -> None:
@@ -276,7 +263,7 @@ def find_rule(
     prior: Optional[ArrayLike] = None,
     at_least: Optional[Mapping[str, float]] = None,
     at_most: Optional[Mapping[str, float]] = None,
-    groups_seen: Union[bool, str] = True,
+    groups_seen: bool = True,
     refer_cost: Optional[float] = None,
     seed: int = 1,
     threads: int = 0,
@@ -284,13 +271,11 @@ def find_rule(
 ) -> Rule:
     """The best rule on rows of probabilities, in the order of `labels`; `columns`: in which new rows will come.
 
-    form: "best" (one rule unless only a mixture meets the limits), "threshold", "mixture", "hash" (the mixture without
-    coins, by a hash of the probabilities). evidence: "calibrated"
+    form: "best" (one rule unless only a mixture meets the limits), "threshold", "mixture". evidence: "calibrated"
     (probabilities are made right on these rows, then trusted), "model" (trusted as they are) or "labels" (the rule is
     measured on the labels themselves). prior: shares that the classes will have, by name (a Series, a mapping) or in the
     order of the rule's classes. at_least, at_most:
-    {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group; "joint": one rule that guesses the
-    group, by probabilities of every class of every group (rows x (groups x classes), groups after each other). trust: also how
+    {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group. trust: also how
     sure it is, as `melicit apply` says it. The report has what is expected by the probabilities ("value", "achieved" of each limit), what
     the labels say ("by_labels", "counted"), and "doubtful" where these differ by more than chance allows, which is warned of. With trust: report["expected"] on other rows with report["interval"], and
     report["thresholds"] of two classes, {group: (low, high)}, 95% each.
@@ -300,11 +285,9 @@ def find_rule(
     if form not in FORMS:
         raise fail("EINVAL", f"form {form!r}: one of {', '.join(FORMS)}")
     names, group_names = [_rows.name_of(label) for label in labels], [str(group) for group in groups]
-    joint = _is_joint(groups_seen)
-    if joint and (len(group_names) < 2 or proba.shape[1] != len(names) * len(group_names)):
-        raise fail("EINVAL", "groups_seen='joint': two groups or more, and a column of probabilities for "
-                   f"every class of every group, not {proba.shape[1]} columns for {len(group_names)} groups")
-    if metric.name is None and not metric.groups and not at_least and not at_most and not joint:
+    if not isinstance(groups_seen, bool):
+        raise fail("EINVAL", f"groups_seen {groups_seen!r}: True or False")
+    if metric.name is None and not metric.groups and not at_least and not at_most:
         group_names, group_codes = [], None  # nothing is about groups
     opt = ffi.new("mel_rule_options *")
     lib.mel_rule_options_init(opt)
@@ -318,7 +301,7 @@ def find_rule(
     opt.limit = limits
     rows = ffi.new("mel_rule_rows *")
     rows.n_rows, rows.n_classes, rows.n_groups = len(proba), len(names), len(group_names)
-    rows.probability, rows.label, rows.joint = pointer(proba), pointer(codes, "uint32_t"), joint
+    rows.probability, rows.label = pointer(proba), pointer(codes, "uint32_t")
     rows.group, rows.weight = pointer(group_codes, "uint32_t"), pointer(sample_weight)
     called = Texts(names, "classes"), Texts(group_names, "groups")
     rows.class_name, rows.group_name = (texts.pointer for texts in called)
@@ -449,7 +432,7 @@ def _adjust(
     if evidence == "calibrated":
         call(lib.mel_rule_calibrate, adjustment, rows, metric, name, opt)
     else:
-        call(lib.mel_adjustment_init, adjustment, k * rows.n_groups if rows.joint else k)
+        call(lib.mel_adjustment_init, adjustment, k)
         lib.mel_adjustment_shift(adjustment, k, pointer(now), pointer(shares))
     opt.adjustment = adjustment
     return kept

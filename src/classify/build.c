@@ -101,8 +101,7 @@ mel_rule mel_gain_threshold(const double *gain)
 /* Two classes without groups and few rules: thresholds say the same. */
 static void simplify(mel_classifier *c)
 {
-    if (c->split || c->n_classes != 2 || c->n_decisions != 2 || c->n_groups > 1 ||
-        c->blend.n_rules > MEL_MIXTURE_RULES)
+    if (c->n_classes != 2 || c->n_decisions != 2 || c->n_groups > 1 || c->blend.n_rules > MEL_MIXTURE_RULES)
         return;
     c->mixture.n = c->blend.n_rules;
     for (size_t r = 0; r < c->blend.n_rules; r++) {
@@ -168,16 +167,13 @@ mel_status mel_build_classifier(mel_classifier **out, const mel_solution *soluti
                                 const mel_vertices *vertices, mel_error *err)
 {
     const mel_steps *steps = vertices->steps;
-    const bool joint = steps->n_evidence > steps->n_classes && !steps->split;
     mel_status status =
-        mel_classifier_new(out, steps->n_classes, joint || steps->n_blocks > 1 ? steps->n_groups : 0, err);
+        mel_classifier_new(out, steps->n_classes, steps->n_blocks > 1 ? steps->n_groups : 0, err);
     if (status == MEL_OK)
         status = mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err);
     if (status != MEL_OK)
         return status;
     (*out)->n_decisions = steps->n_decisions;
-    (*out)->joint = joint;
-    (*out)->split = steps->split;
     (*out)->value = goal->sign * solution->value;
     status = fill(*out, solution, vertices, err);
     return status == MEL_OK ? mel_build_statistics(*out, solution->x, goal, steps, err) : status;

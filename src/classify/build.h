@@ -15,13 +15,4 @@ mel_status mel_build_statistics(mel_classifier *c, const double *achieved, const
 mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_goal *goal,
                            mel_vertices *vertices, mel_rule_form form, const mel_solve_options *opt,
                            mel_error *err);
-/* rule.c: mel_rule_find for options that are whole and rows that were looked at. */
-mel_status mel_rule_find_once(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
-                              const mel_metric *metric, const char *name, const mel_rule_options *opt,
-                              mel_error *err);
-/* hashed.c: where decisions without coins miss limits, others take their place that keep them. */
-mel_status mel_rule_keep_limits(mel_classifier **c, mel_rule_report *report, const mel_rule_rows *rows,
-                                const mel_metric *metric, const char *name, const mel_rule_options *opt,
-                                mel_error *err);
-
 #endif

@@ -9,17 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what a row is, among the columns. */
-static mel_status joint_labels(uint32_t **out, const mel_rule_rows *rows, mel_error *err)
-{
-    *out = mel_alloc(rows->n_rows, sizeof **out);
-    if (*out == NULL)
-        return mel_fail_memory(err, "groups and classes");
-    for (size_t r = 0; r < rows->n_rows; r++)
-        (*out)[r] = rows->group[r] * (uint32_t)rows->n_classes + rows->label[r];
-    return MEL_OK;
-}
-
 /* What rows count where the classes have other shares, and mistakes about them these costs (NULL: all the
  * same). */
 static mel_status shared_weights(double **out, const mel_rule_rows *rows, const double *class_share,
@@ -81,13 +70,12 @@ static double number_of(const mel_rule_rows *rows)
 /* Whether groups have curves of their own: rules look at groups, or do not look at what is calibrated. */
 static bool by_group(const mel_rule_rows *rows, const mel_rule_options *opt)
 {
-    return rows->n_groups > 1 && !rows->joint &&
-           (opt->group_use == MEL_GROUP_SEEN || mel_rule_keeps_scores(rows, opt));
+    return rows->n_groups > 1 && (opt->group_use == MEL_GROUP_SEEN || mel_rule_keeps_scores(rows, opt));
 }
 
 /* Where mistakes about the classes count that much; what is found is then taken back to what is met. */
-static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint32_t *label,
-                      const double *cost, const mel_rule_options *opt, mel_error *err)
+static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const double *cost,
+                      const mel_rule_options *opt, mel_error *err)
 {
     static const double same[2] = { 1.0, 1.0 };
     double *weight = NULL;
@@ -101,9 +89,9 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint
         mel_adjustment_shift(&start, 2, same, cost);
     const mel_adjustment_rows of = { .stand_for = number_of(rows),
                                      .n = rows->n_rows,
-                                     .n_classes = mel_rule_columns(rows),
+                                     .n_classes = rows->n_classes,
                                      .probability = rows->probability,
-                                     .label = label,
+                                     .label = rows->label,
                                      .weight = weight != NULL ? weight : rows->weight,
                                      .n_groups = by_group(rows, opt) ? rows->n_groups : 0,
                                      .group = rows->group,
@@ -118,20 +106,18 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const uint
     return status;
 }
 
-/* By group, where probabilities are of groups and classes. */
 static void add_classes(double *weight, size_t from, size_t to, const void *user)
 {
     const mel_rule_rows *rows = user;
     for (size_t r = from; r < to; r++)
-        weight[(rows->joint ? rows->group[r] * rows->n_classes : 0) + rows->label[r]] +=
-            rows->weight != NULL ? rows->weight[r] : 1.0;
+        weight[rows->label[r]] += rows->weight != NULL ? rows->weight[r] : 1.0;
 }
 
 /* Probabilities of a class that no row is of cannot be set right. */
 static mel_status check_classes(const mel_rule_rows *rows, mel_error *err)
 {
     const mel_called called = { rows->class_name, rows->group_name };
-    const size_t m = rows->joint ? rows->n_groups : 1, n = m * rows->n_classes;
+    const size_t n = rows->n_classes;
     double *weight = mel_alloc_zero(n, sizeof *weight);
     if (weight == NULL)
         return mel_fail_memory(err, "what classes count");
@@ -142,14 +128,12 @@ static mel_status check_classes(const mel_rule_rows *rows, mel_error *err)
     free(weight);
     return c == n || status != MEL_OK
                ? status
-               : mel_fail_in(err, mel_fail_no_rows(err, &called, m, c / rows->n_classes, c % rows->n_classes),
-                             "calibration");
+               : mel_fail_in(err, mel_fail_no_rows(err, &called, 1, 0, c), "calibration");
 }
 
 mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const mel_metric *metric,
                               const char *name, const mel_rule_options *opt, mel_error *err)
 {
-    uint32_t *own = NULL;
     double cost[2];
     bool costs = false;
     mel_rule_options all;
@@ -160,12 +144,9 @@ mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, co
         status = mel_rule_rows_check(rows, err);
     if (status == MEL_OK)
         status = check_classes(rows, err);
-    if (status == MEL_OK && rows->joint)
-        status = joint_labels(&own, rows, err);
     if (status == MEL_OK)
         status = fixed_costs(&costs, cost, rows, metric, name, &all, err);
     if (status == MEL_OK)
-        status = fit(out, rows, own != NULL ? own : rows->label, costs ? cost : NULL, &all, err);
-    free(own);
+        status = fit(out, rows, costs ? cost : NULL, &all, err);
     return status;
 }

@@ -2,7 +2,6 @@
 #include "base/buffer.h"
 #include "classify/classify.h"
 #include "classify/evidence.h"
-#include "classify/salted.h"
 #include "classify/shared.h"
 #include "data/quote.h"
 #include "metric/text.h"
@@ -32,7 +31,6 @@ void mel_classifier_free(mel_classifier *c)
     mel_blend_clear(&c->blend);
     mel_adjustment_clear(&c->adjustment);
     mel_names_free(c->cost_column, c->n_classes);
-    free(c->salt);
     free(c->statistics);
     json_decref(c->layout);
     json_decref(c->achieved);
@@ -134,7 +132,6 @@ mel_classifier_parts mel_classifier_get(const mel_classifier *c)
         .label = (const char *const *)c->names.label,
         .number_texts = c->names.number_texts,
         .group_name = (const char *const *)c->names.group_name,
-        .joint = c->joint,
         .mixture = c->mixture.n > 0 ? &c->mixture : NULL,
         .blend = c->mixture.n > 0 ? NULL : &c->blend,
         .n_decisions = c->n_decisions,
@@ -240,14 +237,6 @@ mel_status mel_classifier_words(char **out, const mel_classifier *c, size_t rule
     mel_buffer_init(&text, MOST_WORDS);
     if (c->mixture.n > 0)
         add_threshold(&text, c->mixture.rule[rule], c->names.class_name[1]);
-    else if (c->joint)
-        mel_buffer_puts(&text,
-                        "predict the class with the largest expected gain, by how likely every class of "
-                        "every group is");
-    else if (c->split)
-        mel_buffer_puts(&text,
-                        "predict the class with the largest expected gain, by the costs of the row and by "
-                        "how likely every class is");
     else if (c->n_classes == 2 && c->cost_column == NULL)
         add_thresholds(&text, c, rule);
     else
@@ -271,11 +260,11 @@ static mel_status apply_threshold(uint32_t *prediction, mel_rule rule, size_t n,
     return MEL_OK;
 }
 
-/* The first decision with the largest gain, where there are more decisions than classes, or more columns. */
+/* The first decision with the largest gain, where there are more decisions than classes. */
 static mel_status apply_gains(uint32_t *prediction, const mel_classifier *c, const double *gain, size_t n,
                               const double *probability, const uint32_t *group, mel_error *err)
 {
-    const size_t k = mel_classifier_evidence(c), d = c->n_decisions;
+    const size_t k = c->n_classes, d = c->n_decisions;
     for (size_t i = 0; i < n; i++) {
         const double *own = gain + (mel_classifier_blocks(c) > 1 ? group[i] : 0) * k * d;
         double most = -INFINITY;
@@ -299,7 +288,7 @@ static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size
     const double *gain = c->mixture.n > 0 ? NULL : c->blend.gain + r * mel_classifier_gains(c);
     if (gain == NULL)
         return apply_threshold(prediction, c->mixture.rule[r], n, probability, err);
-    return c->n_decisions != k || c->joint || c->split
+    return c->n_decisions != k
                ? apply_gains(prediction, c, gain, n, probability, group, err)
                : mel_rule_predict(prediction, n, k, c->n_groups, probability, group, gain, err);
 }
@@ -308,21 +297,19 @@ static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size
 static mel_status adjusted(const double **seen, double **own, const mel_classifier *c,
                            const mel_undecided *rows, mel_error *err)
 {
-    const size_t k = mel_classifier_columns(c);
+    const size_t k = c->n_classes;
     *own = NULL;
     *seen = rows->probability;
     if (c->adjustment.n_classes == 0 && rows->row_cost == NULL)
         return MEL_OK;
-    *own = mel_alloc(rows->n * mel_classifier_evidence(c), sizeof **own);
+    *own = mel_alloc(rows->n * k, sizeof **own);
     if (*own == NULL)
         return mel_fail_memory(err, "predictions");
     if (c->adjustment.n_classes > 0)
         mel_adjust(*own, &c->adjustment, rows->n, rows->probability, rows->group);
     else
         memcpy(*own, rows->probability, rows->n * k * sizeof **own);
-    if (c->split)
-        mel_evidence_split(*own, k, rows->n, rows->row_cost);
-    for (size_t i = 0; i < rows->n && rows->row_cost != NULL && !c->split; i++)
+    for (size_t i = 0; i < rows->n && rows->row_cost != NULL; i++)
         (void)mel_weigh_costs(*own + i * k, rows->row_cost + i * k, k);
     *seen = *own;
     return MEL_OK;
@@ -336,40 +323,9 @@ static mel_status check_costs(const mel_classifier *c, const mel_undecided *rows
                                   : mel_fail(err, MEL_EINVAL, "the classifier needs the costs of the rows");
 }
 
-mel_status mel_classifier_said(uint32_t *said, const mel_classifier *c, const mel_undecided *rows,
-                               mel_error *err)
-{
-    const double *seen = NULL;
-    double *own = NULL;
-    mel_status status = check_costs(c, rows, err);
-    if (status == MEL_OK)
-        status = adjusted(&seen, &own, c, rows, err);
-    for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++)
-        status = apply_rule(said + r * rows->n, c, r, rows->n, seen, rows->group, err);
-    free(own);
-    return status;
-}
-
-/* Chances of a mixture without coins: 0 and 1. */
-static mel_status certain_chances(double *chance, const mel_classifier *c, const mel_undecided *rows,
-                                  mel_error *err)
-{
-    uint32_t *prediction = mel_alloc(rows->n, sizeof *prediction);
-    if (prediction == NULL)
-        return mel_fail_memory(err, "predictions");
-    const mel_status status = mel_classifier_decide_of(prediction, c, rows, err);
-    memset(chance, 0, rows->n * c->n_decisions * sizeof *chance);
-    for (size_t i = 0; i < rows->n && status == MEL_OK; i++)
-        chance[i * c->n_decisions + prediction[i]] = 1.0;
-    free(prediction);
-    return status;
-}
-
 mel_status mel_classifier_chances_of(double *chance, const mel_classifier *c, const mel_undecided *rows,
                                      mel_error *err)
 {
-    if (c->salt != NULL)
-        return certain_chances(chance, c, rows, err);
     const double *share = mel_classifier_shares(c), *seen = NULL;
     double *own = NULL;
     uint32_t *prediction = mel_alloc(rows->n, sizeof *prediction);
@@ -421,17 +377,12 @@ static double uniform_of(const char *name, uint64_t seed)
 
 static void draw_rules(uint32_t *rule, const mel_classifier *c, const mel_undecided *rows)
 {
-    const size_t columns = mel_classifier_columns(c);
     mel_rng rng;
     mel_rng_seed(&rng, rows->seed);
     mel_rng_skip(&rng, rows->before);
     for (size_t i = 0; i < rows->n; i++) {
-        const double *p = rows->probability + i * columns;
         const double uniform =
-            rows->row_name != NULL ? uniform_of(rows->row_name[i], rows->seed)
-            : c->salt != NULL
-                ? mel_salted_uniform(c->salt[mel_classifier_blocks(c) > 1 ? rows->group[i] : 0], p, columns)
-                : mel_rng_uniform(&rng);
+            rows->row_name != NULL ? uniform_of(rows->row_name[i], rows->seed) : mel_rng_uniform(&rng);
         rule[i] = (uint32_t)mel_classifier_rule_at(c, uniform);
     }
 }

@@ -18,13 +18,9 @@ typedef struct {
 
 struct mel_classifier {
     size_t n_classes, n_groups; /* n_groups 0: none */
-    bool joint;                 /* rules see probabilities of groups and classes, not groups */
-    bool split;                 /* rules see probabilities times costs of the row, then as they are */
     mel_classifier_names names;
     mel_mixture mixture; /* n 0: plug-in rules instead */
     mel_blend blend;
-    uint32_t
-        *salt; /* of each group that it looks at: rules go by a hash of a row's probabilities; NULL: drawn */
     size_t n_decisions;        /* n_classes, or one more */
     mel_adjustment adjustment; /* of all columns; n_classes 0: none */
     char **cost_column;        /* n_classes, "" for none; NULL: none at all */
@@ -62,25 +58,13 @@ static inline size_t mel_classifier_rules(const mel_classifier *c)
 /* Groups that have rules of their own, at least 1. */
 static inline size_t mel_classifier_blocks(const mel_classifier *c)
 {
-    return c->n_groups > 1 && !c->joint ? c->n_groups : 1;
-}
-
-/* Probabilities of a row. */
-static inline size_t mel_classifier_columns(const mel_classifier *c)
-{
-    return c->joint ? c->n_groups * c->n_classes : c->n_classes;
-}
-
-/* Numbers that rules see of it. */
-static inline size_t mel_classifier_evidence(const mel_classifier *c)
-{
-    return c->split ? 2 * c->n_classes : mel_classifier_columns(c);
+    return c->n_groups > 1 ? c->n_groups : 1;
 }
 
 /* Gains of a rule: of each block for every number that it sees. */
 static inline size_t mel_classifier_gains(const mel_classifier *c)
 {
-    return mel_classifier_blocks(c) * mel_classifier_evidence(c) * c->n_decisions;
+    return mel_classifier_blocks(c) * c->n_classes * c->n_decisions;
 }
 
 static inline const double *mel_classifier_shares(const mel_classifier *c)

@@ -26,16 +26,6 @@ static void put_costs(mel_rule_evidence *e, const mel_rule_rows *rows, bool by_m
     }
 }
 
-void mel_evidence_split(double *probability, size_t k, size_t n, const double *cost)
-{
-    for (size_t r = n; r-- > 0;) {
-        double *weighed = probability + 2 * r * k, *own = weighed + k;
-        memmove(own, probability + r * k, k * sizeof *own);
-        for (size_t i = 0; i < k; i++)
-            weighed[i] = own[i] * cost[r * k + i];
-    }
-}
-
 double mel_weigh_costs(double *probability, const double *cost, size_t k)
 {
     double sum = 0.0;
@@ -92,11 +82,11 @@ static mel_status share_growth(double *growth, const mel_rule_rows *rows, const 
  * row with adjusted probabilities q counts 1 / sum of q_i / growth_i. */
 static void put_shares(mel_rule_evidence *e, const mel_rule_rows *rows, const double *growth)
 {
-    const size_t k = rows->n_classes, columns = mel_rule_columns(rows);
+    const size_t k = rows->n_classes;
     for (size_t r = 0; r < rows->n_rows; r++) {
         double sum = 0.0;
-        for (size_t c = 0; c < columns; c++)
-            sum += e->probability[r * columns + c] / growth[c % k];
+        for (size_t c = 0; c < k; c++)
+            sum += e->probability[r * k + c] / growth[c];
         e->weight[r] /= sum;
     }
 }
@@ -116,7 +106,7 @@ mel_status mel_rule_label_weights(double *weight, const mel_rule_rows *rows, con
 
 bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *opt)
 {
-    return rows->n_classes == 2 && !rows->joint && rows->row_cost == NULL && isnan(opt->refer_cost);
+    return rows->n_classes == 2 && rows->row_cost == NULL && isnan(opt->refer_cost);
 }
 
 /* By the model: what each row counts. */
@@ -155,11 +145,10 @@ static void put_scores(mel_rule_evidence *e, const mel_rule_rows *rows)
 mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *rows,
                                   const mel_rule_options *opt, mel_error *err)
 {
-    const size_t n = rows->n_rows, k = rows->n_classes, columns = mel_rule_columns(rows);
+    const size_t n = rows->n_rows, k = rows->n_classes;
     const bool by_model = opt->evidence == MEL_BY_MODEL, by_score = mel_rule_keeps_scores(rows, opt),
                own = opt->adjustment != NULL || rows->row_cost != NULL;
-    const mel_part parts[] = { { own ? n * columns * (rows->row_cost != NULL ? 2 : 1) : 0,
-                                 { &e->probability } },
+    const mel_part parts[] = { { own ? n * k : 0, { &e->probability } },
                                { n, { &e->weight, &e->label_weight } },
                                { by_score ? n : 0, { &e->score } },
                                { k, { &e->growth } } };
@@ -168,22 +157,17 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
     if (opt->adjustment != NULL)
         mel_adjust(e->probability, opt->adjustment, n, rows->probability, rows->group);
     else if (own)
-        memcpy(e->probability, rows->probability, n * columns * sizeof *e->probability);
+        memcpy(e->probability, rows->probability, n * k * sizeof *e->probability);
     if (by_score)
         put_scores(e, rows);
-    mel_rule_rows counted = *rows; /* limits are about rows, whatever they cost: steps are split then */
-    const bool split = rows->row_cost != NULL && opt->n_limits > 0;
-    counted.row_cost = split ? NULL : rows->row_cost;
-    mel_status status = mel_rule_label_weights(e->label_weight, &counted, opt->class_share, e->growth, err);
+    mel_status status = mel_rule_label_weights(e->label_weight, rows, opt->class_share, e->growth, err);
     if (status == MEL_OK && by_model)
         status = weigh_by_model(e, rows, opt, err);
     if (status != MEL_OK)
         return status;
     if (!by_model)
         memcpy(e->weight, e->label_weight, n * sizeof *e->weight);
-    if (split)
-        mel_evidence_split(e->probability, k, n, rows->row_cost);
-    else if (rows->row_cost != NULL)
+    if (rows->row_cost != NULL)
         put_costs(e, rows, by_model);
     const bool plain = rows->weight == NULL && rows->row_cost == NULL && opt->class_share == NULL;
     e->rows = (mel_step_rows){ .n_rows = n,
@@ -194,12 +178,9 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
                                .label = rows->label,
                                .group = rows->group,
                                .weight = plain ? NULL : e->weight,
-                               .cost = split ? rows->row_cost : NULL,
                                .score = by_score ? e->score : NULL,
                                .evidence = opt->evidence,
-                               .one_block =
-                                   (rows->joint || opt->group_use == MEL_GROUP_UNSEEN) && rows->n_groups > 1,
-                               .joint = rows->joint,
+                               .one_block = opt->group_use == MEL_GROUP_UNSEEN && rows->n_groups > 1,
                                .refer = !isnan(opt->refer_cost),
                                .threads = opt->threads };
     return MEL_OK;
@@ -207,13 +188,13 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
 
 static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
 {
-    const size_t k = rows->n_classes, columns = mel_rule_columns(rows);
+    const size_t k = rows->n_classes;
     double sum = 0.0;
-    for (size_t c = 0; c < columns; c++) {
-        const double p = rows->probability[r * columns + c];
+    for (size_t c = 0; c < k; c++) {
+        const double p = rows->probability[r * k + c];
         if (!(p >= -1e-6 && p <= 1.0 + 1e-6))
             return mel_fail(err, MEL_EDATA, "the probability of class %s is %g",
-                            mel_quote_name(rows->class_name, c % k).text, p);
+                            mel_quote_name(rows->class_name, c).text, p);
         sum += p;
     }
     for (size_t i = 0; i < k && rows->row_cost != NULL; i++)
@@ -239,10 +220,6 @@ mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err)
         return mel_fail(err, MEL_EINVAL, "rows that stand for several are not of several files");
     if (rows->n_groups > 1 && rows->group == NULL)
         return mel_fail(err, MEL_EINVAL, "%zu groups, but no groups of the rows", rows->n_groups);
-    if (rows->joint && (rows->n_groups < 2 || rows->row_cost != NULL))
-        return mel_fail(
-            err, MEL_EINVAL,
-            "probabilities of groups and classes need two groups or more, and know no costs of rows");
     mel_status status = MEL_OK;
     for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r++) {
         status = check_row(rows, r, err);

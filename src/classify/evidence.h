@@ -16,11 +16,6 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *out, const mel_rule_rows *r
                                   const mel_rule_options *opt, mel_error *err);
 void mel_rule_evidence_clear(mel_rule_evidence *evidence);
 
-/* Probabilities of a row. */
-static inline size_t mel_rule_columns(const mel_rule_rows *rows)
-{
-    return rows->joint ? rows->n_groups * rows->n_classes : rows->n_classes;
-}
 mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err);
 /* Two classes: thresholds are on the model's own probability, as adjusting keeps the order of the rows. */
 bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *opt);
@@ -37,7 +32,4 @@ mel_status mel_rule_label_weights(double *weight, const mel_rule_rows *rows, con
 /* Probabilities of k classes times what each of them costs, adding up to 1 again; returns what they added up
  * to. */
 double mel_weigh_costs(double *probability, const double *cost, size_t k);
-/* n rows of k probabilities become twice as long: times the costs of the row (n x k), then as they are. */
-void mel_evidence_split(double *probability, size_t k, size_t n, const double *cost);
-
 #endif

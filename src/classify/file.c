@@ -107,14 +107,6 @@ static json_t *adjustment_json(const mel_adjustment *a)
     return a->n_groups > 0 ? list : curve_json(a, 0);
 }
 
-static bool add_salt(json_t *out, uint32_t salt)
-{
-    json_t *salts = json_object_get(out, "salts");
-    if (salts != NULL)
-        return json_array_append_new(salts, json_integer(salt)) == 0;
-    return mel_json_put(out, "salts", json_pack("[I]", (json_int_t)salt));
-}
-
 /* What is done with probabilities before the gains are applied, and what decisions there are besides classes.
  */
 static bool put_use(json_t *out, const mel_classifier *c)
@@ -125,17 +117,13 @@ static bool put_use(json_t *out, const mel_classifier *c)
     if (whole && c->cost_column != NULL)
         whole =
             mel_json_put(out, "row_cost", mel_json_texts(c->n_classes, (const char *const *)c->cost_column));
-    for (size_t b = 0; c->salt != NULL && whole && b < mel_classifier_blocks(c); b++)
-        whole = add_salt(out, c->salt[b]);
-    return whole && (!c->split || mel_json_put(out, "costs_and_rows", json_true())) &&
-           (!c->joint || mel_json_put(out, "joint", json_true())) &&
-           (c->n_decisions == c->n_classes || mel_json_put(out, "refer", json_true()));
+    return whole && (c->n_decisions == c->n_classes || mel_json_put(out, "refer", json_true()));
 }
 
 /* Of the matrix of a group: classes, or classes by cost and as they are. */
 static size_t gain_rows(const mel_classifier *c)
 {
-    return c->split ? 2 * c->n_classes : c->n_classes;
+    return c->n_classes;
 }
 
 /* NULL without memory. */
@@ -247,7 +235,7 @@ static mel_status read_thresholds(mel_classifier *c, const json_t *file, mel_err
     const json_t *rules = json_object_get(file, "rules");
     const char *positive = json_string_value(json_object_get(file, "positive"));
     const size_t n = json_array_size(rules);
-    if (c->n_classes != 2 || c->joint || c->split || n > MEL_MIXTURE_RULES)
+    if (c->n_classes != 2 || n > MEL_MIXTURE_RULES)
         return mel_fail(err, MEL_EDATA, "rules: expected gains, or at most %d thresholds on two classes",
                         MEL_MIXTURE_RULES);
     if (positive != NULL && !mel_same_class_name(positive, c->names.class_name[1]))
@@ -354,55 +342,31 @@ static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_e
     if (adjust == NULL)
         return MEL_OK;
     const bool grouped = json_is_array(adjust);
-    if (grouped && (c->joint || c->n_groups < 2 || json_array_size(adjust) != c->n_groups))
+    if (grouped && (c->n_groups < 2 || json_array_size(adjust) != c->n_groups))
         return mel_fail(err, MEL_EDATA, "adjust: expected an object, or one for each group");
     mel_status status =
-        mel_adjustment_init_groups(&c->adjustment, mel_classifier_columns(c), grouped ? c->n_groups : 0, err);
+        mel_adjustment_init_groups(&c->adjustment, c->n_classes, grouped ? c->n_groups : 0, err);
     for (size_t g = 0; g < mel_adjustment_curves(&c->adjustment) && status == MEL_OK; g++)
         status = read_curve(&c->adjustment, g, grouped ? json_array_get(adjust, g) : adjust, err);
     return status;
 }
 
-static mel_status read_salts(mel_classifier *c, const json_t *salts, mel_error *err)
-{
-    const size_t n = mel_classifier_blocks(c);
-    if (salts == NULL)
-        return MEL_OK;
-    if (json_array_size(salts) != n)
-        return mel_fail(err, MEL_EDATA, "salts: expected a list of %zu, one for each group", n);
-    c->salt = mel_alloc_zero(n, sizeof *c->salt);
-    if (c->salt == NULL)
-        return mel_fail_memory(err, "a classifier");
-    for (size_t b = 0; b < n; b++) {
-        const json_t *salt = json_array_get(salts, b);
-        if (!json_is_integer(salt) || json_integer_value(salt) < 0 || json_integer_value(salt) > UINT32_MAX)
-            return mel_fail(err, MEL_EDATA, "salts[%zu]: expected a whole number below 2^32", b);
-        c->salt[b] = (uint32_t)json_integer_value(salt);
-    }
-    return MEL_OK;
-}
-
 /* What put_use has written. */
 static mel_status read_use(mel_classifier *c, const json_t *file, mel_error *err)
 {
-    const json_t *refer = json_object_get(file, "refer"), *columns = json_object_get(file, "row_cost"),
-                 *joint = json_object_get(file, "joint"), *split = json_object_get(file, "costs_and_rows");
+    static const char *const old[] = { "salts", "joint", "costs_and_rows" };
+    const json_t *refer = json_object_get(file, "refer"), *columns = json_object_get(file, "row_cost");
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        if (json_object_get(file, old[i]) != NULL)
+            return mel_fail(
+                err, MEL_EDATA,
+                "%s: rules by a hash of probabilities, that guess groups, or of limits and costs of "
+                "rows together are not read any more: find a rule anew",
+                old[i]);
     if (refer != NULL && !json_is_boolean(refer))
         return mel_fail(err, MEL_EDATA, "refer: neither true nor false");
-    if (joint != NULL && !json_is_boolean(joint))
-        return mel_fail(err, MEL_EDATA, "joint: neither true nor false");
-    if (split != NULL && !json_is_boolean(split))
-        return mel_fail(err, MEL_EDATA, "costs_and_rows: neither true nor false");
-    c->split = json_is_true(split);
-    if (c->split && columns == NULL)
-        return mel_fail(err, MEL_EDATA, "costs_and_rows: expected row_cost, the columns of the costs");
-    c->joint = json_is_true(joint);
-    if (c->joint && (c->n_groups < 2 || columns != NULL))
-        return mel_fail(err, MEL_EDATA, "joint: expected two groups or more, and no row_cost");
     c->n_decisions = c->n_classes + (json_is_true(refer) ? 1 : 0);
     mel_status status = read_adjustment(c, json_object_get(file, "adjust"), err);
-    if (status == MEL_OK)
-        status = read_salts(c, json_object_get(file, "salts"), err);
     if (status != MEL_OK || columns == NULL)
         return status;
     const char **name = lend_texts(columns);

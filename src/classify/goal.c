@@ -36,7 +36,7 @@ const double *mel_goal_seen(const mel_goal *goal, const double *x)
         return x;
     memset(goal->seen, 0, seen_size(goal) * sizeof *goal->seen);
     for (size_t g = 0; g < goal->n_groups; g++)
-        mel_axpy(each, 1.0, x + g * goal->group_rows * goal->d, goal->seen + (goal->pooled ? 0 : g * each));
+        mel_axpy(each, 1.0, x + g * each, goal->seen);
     return goal->seen;
 }
 
@@ -111,12 +111,10 @@ static mel_status seen_slope(double *out, const mel_goal *goal, const double *at
 
 static mel_status measure_slope(double *out, const mel_goal *goal, const double *x, mel_error *err)
 {
-    const size_t each = goal->k * goal->d, apart = goal->group_rows * goal->d;
+    const size_t each = goal->k * goal->d;
     const mel_status status = seen_slope(out, goal, mel_goal_seen(goal, x), err);
-    for (size_t g = goal->n_groups; g-- > 0 && goal->seen != NULL && status == MEL_OK;) {
-        memmove(out + g * apart, out + (goal->pooled ? 0 : g * each), each * sizeof *out);
-        memset(out + g * apart + each, 0, (apart - each) * sizeof *out);
-    }
+    for (size_t g = 1; g < goal->n_groups && goal->seen != NULL && status == MEL_OK; g++)
+        memcpy(out + g * each, out, each * sizeof *out);
     return status;
 }
 
@@ -169,7 +167,7 @@ static size_t place_of(const mel_goal *goal, const mel_layout *layout, size_t c)
 {
     const size_t each = mel_layout_size(layout) / goal->n_groups;
     const size_t cell = mel_layout_cell(layout, c % each);
-    return (c / each * goal->group_rows + cell / goal->k) * goal->d + cell % goal->k;
+    return (c / each * goal->k + cell / goal->k) * goal->d + cell % goal->k;
 }
 
 /* What a share is divided by to be the statistic: 1, or what its class has in its group. */
@@ -201,7 +199,7 @@ static void put_mistakes(mel_goal *goal, const mel_steps *steps)
     const double lambda = mel_metric_lambda(goal->metric);
     for (size_t c = 0; c < n; c++) {
         const size_t at = place_of(goal, layout, c);
-        const size_t class_code = at / goal->d % goal->group_rows;
+        const size_t class_code = at / goal->d % goal->k;
         goal->program.c[at] -= (1.0 - lambda) * a[c % each] * share[c / each * goal->k + class_code] /
                                scale_of(goal, layout, steps, at);
     }
@@ -290,8 +288,7 @@ static mel_status begin(mel_goal *out, const mel_steps *steps, mel_error *err)
     *out = (mel_goal){
         .k = steps->n_classes, .d = steps->n_classes, .n_groups = steps->n_groups, .refer_cost = NAN
     };
-    out->group_rows = mel_steps_rows_of_group(steps);
-    out->size = out->n_groups * out->group_rows * out->d;
+    out->size = out->n_groups * out->k * out->d;
     return mel_program_init(&out->program, out->size, err);
 }
 
@@ -302,7 +299,7 @@ static mel_status take_measure(mel_goal *goal, const mel_steps *steps, mel_error
     goal->sign = mel_measure_orientation(goal->measure) == MEL_COST ? -1.0 : 1.0;
     mel_measure_call(goal->measure, steps->called.class_name, steps->called.group_name);
     goal->pooled = m != goal->n_groups;
-    if (goal->pooled || steps->split) {
+    if (goal->pooled) {
         goal->seen = mel_alloc_zero(seen_size(goal), sizeof *goal->seen);
         if (goal->seen == NULL)
             return mel_fail_memory(err, "a goal");
@@ -353,7 +350,7 @@ static double cheapest_mistake(const mel_goal *goal)
 {
     const size_t k = goal->k;
     double least = INFINITY;
-    for (size_t r = 0; r < goal->n_groups * goal->group_rows; r++) {
+    for (size_t r = 0; r < goal->n_groups * goal->k; r++) {
         const double *c = goal->program.c + r * k;
         for (size_t j = 0; j < k; j++)
             if (c[r % k] - c[j] > 0.0)
@@ -364,7 +361,7 @@ static double cheapest_mistake(const mel_goal *goal)
 
 mel_status mel_goal_refer(mel_goal *goal, double cost, mel_error *err)
 {
-    const size_t k = goal->k, d = k + 1, rows = goal->n_groups * goal->group_rows;
+    const size_t k = goal->k, d = k + 1, rows = goal->n_groups * goal->k;
     if (goal->kind != MEL_GOAL_LINEAR)
         return mel_fail(
             err, MEL_EINVAL,
@@ -378,7 +375,7 @@ mel_status mel_goal_refer(mel_goal *goal, double cost, mel_error *err)
     for (size_t r = 0; r < rows; r++) {
         const double *c = goal->program.c + r * k;
         memcpy(wider + r * d, c, k * sizeof *c);
-        wider[r * d + k] = r % goal->group_rows < k ? c[r % k] - cost * unit : 0.0;
+        wider[r * d + k] = c[r % k] - cost * unit;
     }
     free(goal->program.c);
     goal->program.c = wider;

@@ -18,7 +18,6 @@ typedef struct {
     mel_measure *measure; /* owned */
     double sign;          /* -1: the measure is a cost; values below are utilities, sign times the measure */
     size_t k, d, n_groups, size;
-    size_t group_rows;        /* of x that are a group's; the first k of them are what the measure looks at */
     bool pooled;              /* the measure does not know groups */
     double *seen;             /* room for what the measure looks at; NULL: it looks at x */
     mel_program program;      /* c and terms of linear and kinked goals; limits of all */

@@ -186,7 +186,7 @@ static double mass_of(const mel_limit *limit, const mel_steps *steps)
     double sum = 0.0;
     for (size_t r = 0; r < steps->n_groups * k; r++)
         if (counts(limit, r / k) && (limit->kind != MEL_LIMIT_RECALL || r % k == limit->class_code))
-            sum += steps->mass[mel_steps_limit_row(steps, r / k, r % k)];
+            sum += steps->mass[mel_steps_row(steps, r / k, r % k)];
     return sum;
 }
 
@@ -239,8 +239,7 @@ static mel_status add_plain(mel_program *p, const mel_limit *limit, size_t numbe
         const size_t g = cell / (k * d), i = cell / d % k;
         const double part = counts(limit, g) ? part_of(limit, steps, i, cell % d) : 0.0;
         if (part != 0.0)
-            status = mel_program_entry(p, mel_steps_limit_row(steps, g, i) * d + cell % d, sign * part / mass,
-                                       err);
+            status = mel_program_entry(p, mel_steps_row(steps, g, i) * d + cell % d, sign * part / mass, err);
     }
     return status;
 }
@@ -252,13 +251,13 @@ static mel_status add_rate(mel_program *p, const mel_limit *limit, const mel_ste
     const size_t k = steps->n_classes, d = steps->n_decisions;
     double mass = 0.0;
     for (size_t c = 0; c < k; c++)
-        mass += i == k || c == i ? steps->mass[mel_steps_limit_row(steps, g, c)] : 0.0;
+        mass += i == k || c == i ? steps->mass[mel_steps_row(steps, g, c)] : 0.0;
     if (!(mass > 0.0))
         return refuse_empty(limit, steps, g, i, err);
     mel_status status = MEL_OK;
     for (size_t c = 0; c < k && status == MEL_OK; c++)
         if (i == k || c == i)
-            status = mel_program_entry(p, mel_steps_limit_row(steps, g, c) * d + j, by / mass, err);
+            status = mel_program_entry(p, mel_steps_row(steps, g, c) * d + j, by / mass, err);
     return status;
 }
 

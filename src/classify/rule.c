@@ -3,7 +3,6 @@
 #include "classify/classify.h"
 #include "classify/evidence.h"
 #include "classify/limits.h"
-#include "classify/salted.h"
 #include "classify/shared.h"
 #include "classify/solve.h"
 #include "model/shared.h"
@@ -39,13 +38,10 @@ typedef struct {
     mel_goal goal;
     mel_vertices vertices;
     mel_solution solution;
-    double
-        *by_hash; /* what a mixture without coins achieves, then the same by the labels; NULL: another rule */
 } work;
 
 static void work_clear(work *w)
 {
-    free(w->by_hash);
     mel_solution_clear(&w->solution);
     mel_vertices_clear(&w->vertices);
     mel_goal_clear(&w->goal);
@@ -80,7 +76,7 @@ mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_go
     /* Of a local optimum thresholds may be better than what was found, which is one of them. */
     const bool mixed = is_mixed(solution), local = goal->kind == MEL_GOAL_LOCAL && vertices->steps->sorted;
     *optimum = solution->value;
-    if (form == MEL_RULE_MIXTURE || form == MEL_RULE_HASH || !(mixed || local))
+    if (form == MEL_RULE_MIXTURE || !(mixed || local))
         return MEL_OK;
     bool found = false;
     const mel_status status = mel_solve_single(&found, solution, goal, vertices, opt, err);
@@ -202,10 +198,6 @@ static mel_status labels_value(double *value, const work *w, mel_error *err)
     own.evidence = MEL_BY_LABELS;
     own.weight = w->evidence.label_weight;
     *value = NAN;
-    if (w->by_hash != NULL) {
-        *value = value_at(&w->goal, w->by_hash + w->goal.size);
-        return MEL_OK;
-    }
     double *x = mel_alloc(w->goal.size, sizeof *x);
     mel_status status = x != NULL ? mel_steps_of_rows(&steps, &own, err) : mel_fail_memory(err, "a measure");
     if (status == MEL_OK && steps != NULL && x != NULL) {
@@ -221,7 +213,7 @@ static bool rewards_mistakes(const mel_goal *goal)
 {
     if (goal->kind != MEL_GOAL_LINEAR)
         return false;
-    for (size_t r = 0; r < goal->n_groups * goal->group_rows; r++)
+    for (size_t r = 0; r < goal->n_groups * goal->k; r++)
         for (size_t j = 0; j < goal->k; j++)
             if (goal->program.c[r * goal->d + j] > goal->program.c[r * goal->d + r % goal->k] + 1e-12)
                 return true;
@@ -234,7 +226,7 @@ typedef struct {
     const mel_rule_evidence *evidence;
     size_t d;
     const double *chance;
-    double total[2]; /* mel_step_totals */
+    double total;
 } decided;
 
 /* Shares of rows, whatever they cost, that are decided each way with these chances. */
@@ -250,7 +242,7 @@ static void add_rows(double *x, size_t from, size_t to, const void *user)
         const double is = e->rows.evidence == MEL_BY_LABELS ? label : e->rows.probability[r * k + i];
         const double weight = e->rows.weight != NULL ? e->rows.weight[r] : 1.0;
         x[((rows->n_groups > 1 ? rows->group[r] : 0) * k + i) * d + j] +=
-            weight * is * of->chance[r * d + j] / of->total[0];
+            weight * is * of->chance[r * d + j] / of->total;
     }
 }
 
@@ -271,7 +263,7 @@ static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_r
         status = mel_classifier_chances_of(chance, c, &all, err);
     decided of = { .rows = rows, .evidence = &e, .d = c->n_decisions, .chance = chance };
     if (status == MEL_OK)
-        status = mel_step_totals(of.total, &e.rows, err);
+        status = mel_step_total(&of.total, &e.rows, err);
     if (status == MEL_OK)
         status = mel_rule_rows_sum(x, (rows->n_groups > 1 ? rows->n_groups : 1) * c->n_classes * of.d, rows,
                                    add_rows, &of, err);
@@ -290,7 +282,7 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
                                  .certified = s->certified,
                                  .starts = s->starts,
                                  .steps = w->steps->taken,
-                                 .mixed = is_mixed(s) && w->by_hash == NULL,
+                                 .mixed = is_mixed(s),
                                  .violation = s->violation,
                                  .n_limits = opt->n_limits,
                                  .n_decisions = w->goal.d,
@@ -330,22 +322,6 @@ static mel_status make(mel_classifier **out, const work *w, const mel_rule_rows 
     return status;
 }
 
-/* Decides without coins; the solution becomes what that achieves on these rows. */
-static mel_status salt(mel_classifier *c, work *w, const mel_rule_rows *rows, mel_error *err)
-{
-    w->by_hash = mel_alloc(2 * w->goal.size, sizeof *w->by_hash);
-    if (w->by_hash == NULL)
-        return mel_fail_memory(err, "a rule");
-    const mel_status status = mel_classifier_salt(c, w->by_hash, w->by_hash + w->goal.size, &w->solution,
-                                                  &w->goal, &w->evidence, rows, err);
-    if (status != MEL_OK)
-        return status;
-    memcpy(w->solution.x, w->by_hash, w->goal.size * sizeof *w->by_hash);
-    w->solution.value = mel_goal_at(&w->goal, w->solution.x);
-    c->value = w->goal.sign * w->solution.value;
-    return mel_build_statistics(c, w->solution.x, &w->goal, w->steps, err);
-}
-
 static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, const mel_rule_rows *rows,
                        const mel_metric *metric, const char *name, const mel_rule_options *opt,
                        mel_error *err)
@@ -373,14 +349,12 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
         status = make(out, w, rows, opt, err);
     if (status == MEL_OK)
         (*out)->given = given;
-    if (status == MEL_OK && opt->form == MEL_RULE_HASH && is_mixed(&w->solution))
-        status = salt(*out, w, rows, err);
     return status == MEL_OK ? put_report(report, w, optimum, *out, rows, opt, err) : status;
 }
 
-mel_status mel_rule_find_once(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
-                              const mel_metric *metric, const char *name, const mel_rule_options *opt,
-                              mel_error *err)
+static mel_status find_once(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
+                            const mel_metric *metric, const char *name, const mel_rule_options *opt,
+                            mel_error *err)
 {
     work w = { 0 };
     *out = NULL;
@@ -404,25 +378,25 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
     mel_rule_report all = { 0 };
     mel_rule_options_init(&own);
     mel_status status = mel_options_take(&own, sizeof own, opt, "rule options", err);
-    if (status == MEL_OK && rows->count != NULL && own.form == MEL_RULE_HASH)
-        status = mel_fail(err, MEL_EINVAL, "a rule by a hash of rows needs the rows, not their numbers");
+    if (status == MEL_OK && rows->row_cost != NULL && own.n_limits > 0)
+        status = mel_fail(err, MEL_EINVAL,
+                          "limits are about rows, and here rows count by their costs: find a rule without "
+                          "limits, or without costs of rows");
     if (status == MEL_OK && (metric == NULL) == (name == NULL))
         status = mel_fail(err, MEL_EINVAL, "a rule is best for a metric or for a measure by name");
     if (status == MEL_OK)
         status = mel_rule_rows_check(rows, err);
-    if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_classes != mel_rule_columns(rows))
+    if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_classes != rows->n_classes)
         status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu probabilities for rows of %zu",
-                          own.adjustment->n_classes, mel_rule_columns(rows));
+                          own.adjustment->n_classes, rows->n_classes);
     if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_groups > 0 &&
-        (own.adjustment->n_groups != rows->n_groups || rows->joint ||
+        (own.adjustment->n_groups != rows->n_groups ||
          (own.group_use == MEL_GROUP_UNSEEN && !mel_rule_keeps_scores(rows, &own))))
         status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu groups for a rule that does not see them",
                           own.adjustment->n_groups);
     if (status != MEL_OK)
         return status;
-    status = mel_rule_find_once(out, &all, rows, metric, name, &own, err);
-    if (status == MEL_OK && own.form == MEL_RULE_HASH)
-        status = mel_rule_keep_limits(out, &all, rows, metric, name, &own, err);
+    status = find_once(out, &all, rows, metric, name, &own, err);
     if (status != MEL_OK) {
         mel_classifier_free(*out);
         *out = NULL;

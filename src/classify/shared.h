@@ -44,9 +44,6 @@ typedef struct {
     uint64_t seed;
     size_t before; /* rows that come before these: their coins are tossed first */
 } mel_undecided;
-/* What every rule of a mixture says: rules x n. */
-mel_status mel_classifier_said(uint32_t *said, const mel_classifier *classifier, const mel_undecided *rows,
-                               mel_error *err);
 /* As mel_classifier_chances and mel_classifier_decide. */
 mel_status mel_classifier_chances_of(double *chance, const mel_classifier *classifier,
                                      const mel_undecided *rows, mel_error *err);

@@ -49,9 +49,8 @@ void mel_steps_constant(double *shares, double *rule, const mel_steps *steps, si
 
 mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err)
 {
-    return rows->n_classes == 2 && !rows->refer && !rows->joint && rows->cost == NULL
-               ? mel_steps_sorted(out, rows, err)
-               : mel_steps_rows(out, rows, err);
+    return rows->n_classes == 2 && !rows->refer ? mel_steps_sorted(out, rows, err)
+                                                : mel_steps_rows(out, rows, err);
 }
 
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err)

@@ -26,39 +26,33 @@ struct mel_steps {
     const mel_steps_ops *ops;
     void *self;
     size_t n_groups, n_classes, n_decisions; /* n_groups at least 1 */
-    bool split; /* rows cost different amounts: the numbers of a group are shares of costs, then of rows */
-    size_t n_blocks;   /* n_groups, or 1 */
-    size_t n_evidence; /* numbers that a rule sees of a row */
-    double *mass;   /* of x without its decisions: shares of the rows, where split of costs, then of rows */
-    bool exact;     /* no classifier does better than the step says */
-    bool sorted;    /* by thresholds (steps_sorted.c) */
-    uint64_t taken; /* steps in all blocks */
-    mel_called called;     /* classes and groups, in messages */
-    mel_progress progress; /* asked now and then */
-    double asked;          /* when it was */
+    size_t n_blocks;                         /* n_groups, or 1 */
+    size_t n_evidence;                       /* numbers that a rule sees of a row */
+    double *mass;                            /* of x without its decisions: shares of the rows */
+    bool exact;                              /* no classifier does better than the step says */
+    bool sorted;                             /* by thresholds (steps_sorted.c) */
+    uint64_t taken;                          /* steps in all blocks */
+    mel_called called;                       /* classes and groups, in messages */
+    mel_progress progress;                   /* asked now and then */
+    double asked;                            /* when it was */
 };
 
 /* Rows, lent. Rules see `probability`; what they achieve is weighed by `weight`. */
 typedef struct {
     size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
     const mel_shards *shards;           /* as mel_rule_rows has them */
-    const double *probability;          /* n_rows x n_classes, or as `joint` says */
+    const double *probability;          /* n_rows x n_classes */
     const uint32_t *label, *group;
-    const double *weight; /* NULL: every row counts 1 */
-    /* What a row costs if it is of each class: steps are split, and probabilities are n_rows x (2 classes),
-     * times costs and as they are. NULL: shares are of rows alone. */
-    const double *cost;
+    const double *weight;  /* NULL: every row counts 1 */
     const double *score;   /* two classes: thresholds are on this instead of P(second class); NULL: no */
     mel_evidence evidence; /* measured by labels or by the probabilities */
     bool one_block;        /* decisions do not look at groups */
-    /* one_block: probabilities are n_rows x (groups x classes), of being in the group and of the class. */
-    bool joint;
-    bool refer; /* one more decision */
+    bool refer;            /* one more decision */
     int threads;
 } mel_step_rows;
 
-/* What shares are of: all costs (where there are none, all weights), and all weights. */
-mel_status mel_step_totals(double total[2], const mel_step_rows *rows, mel_error *err);
+/* What shares are of: all weights. */
+mel_status mel_step_total(double *total, const mel_step_rows *rows, mel_error *err);
 /* Two classes and two decisions: rows are sorted once, a step is a search among thresholds. */
 mel_status mel_steps_sorted(mel_steps **out, const mel_step_rows *rows, mel_error *err);
 /* Any rows, by a pass over them. */
@@ -76,24 +70,15 @@ mel_status mel_steps_report(mel_steps *steps, mel_error *err);
 mel_status mel_steps_new(mel_steps **out, const mel_steps_ops *ops, void *self, const mel_steps *shape,
                          mel_error *err);
 
-/* Rows of x (numbers without decisions) of a group, and those of a class: what the objective is about, which
- * are costs where rows have such, and what limits are about, rows. */
-static inline size_t mel_steps_rows_of_group(const mel_steps *s)
-{
-    return s->split ? 2 * s->n_classes : s->n_classes;
-}
+/* The row of x (numbers without decisions) of a class of a group. */
 static inline size_t mel_steps_row(const mel_steps *s, size_t group, size_t class_code)
 {
-    return group * mel_steps_rows_of_group(s) + class_code;
-}
-static inline size_t mel_steps_limit_row(const mel_steps *s, size_t group, size_t class_code)
-{
-    return mel_steps_row(s, group, class_code) + (s->split ? s->n_classes : 0);
+    return group * s->n_classes + class_code;
 }
 /* Numbers of all, and of a block. */
 static inline size_t mel_steps_size(const mel_steps *s)
 {
-    return s->n_groups * mel_steps_rows_of_group(s) * s->n_decisions;
+    return s->n_groups * s->n_classes * s->n_decisions;
 }
 static inline size_t mel_steps_block_size(const mel_steps *s)
 {

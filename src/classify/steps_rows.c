@@ -18,7 +18,7 @@ typedef struct {
     size_t n_blocks;
     mel_row_slices *slices; /* of each block: places in `order` */
     double *fold;           /* P(G=g | Y=i), as masses are, where rules do not see groups */
-    double total[2];        /* mel_step_totals */
+    double total;           /* of all weights */
     double *sum;            /* slices x numbers of a block, decisions before classes */
     /* Where rules see the classes alone and decide between them, rows are predicted in blocks; NULL: else. */
     double *scratch; /* by thread */
@@ -54,35 +54,12 @@ static size_t decide(size_t n, size_t d, const double *evidence, const double *r
     return best;
 }
 
-/* The same of what it costs and of the row itself, `apart` numbers behind each other. */
-static void add_split(double *of, const mel_step_rows *rows, size_t r, double weight, size_t apart, size_t j)
-{
-    const size_t k = rows->n_classes, label = rows->label[r];
-    if (rows->evidence == MEL_BY_LABELS) {
-        of[j * k + label] += weight * rows->cost[r * k + label];
-        of[apart + j * k + label] += weight;
-        return;
-    }
-    for (size_t c = 0; c < 2 * k; c++)
-        of[c / k * apart + j * k + c % k] += weight * rows->probability[r * 2 * k + c];
-}
-
 /* Adds a row to what decision j achieves. */
 static void add_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, size_t j)
 {
     const size_t k = rows->n_classes;
     const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
-    if (rows->joint && rows->evidence == MEL_BY_MODEL) {
-        for (size_t c = 0; c < rows->n_groups * k; c++)
-            sum[c / k * k * d + j * k + c % k] += weight * rows->probability[r * rows->n_groups * k + c];
-        return;
-    }
-    const size_t parts = rows->cost != NULL ? 2 : 1;
-    double *of = sum + (rows->one_block && rows->n_groups > 1 ? rows->group[r] * parts * k * d : 0);
-    if (rows->cost != NULL) {
-        add_split(of, rows, r, weight, k * d, j);
-        return;
-    }
+    double *of = sum + (rows->one_block && rows->n_groups > 1 ? rows->group[r] * k * d : 0);
     if (rows->evidence == MEL_BY_LABELS) {
         of[j * k + rows->label[r]] += weight;
         return;
@@ -153,15 +130,14 @@ static void measure(double *shares, mel_steps *steps, size_t block, const double
         for (size_t c = 0; c < size; c++) {
             const size_t each = steps->n_classes * steps->n_decisions, j = c % each / steps->n_classes;
             shares[c / each * each + c % steps->n_classes * steps->n_decisions + j] +=
-                p->sum[slices->place[s] * size + c] / p->total[steps->split ? c / each % 2 : 0];
+                p->sum[slices->place[s] * size + c] / p->total;
         }
 }
 
 static void step(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)
 {
     const pass *p = steps->self;
-    const size_t d = steps->n_decisions, rows = mel_steps_rows_of_group(steps),
-                 size = mel_steps_rule_size(steps);
+    const size_t d = steps->n_decisions, rows = steps->n_classes, size = mel_steps_rule_size(steps);
     if (p->fold == NULL) {
         memcpy(rule, gain, size * sizeof *rule);
     } else {
@@ -170,38 +146,25 @@ static void step(double *shares, double *rule, mel_steps *steps, size_t block, c
             for (size_t c = 0; c < rows * d; c++)
                 rule[c] += p->fold[g * rows + c / d] * gain[g * rows * d + c];
     }
-    /* Rules see what a row costs, shares are of all costs. */
-    for (size_t c = 0; steps->split && c < steps->n_classes * d; c++)
-        rule[c] *= p->total[1] / p->total[0];
     measure(shares, steps, block, rule);
 }
 
 static const mel_steps_ops ops = { free_pass, step, measure };
 
-static void add_totals(double *total, size_t from, size_t to, const void *user)
+static void add_weights(double *total, size_t from, size_t to, const void *user)
 {
     const mel_step_rows *rows = user;
-    const size_t k = rows->n_classes;
-    for (size_t r = from; r < to; r++) {
-        const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
-        total[1] += weight;
-        if (rows->cost != NULL && rows->evidence == MEL_BY_LABELS)
-            total[0] += weight * rows->cost[r * k + rows->label[r]];
-        for (size_t i = 0; i < k && rows->cost != NULL && rows->evidence == MEL_BY_MODEL; i++)
-            total[0] += weight * rows->probability[r * 2 * k + i];
-    }
+    for (size_t r = from; r < to; r++)
+        *total += rows->weight != NULL ? rows->weight[r] : 1.0;
 }
 
-mel_status mel_step_totals(double total[2], const mel_step_rows *rows, mel_error *err)
+mel_status mel_step_total(double *total, const mel_step_rows *rows, mel_error *err)
 {
     const mel_row_sums of = {
-        .n_rows = rows->n_rows, .shards = rows->shards, .size = 2, .add = add_totals, .user = rows
+        .n_rows = rows->n_rows, .shards = rows->shards, .size = 1, .add = add_weights, .user = rows
     };
-    total[0] = total[1] = 0.0;
-    const mel_status status = mel_rows_sum(total, &of, err);
-    if (rows->cost == NULL)
-        total[0] = total[1];
-    return status;
+    *total = 0.0;
+    return mel_rows_sum(total, &of, err);
 }
 
 /* How many rows each file has of each block, with whatever rank they are (rows: n_blocks x files), and where
@@ -260,15 +223,15 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
     p->n_blocks = n_blocks;
     p->slices = mel_alloc_zero(n_blocks, sizeof *p->slices);
     p->order = n_blocks > 1 ? mel_alloc(rows->n_rows, sizeof *p->order) : NULL;
-    p->fold = rows->one_block && !rows->joint ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
-    const bool in_blocks = !rows->joint && !rows->refer && rows->cost == NULL;
+    p->fold = rows->one_block ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
+    const bool in_blocks = !rows->refer;
     const size_t threads = (size_t)rows->threads, k = rows->n_classes;
     p->scratch = in_blocks ? mel_alloc(threads * mel_block_scratch(k), sizeof *p->scratch) : NULL;
     p->said = in_blocks ? mel_alloc(threads * mel_block_rows(k), sizeof *p->said) : NULL;
     if (p->slices == NULL || (in_blocks && (p->scratch == NULL || p->said == NULL)) ||
-        (n_blocks > 1 && p->order == NULL) || (rows->one_block && !rows->joint && p->fold == NULL))
+        (n_blocks > 1 && p->order == NULL) || (rows->one_block && p->fold == NULL))
         return mel_fail_memory(err, "the rows of a rule");
-    mel_status status = mel_step_totals(p->total, rows, err);
+    mel_status status = mel_step_total(&p->total, rows, err);
     if (status == MEL_OK)
         status = cut(p, size, err);
     return status == MEL_OK && n_blocks > 1 ? order(p, err) : status;
@@ -278,8 +241,7 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
 static mel_status weigh(mel_steps *steps, mel_error *err)
 {
     const pass *p = steps->self;
-    const size_t d = steps->n_decisions, size = mel_steps_block_size(steps),
-                 rows = mel_steps_rows_of_group(steps);
+    const size_t d = steps->n_decisions, size = mel_steps_block_size(steps), rows = steps->n_classes;
     double *room = mel_alloc_zero(size + mel_steps_rule_size(steps), sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "the rows of a rule");
@@ -313,12 +275,8 @@ mel_status mel_steps_rows(mel_steps **out, const mel_step_rows *rows, mel_error 
                               .n_classes = k,
                               .n_decisions = k + (rows->refer ? 1 : 0),
                               .n_blocks = p->rows.one_block ? 1 : groups,
-                              .n_evidence = rows->joint          ? groups * k
-                                            : rows->cost != NULL ? 2 * k
-                                                                 : k,
-                              .split = rows->cost != NULL,
-                              .exact =
-                                  rows->evidence == MEL_BY_MODEL && (!p->rows.one_block || rows->joint) };
+                              .n_evidence = k,
+                              .exact = rows->evidence == MEL_BY_MODEL && !p->rows.one_block };
     mel_status status = arrange(p, shape.n_blocks, mel_steps_block_size(&shape),
                                 mel_steps_size(&shape) / shape.n_decisions, err);
     if (status != MEL_OK) {

@@ -32,7 +32,7 @@ static mel_status adjust_to(mel_adjustment *out, const mel_trust_work *w, const 
 {
     if (w->opt.calibrated)
         return mel_rule_calibrate(out, rows, w->metric, w->name, &w->rule, err);
-    const mel_status status = mel_adjustment_init(out, mel_rule_columns(rows), err);
+    const mel_status status = mel_adjustment_init(out, rows->n_classes, err);
     if (status != MEL_OK || w->rule.class_share == NULL)
         return status;
     double *from = mel_alloc(w->k, sizeof *from);
@@ -50,8 +50,7 @@ mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const m
 {
     mel_adjustment adjustment = { 0 };
     mel_rule_options opt = w->rule;
-    opt.threshold = NULL; /* draws have thresholds of their own, */
-    opt.form = opt.form == MEL_RULE_HASH ? MEL_RULE_MIXTURE : opt.form; /* and no salts */
+    opt.threshold = NULL; /* draws have thresholds of their own */
     mel_rule_report report = { 0 };
     *out = NULL;
     mel_status status = opt.adjustment != NULL ? adjust_to(&adjustment, w, rows, err) : MEL_OK;
@@ -66,12 +65,12 @@ mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const m
 mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_rule_rows *rows,
                              mel_error *err)
 {
-    const size_t columns = mel_rule_columns(rows), k = rows->n_classes;
+    const size_t k = rows->n_classes;
     mel_status status = MEL_OK;
     for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r += ROWS_AT_ONCE) {
         const size_t left = rows->n_rows - r;
         const mel_undecided some = { .n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE,
-                                     .probability = rows->probability + r * columns,
+                                     .probability = rows->probability + r * k,
                                      .group = rows->group != NULL ? rows->group + r : NULL,
                                      .row_cost = rows->row_cost != NULL ? rows->row_cost + r * k : NULL };
         status = mel_classifier_chances_of(chance + r * c->n_decisions, c, &some, err);
@@ -357,7 +356,7 @@ static mel_status sure_limits(mel_trust *out, const mel_trust_work *w, const dou
     out->limit = mel_alloc(n + 1, sizeof *out->limit);
     const bool ready = d.draw != NULL && d.value != NULL && d.never != NULL && out->limit != NULL;
     mel_status status = ready ? MEL_OK : mel_fail_memory(err, "what of the limits will hold");
-    if (ready && n > 0 && w->rows->row_cost == NULL && !w->rows->joint)
+    if (ready && n > 0 && w->rows->row_cost == NULL)
         status = find_never(d.never, w, err);
     for (size_t l = 0; ready && l < n && status == MEL_OK; l++) {
         mel_rng_seed_stream(&d.rng, w->opt.seed, l);

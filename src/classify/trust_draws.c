@@ -159,9 +159,9 @@ static mel_status join_ranks(cells *c, mel_error *err)
 {
     mel_rule_rows *rows = &c->rows;
     const mel_shards *shards = rows->shards;
-    const size_t n = shards->start[shards->n], columns = mel_rule_columns(rows), k = rows->n_classes;
+    const size_t n = shards->start[shards->n], k = rows->n_classes;
     double *probability = NULL, *cost = NULL, *weight = NULL;
-    const mel_part parts[] = { { n * columns, { &probability } },
+    const mel_part parts[] = { { n * k, { &probability } },
                                { rows->row_cost != NULL ? n * k : 0, { &cost } },
                                { n, { &weight } } };
     c->codes = mel_alloc_zero(2 * n, sizeof *c->codes);
@@ -169,7 +169,7 @@ static mel_status join_ranks(cells *c, mel_error *err)
     c->gathered = probability;
     if (c->codes == NULL || !enough)
         return mel_fail_memory(err, "rows to draw from");
-    mel_shards_gather(probability, rows->probability, shards, columns * sizeof *probability);
+    mel_shards_gather(probability, rows->probability, shards, k * sizeof *probability);
     mel_shards_gather(c->codes, rows->label, shards, sizeof *c->codes);
     if (rows->group != NULL)
         mel_shards_gather(c->codes + n, rows->group, shards, sizeof *c->codes);
@@ -188,7 +188,7 @@ static mel_status join_ranks(cells *c, mel_error *err)
 
 static bool by_cells(const mel_rule_rows *rows)
 {
-    return rows->n_classes == 2 && !rows->joint && rows->row_cost == NULL && rows->n_rows > CELLS;
+    return rows->n_classes == 2 && rows->row_cost == NULL && rows->n_rows > CELLS;
 }
 
 /* Every rank draws from all of them. */
@@ -225,7 +225,7 @@ static void usual_weights(drawing *d)
 static bool thresholds_of(double *out, bool *inverted, const mel_classifier *c, size_t n_blocks)
 {
     if (c->n_classes != 2 || c->n_decisions != 2 || c->cost_column != NULL || mel_classifier_rules(c) != 1 ||
-        c->adjustment.n_classes > 0 || c->joint || mel_classifier_blocks(c) != n_blocks)
+        c->adjustment.n_classes > 0 || mel_classifier_blocks(c) != n_blocks)
         return false;
     for (size_t b = 0; b < n_blocks; b++) {
         const mel_rule rule =

@@ -166,7 +166,7 @@ static void count_files(folding *f, const mel_rule_rows *all, uint32_t fold, boo
 static mel_rule_rows part_of(folding *f, uint32_t fold, bool inside)
 {
     const mel_rule_rows *all = f->of->rows;
-    const size_t k = f->of->k, columns = mel_rule_columns(all);
+    const size_t k = f->of->k;
     mel_rule_rows part = *all;
     uint32_t *label = f->codes, *group = f->codes + all->n_rows;
     size_t n = 0;
@@ -174,8 +174,7 @@ static mel_rule_rows part_of(folding *f, uint32_t fold, bool inside)
         const size_t in = count_in(f, r, fold), of = count_of(all, r), taken = inside ? in : of - in;
         if (taken == 0)
             continue;
-        memcpy(f->probability + n * columns, all->probability + r * columns,
-               columns * sizeof *f->probability);
+        memcpy(f->probability + n * k, all->probability + r * k, k * sizeof *f->probability);
         if (all->row_cost != NULL)
             memcpy(f->cost + n * k, all->row_cost + r * k, k * sizeof *f->cost);
         label[n] = all->label[r];
@@ -233,7 +232,7 @@ static mel_status make_room(folding *f, mel_error *err)
     f->codes = mel_alloc(2 * n, sizeof *f->codes);
     if (!make_files(f, w->rows->shards))
         return mel_fail_memory(err, "folds");
-    const mel_part parts[] = { { n * mel_rule_columns(w->rows), { &f->probability } },
+    const mel_part parts[] = { { n * w->rows->n_classes, { &f->probability } },
                                { n * w->k, { &f->cost } },
                                { n * w->d, { &f->chance } },
                                { n, { &f->weight, &f->count, &f->here } },

@@ -105,14 +105,12 @@ static double weight_of(const asking *a, size_t r, size_t column)
            (rows->count != NULL ? rows->count[r] : 1.0);
 }
 
-/* Rows that are decided as r of a column: its class, where groups are guessed with its group. */
-static void add_label(asking *a, size_t r, size_t column, double weight)
+/* Rows of a class that are decided as r is. */
+static void add_label(asking *a, size_t r, size_t class_code, double weight)
 {
     const mel_trust_work *w = &a->of;
     const mel_rule_rows *rows = w->rows;
-    const size_t class_code = column % w->k, group = rows->joint ? column / w->k
-                                                     : w->m > 1  ? rows->group[r]
-                                                                 : 0;
+    const size_t group = w->m > 1 ? rows->group[r] : 0;
     const double cost = rows->row_cost != NULL ? rows->row_cost[r * w->k + class_code] : 1.0;
     const size_t first = (group * w->k + class_code) * w->d;
     for (size_t j = 0; j < w->d; j++) {
@@ -155,7 +153,7 @@ static void draw_row(asking *a, size_t r, mel_rng *rng)
 static size_t stratum_of(asking *a, size_t r)
 {
     const mel_trust_work *w = &a->of;
-    const bool apart = w->m > 1 && !w->rows->joint;
+    const bool apart = w->m > 1;
     size_t s = 0;
     while (s < a->n_strata &&
            (memcmp(a->chance + r * w->d, a->chance + a->first[s] * w->d, w->d * sizeof *a->chance) != 0 ||
@@ -299,7 +297,7 @@ static mel_status make_room(asking *a, mel_error *err)
 {
     const mel_trust_work *w = &a->of;
     const size_t n = w->rows->n_rows, seen = mel_measure_cells(w->measure);
-    a->columns = mel_rule_columns(w->rows);
+    a->columns = w->k;
     a->cells = w->m * w->k * w->d;
     a->n_numbers = 1 + w->rule.n_limits;
     const mel_part parts[] = { { n * w->d, { &a->chance } },
@@ -340,7 +338,7 @@ static mel_status find_auc(mel_rule_labels *out, const mel_rule_rows *rows, mel_
 {
     mel_separation is = { 0 };
     double number[2] = { 0.0, 0.0 };
-    if (rows->n_classes != 2 || rows->joint)
+    if (rows->n_classes != 2)
         return MEL_OK;
     const mel_status status = mel_separation_counted(&is, number, rows->n_rows, rows->probability,
                                                      rows->label, rows->count, 0.0, err);

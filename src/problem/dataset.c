@@ -132,29 +132,6 @@ mel_status mel_dataset_read(mel_dataset *out, const mel_dataset_options *opt, co
     return status;
 }
 
-mel_status mel_dataset_join(mel_dataset *d, mel_error *err)
-{
-    const size_t k = d->labels.n_classes, m = d->groups.n_classes;
-    mel_classes joined;
-    mel_status status = mel_classes_join(&joined, &d->classes, m, (const char *const *)d->groups.name, err);
-    if (status != MEL_OK)
-        return status;
-    char **name = mel_names_copy(m * k, (const char *const *)joined.label, 0);
-    if (name == NULL) {
-        mel_classes_clear(&joined);
-        return mel_fail_memory(err, "the names of groups and classes");
-    }
-    for (size_t r = 0; r < d->n_rows; r++)
-        d->labels.code[r] += d->groups.code[r] * (uint32_t)k;
-    mel_names_free(d->labels.name, k);
-    mel_classes_clear(&d->classes);
-    d->labels.name = name;
-    d->labels.n_classes = m * k;
-    d->labels.number_texts = false;
-    d->classes = joined;
-    return MEL_OK;
-}
-
 void mel_dataset_clear(mel_dataset *dataset)
 {
     free(dataset->path);

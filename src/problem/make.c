@@ -278,7 +278,6 @@ static mel_status settle_groups(mel_problem *problem, const mel_problem_options 
 static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt,
                             const mel_problem_want *want, mel_error *err)
 {
-    problem->joint = want->joint;
     mel_status status = opt->probs != NULL ? mel_rows_from_probabilities(problem, opt, err)
                                            : mel_rows_from_table(problem, opt, err);
     if (status == MEL_OK)

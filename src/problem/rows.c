@@ -9,29 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Probabilities of a row. */
-static size_t columns_of(const mel_problem *problem)
-{
-    return problem->joint ? problem->n_groups * problem->n_classes : problem->n_classes;
-}
-
-static mel_status check_groups(const mel_problem *problem, size_t n_groups, const char *option,
-                               mel_error *err)
-{
-    return !problem->joint || n_groups > 1
-               ? MEL_OK
-               : mel_fail(err, MEL_EINVAL,
-                          "probabilities of groups and classes together need two groups or more (%s)",
-                          option);
-}
-
 /* --- rows of several ranks ---------------------------------------------------------------------- */
-
-/* Probabilities of groups and classes together are looked at as a whole. */
-static bool may_divide(const mel_problem *problem, const mel_problem_options *opt)
-{
-    return opt->dataset.divided && !problem->joint;
-}
 
 /* What is of the rows that are here becomes that of all rows; NULL stays. */
 static mel_status join(void **of, const mel_problem *problem, size_t row_bytes, mel_error *err)
@@ -85,9 +63,7 @@ static mel_status take_own_numbers(mel_problem *problem, size_t n_numbers, mel_e
 static mel_status fit_and_predict(mel_problem *problem, mel_dataset_part *train, const mel_dataset_part *test,
                                   const mel_problem_options *opt, mel_error *err)
 {
-    const size_t k = columns_of(problem);
-    for (size_t i = 0; i < train->n && problem->joint; i++)
-        train->y[i] += train->group[i] * (uint32_t)problem->n_classes;
+    const size_t k = problem->n_classes;
     mel_fit_options fit;
     mel_fit_options_init(&fit);
     fit.l2 = opt->l2;
@@ -175,7 +151,7 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
     mel_encoder *encoder = NULL;
     mel_status status = mel_dataset_part_learn(&encoder, train, &opt->dataset, err);
     if (status == MEL_OK)
-        status = check_model(&opt->resources, mel_encoder_features(encoder), columns_of(problem), err);
+        status = check_model(&opt->resources, mel_encoder_features(encoder), problem->n_classes, err);
     if (status == MEL_OK)
         status = mel_dataset_part_encode(train, encoder, err);
     if (status == MEL_OK)
@@ -224,12 +200,10 @@ mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *
     mel_input input;
     mel_dataset dataset;
     mel_dataset_options how = opt->dataset;
-    how.divided = may_divide(problem, opt);
+    how.divided = opt->dataset.divided;
     mel_status status = mel_dataset_read_with(&dataset, &input, &how, &opt->resources, err);
     if (status == MEL_OK)
         status = mel_name_groups(problem, dataset.groups.n_classes, dataset.groups.name, err);
-    if (status == MEL_OK)
-        status = check_groups(problem, dataset.groups.n_classes, "--group COL", err);
     if (status == MEL_OK && opt->dataset.group != NULL)
         status = mel_name_group_column(problem, opt->dataset.group, err);
     if (status == MEL_OK)
@@ -248,7 +222,7 @@ typedef struct {
     mel_input file[FILES]; /* without groups the last has no path */
     mel_proba proba;
     mel_labels labels, groups;
-    mel_classes classes, joined; /* joined: of groups and classes; n 0: classes alone count */
+    mel_classes classes;
 } given_files;
 
 static void given_files_clear(given_files *g)
@@ -259,13 +233,6 @@ static void given_files_clear(given_files *g)
     mel_labels_clear(&g->labels);
     mel_labels_clear(&g->groups);
     mel_classes_clear(&g->classes);
-    mel_classes_clear(&g->joined);
-}
-
-/* What the columns of probabilities are. */
-static const mel_classes *columns_are(const given_files *g)
-{
-    return g->joined.n > 0 ? &g->joined : &g->classes;
 }
 
 static mel_status find_files(given_files *g, const mel_problem_options *opt, mel_error *err)
@@ -315,21 +282,16 @@ static mel_status read_files(given_files *g, mel_problem *problem, const mel_pro
         status = mel_classes_settle(&g->classes, &g->labels, &opt->dataset.naming, g->file[LABELS].path, err);
     if (status == MEL_OK && opt->groups != NULL)
         status = read_codes(&g->groups, problem, true, &g->file[GROUPS], opt, read, err);
+    probs.divided = opt->dataset.divided;
     if (status == MEL_OK)
-        status = check_groups(problem, g->groups.n_classes, "--groups FILE", err);
-    if (status == MEL_OK && problem->joint)
-        status = mel_classes_join(&g->joined, &g->classes, g->groups.n_classes,
-                                  (const char *const *)g->groups.name, err);
-    probs.divided = may_divide(problem, opt);
-    if (status == MEL_OK)
-        status = mel_proba_from_input(&g->proba, &g->file[PROBS], columns_are(g), &probs, err);
+        status = mel_proba_from_input(&g->proba, &g->file[PROBS], &g->classes, &probs, err);
     return status;
 }
 
 static mel_status check_shapes(const given_files *g, const mel_shards *shards, mel_error *err)
 {
     const size_t rows = shards->here != NULL ? shards->start[shards->n] : g->proba.n_rows;
-    const size_t k = g->proba.n_classes, m = g->groups.n_classes;
+    const size_t k = g->proba.n_classes;
     const char *probs = g->file[PROBS].path, *labels = g->file[LABELS].path, *groups = g->file[GROUPS].path;
     if (g->labels.n_rows != rows)
         return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one label per row", probs,
@@ -337,12 +299,6 @@ static mel_status check_shapes(const given_files *g, const mel_shards *shards, m
     if (groups != NULL && g->groups.n_rows != rows)
         return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row", probs,
                         rows, groups, g->groups.n_rows);
-    if (g->joined.n > 0)
-        return g->joined.n == k
-                   ? MEL_OK
-                   : mel_fail(err, MEL_EDATA, "%s has %zu columns, %zu groups of %zu classes need %zu: %s",
-                              probs, k, m, g->classes.n, g->joined.n,
-                              mel_name_list(g->joined.n, (const char *const *)g->joined.label).text);
     if (g->labels.n_classes < k)
         return mel_fail(err, MEL_EDATA,
                         "%s has %zu classes, but only %zu of them have rows in %s (%s): without rows of a "
@@ -376,7 +332,7 @@ static mel_status digest_files(char digest[MEL_DIGEST_HEX], const given_files *g
 static void say_whose(const given_files *g, const mel_problem_options *opt)
 {
     const mel_notice *notice = &opt->resources.notice;
-    if (notice->call == NULL || g->joined.n > 0 || g->classes.place[1] != 0 ||
+    if (notice->call == NULL || g->classes.place[1] != 0 ||
         !mel_proba_of_positive(&g->proba, opt->columns, &g->classes))
         return;
     char text[200];
@@ -393,7 +349,7 @@ static mel_status take_rows(mel_problem *problem, given_files *g, mel_shards *sh
     if (status == MEL_OK)
         status = mel_check_classes(&opt->resources, g->classes.n, g->groups.n_classes, err);
     if (status == MEL_OK)
-        status = mel_proba_order(&g->proba, g->file[PROBS].path, opt->columns, columns_are(g), err);
+        status = mel_proba_order(&g->proba, g->file[PROBS].path, opt->columns, &g->classes, err);
     if (status == MEL_OK)
         status = digest_files(problem->digest, g, err);
     if (status == MEL_OK)

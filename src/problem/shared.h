@@ -30,9 +30,6 @@ mel_status mel_classes_settle(mel_classes *out, mel_labels *labels, const mel_na
  * number_texts: as in mel_classes. */
 mel_status mel_classes_of_names(mel_classes *out, size_t n, const char *const *name, const char *const *label,
                                 bool number_texts, mel_error *err);
-/* Groups and classes together: "group:class" for every class of every group, groups after each other. */
-mel_status mel_classes_join(mel_classes *out, const mel_classes *classes, size_t n_groups,
-                            const char *const *group, mel_error *err);
 void mel_classes_clear(mel_classes *classes);
 
 /* The codes of a column of decisions: by what the file or the options call the classes; numbers of an NPY
@@ -108,8 +105,6 @@ typedef struct {
 mel_status mel_dataset_read(mel_dataset *out, const mel_dataset_options *opt, const mel_resources *resources,
                             mel_error *err);
 void mel_dataset_clear(mel_dataset *dataset);
-/* Every class of every group becomes a class, "group:class". */
-mel_status mel_dataset_join(mel_dataset *dataset, mel_error *err);
 
 /* Some of its rows. */
 typedef struct {

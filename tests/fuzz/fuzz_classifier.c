@@ -15,7 +15,7 @@ enum { ROWS = 3 };
 static void decide(const mel_classifier *c)
 {
     const mel_classifier_parts of = mel_classifier_get(c);
-    const size_t k = of.joint ? of.n_groups * of.n_classes : of.n_classes, d = of.n_decisions;
+    const size_t k = of.n_classes, d = of.n_decisions;
     double *probability = calloc(ROWS * k, sizeof *probability), *chance = calloc(ROWS * d, sizeof *chance);
     uint32_t group[ROWS] = { 0, 0, 0 }, prediction[ROWS];
     if (probability == NULL || chance == NULL)

@@ -21,7 +21,6 @@ enum {
 
 typedef struct {
     size_t n, k, m;
-    bool joint; /* probabilities are of groups and classes: n x (m x k) */
     double probability[MOST_ROWS * MOST_GROUPS * MOST_CLASSES];
     uint32_t label[MOST_ROWS], group[MOST_ROWS];
     double mass[MOST_GROUPS * MOST_CLASSES]; /* by the model */
@@ -30,33 +29,25 @@ typedef struct {
 /* How much a row is of group g and class i (cell g k + i), by the model. */
 static double evidence_at(const problem *p, size_t r, size_t cell)
 {
-    if (p->joint)
-        return p->probability[r * p->m * p->k + cell];
     const size_t first = p->group[r] * p->k;
     return cell >= first && cell < first + p->k ? p->probability[r * p->k + cell - first] : 0.0;
 }
 
-static problem random_rows(mel_rng *rng, size_t n, size_t k, size_t m, bool joint)
+static problem random_problem(mel_rng *rng, size_t n, size_t k, size_t m)
 {
-    problem p = { .n = n, .k = k, .m = m, .joint = joint };
-    const size_t columns = joint ? m * k : k;
+    problem p = { .n = n, .k = k, .m = m };
     for (size_t r = 0; r < n; r++) {
         double sum = 0.0;
         p.group[r] = (uint32_t)(r % m);
         p.label[r] = (uint32_t)(r / m % k);
-        for (size_t i = 0; i < columns; i++)
-            sum += p.probability[r * columns + i] = exp(1.5 * mel_rng_normal(rng));
-        for (size_t i = 0; i < columns; i++)
-            p.probability[r * columns + i] /= sum;
+        for (size_t i = 0; i < k; i++)
+            sum += p.probability[r * k + i] = exp(1.5 * mel_rng_normal(rng));
+        for (size_t i = 0; i < k; i++)
+            p.probability[r * k + i] /= sum;
         for (size_t c = 0; c < m * k; c++)
             p.mass[c] += evidence_at(&p, r, c) / (double)n;
     }
     return p;
-}
-
-static problem random_problem(mel_rng *rng, size_t n, size_t k, size_t m)
-{
-    return random_rows(rng, n, k, m, false);
 }
 
 static mel_rule_rows rows_of(const problem *p)
@@ -65,7 +56,6 @@ static mel_rule_rows rows_of(const problem *p)
                             .n_classes = p->k,
                             .n_groups = p->m > 1 ? p->m : 0,
                             .probability = p->probability,
-                            .joint = p->joint,
                             .label = p->label,
                             .group = p->m > 1 ? p->group : NULL };
 }
@@ -259,8 +249,7 @@ static found find(const problem *p, const mel_metric *metric, const char *named,
     f.sign = mel_measure_orientation(f.measure) == MEL_COST ? -1.0 : 1.0;
     assert_ok(mel_classifier_to_json(&text, f.classifier, &err), &err);
     assert_ok(mel_classifier_from_json(&read, text, strlen(text), &err), &err);
-    assert_ok(mel_classifier_chances(chance, read, p->n, p->probability, p->joint ? NULL : p->group, &err),
-              &err);
+    assert_ok(mel_classifier_chances(chance, read, p->n, p->probability, p->group, &err), &err);
     achieve(f.x, p, chance);
     for (size_t c = 0; c < p->m * p->k * p->k; c++)
         assert_close(f.x[c], f.report.shares[c], 1e-9);
@@ -322,14 +311,14 @@ static size_t repeats(void)
 typedef mel_metric *maker(const problem *p, mel_rng *rng);
 
 /* Smooth and pseudo-concave measures: the slope proves it. */
-static void check_family(maker *make, const char *name, size_t least_groups, bool joint, uint64_t seed)
+static void check_family(maker *make, const char *name, size_t least_groups, uint64_t seed)
 {
     mel_rng rng;
     mel_rng_seed(&rng, seed);
     const mel_rule_options opt = mixtures();
     for (size_t turn = 0; turn < repeats(); turn++) {
         const size_t m = groups_of(turn) > least_groups ? groups_of(turn) : least_groups;
-        const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), m, joint);
+        const problem p = random_problem(&rng, MOST_ROWS, classes_of(turn), m);
         mel_metric *metric = make != NULL ? make(&p, &rng) : NULL;
         found f = find(&p, metric, name, &opt);
         assert_true(f.report.certified);
@@ -359,26 +348,26 @@ static mel_metric *fair_linear_metric(const problem *p, mel_rng *rng)
 static void test_linear(void **state)
 {
     (void)state;
-    check_family(linear_metric, NULL, 1, false, 1);
-    check_family(NULL, "balanced-accuracy:every-group", 1, false, 2);
-    check_family(NULL, "balanced-accuracy", 2, false, 31);
+    check_family(linear_metric, NULL, 1, 1);
+    check_family(NULL, "balanced-accuracy:every-group", 1, 2);
+    check_family(NULL, "balanced-accuracy", 2, 31);
 }
 
 static void test_fractional(void **state)
 {
     (void)state;
-    check_family(fractional_metric, NULL, 1, false, 3);
+    check_family(fractional_metric, NULL, 1, 3);
 }
 
 static void test_concave(void **state)
 {
     (void)state;
-    check_family(NULL, "g-mean:every-group", 1, false, 4);
-    check_family(NULL, "g-mean", 2, false, 32);
-    check_family(NULL, "q-mean:every-group", 1, false, 5);
-    check_family(NULL, "q-mean", 2, false, 33);
-    check_family(psd_metric, NULL, 1, false, 6);
-    check_family(fair_quadratic_metric, NULL, 2, false, 7);
+    check_family(NULL, "g-mean:every-group", 1, 4);
+    check_family(NULL, "g-mean", 2, 32);
+    check_family(NULL, "q-mean:every-group", 1, 5);
+    check_family(NULL, "q-mean", 2, 33);
+    check_family(psd_metric, NULL, 1, 6);
+    check_family(fair_quadratic_metric, NULL, 2, 7);
 }
 
 /* --- kinks and limits, against the program over all rows ------------------------------------------ */
@@ -473,13 +462,13 @@ static double fair_linear_optimum(const problem *p, const mel_metric *metric)
     return value;
 }
 
-static void check_fair_linear(bool joint, uint64_t seed)
+static void check_fair_linear(uint64_t seed)
 {
     mel_rng rng;
     mel_rng_seed(&rng, seed);
     const mel_rule_options opt = mixtures();
     for (size_t turn = 0; turn < repeats(); turn++) {
-        const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), 2 + turn / 3 % 2, joint);
+        const problem p = random_problem(&rng, MOST_ROWS, classes_of(turn), 2 + turn / 3 % 2);
         mel_metric *metric = fair_linear_metric(&p, &rng);
         found f = find(&p, metric, NULL, &opt);
         assert_true(f.report.certified);
@@ -494,7 +483,7 @@ static void check_fair_linear(bool joint, uint64_t seed)
 static void test_fair_linear(void **state)
 {
     (void)state;
-    check_fair_linear(false, 8);
+    check_fair_linear(8);
 }
 
 /* max t with every recall at least t; begins at t = 0, where "always the first class" is feasible. */
@@ -528,7 +517,7 @@ static double min_recall_optimum(const problem *p, bool every_group)
     return value;
 }
 
-static void check_min_recall(size_t least_groups, bool every_group, bool joint, uint64_t seed)
+static void check_min_recall(size_t least_groups, bool every_group, uint64_t seed)
 {
     const char *name = every_group ? "min-recall:every-group" : "min-recall";
     mel_rng rng;
@@ -536,7 +525,7 @@ static void check_min_recall(size_t least_groups, bool every_group, bool joint, 
     const mel_rule_options opt = mixtures();
     for (size_t turn = 0; turn < repeats(); turn++) {
         const size_t m = groups_of(turn) > least_groups ? groups_of(turn) : least_groups;
-        const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), m, joint);
+        const problem p = random_problem(&rng, MOST_ROWS, classes_of(turn), m);
         found f = find(&p, NULL, name, &opt);
         assert_true(f.report.certified);
         assert_true(fabs(f.report.bound - f.report.value) <= 1e-6);
@@ -549,8 +538,8 @@ static void check_min_recall(size_t least_groups, bool every_group, bool joint, 
 static void test_min_recall(void **state)
 {
     (void)state;
-    check_min_recall(1, true, false, 9);
-    check_min_recall(2, false, false, 35);
+    check_min_recall(1, true, 9);
+    check_min_recall(2, false, 35);
 }
 
 /* Accuracy with at most this share called the last class and at least so much recall of the first. */
@@ -581,13 +570,13 @@ static double limited_optimum(const problem *p, double most, double least)
     return value;
 }
 
-static void check_limits(size_t least_groups, bool joint, uint64_t seed)
+static void check_limits(size_t least_groups, uint64_t seed)
 {
     mel_rng rng;
     mel_rng_seed(&rng, seed);
     for (size_t turn = 0; turn < repeats(); turn++) {
         const size_t m = groups_of(turn) > least_groups ? groups_of(turn) : least_groups;
-        const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), m, joint);
+        const problem p = random_problem(&rng, MOST_ROWS, classes_of(turn), m);
         const double most = 0.5 * mel_rng_uniform(&rng) / (double)p.k,
                      least = 0.5 + 0.4 * mel_rng_uniform(&rng);
         const mel_limit limit[] = {
@@ -613,22 +602,7 @@ static void check_limits(size_t least_groups, bool joint, uint64_t seed)
 static void test_limits(void **state)
 {
     (void)state;
-    check_limits(1, false, 10);
-}
-
-/* Groups that rules see through probabilities alone: the same proofs, over all rules on these. */
-static void test_joint(void **state)
-{
-    (void)state;
-    check_family(linear_metric, NULL, 2, true, 21);
-    check_family(fractional_metric, NULL, 2, true, 22);
-    check_family(NULL, "g-mean:every-group", 2, true, 23);
-    check_family(NULL, "g-mean", 2, true, 34);
-    check_family(fair_quadratic_metric, NULL, 2, true, 24);
-    check_fair_linear(true, 25);
-    check_min_recall(2, true, true, 26);
-    check_min_recall(2, false, true, 36);
-    check_limits(2, true, 27);
+    check_limits(1, 10);
 }
 
 /* A smooth goal under limits is no better than its bound, and the slope proves it within the limits' prices.
@@ -725,111 +699,28 @@ static void test_local(void **state)
 
 /* --- mixtures without coins ------------------------------------------------------------------------ */
 
-enum { HASHED_ROWS = 3000, HASHED_GROUPS = 4 };
+enum { MANY_ROWS = 3000, MANY_GROUPS = 4 };
 typedef struct {
-    double probability[3 * HASHED_ROWS];
-    uint32_t label[HASHED_ROWS], group[HASHED_ROWS], said[HASHED_ROWS], again[HASHED_ROWS];
+    double probability[3 * MANY_ROWS];
+    uint32_t label[MANY_ROWS], group[MANY_ROWS];
 } many;
 
 static many *make_many(size_t k, mel_rng *rng)
 {
     many *all = calloc(1, sizeof *all);
     assert_non_null(all);
-    for (size_t r = 0; r < HASHED_ROWS; r++) {
+    for (size_t r = 0; r < MANY_ROWS; r++) {
         double sum = 0.0, left = mel_rng_uniform(rng);
         for (size_t i = 0; i < k; i++)
             sum += all->probability[r * k + i] =
-                exp(1.2 * mel_rng_normal(rng) + 0.3 * (double)(i * (r % HASHED_GROUPS)));
-        all->group[r] = (uint32_t)(r % HASHED_GROUPS);
+                exp(1.2 * mel_rng_normal(rng) + 0.3 * (double)(i * (r % MANY_GROUPS)));
+        all->group[r] = (uint32_t)(r % MANY_GROUPS);
         for (size_t i = 0; i < k; i++) {
             left -= all->probability[r * k + i] /= sum;
             all->label[r] += left > 0.0 && i + 1 < k;
         }
     }
     return all;
-}
-
-/* Shares by the model that decisions come to, and how far a rate of a group is from what is reported. */
-static double off_rates(const many *all, size_t k, const double *shares)
-{
-    double x[HASHED_GROUPS * 9] = { 0 }, most = 0.0;
-    for (size_t r = 0; r < HASHED_ROWS; r++)
-        for (size_t i = 0; i < k; i++)
-            x[(all->group[r] * k + i) * k + all->said[r]] += all->probability[r * k + i] / HASHED_ROWS;
-    for (size_t c = 0; c < HASHED_GROUPS * k; c++) {
-        double mass = 0.0;
-        for (size_t j = 0; j < k; j++)
-            mass += x[c * k + j];
-        for (size_t j = 0; j < k; j++)
-            most = fmax(most, fabs(x[c * k + j] - shares[c * k + j]) / mass);
-    }
-    return most;
-}
-
-/* Decisions come to what is reported, to nearly what the mixture promises; they do not depend on the seed nor
- * on where a row stands, and files keep them. */
-static void check_hashed(size_t k, mel_evidence evidence, uint64_t seed)
-{
-    mel_rng rng;
-    mel_rng_seed(&rng, seed);
-    many *all = make_many(k, &rng);
-    const mel_rule_rows rows = { .n_rows = HASHED_ROWS,
-                                 .n_classes = k,
-                                 .n_groups = HASHED_GROUPS,
-                                 .probability = all->probability,
-                                 .label = all->label,
-                                 .group = all->group };
-    const mel_limit limit = { .kind = MEL_LIMIT_ODDS, .bound = 0.02, .group = SIZE_MAX };
-    mel_rule_options opt;
-    mel_rule_report mixture = { 0 }, hash = { 0 };
-    mel_classifier *c = NULL, *read = NULL;
-    mel_error err = { 0 };
-    char *text = NULL;
-    mel_rule_options_init(&opt);
-    opt.evidence = evidence;
-    opt.n_limits = 1;
-    opt.limit = &limit;
-    opt.form = MEL_RULE_MIXTURE;
-    assert_ok(mel_rule_find(&c, &mixture, &rows, NULL, "accuracy", &opt, &err), &err);
-    mel_classifier_free(c);
-    opt.form = MEL_RULE_HASH;
-    assert_ok(mel_rule_find(&c, &hash, &rows, NULL, "accuracy", &opt, &err), &err);
-    assert_true(mixture.mixed && !hash.mixed);
-    print_message("  %zu classes: value %.4f (mixture %.4f), odds %.4f\n", k, hash.value, mixture.value,
-                  hash.achieved[0]);
-    assert_close(hash.value, mixture.value, k == 2 ? 0.001 : 0.005);
-    assert_true(hash.achieved[0] <= 0.02 + 1e-9);
-    assert_ok(mel_classifier_decide(all->said, c, HASHED_ROWS, all->probability, all->group,
-                                    mel_rng_next(&rng), &err),
-              &err);
-    if (evidence == MEL_BY_MODEL)
-        assert_true(off_rates(all, k, hash.shares) < 1e-9);
-    assert_ok(mel_classifier_to_json(&text, c, &err), &err);
-    assert_ok(mel_classifier_from_json(&read, text, strlen(text), &err), &err);
-    for (size_t r = 0; r < HASHED_ROWS; r += 97) {
-        double chance[3] = { 0 };
-        assert_ok(
-            mel_classifier_decide(all->again, read, 1, all->probability + r * k, all->group + r, 1, &err),
-            &err);
-        assert_int_equal(all->again[0], all->said[r]);
-        assert_ok(mel_classifier_chances(chance, read, 1, all->probability + r * k, all->group + r, &err),
-                  &err);
-        assert_close(chance[all->said[r]], 1.0, 0.0);
-    }
-    free(text);
-    mel_classifier_free(c);
-    mel_classifier_free(read);
-    mel_rule_report_clear(&mixture);
-    mel_rule_report_clear(&hash);
-    free(all);
-}
-
-static void test_hashed(void **state)
-{
-    (void)state;
-    check_hashed(2, MEL_BY_MODEL, 16);
-    check_hashed(2, MEL_BY_LABELS, 17);
-    check_hashed(3, MEL_BY_MODEL, 18);
 }
 
 /* --- other class shares -------------------------------------------------------------------------- */
@@ -844,14 +735,14 @@ static void test_calibrated_shares(void **state)
     mel_rng_seed(&rng, 31);
     many *all = make_many(3, &rng);
     const mel_rule_rows rows = {
-        .n_rows = HASHED_ROWS, .n_classes = 3, .probability = all->probability, .label = all->label
+        .n_rows = MANY_ROWS, .n_classes = 3, .probability = all->probability, .label = all->label
     };
-    double own[3] = { 0 }, *seen = malloc(sizeof(double) * 3 * HASHED_ROWS);
+    double own[3] = { 0 }, *seen = malloc(sizeof(double) * 3 * MANY_ROWS);
     mel_adjustment plain = { 0 }, a = { 0 };
     mel_error err = { 0 };
     assert_non_null(seen);
-    for (size_t r = 0; r < HASHED_ROWS; r++)
-        own[all->label[r]] += 1.0 / HASHED_ROWS;
+    for (size_t r = 0; r < MANY_ROWS; r++)
+        own[all->label[r]] += 1.0 / MANY_ROWS;
     mel_rule_options opt;
     mel_rule_options_init(&opt);
     assert_ok(mel_rule_calibrate(&plain, &rows, NULL, "accuracy", &opt, &err), &err);
@@ -864,9 +755,9 @@ static void test_calibrated_shares(void **state)
         double mean[3] = { 0 };
         opt.class_share = shares[s];
         assert_ok(mel_rule_calibrate(&a, &rows, NULL, "accuracy", &opt, &err), &err);
-        mel_adjust(seen, &a, HASHED_ROWS, all->probability, NULL);
-        for (size_t r = 0; r < (size_t)3 * HASHED_ROWS; r++)
-            mean[r % 3] += seen[r] * shares[s][all->label[r / 3]] / own[all->label[r / 3]] / HASHED_ROWS;
+        mel_adjust(seen, &a, MANY_ROWS, all->probability, NULL);
+        for (size_t r = 0; r < (size_t)3 * MANY_ROWS; r++)
+            mean[r % 3] += seen[r] * shares[s][all->label[r / 3]] / own[all->label[r / 3]] / MANY_ROWS;
         for (size_t i = 0; i < 3; i++)
             assert_close(mean[i], shares[s][i], 0.003);
         mel_adjustment_clear(&a);
@@ -960,18 +851,11 @@ static void test_stopping(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_fractional),
-        cmocka_unit_test(test_concave),
-        cmocka_unit_test(test_fair_linear),
-        cmocka_unit_test(test_min_recall),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_smooth_limits),
-        cmocka_unit_test(test_local),
-        cmocka_unit_test(test_stopping),
-        cmocka_unit_test(test_hashed),
-        cmocka_unit_test(test_joint),
-        cmocka_unit_test(test_calibrated_shares),
+        cmocka_unit_test(test_linear),           cmocka_unit_test(test_fractional),
+        cmocka_unit_test(test_concave),          cmocka_unit_test(test_fair_linear),
+        cmocka_unit_test(test_min_recall),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_smooth_limits),    cmocka_unit_test(test_local),
+        cmocka_unit_test(test_stopping),         cmocka_unit_test(test_calibrated_shares),
         cmocka_unit_test(test_calibrated_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -402,23 +402,19 @@ static double amount_at(size_t i)
 
 static const struct {
     mel_evidence evidence;
-    size_t folds, n_limits;
-} costly[] = { { MEL_BY_MODEL, 5, 0 }, { MEL_BY_LABELS, 5, 0 }, { MEL_BY_MODEL, 5, 1 } };
-
-static const mel_limit few_flagged = {
-    .kind = MEL_LIMIT_SHARE, .bound = 0.3, .class_code = 1, .group = SIZE_MAX
-};
+    size_t folds;
+} costly[] = { { MEL_BY_MODEL, 5 }, { MEL_BY_LABELS, 5 } };
 
 typedef struct {
     double probability[2 * PEOPLE], cost[2 * PEOPLE], chance[2 * PEOPLE];
 } crowd;
 
-/* The share of all costs that are costs of right decisions, and the share of people who are flagged. */
-static double value_with_costs(double *flagged, const mel_classifier *c)
+/* The share of all costs that are costs of right decisions. */
+static double value_with_costs(const mel_classifier *c)
 {
     crowd *all = malloc(sizeof *all);
     mel_error err = { 0 };
-    double right = 0.0, sum = 0.0, people_sum = 0.0;
+    double right = 0.0, sum = 0.0;
     assert_non_null(all);
     for (size_t i = 0; i < PEOPLE; i++) {
         const double said = people[i / AMOUNTS * EVERY].said;
@@ -427,15 +423,11 @@ static double value_with_costs(double *flagged, const mel_classifier *c)
     }
     const mel_undecided rows = { .n = PEOPLE, .probability = all->probability, .row_cost = all->cost };
     assert_ok(mel_classifier_chances_of(all->chance, c, &rows, &err), &err);
-    *flagged = 0.0;
     for (size_t i = 0; i < 2 * rows.n; i++) {
         const double mass = people[i / 2 / AMOUNTS * EVERY].mass[i % 2];
         right += mass * all->cost[i] * all->chance[i];
         sum += mass * all->cost[i];
-        *flagged += mass * all->chance[i - i % 2 + 1];
-        people_sum += mass;
     }
-    *flagged /= people_sum;
     free(all);
     return right / sum;
 }
@@ -453,8 +445,6 @@ static mel_classifier *find_costly(mel_trust *trust, const sample *s, const doub
     mel_rule_options_init(&opt);
     mel_trust_options_init(&how);
     opt.evidence = costly[c].evidence;
-    opt.limit = &few_flagged;
-    opt.n_limits = costly[c].n_limits;
     how.folds = costly[c].folds;
     how.calibrated = opt.evidence == MEL_BY_MODEL;
     if (how.calibrated) {
@@ -469,7 +459,7 @@ static mel_classifier *find_costly(mel_trust *trust, const sample *s, const doub
 
 static void check_costs(size_t c, size_t n, size_t turns)
 {
-    size_t values = 0, by_folds = 0, limits = 0;
+    size_t values = 0, by_folds = 0;
     double wide[2] = { 0.0, 0.0 }, *cost = malloc(2 * n * sizeof *cost);
     sample *s = malloc(sizeof *s);
     mel_rng rng;
@@ -477,17 +467,15 @@ static void check_costs(size_t c, size_t n, size_t turns)
     mel_rng_seed(&rng, 600);
     for (size_t t = 0; t < turns; t++) {
         mel_trust trust = { 0 };
-        double flagged = 0.0;
         draw_sample(s, n, &rng);
         for (size_t r = 0; r < n; r++) {
             cost[2 * r] = 1000.0;
             cost[2 * r + 1] = amount_at((size_t)(mel_rng_uniform(&rng) * AMOUNTS));
         }
         mel_classifier *rule = find_costly(&trust, s, cost, c);
-        const double truth = value_with_costs(&flagged, rule);
+        const double truth = value_with_costs(rule);
         values += holds(trust.value.both, truth);
         by_folds += holds(trust.cross.both, truth);
-        limits += costly[c].n_limits == 0 || holds(trust.limit[0], flagged);
         wide[0] += trust.value.both.high - trust.value.both.low;
         wide[1] += trust.cross.both.high - trust.cross.both.low;
         mel_trust_clear(&trust);
@@ -499,8 +487,6 @@ static void check_costs(size_t c, size_t n, size_t turns)
     assert_true(wide[1] > 0.8 * wide[0] && wide[1] < 1.25 * wide[0] && wide[1] > 0.02 * (double)turns);
     assert_covers(values, turns, 0.92, 0.98, "value");
     assert_covers(by_folds, turns, 0.92, 0.98, "the same by folds");
-    if (costly[c].n_limits > 0)
-        assert_covers(limits, turns, 0.92, 0.98, "limit");
     free(s);
     free(cost);
 }

@@ -6,7 +6,6 @@ import numpy
 import pytest
 from classes import layout, metric_text, unit
 from conftest import Melicit
-from scipy.optimize import linprog
 
 N = 600
 
@@ -96,110 +95,6 @@ def test_fair_metrics_have_a_best_rule(melicit, two):
     assert one["optimum"] == pytest.approx(mixture["value"], abs=1e-9) and not one["mixed"]
 
 
-JOINT = ("apply", *ROWS, "--groups", "g.csv", "--metric", "fair.json", "--use-group", "joint", "--out", "c.json")
-
-
-@pytest.fixture(scope="module")
-def guessed_files(tmp_path_factory):
-    """Two groups that are not seen when rows are decided, a model of groups and classes together and a rule by it."""
-    melicit = Melicit(tmp_path_factory.mktemp("guessed"))
-    rng = numpy.random.default_rng(6)
-    g, x, z = rng.integers(0, 2, N), rng.normal(size=N), rng.normal(size=N)
-    y = (rng.random(N) < 1 / (1 + numpy.exp(-(1.5 * x - 1 + 2 * g)))).astype(int)
-    z += 3 * g  # tells the group
-    names = numpy.array([["male", "female"][i] for i in g])
-    melicit.write("t.csv", "x,z,sex,label\n" + "".join(f"{a!r},{b!r},{c},{['no', 'yes'][d]}\n" for a, b, c, d in zip(x.tolist(), z.tolist(), names, y)))
-    melicit.write("y.csv", "label\n" + "".join("yes\n" if v else "no\n" for v in y))
-    melicit.write("g.csv", "sex\n" + "".join(f"{v}\n" for v in names))
-    shape = layout("rates", "offdiagonal", 2, ["female", "male"], classes=["no", "yes"])
-    melicit.write("fair.json", metric_text("fair-linear", shape, "cost", a=unit([1, 1]), b={"1-2": unit([1, 1])}, prevalence=[[0.5, 0.5], [0.5, 0.5]],
-                                           **{"lambda": 0.5}))
-    melicit("train", "--data", "t.csv", "--group", "sex", "--joint", "--test-share", "0", "--out", "joint.json").done()
-    melicit("predict", "--model", "joint.json", "--data", "t.csv", "--out", "p.csv").done()
-    melicit(*JOINT).done()
-    return melicit.folder, (y, names)
-
-
-@pytest.fixture
-def guessed(melicit, guessed_files):
-    """Their classes and groups; the files are in the folder of the test."""
-    folder, rows = guessed_files
-    shutil.copytree(folder, melicit.folder, dirs_exist_ok=True)
-    return rows
-
-
-def test_groups_that_are_guessed(melicit, guessed):
-    """The file decides as its gains say, and costs less than one rule for all; groups are not asked for."""
-    columns = (melicit.folder / "p.csv").read_text().split("\n")[0].split(",")
-    assert columns == ["female:no", "female:yes", "male:no", "male:yes"]
-    p = numpy.loadtxt(melicit.folder / "p.csv", delimiter=",", skiprows=1)
-    for evidence in ("model", "calibrated", "labels"):
-        got = melicit(*JOINT, "--evidence", evidence, "--rule", "best", "--json").done().json
-        c = got["classifier"]
-        assert c["joint"] and c["groups"] == ["female", "male"] and not got["mixed"]
-        adjust = c.get("adjust", {"sharpness": 1, "offsets": [0] * 4})
-        q = p ** numpy.array(adjust["sharpness"]) * numpy.exp(adjust["offsets"])
-        said = decisions(melicit)
-        assert (said == numpy.array(["no", "yes"])[(q @ numpy.array(c["rules"][0]["gain"]).reshape(4, 2)).argmax(axis=1)]).all()
-        rates = [[(said[(guessed[1] == g) & (guessed[0] == i)] != ["no", "yes"][i]).mean() for i in (0, 1)] for g in ("female", "male")]
-        value = 0.5 * numpy.mean(rates, axis=0).sum() + 0.5 * numpy.abs(numpy.subtract(*rates)).sum()
-        assert got["by_labels"] == pytest.approx(value / numpy.sqrt(2), abs=1e-9)
-        assert got["interval"][0] < got["expected"] < got["interval"][1]
-    melicit("train", "--data", "t.csv", "--skip", "sex", "--test-share", "0", "--out", "plain.json").done()
-    melicit("predict", "--model", "plain.json", "--data", "t.csv", "--out", "plain.csv").done()
-    mixed = melicit(*JOINT, "--rule", "mixture", "--evidence", "model", "--json").done().json
-    plain = melicit("apply", "--probs", "plain.csv", *ROWS[2:], "--groups", "g.csv", "--metric", "fair.json", "--use-group", "no", "--evidence", "model",
-                    "--json").done().json
-    assert mixed["certified"] and mixed["gap"] <= 1e-6 and mixed["by_labels"] < plain["by_labels"] - 0.02
-
-
-def test_guessed_groups_by_name_and_through_a_model(melicit, guessed):
-    melicit(*JOINT, "--folds", "4").done()
-    said = decisions(melicit)
-    p = numpy.loadtxt(melicit.folder / "p.csv", delimiter=",", skiprows=1)
-    numpy.save(melicit.folder / "p.npy", p)  # sorted names of groups and classes
-    melicit.write("q.csv", "male:yes,female:no,male:no,female:yes\n" + "".join(",".join(map(repr, row)) + "\n" for row in p[:, [3, 0, 2, 1]].tolist()))
-    for rows in (("--probs", "p.npy"), ("--probs", "q.csv"), ("--model", "joint.json", "--data", "t.csv")):
-        melicit("predict", "--classifier", "c.json", *rows, "--out", "d.csv").done()
-        assert (numpy.array((melicit.folder / "d.csv").read_text().split()[1:]) == said).all()
-    own = melicit("apply", "--data", "t.csv", "--group", "sex", "--metric", "fair.json", "--use-group", "joint", "--json").done().json
-    assert own["classifier"]["joint"] and 0 < own["value"] < 0.5
-    hashed = melicit(*JOINT, "--rule", "hash", "--json").done().json
-    said = decisions(melicit)
-    assert hashed["classifier"]["salts"] and (decisions(melicit, "--seed", "2") == said).all()
-
-
-def test_guessed_groups_where_classes_have_other_shares(melicit, guessed):
-    """Accuracy knows no groups: the rule is the one of summed probabilities with shifted odds; measured values count rows as often as they will be met."""
-    y, _ = guessed
-    p = numpy.loadtxt(melicit.folder / "p.csv", delimiter=",", skiprows=1)
-    words = ("apply", *JOINT[1:7], "--named", "accuracy", "--use-group", "joint", "--class-prior", "yes=0.1", "--out", "c.json", "--json")
-    got = melicit(*words, "--evidence", "model").done().json
-    said = decisions(melicit) == "yes"
-    odds = p[:, [1, 3]].sum(axis=1) / p[:, [0, 2]].sum(axis=1) * (0.1 / 0.9) / (y.mean() / (1 - y.mean()))
-    assert (said == (odds > 1)).all() and 0 < said.sum() < y.sum()
-    met = numpy.where(y, 0.1 / y.mean(), 0.9 / (1 - y.mean()))
-    assert got["by_labels"] == pytest.approx(numpy.average(said == y, weights=met), abs=1e-9)
-    calibrated = melicit(*words).done().json
-    assert abs(calibrated["value"] - calibrated["by_labels"]) < 0.02 and calibrated["interval"][0] < calibrated["expected"]
-
-
-@pytest.mark.parametrize("words, code, parts", [
-    ((*JOINT, "--class-prior-from", "p.csv"), 2, ("--use-group joint and --class-prior-from", "give them with --class-prior")),
-    ((*JOINT, "--row-cost", "label"), 2, ("--use-group joint and --row-cost", "no costs of single rows")),
-    ((*JOINT, "--average"), 2, ("--use-group joint and --average", "no threshold to average")),
-    ((*JOINT, "--plot", "p.svg"), 2, ("--use-group joint and --plot", "no threshold to draw")),
-    ((*JOINT[:5], "--metric", "fair.json", "--use-group", "joint"), 2, ("two groups or more", "--groups FILE")),
-    (("predict", "--classifier", "c.json", "--probs", "p.csv", "--groups", "g.csv", "--out", "-"), 2, ("does not look at groups",)),
-    (("predict", "--classifier", "c.json", "--probs", "few.csv", "--out", "-"), 3, ("few.csv", "GROUP:CLASS")),
-    ((*JOINT[:2], "few.csv", *JOINT[3:]), 3, ("2 columns", "female:no")),
-    (("train", "--data", "t.csv", "--joint"), 2, ("--group COLUMN",)),
-])
-def test_guessed_groups_refuse(melicit, guessed, words, code, parts):
-    melicit.write("few.csv", "no,yes\n" + "0.5,0.5\n" * N)
-    melicit(*words).refused(code, *parts)
-
-
 def test_prior_shift_moves_the_odds(melicit, two):
     _, y, _ = two
     melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=unit([3, 1])))
@@ -234,62 +129,6 @@ def test_refer(melicit, two):
     melicit("apply", *ROWS, "--named", "g-mean", "--reject", "0.1").refused(2, "weighted sum")
     for wrong in ("ask", "-1", "1001"):
         melicit("apply", *ROWS, "--named", "accuracy", "--reject", wrong).refused(2, f"--reject {wrong}: expected a number from 0 to 1000")
-
-
-def test_mixtures_without_coins(melicit, two):
-    """--rule hash: the limit holds on these rows as with a coin, and the same probabilities get the same decision."""
-    words = ("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10.03%", "--json", "--rule")
-    drawn, hashed = (melicit(*words, form, "--out", "c.json").done().json for form in ("mixture", "hash"))
-    assert drawn["mixed"] and not hashed["mixed"] and hashed["value"] == pytest.approx(drawn["value"], abs=1e-3)
-    said = decisions(melicit)
-    assert (said == "yes").mean() == pytest.approx(hashed["limits"][0]["achieved"], abs=1e-9)
-    assert hashed["limits"][0]["achieved"] == pytest.approx(0.1003, abs=1 / N)
-    assert (decisions(melicit, "--seed", "7") == said).all()
-    lines = (melicit.folder / "p.csv").read_text().split("\n")
-    melicit.write("p.csv", "\n".join([lines[0]] + lines[N:0:-1]) + "\n")
-    assert (decisions(melicit)[::-1] == said).all()
-
-
-def test_hashed_decisions_keep_limits(melicit, two):
-    for bound in (0.005, 0.01):
-        got = melicit("apply", *ROWS, "--groups", "g.csv", "--named", "accuracy", "--at-most", f"equal-opportunity={bound}", "--rule", "hash",
-                      "--json").done().json
-        assert got["limits"][0]["achieved"] <= bound + 1e-9 and not any("miss limits" in one for one in got.get("warnings", []))
-
-
-def test_hashed_decisions_say_which_limits_they_miss(melicit, tmp_path):
-    """Four rows that look alike are decided about alike: half of them cannot be flagged, and none may not."""
-    (tmp_path / "alike.csv").write_text("p\n" + "0.5\n" * 4)
-    (tmp_path / "labels.csv").write_text("y\n0\n1\n0\n1\n")
-    limits = "--at-most", "flagged=0.6", "--at-least", "flagged=0.4"
-    got = melicit("apply", "--probs", "alike.csv", "--labels", "labels.csv", "--named", "accuracy", *limits, "--rule", "hash", "--json").done().json
-    assert any("these rows miss limits that the mixture meets: flagged is" in one for one in got["warnings"])
-
-
-def test_a_hash_that_beats_the_mixture_loses_nothing(melicit, two):
-    """By the labels no mixture is proved to be the best, and a hash may be luckier; of a cost the smaller value is better."""
-    words = ("apply", *ROWS, "--evidence", "labels", "--at-most", "flagged=5.5%", "--rule", "hash")
-    melicit.write("m.json", metric_text("linear", layout("confusion", "offdiagonal", 2, classes=("no", "yes")), "cost", a=[1, 1]))
-    for what, cost in (("--named", "accuracy"), False), (("--metric", "m.json"), True):
-        got = melicit(*words, *what, "--json").done().json
-        assert (got["optimum"] - got["value"] if cost else got["value"] - got["optimum"]) > 1e-3
-        assert got["loss"] == 0 and "loses" not in melicit(*words, *what).done().out
-
-
-def test_one_rule_instead_of_a_hash_says_so(melicit):
-    rng = numpy.random.default_rng(0)
-    n = 40
-    g, p = rng.integers(0, 2, n), rng.random(n).round(3)
-    y = rng.random(n) < numpy.where(g == 1, p, p ** 2)
-    melicit.write("p.csv", "no,yes\n" + "".join(f"{1 - v:.3f},{v:.3f}\n" for v in p))
-    melicit.write("y.csv", "label\n" + "".join("yes\n" if v else "no\n" for v in y))
-    melicit.write("g.csv", "sex\n" + "".join("f\n" if v else "m\n" for v in g))
-    words = ("apply", *ROWS, "--groups", "g.csv", "--named", "accuracy", "--evidence", "labels", "--at-most", "equalised-odds=0.02")
-    got = melicit(*words, "--rule", "hash", "--json").done().json
-    assert got["hash_given_up"] and len(got["classifier"]["rules"]) == 1 and got["loss"] > 0
-    assert "no decisions by a hash were found that keep the limits" in melicit(*words, "--rule", "hash").done().out
-    loose = melicit(*words[:-1], "equalised-odds=0.9", "--rule", "hash", "--json").done().json
-    assert loose["hash_given_up"] is False and "hash_given_up" not in melicit(*words, "--json").done().json
 
 
 def test_intervals_stay_where_values_can_be(melicit, tmp_path):
@@ -549,69 +388,27 @@ def costly(melicit, two):
     return p, y, g, amount
 
 
-def best_under(p, amount, rows, bounds):
-    """The linear program over all rows: which share of each is flagged, where `rows` of the model's shares have bounds."""
-    weigh = amount / amount.sum()
-    got = linprog(((1 - p) - 2 * p) * weigh, A_ub=rows, b_ub=bounds, bounds=[(0, 1)] * len(p), method="highs")
-    return got.fun + (2 * p * weigh).sum()
-
-
-@pytest.mark.parametrize("limits, groups", [
-    (("--at-most", "flagged=10%"), ()), (("--at-least", "recall[yes]=0.95"), ()),
-    (("--at-most", "flagged[female]=20%", "--at-least", "recall[yes][male]=0.7"), ("--groups", "g.csv")),
-])
-def test_limits_are_about_rows_where_rows_have_costs(melicit, costly, limits, groups):
-    p, y, g, amount = costly
-    words = ("apply", *ROWS, *groups, "--metric", "m.json", "--evidence", "model", "--row-cost", "amount", *limits)
-    got = melicit(*words, "--rule", "mixture", "--json").done().json
-    table = {"flagged=10%": (numpy.ones(N) / N, 0.1), "recall[yes]=0.95": (-p / p.sum(), -0.95),
-             "flagged[female]=20%": ((g == 1) / (g == 1).sum(), 0.2),
-             "recall[yes][male]=0.7": ((g == 0) * -p / ((g == 0) * p).sum(), -0.7)}
-    used = [table[limit] for limit in limits[1::2]]
-    best = best_under(p, amount, [row for row, _ in used], [bound for _, bound in used])
-    assert got["certified"] and got["optimum"] == pytest.approx(best, abs=1e-6)
-    for form in ("best", "hash"):
-        one = melicit(*words, "--rule", form, "--out", "c.json", "--json").done().json
-        assert best - 1e-9 <= one["value"] <= best + 0.03
-        said = decisions(melicit, "--costs", "costs.csv", *groups) == "yes"
-        if form == "best" and one["mixed"]:
-            continue
-        for (row, bound), limit in zip(used, one["limits"]):
-            sign = -1 if "at_least" in limit else 1
-            assert limit["achieved"] == pytest.approx(sign * (row * said).sum(), abs=1e-9)
-            assert (row * said).sum() <= bound + 1e-9
-        paid = numpy.where(said, 1 - p, 2 * p) @ amount / amount.sum()
-        assert one["value"] == pytest.approx(paid, abs=1e-9)
-
-
 def test_recalls_are_of_rows_where_rows_have_costs(melicit, costly):
     p, y, _, amount = costly
     words = ("apply", *ROWS, "--metric", "m.json", "--evidence", "labels", "--row-cost", "amount", "--out", "c.json")
-    for limits in (), ("--at-most", "flagged=12%"), ("--at-least", "precision[yes]=0.9"):
-        got = melicit(*words, *limits, "--json").done().json
-        said = decisions(melicit, "--costs", "costs.csv") == "yes"
-        assert got["per_class"][1]["recall"] == pytest.approx(said[y].mean(), abs=1e-9)
-        assert got["per_class"][1]["decided"] == pytest.approx(said.mean(), abs=1e-9)
-        assert got["value"] == pytest.approx(numpy.where(y, 2 * ~said, said) @ amount / amount.sum(), abs=1e-9)
-        for limit in got["limits"]:
-            assert limit["interval"][0] <= limit["achieved"] <= limit["interval"][1]
-            assert limit["achieved"] == pytest.approx(said.mean() if "at_most" in limit else y[said].mean(), abs=1e-9)
-    assert "by the costs of the row and by how likely every class is" in melicit(*words, *limits).done().out
+    got = melicit(*words, "--json").done().json
+    said = decisions(melicit, "--costs", "costs.csv") == "yes"
+    assert got["per_class"][1]["recall"] == pytest.approx(said[y].mean(), abs=1e-9)
+    assert got["per_class"][1]["decided"] == pytest.approx(said.mean(), abs=1e-9)
+    assert got["value"] == pytest.approx(numpy.where(y, 2 * ~said, said) @ amount / amount.sum(), abs=1e-9)
 
 
-@pytest.mark.parametrize("limits", [("--at-most", "flagged=10%"), ("--at-most", "flagged=20%"), ("--at-least", "recall[no]=0.9")])
-def test_one_rule_by_the_labels_where_rows_have_costs(melicit, costly, limits):
-    """Rules that steps never found are between those of the mixture: on the labels one of them is as good as the model's."""
-    words = ("apply", *ROWS, "--metric", "m.json", "--row-cost", "amount", *limits, "--json", "--evidence")
-    by_labels, by_model = (melicit(*words, evidence).done().json for evidence in ("labels", "model"))
-    assert not by_labels["mixed"] and by_labels["loss"] < 0.01 and by_labels["value"] > 0.99 * by_model["by_labels"]
+def test_limits_and_costs_of_rows_refuse(melicit, costly):
+    words = ("apply", *ROWS, "--metric", "m.json", "--row-cost", "amount", "--at-most", "flagged=10%")
+    melicit(*words).refused(2, "limits are about rows", "without limits, or without costs of rows")
 
 
-def test_limits_that_nobody_reaches_where_rows_have_costs(melicit, costly):
-    """Nobody is flagged, on these rows and on others."""
-    words = ("apply", *ROWS, "--groups", "g.csv", "--named", "equalised-odds", "--row-cost", "amount", "--at-most", "flagged=20%", "--json")
-    [limit] = melicit(*words).done().json["limits"]
-    assert limit["achieved"] == 0 and limit["interval"][0] == 0 < limit["interval"][1] < 0.02
+def test_old_classifier_files_refuse(melicit, costly):
+    melicit("apply", *ROWS, "--metric", "m.json", "--out", "c.json").done()
+    file = json.loads((melicit.folder / "c.json").read_text())
+    for key, value in (("salts", [1]), ("joint", True), ("costs_and_rows", True)):
+        melicit.write("b.json", json.dumps({**file, key: value}))
+        melicit("predict", "--classifier", "b.json", "--probs", "p.csv", "--out", "d.csv").refused(3, key, "find a rule anew")
 
 
 @pytest.mark.parametrize("evidence", ["labels", "calibrated"])
@@ -624,18 +421,6 @@ def test_folds_do_not_count_the_unit_of_costs(melicit, costly, evidence):
     melicit.write("y.csv", "label,amount\n" + "".join(f"{'yes' if v else 'no'},{100 * a!r}\n" for v, a in zip(y, amount.tolist())))
     cents = melicit(*words, "--evidence", evidence, "--folds", "5").done().json["interval"]
     assert cents == pytest.approx(euros, abs=1e-6) and 0.7 < (cents[1] - cents[0]) / (plain[1] - plain[0]) < 1.5
-
-
-def test_a_file_with_costs_and_rows_refuses(melicit, costly):
-    words = ("apply", *ROWS, "--metric", "m.json", "--row-cost", "amount", "--at-most", "flagged=10%", "--out", "c.json")
-    melicit(*words).done()
-    file = json.loads((melicit.folder / "c.json").read_text())
-    assert file["costs_and_rows"] is True and len(file["rules"][0]["gain"]) == 4
-    for change, part in (({"costs_and_rows": 1}, "neither true nor false"), ({"row_cost": None}, "expected row_cost"),
-                         ({"costs_and_rows": False}, "2 x 2 numbers")):
-        broken = {key: value for key, value in {**file, **change}.items() if value is not None}
-        melicit.write("b.json", json.dumps(broken))
-        melicit("predict", "--classifier", "b.json", "--probs", "p.csv", "--costs", "costs.csv", "--out", "d.csv").refused(3, part)
 
 
 def test_a_classifier_through_a_model(melicit):

@@ -246,34 +246,6 @@ def test_a_metric_that_fails_midway_or_says_nothing_is_told():
         FrankWolfeClassifier(Sure().fit(X, y), lambda c: 0.5, on="confusion", cv="prefit").fit(X, y)
 
 
-def test_groups_that_are_guessed():
-    """groups_seen="joint": no group when it decides, and fairer than one rule for all."""
-    rng = np.random.default_rng(4)
-    g, X = rng.integers(0, 2, 1500), rng.normal(size=(1500, 2))
-    X[:, 1] += 3 * g
-    y = np.where(rng.random(1500) < 1 / (1 + np.exp(-(1.5 * X[:, 0] - 1 + 2 * g))), "yes", "no")
-    groups, first, later = np.array(["m", "f"])[g], slice(0, 800), slice(800, None)
-    metric = "equalised-odds:absolute"
-    gaps = {}
-    for seen in ("joint", False):
-        model = MetricClassifier(metric="balanced-accuracy:every-group", at_most={"equalised-odds": 0.05}, groups_seen=seen, form="mixture")
-        model.fit(X[first], y[first], groups=groups[first])
-        assert model.rule_.joint == (seen == "joint")
-        gaps[seen] = Metric(metric)(y[later], model.predict(X[later]), groups[later])
-        if seen == "joint":
-            assert model.rule_.columns == ["f:no", "f:yes", "m:no", "m:yes"] and model.thresholds_ is None
-            p = model.estimator_.predict_proba(X[later])
-            frame = pandas.DataFrame(p, columns=model.rule_.columns)[model.rule_.columns[::-1]]
-            np.testing.assert_array_equal(model.rule_.chances(frame).to_numpy(), model.rule_.chances(p))
-            with pytest.raises(ValueError, match="column for each of 4 classes .f:no, f:yes"):
-                model.rule_.chances(p[:, :2])
-    assert gaps["joint"] < 0.15 and np.isfinite(gaps[False])
-    for bad, text in (({"groups_seen": "guess"}, "'joint'"), ({"groups_seen": "joint", "cv": "prefit"}, "trained here"),
-                      ({"groups_seen": "joint", "groups": 1}, "must not see")):
-        with pytest.raises(ValueError, match=text):
-            MetricClassifier(metric="accuracy", **bad).fit(X, y, groups=groups)
-
-
 def share_gmean(shares):
     return float(np.sqrt(np.prod(np.diag(shares) / shares.sum(axis=1))))
 

@@ -89,16 +89,10 @@ typedef struct {
     const mel_metric *metric;
     const char *name;
     size_t k, groups;
-    bool joint;  /* probabilities of two groups and two classes, calibrated */
     bool shared; /* calibrated for other shares, from an adjustment on */
     bool files;
     mel_rule_options opt;
 } rule_work;
-
-/* Of two groups and two classes. */
-static const double joint[N * 4] = { 0.4, 0.2, 0.3, 0.1, 0.1, 0.6, 0.1, 0.2, 0.1, 0.2, 0.2,
-                                     0.5, 0.3, 0.1, 0.5, 0.1, 0.2, 0.5, 0.2, 0.1, 0.1, 0.2,
-                                     0.6, 0.1, 0.7, 0.1, 0.1, 0.1, 0.1, 0.3, 0.1, 0.5 };
 
 static mel_status find_rule(void *context)
 {
@@ -109,10 +103,7 @@ static mel_status find_rule(void *context)
     const mel_rule_rows rows = { .n_rows = N,
                                  .n_classes = w->k,
                                  .n_groups = w->groups,
-                                 .probability = w->joint    ? joint
-                                                : w->k == 2 ? p
-                                                            : probability,
-                                 .joint = w->joint,
+                                 .probability = w->k == 2 ? p : probability,
                                  .label = w->k == 2 ? two : label,
                                  .group = group,
                                  .shards = w->files ? &divided : NULL };
@@ -124,7 +115,7 @@ static mel_status find_rule(void *context)
     static const double half[] = { 0.5, 0.5 };
     mel_rule_options opt = w->opt;
     mel_adjustment own = { 0 };
-    const bool calibrated = w->joint || w->shared;
+    const bool calibrated = w->shared;
     opt.class_share = calibrated ? half : opt.class_share;
     mel_status status = calibrated ? mel_rule_calibrate(&own, &rows, w->metric, w->name, &opt, &err) : MEL_OK;
     opt.adjustment = calibrated ? &own : opt.adjustment;
@@ -177,10 +168,6 @@ static void test_rules(void **state)
     w.name = "g-mean";
     w.opt.form = MEL_RULE_MIXTURE;
     test_each_allocation("a mixture under limits", find_rule, &w);
-    w.joint = true;
-    test_each_allocation("a rule that guesses groups", find_rule, &w);
-    w.opt.form = MEL_RULE_HASH;
-    test_each_allocation("the same without coins", find_rule, &w);
     w = (rule_work){ .name = "macro-f1", .k = K, .opt = w.opt };
     w.opt.n_limits = 0;
     w.opt.adjustment = &adjustment;

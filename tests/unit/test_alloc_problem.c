@@ -14,7 +14,6 @@ typedef struct {
     json_t *description;
     mel_family family;
     const char *const *folders;
-    bool joint; /* rows with probabilities of groups and classes */
 } fixture;
 
 static mel_status make(void *context)
@@ -28,10 +27,6 @@ static mel_status make(void *context)
         return status;
     opt.resources = (mel_resources){ .threads = 1, .folders = f->folders };
     mel_problem_want want = mel_want_of_family(f->family);
-    if (f->joint)
-        want = (mel_problem_want){
-            .rows = true, .joint = true, .grouped = true, .needs_groups = true, .whom = "such"
-        };
     status = mel_problem_make(&problem, &opt, &want, &err);
     if (status != MEL_OK)
         assert_null(problem);
@@ -46,48 +41,6 @@ static void each(const char *what, json_t *description, mel_family family, const
     assert_non_null(description);
     test_each_allocation(what, make, &f);
     json_decref(description);
-}
-
-static mel_status join(void *context)
-{
-    const char *path = context;
-    const mel_dataset_options opt = { .data = path, .label = "sick", .group = "sex" };
-    const mel_resources resources = { .threads = 1 };
-    mel_dataset dataset;
-    mel_error err;
-    mel_status status = mel_dataset_read(&dataset, &opt, &resources, &err);
-    if (status == MEL_OK) {
-        status = mel_dataset_join(&dataset, &err);
-        assert_int_equal(dataset.labels.n_classes, status == MEL_OK ? 4 : 2);
-    }
-    if (status == MEL_OK)
-        assert_string_equal(dataset.labels.name[2], "m:no");
-    mel_dataset_clear(&dataset);
-    return status;
-}
-
-/* Groups and classes together. */
-static void test_joint(void **state)
-{
-    (void)state;
-    static const char table[] = "age,sex,sick\n20,f,no\n31,m,no\n42,f,yes\n53,m,yes\n64,f,yes\n75,m,yes\n"
-                                "26,f,no\n37,m,no\n";
-    static const char probs[] = "m:yes,m:no,f:no,f:yes\n0.1,0.2,0.3,0.4\n0.4,0.3,0.2,0.1\n0.7,0.1,0.1,0.1\n"
-                                "0.25,0.25,0.25,0.25\n",
-                      labels[] = "label\nyes\nno\nno\nyes\n", groups[] = "group\nf\nf\nm\nm\n";
-    char path[400];
-    (void)snprintf(path, sizeof path, "%s", test_file("joint.csv", table, sizeof table - 1));
-    fixture f = { .joint = true,
-                  .description =
-                      json_pack("{s:s, s:s, s:s}", "data", path, "label", "sick", "group", "sex") };
-    test_each_allocation("groups and classes of a table", make, &f);
-    json_decref(f.description);
-    f.description = json_pack("{s:s, s:s, s:s}", "probs", test_file("j.csv", probs, sizeof probs - 1),
-                              "labels", test_file("l.csv", labels, sizeof labels - 1), "groups",
-                              test_file("g.csv", groups, sizeof groups - 1));
-    test_each_allocation("probabilities of groups and classes", make, &f);
-    json_decref(f.description);
-    test_each_allocation("classes of groups", join, path);
 }
 
 static void test_without_rows(void **state)
@@ -231,9 +184,9 @@ static void test_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_joint),         cmocka_unit_test(test_without_rows),
-        cmocka_unit_test(test_probabilities), cmocka_unit_test(test_table),
-        cmocka_unit_test(test_classes),       cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_without_rows), cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

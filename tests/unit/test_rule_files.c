@@ -67,9 +67,7 @@ static const rule_case cases[] = {
     { "cases are referred", "accuracy", .evidence = MEL_BY_MODEL, .refer = 0.6 },
     { "a mixture", "g-mean", .form = MEL_RULE_MIXTURE, .evidence = MEL_BY_MODEL, .limited = true,
       .refer = NAN },
-    { "a hash", "accuracy", .form = MEL_RULE_HASH, .evidence = MEL_BY_MODEL, .groups = true, .limited = true,
-      .refer = NAN },
-    { "costs of rows", "accuracy", .evidence = MEL_BY_MODEL, .costs = true, .limited = true, .refer = NAN },
+    { "costs of rows", "accuracy", .evidence = MEL_BY_MODEL, .costs = true, .refer = NAN },
 };
 
 /* What was found, as numbers one behind the other. */
@@ -128,10 +126,8 @@ static finding find(const rule_case *of, const table *t, size_t n_rows, const me
     keep(&f, 3, (const double[]){ report.value, report.utility, report.optimum });
     keep(&f, report.n_limits, report.achieved);
     keep(&f, (of->groups ? 2 * K : K) * report.n_decisions, report.shares);
-    if (of->form != MEL_RULE_HASH) {
-        const mel_blend *blend = mel_classifier_get(c).blend;
-        keep(&f, blend->n_rules, blend->share);
-    }
+    const mel_blend *blend = mel_classifier_get(c).blend;
+    keep(&f, blend->n_rules, blend->share);
     mel_trust_options_init(&how);
     how.calibrated = of->calibrated;
     how.folds = of->folds;
