@@ -625,7 +625,7 @@ def test_npy_and_libsvm_tables(melicit):
     y = (x[:, 0] + 0.3 * rng.normal(size=80) > 0).astype(float)
     numpy.save(melicit.folder / "t.npy", numpy.column_stack([x, y]))
     melicit.write("t.csv", "c1,c2,c3,c4\n" + "".join(",".join(map(repr, row)) + "\n" for row in numpy.column_stack([x, y]).tolist()))
-    lines = [f"{int(y[i])} " + " ".join(f"{j + 1}:{x[i, j]!r}" for j in range(3)) for i in range(80)]
+    lines = [f"{int(y[i])} " + " ".join(f"{j + 1}:{x[i, j].item()!r}" for j in range(3)) for i in range(80)]
     melicit.write("t.svm", "\n".join(lines) + "\n")
     told = [
         melicit("train", "--data", name, "--label", label, "--json").done().json
