@@ -490,6 +490,6 @@ def test_children_get_nothing_of_the_program(melicit):
     with open(melicit.write("other", "text")) as other:
         for words in (["elicit", "--population", "logistic:a=5,b=0.7", "--oracle", f"cmd:{COMMAND}", "--session", "s.jsonl"],
                       ["optimise", "--data", "breast_cancer_original", "--validation", "breast_cancer_original",
-                       "--metric", f"cmd:{COMMAND}", "--out", "c.json", "--checkpoint", "c.log"]):
+                       "--metric", f"cmd:{COMMAND}", "--out", "c.json"]):
             seen = watch(melicit.folder, [PROGRAM, *words], pass_fds=[other.fileno()])
             assert seen == expected and seen["files"] == [0, 1, 2], words
