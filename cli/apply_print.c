@@ -1,5 +1,6 @@
 /* What melicit apply says about the best rule on rows. */
 #include "apply_rule.h"
+#include "metric_file.h"
 #include "output.h"
 
 #include <math.h>
@@ -230,6 +231,7 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     cli_put(result, "starts", cli_json_count(r->starts));
     cli_put(result, "steps", cli_json_count(r->steps));
     cli_put(result, "mixed", json_boolean(r->mixed));
+    cli_put_positive(result, a->problem->n_classes, a->problem->class_name);
     cli_put(result, "per_class", classes_json(a, SIZE_MAX));
     cli_put(result, "per_group", groups_json(a));
     cli_put(result, "limits", limits_json(a));

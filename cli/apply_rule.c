@@ -198,6 +198,30 @@ static void take_own(cli_applied_rule *a)
     }
 }
 
+static mel_status check_by_name(const char *name, const char *shown, const mel_problem *p, mel_error *err)
+{
+    mel_measure *measure = NULL;
+    mel_status status = mel_measure_together(&measure, name, p->n_classes, p->n_groups, err);
+    if (status == MEL_OK)
+        status = cli_check_positive(measure, shown, &p->classes, err);
+    mel_measure_free(measure);
+    return status;
+}
+
+/* Of the measure, and of limits that are about the positive class. */
+static mel_status check_positive(const cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+{
+    const mel_text_list *const limits[] = { &args->at_most, &args->at_least };
+    mel_status status = a->metric == NULL ? check_by_name(args->named, args->named, a->problem, err) : MEL_OK;
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = 0; i < limits[l]->n && status == MEL_OK; i++)
+            if (a->problem->classes.positive_unsaid &&
+                (strncmp(limits[l]->item[i], "flagged", 7) == 0 ||
+                 strncmp(limits[l]->item[i], "equal-opportunity", 17) == 0))
+                status = check_by_name("recall", limits[l]->item[i], a->problem, err);
+    return status;
+}
+
 static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
 {
     mel_problem_options space = args->space;
@@ -214,6 +238,8 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     status = cli_space_make(&a->problem, &space, &want, run, err);
     if (status == MEL_OK && a->metric != NULL)
         status = match_metric(a, args, run, err);
+    if (status == MEL_OK)
+        status = check_positive(a, args, err);
     if (status == MEL_OK)
         take_own(a);
     if (status == MEL_OK && args->row_costs.n > 0)

@@ -214,6 +214,8 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK && run->json) {
         if (a.by_rule)
             cli_apply_rule_json(run->result, &a.rule);
+        else if (a.space != NULL)
+            cli_put_positive(run->result, a.space->n_classes, a.space->class_name);
         cli_put(run->result, "classifier", cli_classifier_json(found));
     }
     if (status == MEL_OK && !run->json && (args->out == NULL || strcmp(args->out, "-") != 0)) {

@@ -92,7 +92,14 @@ static mel_status make_from_name(mel_metric **out, const metric_args *args, cli_
                                                    ? (const char *const *)a->counted.groups.name
                                                    : (const char *const *)a->group_name,
                                 .shares = a->share };
-    return mel_metric_of_name(out, args->named, &people, err);
+    if (args->rows.labels != NULL) {
+        mel_measure *measure = NULL;
+        status = mel_measure_named(&measure, args->named, people.n_classes, people.n_groups, err);
+        if (status == MEL_OK)
+            status = cli_check_positive(measure, args->named, &a->counted.classes, err);
+        mel_measure_free(measure);
+    }
+    return status == MEL_OK ? mel_metric_of_name(out, args->named, &people, err) : status;
 }
 
 /* --- saying it ---------------------------------------------------------------------------------- */
@@ -149,6 +156,7 @@ static mel_status say(cli_run *run, const mel_metric *metric, const char *path, 
         status = mel_metric_to_json(&text, metric, err);
     if (status == MEL_OK && run->json) {
         cli_put(run->result, "metric", cli_json_made(text));
+        cli_put_positive(run->result, mel_metric_layout(metric)->n_classes, mel_metric_class_names(metric));
         cli_put(run->result, "words", cli_json_text(found->words));
         if (isfinite(found->cost.value))
             cli_put(run->result, "ratio", cli_json_number(found->cost.value));

@@ -250,6 +250,7 @@ static void fill_json(json_t *result, const scoring *s, cli_run *run)
     if (isfinite(c->rows[0]))
         cli_put(result, "rows", cli_json_count((uint64_t)c->rows[0]));
     cli_put(result, "scores", array);
+    cli_put_positive(result, c->k, c->class_name);
     if (s->n_rows <= c->n)
         return;
     json_t *groups = json_object();
@@ -286,6 +287,11 @@ static void print_text(const scoring *s, cli_run *run)
         free(title);
     }
     cli_table_print(table);
+    bool matters = false;
+    for (size_t j = 0; j < s->n_judges; j++)
+        matters = matters || mel_measure_has_positive(s->judge[j].measure);
+    if (matters)
+        cli_print_positive(c->k, c->class_name);
     if (isnan(c->rows[0]))
         cli_print("\n  no intervals: how many rows were tested is not known (counts or a column n say it)\n");
     free(align);

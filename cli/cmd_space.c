@@ -2,6 +2,7 @@
 #include "classifier.h"
 #include "command.h"
 #include "files.h"
+#include "metric_file.h"
 #include "numbers.h"
 #include "output.h"
 #include "space_args.h"
@@ -118,6 +119,7 @@ static void fill_json(json_t *result, const mel_problem *space, const target *t)
         cli_push(classes, cli_json_text(space->class_name[i]));
     cli_put(result, "classes", classes);
     cli_put(result, "rows", cli_json_count(space->n_rows));
+    cli_put_positive(result, 2, space->class_name);
     cli_put(result, "positives", cli_json_number(mel_face_positives(face)));
     cli_put(result, "negatives", cli_json_number(mel_face_negatives(face)));
     cli_put(result, "centre", point_json(mel_face_centre(face)));

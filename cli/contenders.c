@@ -232,7 +232,7 @@ static mel_status name_judge(cli_judge *out, const char *name, const cli_contend
         return status;
     out->sees_groups = mel_measure_groups(out->measure) > 1;
     mel_measure_call(out->measure, c->class_name, c->group_name);
-    return MEL_OK;
+    return cli_check_positive(out->measure, name, &c->predictions.classes, err);
 }
 
 mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, const mel_text_list *named,

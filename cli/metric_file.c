@@ -77,12 +77,54 @@ static void note_places(size_t n, const char *const *own, const char *const *nam
              mel_name_list(n, own).text, mel_name_list(n, name).text);
 }
 
+mel_status cli_check_positive(const mel_measure *measure, const char *name, const mel_classes *classes,
+                              mel_error *err)
+{
+    if (!classes->positive_unsaid || !mel_measure_has_positive(measure))
+        return MEL_OK;
+    return cli_fail(err, MEL_EINVAL,
+                    "%s: it matters which class is positive; say --positive %s or --positive %s", name,
+                    classes->label[0], classes->label[1]);
+}
+
+void cli_put_positive(json_t *object, size_t n_classes, const char *const *class_name)
+{
+    if (n_classes == 2 && class_name != NULL)
+        cli_put(object, "positive", cli_json_text(class_name[1]));
+}
+
+void cli_print_positive(size_t n_classes, const char *const *class_name)
+{
+    if (n_classes == 2 && class_name != NULL && strcmp(class_name[1], "positive") != 0)
+        cli_print("\n  the positive class is %s\n", class_name[1]);
+}
+
+/* A metric of "negative" and "positive", on labels of which nobody says which is which. */
+static mel_status check_roles(const mel_metric *metric, const char *given, const cli_about *about,
+                              mel_error *err)
+{
+    const mel_layout *layout = mel_metric_layout(metric);
+    const char *const *own = mel_metric_class_names(metric);
+    if (about->classes == NULL || !about->classes->positive_unsaid || layout->n_classes != 2 ||
+        strcmp(own[0], "negative") != 0 || strcmp(own[1], "positive") != 0)
+        return MEL_OK;
+    mel_measure *measure = NULL;
+    mel_status status = mel_measure_metric(&measure, metric, 2, layout->n_groups, err);
+    if (status == MEL_OK)
+        status = cli_check_positive(measure, given, about->classes, err);
+    mel_measure_free(measure);
+    return status;
+}
+
 mel_status cli_match_metric(mel_metric **metric, const char *given, const mel_layout *layout,
                             const cli_about *about, mel_error *err)
 {
     mel_match with = about->with;
     mel_metric *moved = NULL;
-    const mel_status status = mel_metric_match(&moved, *metric, layout, &with, err);
+    mel_status status = check_roles(*metric, given, about, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_metric_match(&moved, *metric, layout, &with, err);
     if (status != MEL_OK)
         return add_advice(status, &with, *metric, given, err);
     if (with.classes_by_place)

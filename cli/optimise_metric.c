@@ -14,6 +14,7 @@ static mel_status load(mel_measure **measure, mel_metric **metric, const char *f
     const cli_about about = { .with = { .name = (const char *const *)rows->classes.name,
                                         .label = (const char *const *)rows->classes.label,
                                         .group = (const char *const *)rows->groups.name },
+                              .classes = &rows->classes,
                               .run = run };
     mel_status status = cli_load_metric(metric, file, err);
     if (status != MEL_OK)
@@ -30,8 +31,10 @@ mel_status cli_optimise_measure(mel_measure **measure, mel_metric **metric, cons
                                 const cli_optimise_rows *rows, cli_run *run, mel_error *err)
 {
     const bool file = cli_ends_with(text, ".json") || cli_exists(text);
-    return file ? load(measure, metric, text, rows, run, err)
-                : mel_measure_named(measure, text, rows->classes.n, n_groups(rows), err);
+    if (file)
+        return load(measure, metric, text, rows, run, err);
+    const mel_status status = mel_measure_named(measure, text, rows->classes.n, n_groups(rows), err);
+    return status == MEL_OK ? cli_check_positive(*measure, text, &rows->classes, err) : status;
 }
 
 mel_black_box cli_optimise_box(mel_measure *measure, const cli_optimise_rows *rows)

@@ -1,4 +1,5 @@
 /* What melicit optimise says about a classifier that it found by values of a metric. */
+#include "metric_file.h"
 #include "optimise_work.h"
 #include "output.h"
 
@@ -24,6 +25,7 @@ static void report_json(const cli_run *run, const cli_optimise_work *w)
     if (mel_weighted_to_json(&text, w->classifier, &err) != MEL_OK)
         text = NULL;
     cli_put(run->result, "value", cli_json_number(cli_optimise_shown(w, w->value)));
+    cli_put_positive(run->result, w->rows.classes.n, (const char *const *)w->rows.classes.name);
     cli_put(run->result, "validation", cli_json_number(cli_optimise_shown(w, f->value)));
     cli_put(run->result, "iterations", cli_json_count(f->iterations));
     cli_put(run->result, "rank", cli_json_count(f->rank));
@@ -84,6 +86,8 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
                   f->rank, f->unknowns, f->condition, f->gap);
     if (args->out != NULL)
         cli_print("  classifier file: %s\n", args->out);
+    if (w->measure != NULL && mel_measure_has_positive(w->measure))
+        cli_print_positive(w->rows.classes.n, (const char *const *)w->rows.classes.name);
 }
 
 void cli_optimise_report(const cli_run *run, const cli_optimise_work *w, const cli_optimise_args *args)

@@ -78,7 +78,8 @@ static mel_status match_metric(cli_predictions *p, mel_metric **metric, const ch
     const bool said = args->naming.positive != NULL && !shared;
     const cli_about about = { .with = { .name = said ? NULL : (const char *const *)p->classes.name,
                                         .label = said ? NULL : (const char *const *)p->classes.label,
-                                        .group = mel_metric_group_names(*metric) } };
+                                        .group = mel_metric_group_names(*metric) },
+                              .classes = &p->classes };
     return status == MEL_OK ? cli_match_metric(metric, given, &layout, &about, err) : status;
 }
 
@@ -298,7 +299,8 @@ const cli_option cli_prediction_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(cli_prediction_args, naming.positive),
       .help = "the positive class among the labels: what the metric's second class is called there; without "
-              "--metric by default the second in sorted order" },
+              "--metric the larger of two numbers, the second of no and yes, ..; other texts need it where "
+              "it matters" },
     { .name = "classes",
       .argument = "NAMES",
       .kind = CLI_TEXT,

@@ -1,5 +1,6 @@
 /* An order of classifiers as JSON, as a table and as a plot. */
 #include "files.h"
+#include "metric_file.h"
 #include "numbers.h"
 #include "output.h"
 #include "panels.h"
@@ -48,6 +49,7 @@ void cli_ranking_json(json_t *result, const cli_ranking *r)
         cli_push(order, one);
     }
     cli_put(result, "order", order);
+    cli_put_positive(result, r->who.k, r->who.class_name);
     cli_put(result, "paired", json_boolean(r->who.paired));
     if (r->against != NULL) {
         cli_put(result, "tau", cli_json_number(r->agreement.tau));
@@ -106,6 +108,8 @@ void cli_ranking_text(const cli_ranking *r)
             cli_table_cell(table, "%zu", r->otherwise[at]);
     }
     cli_table_print(table);
+    if (mel_measure_has_positive(r->judge->measure))
+        cli_print_positive(r->who.k, r->who.class_name);
     if (r->against == NULL)
         return;
     cli_print("\n  agreement with the other metric: NDCG %.4f", r->agreement.ndcg);

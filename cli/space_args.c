@@ -217,5 +217,6 @@ cli_about cli_space_about(const mel_problem *problem, cli_run *run)
                                   .group = problem->group_name,
                                   .classes_invented = problem->unnamed,
                                   .groups_invented = problem->n_rows == 0 },
+                        .classes = &problem->classes,
                         .run = run };
 }

@@ -168,6 +168,10 @@ typedef struct {
  * than two rows each on average (identifiers, a number to predict). */
 MEL_API mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char *column,
                                     mel_error *err);
+/* MEL_EDATA where two names look the same: they differ only in blanks, no-break or zero-width characters, in
+ * the case of true and false, or in how a Latin letter and its accent are stored ("yes" and "yes "). what:
+ * whose names they are, for the sentence. mel_table_labels refuses such columns. */
+MEL_API mel_status mel_names_differ(size_t n, const char *const *name, const char *what, mel_error *err);
 MEL_API void mel_labels_clear(mel_labels *labels);
 
 /* How a table becomes features, learned on training rows.

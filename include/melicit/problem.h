@@ -30,6 +30,11 @@ typedef struct {
  * are numbers; false unless each has its own place. */
 MEL_API bool mel_name_places(size_t *place, size_t n, const char *const *name, const char *const *names);
 
+/* Whether the second of two labels is plainly the positive one: the larger of two numbers, or the second of
+ * no and yes, n and y, false and true, f and t, negative and positive, neg and pos, absent and present, in
+ * any case. */
+MEL_API bool mel_positive_is_plain(const char *first, const char *second);
+
 /* Which class is positive, and what the classes are called; NULL: not said. */
 typedef struct {
     const char *positive; /* of two classes, by what the file or the options call it */
@@ -50,6 +55,8 @@ typedef struct {
     size_t *place; /* of each class in the sorted order of the labels */
     /* The labels look like numbers, but the file says that they are texts: sorted by byte. */
     bool number_texts;
+    /* The second of two is positive only because texts are sorted: nobody says so, and it is not plain. */
+    bool positive_unsaid;
 } mel_classes;
 
 /* --- tables ------------------------------------------------------------------------------------- */

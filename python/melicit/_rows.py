@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._core import Codes, Floats, Texts, fail, ffi, floats, lib, made
+from ._core import Codes, Floats, Texts, call, fail, ffi, floats, lib, made, text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -78,9 +78,13 @@ def distinct(*arrays: NDArray[Any]) -> NDArray[Any]:
             raise fail("EDATA", "labels of different types (texts and numbers) have no order") from None
     try:
         joined: NDArray[Any] = np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0]
-        return joined
     except TypeError:
         raise fail("EDATA", "labels of different types (texts and numbers) have no order") from None
+    named = [label for label in joined.tolist() if isinstance(label, str)] if joined.dtype.kind in "OU" else []
+    if len(named) > 1:
+        lent = Texts(named, "labels")
+        call(lib.mel_names_differ, len(named), lent.pointer, text("labels", "labels"))
+    return joined
 
 
 def codes(array: NDArray[Any], classes: Sequence[Any], what: str, narrow: bool = False) -> Codes:

@@ -206,8 +206,11 @@ class Metric:
         return False  # not for two classes
 
     def _require_positive(self, labels: Sequence[Any], where: str = "") -> None:
-        """Refuses where nobody has said which of two texts is positive: their order in the alphabet means nothing."""
-        if len(labels) == 2 and all(isinstance(label, str) for label in labels) and self.has_positive:
+        """Refuses where nobody has said which of two texts is positive: their order in the alphabet means nothing, unless they
+        are a pair such as no and yes."""
+        if len(labels) != 2 or not all(isinstance(label, str) for label in labels):
+            return
+        if not lib.mel_positive_is_plain(*(text(label, "labels") for label in labels)) and self.has_positive:
             choices = " or ".join(f"{where}pos_label={str(label)!r}" for label in labels)
             raise fail("EINVAL", f"{self._name or 'the metric'}: it matters which class is positive; say {choices}")
 
@@ -383,7 +386,7 @@ class Metric:
         pos_label: Any = None,
     ) -> float:
         """The value of predictions. `labels`: the classes in order; `pos_label`: the positive one of two, by default the larger
-        number; of texts it must be said where it matters (`has_positive`)."""
+        number; of texts it must be said where it matters (`has_positive`), but for pairs such as no and yes."""
         return self.of_confusion(
             self.confusion(y_true, y_pred, groups, sample_weight, labels=labels, pos_label=pos_label)
         )

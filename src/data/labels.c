@@ -326,6 +326,15 @@ static mel_status label_column(mel_labels *out, const mel_table *table, size_t c
     return status == MEL_OK && are_quoted_texts(table, column) ? sort_as_texts(out, err) : status;
 }
 
+static mel_status refuse_alike(const mel_labels *labels, const mel_table *table, const char *column,
+                               mel_error *err)
+{
+    char what[400];
+    (void)snprintf(what, sizeof what, "%s: column %s", mel_quote_file(table->name).text,
+                   mel_quote_text(column).text);
+    return mel_names_differ(labels->n_classes, (const char *const *)labels->name, what, err);
+}
+
 mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column, mel_error *err)
 {
     *out = (mel_labels){ 0 };
@@ -333,6 +342,8 @@ mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char 
     mel_status status = mel_table_need(&j, table, column, err);
     if (status == MEL_OK)
         status = label_column(out, table, j, err);
+    if (status == MEL_OK && table->column[j].type == MEL_COLUMN_TEXT)
+        status = refuse_alike(out, table, column, err);
     if (status != MEL_OK)
         mel_labels_clear(out);
     return status;

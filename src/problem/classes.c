@@ -294,18 +294,19 @@ static mel_status start(mel_classes *out, size_t n, const char *const *label, me
 }
 
 /* order[i]: which of the classes comes at place i in the preferred order; unchanged unless it has them all.
- * `place` has room for one of each. */
-static void follow_preferred(const mel_classes *c, size_t *order, size_t *place, const mel_naming *naming)
+ * `place` has room for one of each. False: nobody says what the order is. */
+static bool follow_preferred(const mel_classes *c, size_t *order, size_t *place, const mel_naming *naming)
 {
     const bool ordered = naming->positive != NULL || naming->classes != NULL || naming->names.n > 0;
     if (ordered || naming->n_preferred != c->n)
-        return;
+        return ordered;
     const char *const *const called[] = { (const char *const *)c->name, (const char *const *)c->label };
     for (size_t way = 0; way < 2; way++)
         if (mel_name_places(place, c->n, naming->preferred, called[way])) {
             memcpy(order, place, c->n * sizeof *order);
-            return;
+            return true;
         }
+    return false;
 }
 
 mel_status mel_classes_settle(mel_classes *out, mel_labels *labels, const mel_naming *naming,
@@ -321,8 +322,11 @@ mel_status mel_classes_settle(mel_classes *out, mel_labels *labels, const mel_na
     if (status == MEL_OK)
         status = find_order(out, order, naming, file, err);
     if (status == MEL_OK) {
-        follow_preferred(out, order, order + n, naming);
+        const bool said = follow_preferred(out, order, order + n, naming);
         status = reorder(out, labels, order, err);
+        out->positive_unsaid = status == MEL_OK && n == 2 && !said &&
+                               !mel_positive_is_plain(out->label[0], out->label[1]) &&
+                               !mel_positive_is_plain(out->name[0], out->name[1]);
     }
     free(order);
     if (status != MEL_OK)

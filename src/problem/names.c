@@ -1,5 +1,6 @@
 /* Lists of names: copying, looking up, taking apart, showing in refusals. */
 #include "problem/names.h"
+#include "data/number.h"
 #include "data/shared.h"
 #include "problem/shared.h"
 
@@ -40,6 +41,20 @@ size_t mel_column_place(const char *name, size_t n, const char *const *names)
 {
     const size_t at = mel_name_place(name, n, names);
     return at < n ? at : only_place(name, n, names, strcasecmp);
+}
+
+bool mel_positive_is_plain(const char *first, const char *second)
+{
+    static const char *const pairs[][2] = { { "no", "yes" },        { "n", "y" },
+                                            { "false", "true" },    { "f", "t" },
+                                            { "neg", "pos" },       { "negative", "positive" },
+                                            { "absent", "present" } };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcasecmp(first, pairs[i][0]) == 0 && strcasecmp(second, pairs[i][1]) == 0)
+            return true;
+    double low = 0.0, high = 0.0;
+    return mel_number_parse(first, strlen(first), &low) == MEL_NUMBER_FINITE &&
+           mel_number_parse(second, strlen(second), &high) == MEL_NUMBER_FINITE && low < high;
 }
 
 static bool find_places(size_t *place, size_t n, const char *const *name, const char *const *names,

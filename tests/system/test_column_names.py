@@ -45,8 +45,8 @@ def test_classes_in_the_header_of_probabilities(melicit, want, names, swap):
     """No warning: strict reading accepts them, whichever class is positive and comes first."""
     write_rows(melicit, names, ",".join(names[::-1] if swap else names), (P, 1 - P) if swap else (1 - P, P))
     melicit.write("y.csv", "label\n" + "".join(f'"{names[i]}"\n' if names[i] == "NA" else f"{names[i]}\n" for i in TRUTH))  # in quotes numbers are texts
-    assert rule(melicit, "--strict") == want
-    assert apply(melicit).done().json.get("warnings", []) == []
+    assert rule(melicit, "--strict", "--positive", names[1]) == want
+    assert apply(melicit, "--positive", names[1]).done().json.get("warnings", []) == []
 
 
 @pytest.mark.parametrize("labels", [("1", "2"), ("-1", "1"), ("0", "1")])
@@ -121,18 +121,18 @@ def test_probability_columns_in_any_case(melicit, want):
     write_rows(melicit, ["no", "yes"], "YES,No", (P, 1 - P))
     assert rule(melicit) == want
     write_rows(melicit, ["No", "no"], "no,No", (P, 1 - P))
-    assert rule(melicit) == want  # as it is spelt comes first
+    assert rule(melicit, "--positive", "no") == want  # as it is spelt comes first
     write_rows(melicit, ["No", "no"], "NO,no")
     melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", '"NO"')
 
 
 def test_classes_called_c1_and_c2(melicit, want):
     write_rows(melicit, ["c1", "c2"])
-    assert rule(melicit) == want
+    assert rule(melicit, "--positive", "c2") == want
     write_rows(melicit, ["c1", "c2"], "c2,c1", (P, 1 - P))
-    assert rule(melicit) == want
+    assert rule(melicit, "--positive", "c2") == want
     write_rows(melicit, ["a", "b"], "c1,c2", (P, 1 - P))
-    assert rule(melicit, "--rename", "a=c2,b=c1") == want
+    assert rule(melicit, "--rename", "a=c2,b=c1", "--positive", "b") == want
 
 
 # ---- one column of probabilities ----

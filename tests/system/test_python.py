@@ -62,6 +62,7 @@ def test_labels_and_pos_label():
         assert f1(y, p, pos_label=positive) == pytest.approx(known.f1_score(y, p, pos_label=positive), abs=1e-12)
         order = sorted(["yes", "no"], key=lambda c: c == positive)
         assert f1(y, p, labels=order) == f1(y, p, pos_label=positive)
+    assert f1(y, p) == f1(y, p, pos_label="yes")  # as plain as 0 and 1; other texts are refused
     with pytest.raises(errors.EINVAL):
         f1(y, p, pos_label="maybe")
     costs = Metric.from_costs({("yes", "no"): 7, ("no", "yes"): 1}, classes=["no", "yes"])
@@ -69,6 +70,16 @@ def test_labels_and_pos_label():
         costs(y, p, pos_label="no")
     with pytest.raises(errors.EDATA, match="none of the classes"):
         costs(["yes", "maybe"], ["yes", "yes"])
+
+
+def test_labels_that_look_the_same_are_refused():
+    for first, second in (("yes", "yes "), ("true", "True"), ("caf\u00e9", "cafe\u0301"), ("a b", "a\u00a0b"), ("yes", "y\u200bes")):
+        y = np.array([first, second, "other"] * 5)
+        with pytest.raises(errors.EDATA, match="look the same"):
+            Metric("accuracy")(y, y)
+        assert Metric("accuracy")(y, y, labels=["other", first, second]) == 1.0  # told apart by hand
+    y = np.array(["yes", "Yes", "cafe", "caf\u00e9"] * 5)
+    assert Metric("accuracy")(y, y) == 1.0
 
 
 def test_costs_are_what_they_say():
