@@ -55,7 +55,7 @@ typedef struct {
     bool wrong_way; /* they rank them the wrong way round, by more than chance */
     double value;   /* of the measure by the labels; NaN: not defined */
     /* How often labels drawn from the (calibrated) probabilities would differ from what these expect by as
-     * much as the labels do; NaN: the rule was found by labels or on rows of several files, or there is no
+     * much as the labels do; NaN: the rule was found by labels, ranks divide the rows, or there is no
      * value. */
     double chance;
     size_t n_limits;

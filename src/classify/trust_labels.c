@@ -6,6 +6,7 @@
 #include "classify/limits.h"
 #include "classify/shared.h"
 #include "classify/trust_parts.h"
+#include "data/row_sums.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -364,10 +365,8 @@ static mel_status ask(mel_rule_labels *out, asking *a, mel_error *err)
     out->n_limits = n;
     for (size_t l = 0; l < n; l++)
         out->limit_chance[l] = NAN;
-    /* Rows of several files may be divided among ranks: results are to be the same for any number of these.
-     */
-    const bool files = a->of.rows->shards != NULL && a->of.rows->shards->n > 0;
-    if (status == MEL_OK && a->of.rule.evidence == MEL_BY_MODEL && !files)
+    /* Ranks have rows of their own: what all of them draw is not known to any. */
+    if (status == MEL_OK && a->of.rule.evidence == MEL_BY_MODEL && !mel_rows_divided(a->of.rows->shards))
         status = find_chances(out, a, err);
     return status == MEL_OK ? find_auc(out, a->of.rows, err) : status;
 }
