@@ -34,7 +34,8 @@ def given(melicit, k, m):
     melicit.write("y.csv", "label\n" + "\n".join(f"c{i}" for i in true) + "\n")
     melicit.write("p.csv", "prediction\n" + "\n".join(f"c{i}" for i in said) + "\n")
     melicit.write("g.csv", "group\n" + "\n".join(f"g{i}" for i in group) + "\n")
-    return true, said, group, ("score", "--labels", "y.csv", "--predictions", "p.csv", "--json")
+    positive = ("--positive", "c1") if k == 2 else ()
+    return true, said, group, ("score", "--labels", "y.csv", "--predictions", "p.csv", "--json", *positive)
 
 
 def values(melicit, words, names):
@@ -162,16 +163,16 @@ def test_every_verb_takes_them(melicit):
     *_, words = given(melicit, 2, 2)
     name = "equalised-odds:1,4"
     melicit(*words, "--groups", "g.csv", "--named", name).done()
-    melicit("rank", "--labels", "y.csv", "--predictions", "p.csv", "--groups", "g.csv", "--named", name).done()
+    melicit("rank", "--labels", "y.csv", "--predictions", "p.csv", "--groups", "g.csv", "--named", name, "--positive", "c1").done()
     melicit("metric", "--named", name, "--classes", "c0,c1", "--group-names", "g0,g1", "--out", "m.json").done()
     true, said, _, _ = given(melicit, 2, 2)
     melicit.write("q.csv", "c0,c1\n" + "\n".join("0.7,0.3" if x == 0 else "0.2,0.8" for x in said) + "\n")
-    melicit("apply", "--named", name, "--probs", "q.csv", "--labels", "y.csv", "--groups", "g.csv").done()
+    melicit("apply", "--named", name, "--probs", "q.csv", "--labels", "y.csv", "--groups", "g.csv", "--positive", "c1").done()
     melicit("optimise", "--metric", name, "--probs", "q.csv", "--labels", "y.csv", "--validation-probs", "q.csv", "--validation-labels", "y.csv",
-            "--validation-groups", "g.csv", "--iterations", 2).done()
+            "--validation-groups", "g.csv", "--iterations", 2, "--positive", "c1").done()
     name = "psd-q:2,-0.5,-0.5,1"
-    melicit("rank", "--labels", "y.csv", "--predictions", "p.csv", "--named", name).done()
-    melicit("apply", "--named", name, "--probs", "q.csv", "--labels", "y.csv").done()
+    melicit("rank", "--labels", "y.csv", "--predictions", "p.csv", "--named", name, "--positive", "c1").done()
+    melicit("apply", "--named", name, "--probs", "q.csv", "--labels", "y.csv", "--positive", "c1").done()
     melicit("optimise", "--metric", name, "--probs", "q.csv", "--labels", "y.csv", "--validation-probs", "q.csv", "--validation-labels", "y.csv",
-            "--iterations", 2).done()
+            "--iterations", 2, "--positive", "c1").done()
     assert len(true) == len(said)

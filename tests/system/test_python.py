@@ -414,7 +414,9 @@ def test_labels_of_every_kind_are_stored_in_the_order_of_the_columns(tmp_path, l
     problem = Problem.from_proba(np.array(labels)[y], p, classes=list(labels))
     question, stored = Session(problem).ask(), Session(problem, path=tmp_path / "session.jsonl").ask()
     np.testing.assert_array_equal(stored.counts_a, question.counts_a)
-    rule = problem.best("accuracy", evidence="model")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the labels contradict")  # as they do by chance in 5 of 100 samples, and here
+        rule = problem.best("accuracy", evidence="model")
     rule.save(tmp_path / "rule.json")
     assert json.loads((tmp_path / "rule.json").read_text()).get("text_labels", False) == (labels[0] in ("2", "10"))
     order = sorted(range(2), key=lambda i: labels[i])  # as scikit-learn's classes_

@@ -111,7 +111,7 @@ def test_how_files_were_read_as_json(melicit, formats):
 
 @pytest.mark.parametrize("names", [
     ("null", "yes"), ("N/A", "yes"), ("NaN", "yes"), ("None", "yes"), ("+", "-"), ("?", "yes"), ("none", "nan"),
-    ("class 1", "class 2"), ("a;b", "c;d"), ("a|1", "a|2"), (" x", "x"), ('say "hi"', "x,y"),
+    ("class 1", "class 2"), ("a;b", "c;d"), ("a|1", "a|2"), (" x", "y"), ('say "hi"', "x,y"),
 ])
 def test_predictions_read_back(melicit, names):
     rng = numpy.random.default_rng(11)
