@@ -267,11 +267,25 @@ static mel_status erase_all(mel_store *store, mel_cache *cache, const mel_partic
     return status;
 }
 
+/* Large tables are in pieces, which mel_store_erase leaves. */
+static mel_status remove_tables(mel_store *store, const mel_participant_row *row, mel_error *err)
+{
+    const char *name[MEL_SPACE_FILES];
+    json_t *about = row->about != NULL ? mel_stored_json(row->about) : NULL;
+    const size_t n = mel_own_uploads(name, about);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = mel_store_remove_lost(store, name[i], err);
+    json_decref(about);
+    return status;
+}
+
 mel_status mel_manage_erase(mel_store *store, mel_cache *cache, mel_journal *audit,
                             const mel_participant_row *row, const char *by, mel_error *err)
 {
     (void)log_erasure(audit, row, 1, by); /* what somebody asks for does not wait for the log */
     TRY(erase_all(store, cache, row, 1, err));
+    TRY(remove_tables(store, row, err));
     return mel_store_forget_traces(store, err);
 }
 

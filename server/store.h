@@ -181,6 +181,9 @@ mel_status mel_store_blobs(mel_store *store, const char *prefix, mel_visit_blob 
                            mel_error *err);
 /* Removing nothing is no failure. */
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err);
+/* Removes the pieces of a blob that was erased with a participant, if it was; mel_store_expire does so later.
+ */
+mel_status mel_store_remove_lost(mel_store *store, const char *name, mel_error *err);
 /* Removes what expired at `now` or before, a bounded piece of it; *more: call again. */
 mel_status mel_store_expire(bool *more, mel_store *store, int64_t now, mel_error *err);
 

@@ -96,10 +96,16 @@ static mel_status put_if_room(mel_sql *sql, void *context, mel_error *err)
     return p->full ? MEL_OK : sql->run(sql, MEL_SQL_PUT, p->put, 4, NULL, NULL, err);
 }
 
-static mel_status remove_pieces(mel_store *store, const char *name, mel_error *err)
+static mel_status remove_pieces(mel_store *store, mel_sql_statement statement, const char *name,
+                                mel_error *err)
 {
     const mel_sql_value p[] = { mel_sql_text(name), mel_sql_integer(PIECES_AT_ONCE) };
-    return mel_store_repeat(store, MEL_SQL_REMOVE_PIECES, p, 2, PIECES_AT_ONCE, err);
+    return mel_store_repeat(store, statement, p, 2, PIECES_AT_ONCE, err);
+}
+
+mel_status mel_store_remove_lost(mel_store *store, const char *name, mel_error *err)
+{
+    return remove_pieces(store, MEL_SQL_REMOVE_LOST_PIECES, name, err);
 }
 
 static mel_status put_pieces(mel_store *store, const char *name, const char *bytes, size_t n, mel_error *err)
@@ -124,7 +130,7 @@ mel_status mel_store_put_within(bool *full, mel_store *store, const char *name, 
     put_within p = { .put = put, .room = room, .n_rooms = n_rooms };
     *full = false;
     if (!small)
-        TRY(remove_pieces(store, name, err)); /* of a blob that is replaced */
+        TRY(remove_pieces(store, MEL_SQL_REMOVE_PIECES, name, err)); /* of a blob that is replaced */
     TRY(store->write(store, put_if_room, &p, false, err));
     *full = p.full;
     if (p.full || small)
@@ -194,7 +200,7 @@ mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err)
 {
     const mel_sql_value p = mel_sql_text(name);
     TRY(mel_store_write(store, &(mel_sql_request){ MEL_SQL_REMOVE, &p, 1, NULL, NULL, NULL }, 1, err));
-    return remove_pieces(store, name, err);
+    return remove_pieces(store, MEL_SQL_REMOVE_PIECES, name, err);
 }
 
 /* --- what expired ------------------------------------------------------------------------------- */

@@ -102,6 +102,11 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_REMOVE_PIECES] = { "DELETE FROM piece WHERE name = $1 AND number IN (SELECT number FROM piece"
                                 " WHERE name = $1 ORDER BY number LIMIT $2) RETURNING number",
                                 false },
+    [MEL_SQL_REMOVE_LOST_PIECES] = { "DELETE FROM piece WHERE name = $1 AND number IN (SELECT number"
+                                     " FROM piece WHERE name = $1 ORDER BY number LIMIT $2)"
+                                     " AND NOT EXISTS (SELECT 1 FROM thing WHERE thing.name = $1)"
+                                     " RETURNING number",
+                                     false },
     [MEL_SQL_REMOVE_NOTES] = { "DELETE FROM thing WHERE name IN (SELECT name FROM thing WHERE name LIKE $1"
                                " AND (name = $2 OR substr(name, 1, length($2) + 1) = $2 || ':') LIMIT $3)"
                                " RETURNING name",

@@ -1622,6 +1622,31 @@ def test_erasure_reaches_uploads_and_the_audit_log(melicit):
         assert {x for x, in db.execute("SELECT name FROM thing WHERE name LIKE 'upload:%'")} == {f"upload:{uploads[2]}"}
 
 
+def test_erasure_reaches_tables_in_pieces(server, melicit):
+    """Of a table above 1 MB nothing is left once its owner is erased, by themselves or, in a backup, on the command line; what another
+    session is about stays."""
+    client, other = (server.at(f"203.0.113.{i}") for i in (1, 2))
+    zeros = "0" * 60
+    status, told = client.json("POST", "/api/upload", "a,label\n" + "".join(f"{i % 7}.{zeros},{'xy'[i * i % 5 % 2]}\n" for i in range(20_000)), CSV)
+    assert status == 200, told
+    space = {"data": f"upload:{told['upload']}", "label": "label"}
+    pieces = "SELECT count(*) FROM piece"
+    for person in (client, other):
+        person.own(space=space)
+    assert client.post("/api/erase", {})[0] == 200
+    assert rows_of(melicit, pieces)[0][0] >= 2 and other.get("/api/page")[0] == 200
+    server.stop()
+    shutil.copy(melicit.folder / "t.db", melicit.folder / "backup.db")
+    (left,), = rows_of(melicit, "SELECT id FROM participant WHERE study = 'alone'")
+    melicit("study", "delete", "alone", left, "--store", "backup.db").done()
+    assert zeros.encode() in (melicit.folder / "t.db").read_bytes()
+    assert zeros.encode() not in (melicit.folder / "backup.db").read_bytes()
+    server.start()
+    other.port, other.connection = server.port, None
+    assert other.post("/api/erase", {})[0] == 200
+    assert rows_of(melicit, pieces) == [(0,)]
+
+
 def test_people_take_and_erase_their_data(server, melicit):
     """Whoever has the cookie sees all that is stored of them, and can erase it; nobody else loses anything."""
     study = create_study(server)

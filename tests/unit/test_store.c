@@ -605,6 +605,7 @@ static void test_no_table_is_scanned(void **state)
         MEL_SQL_ROOM_OF,
         MEL_SQL_REMOVE_NOTES,
         MEL_SQL_REMOVE_PIECES,
+        MEL_SQL_REMOVE_LOST_PIECES,
         MEL_SQL_EXPIRED,
         MEL_SQL_NEXT_PARTICIPANTS,
         MEL_SQL_UNSEEN_PARTICIPANTS,
