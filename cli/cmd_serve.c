@@ -290,6 +290,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     mel_store *store = NULL;
     mel_server_options opt;
     mel_server_options_init(&opt);
+    cli_catch_reload(); /* from now on: opening the store may take a while */
     mel_status status = check_public(run, args, err);
     if (status == MEL_OK)
         status = find_limits(&opt.limits, args, err);
@@ -298,7 +299,6 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     if (status != MEL_OK)
         return status;
     json_t *datasets = bundled_datasets();
-    cli_catch_reload();
     opt.http.address = args->listen;
     opt.http.port = (uint16_t)args->port;
     opt.http.workers = (unsigned)args->workers;

@@ -7,6 +7,7 @@ import shlex
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 
 import pytest
@@ -88,6 +89,32 @@ def test_hangup_reads_limits_and_opens_logs_anew(melicit, serve):
     assert server.process.stderr.readline() == (
         'melicit: warning: nothing is changed: limits.json: "workers" is no limit that can be changed while the server runs\n')
     assert not refused()
+    server.stop()
+
+
+def test_hangup_while_the_server_starts(melicit, serve):
+    """A reload while the server waits for its store, which another program keeps locked, does not end it."""
+    server = serve()
+    server.stop()
+    store = str(melicit.folder / "t.db")
+
+    def has_store():
+        folder = f"/proc/{server.process.pid}/fd"
+        with contextlib.suppress(OSError):  # of before, and files that are closed meanwhile
+            return store in [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)]
+        return False
+
+    with contextlib.closing(sqlite3.connect(store, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        starting = threading.Thread(target=server.start)
+        starting.start()
+        assert eventually(has_store)
+        reload(server)
+        time.sleep(0.2)
+        db.execute("ROLLBACK")
+    starting.join()
+    time.sleep(0.5)
+    assert server.process.poll() is None and server.client().get("/api/datasets")[0] == 200
     server.stop()
 
 
