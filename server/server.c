@@ -68,15 +68,17 @@ void mel_app_clear(mel_app *app)
 
 /* Until which time things expire and people are forgotten. A clock that is far ahead when the server starts
  * must erase nobody: for a day, time is taken to go on at most a day after the last housekeeping, and
- * after anybody was last seen. */
-static int64_t housekeeping_time(int64_t last, double up_seconds)
+ * after anybody was last seen. *note is for the store: that time without the day, which each restart would
+ * add again. */
+static int64_t housekeeping_time(int64_t *note, int64_t last, double up_seconds)
 {
-    const int64_t day = 86400000, now = mel_now(), trusted = last + day + (int64_t)(1000.0 * up_seconds);
-    return up_seconds >= 86400.0 || now < trusted ? now : trusted;
+    const int64_t day = 86400000, now = mel_now(), known = last + (int64_t)(1000.0 * up_seconds);
+    const bool believed = up_seconds >= 86400.0 || now < known + day;
+    *note = believed ? now : known;
+    return believed ? now : known + day;
 }
 
-#define LAST_TIDY                                                                                            \
-    "tidied" /* the name in the store of the time, in digits, that the last housekeeping went by */
+#define LAST_TIDY "tidied" /* the name in the store of the time, in digits, of the last housekeeping */
 
 /* The earlier of that and of when anybody was last seen, which a wrong clock may have put later; now, if
  * there is nobody who could be erased. */
@@ -118,11 +120,12 @@ static void *clean(void *user)
         const double now = mel_clock_seconds(CLOCK_MONOTONIC);
         if (now - tidied >= TIDY_SECONDS || app->tidy_soon) {
             app->tidy_soon = false;
-            const int64_t till = housekeeping_time(last, now - begun);
+            int64_t note = 0;
+            const int64_t till = housekeeping_time(&note, last, now - begun);
             const mel_status status =
                 mel_manage_tidy_all(app->store, app->cache, app->audit, till, &server->stopping, NULL);
             if (status == MEL_OK)
-                note_housekeeping(app->store, till);
+                note_housekeeping(app->store, note);
             tidied = status == MEL_OK ? now : now - TIDY_SECONDS + AGAIN_SECONDS;
         }
         mel_disk_look(&app->disk); /* for the metrics */
