@@ -15,8 +15,6 @@ mel_status cli_outcome_json(json_t *result, const cli_outcome *o, mel_error *err
         return status;
     json_t *found = cli_json_made(text);
     cli_put(result, "status", cli_json_text(o->stopped ? "stopped" : "done"));
-    cli_put_positive(result, mel_metric_layout(o->found->metric)->n_classes,
-                     mel_metric_class_names(o->found->metric));
     cli_put(result, "seconds", cli_json_number(o->seconds));
     const char *key = NULL;
     json_t *value = NULL;

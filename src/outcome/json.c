@@ -347,6 +347,9 @@ static mel_status fill(mel_sheet *s, const mel_outcome *o, mel_error *err)
     const mel_status status = mel_sheet_put_metric(s, o->metric, err);
     if (status != MEL_OK)
         return status;
+    const char *const *class_name = mel_metric_class_names(o->metric);
+    if (mel_metric_layout(o->metric)->n_classes == 2 && class_name != NULL)
+        mel_sheet_put(s, "positive", mel_sheet_text(class_name[1]));
     mel_sheet_put(s, "words", mel_sheet_text(o->words));
     put_weights(s, o);
     put_costs(s, o);

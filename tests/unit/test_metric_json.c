@@ -485,7 +485,7 @@ static void test_manual(void **state)
         mel_metric_free(metric);
         at = end + 1;
     }
-    assert_int_equal(examples, 5);
+    assert_int_equal(examples, 6);
 }
 
 int main(void)
