@@ -46,10 +46,8 @@ mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, 
     if (status != MEL_OK)
         return status;
     const size_t n = from->n_classes * mel_adjustment_curves(from);
-    if (n > 0) {
-        memcpy(out->sharpness, from->sharpness, n * sizeof *out->sharpness);
-        memcpy(out->offset, from->offset, n * sizeof *out->offset);
-    }
+    memcpy(out->sharpness, from->sharpness, n * sizeof *out->sharpness);
+    memcpy(out->offset, from->offset, n * sizeof *out->offset);
     if (from->least != NULL)
         memcpy(out->least, from->least, n * sizeof *out->least);
     return MEL_OK;

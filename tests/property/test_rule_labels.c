@@ -75,6 +75,7 @@ static found find(const mel_rule_rows *rows, const mel_metric *metric, const cha
     opt->adjustment = calibrated ? &f.adjustment : NULL;
     assert_ok(mel_rule_find(&f.classifier, &f.report, rows, metric, name, opt, &err), &err);
     assert_ok(mel_rule_ask_labels(&f.labels, f.classifier, &f.report, rows, metric, name, opt, &err), &err);
+    opt->adjustment = NULL; /* it moves with what is returned */
     return f;
 }
 
