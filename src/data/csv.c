@@ -132,6 +132,7 @@ static mel_status read_changed(mel_csv *csv, mel_table *table, mel_error *err)
         }
         status = read_as(column, kind, err);
         column->quoted_numbers = 0;
+        column->widths = (mel_digit_widths){ 0 };
         if (table != NULL) {
             free(table->column[j].numbers);
             free(table->column[j].codes);
@@ -205,6 +206,7 @@ mel_status mel_csv_finish_table(const mel_csv *csv, mel_table *table, mel_error 
         table->column[j].declared = csv->column[j].declared != MEL_COLUMN_AUTO;
         table->column[j].all_names = table->column[j].declared || !csv->column[j].has_bare_word;
         table->column[j].all_quoted = dict == NULL && csv->column[j].quoted_numbers == csv->rows_done;
+        table->column[j].widths = csv->column[j].widths;
     }
     return mel_notes_copy(&table->notes, &csv->notes, err);
 }

@@ -20,7 +20,8 @@ typedef struct {
     bool has_quoted_word;     /* read as missing */
     bool has_bare_word;       /* read as text, though it may stand for missing */
     size_t quoted_numbers;    /* cells in quotes that were read as numbers */
-    mel_csv_kind kind;        /* how this pass reads it */
+    mel_digit_widths widths;
+    mel_csv_kind kind; /* how this pass reads it */
     mel_tally_verdict verdict;
     mel_percent_signs percent;
     mel_dict *dict;  /* of a column that is read as text */

@@ -195,6 +195,15 @@ static const char *note_number(mel_csv_chunk *chunk, const mel_csv_job *job, siz
     return c.text;
 }
 
+/* Of a number of n bytes at p. */
+static inline void note_width(mel_digit_widths *widths, const char *p, size_t n)
+{
+    if (n > 1 && (p[0] == '0') & ((unsigned char)(p[1] - '0') < 10))
+        mel_widths_merge(widths, &(mel_digit_widths){ n, n, 0 });
+    else if (widths->shortest_other - 1 >= n) /* also where there is none yet */
+        widths->shortest_other = n;
+}
+
 /* A cell of a column of numbers that is not simply a number up to the delimiter. */
 static const char *other_number(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
                                 const char *p, double *value)
@@ -214,6 +223,7 @@ static const char *other_number(mel_csv_chunk *chunk, const mel_csv_job *job, si
                                      : mel_number_parse_bounded(t.text, t.n, value);
     if (kind == MEL_NUMBER_FINITE) {
         chunk->finding[column].quoted_numbers += c.quoted;
+        note_width(&chunk->finding[column].widths, t.text, t.n);
         return after;
     }
     *value = NAN;
@@ -256,6 +266,7 @@ static inline const char *number_cell(mel_csv_chunk *chunk, const mel_csv_job *j
     if (after != NULL && ends_cell(after, job->delimiter)) {
         if (numbers != NULL)
             numbers[row] = plain;
+        note_width(&chunk->finding[column].widths, p, (size_t)(after - p));
         return after;
     }
     after = other_number(chunk, job, row, column, p, &other);

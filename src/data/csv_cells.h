@@ -38,6 +38,7 @@ typedef struct {
     bool has_quoted_word; /* read as missing: see mel_tally */
     bool has_bare_word;   /* in a column of text, one that is missing among numbers only */
     size_t quoted_numbers;
+    mel_digit_widths widths;
     bool declared;   /* as text, by the caller */
     double *numbers; /* of the chunk's first row, or NULL */
     uint32_t *codes;

@@ -52,6 +52,7 @@ static bool prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span, size
         f->has_quoted_word = false;
         f->has_bare_word = false;
         f->quoted_numbers = 0;
+        f->widths = (mel_digit_widths){ 0 };
         f->declared = csv->column[j].declared == MEL_COLUMN_TEXT;
         f->numbers = stored && !text ? table->column[j].numbers + first : NULL;
         f->codes = stored && text ? table->column[j].codes + first : NULL;
@@ -273,6 +274,7 @@ static mel_status merge_findings(mel_csv *csv, mel_error *err)
             column->has_quoted_word |= f->has_quoted_word;
             column->has_bare_word |= f->has_bare_word;
             column->quoted_numbers += f->quoted_numbers;
+            mel_widths_merge(&column->widths, &f->widths);
             if (column->huge_row == 0 && f->huge_row != 0) {
                 column->huge_row = f->huge_row;
                 column->huge = f->huge;

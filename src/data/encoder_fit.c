@@ -201,7 +201,7 @@ static mel_status fit_column(mel_encoder *encoder, bool *varies, const mel_table
     const mel_column *column = &table->column[j];
     const char *name = mel_table_column_name(table, j);
     bool found = false;
-    if (is_skipped(name, opt))
+    if (column->left_out || is_skipped(name, opt))
         return MEL_OK;
     mel_status status = find_value(&found, column, table, err);
     if (status != MEL_OK)

@@ -178,7 +178,7 @@ mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *
 }
 
 /* Whole numbers from 2^53 on that were different in the file may be the same double. */
-static mel_status refuse_inexact(const mel_table *table, size_t column, mel_error *err)
+static mel_status refuse_huge(const mel_table *table, size_t column, mel_error *err)
 {
     static const double exact = 9007199254740992.0;
     const double *numbers = table->column[column].numbers;
@@ -196,6 +196,23 @@ static mel_status refuse_inexact(const mel_table *table, size_t column, mel_erro
                     mel_quote_text(name).text,
                     csv ? "read the column as text (--column " : "store them as text, or with fewer digits",
                     csv ? name : "", csv ? ":text)" : "");
+}
+
+/* Codes that were different in the file and are one number: beyond 2^53, or 01 and 1. */
+static mel_status refuse_inexact(const mel_table *table, size_t column, mel_error *err)
+{
+    const mel_digit_widths *w = &table->column[column].widths;
+    const bool mixed = w->shortest_padded < w->longest_padded ||
+                       (w->shortest_other != 0 && w->shortest_other < w->longest_padded);
+    if (!mixed || table->column[column].declared)
+        return refuse_huge(table, column, err);
+    const char *name = mel_table_column_name(table, column);
+    return mel_fail(
+        err, MEL_EDATA,
+        "%s: column %s: some names have zeros in front and others are shorter, as 01 and 1, which "
+        "are different codes but one number; read the column as text (--column %s:text), or as "
+        "numbers (--column %s:number)",
+        mel_quote_file(table->name).text, mel_quote_text(name).text, name, name);
 }
 
 size_t mel_rank_of(const double *values, size_t n, double x)
@@ -378,12 +395,22 @@ static mel_status unknown_class(const mel_table *table, size_t column, size_t ro
                     mel_quote_text(mel_table_column_name(table, column)).text, mel_quote_text(text).text);
 }
 
-/* Class names as numbers; a name that is none gets NaN and matches nothing. */
-static void match_number(uint32_t *code, double x, const double *value, size_t n_classes)
+/* value: class names as numbers; a name that is none gets NaN and matches nothing. Of several that are one
+ * number (01 and 1) the one that is written so, or none. */
+static void match_number(uint32_t *code, double x, const double *value, const mel_labels *labels)
 {
+    size_t n = 0;
     *code = MEL_MISSING;
-    for (size_t k = 0; k < n_classes && *code == MEL_MISSING; k++)
-        if (value[k] == x)
+    for (size_t k = 0; k < labels->n_classes; k++)
+        if (value[k] == x && n++ == 0)
+            *code = (uint32_t)k;
+    if (n <= 1)
+        return;
+    char text[MEL_NUMBER_TEXT];
+    mel_number_print(text, x);
+    *code = MEL_MISSING;
+    for (size_t k = 0; k < labels->n_classes; k++)
+        if (strcmp(labels->name[k], text) == 0)
             *code = (uint32_t)k;
 }
 
@@ -399,7 +426,7 @@ static mel_status numbers_as(mel_labels *out, const mel_table *table, size_t col
     mel_status status = MEL_OK;
     for (size_t i = 0; status == MEL_OK && i < out->n_rows; i++) {
         char text[MEL_NUMBER_TEXT];
-        match_number(&out->code[i], numbers[i], value, out->n_classes);
+        match_number(&out->code[i], numbers[i], value, out);
         if (out->code[i] == MEL_MISSING) {
             mel_number_print(text, numbers[i]);
             status = unknown_class(table, column, i, text, err);

@@ -102,6 +102,7 @@ static mel_status append_column(mel_column *to, const mel_column *from, size_t h
     to->percent = to->percent == from->percent ? to->percent : MEL_PERCENT_SOME;
     to->all_names = to->all_names && from->all_names;
     to->all_quoted = to->all_quoted && from->all_quoted;
+    mel_widths_merge(&to->widths, &from->widths);
     if (to->type == MEL_COLUMN_TEXT)
         return append_codes(to, from, had, n, most, err);
     void *numbers = to->numbers;

@@ -96,6 +96,17 @@ bool mel_encoder_zero_based(const mel_encoder *encoder);
 size_t mel_encoder_dropped(const mel_encoder *encoder);
 const char *mel_encoder_dropped_name(const mel_encoder *encoder, size_t i);
 
+/* Is this column unfit to be a feature? In CSV files, unless its type was declared: texts of which most rows
+ * have one of their own (money, dates, names, ids), a count of the rows, a copy of the label (labels: of all
+ * rows). `why` says so, without the file; empty: it is fit. */
+typedef struct {
+    char text[400];
+} mel_unfit;
+mel_status mel_column_unfit(mel_unfit *why, const mel_table *table, size_t column, const mel_labels *labels,
+                            mel_error *err);
+/* Encoders leave the column out. */
+void mel_table_leave_out(mel_table *table, size_t column);
+
 /* Seeded stratified split: first[] marks the rows of the first part, whose share of the rows, of every
  * class and (when group is not NULL) of every class within every group is `share` to within one row. */
 mel_status mel_split(bool *first, size_t n, const uint32_t *label, const uint32_t *group, double share,

@@ -202,6 +202,8 @@ static bool take_column(mel_column *out, const mel_column *from, const size_t *r
     out->declared = from->declared;
     out->all_names = from->all_names;
     out->all_quoted = from->all_quoted;
+    out->widths = from->widths;
+    out->left_out = from->left_out;
     if (from->type == MEL_COLUMN_TEXT) {
         out->dict = mel_dict_share(from->dict);
         out->codes = mel_alloc(n, sizeof *out->codes);

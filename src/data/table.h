@@ -9,6 +9,13 @@
 /* Which numbers of a column had a percent sign in the file. */
 typedef enum { MEL_PERCENT_NONE, MEL_PERCENT_SOME, MEL_PERCENT_ALL } mel_percent_signs;
 
+/* How long the numbers of a column are in the file: those with zeros in front (01) and the others, in bytes.
+ */
+typedef struct {
+    size_t shortest_padded, longest_padded; /* 0: no number has zeros in front */
+    size_t shortest_other;                  /* 0: there is none */
+} mel_digit_widths;
+
 typedef struct {
     mel_column_type type; /* NUMBER or TEXT once the table is finished */
     double *numbers;
@@ -18,7 +25,20 @@ typedef struct {
     bool declared;  /* its type was given by the caller */
     bool all_names; /* "None" is a text here, not a missing value: declared so, or in quotes wherever it is */
     bool all_quoted; /* numbers, each of them in quotes */
+    mel_digit_widths widths;
+    bool left_out; /* of the features: see mel_column_unfit */
 } mel_column;
+
+static inline void mel_widths_merge(mel_digit_widths *to, const mel_digit_widths *from)
+{
+    if (from->shortest_padded != 0 &&
+        (to->shortest_padded == 0 || from->shortest_padded < to->shortest_padded))
+        to->shortest_padded = from->shortest_padded;
+    if (from->longest_padded > to->longest_padded)
+        to->longest_padded = from->longest_padded;
+    if (from->shortest_other != 0 && (to->shortest_other == 0 || from->shortest_other < to->shortest_other))
+        to->shortest_other = from->shortest_other;
+}
 
 /* What a reader has to say about a file: see mel_table_how and mel_table_warning. */
 typedef struct {

@@ -87,6 +87,50 @@ static mel_status read_roles(mel_dataset *out, const mel_dataset_options *opt, m
     return status;
 }
 
+static bool has_part(const mel_dataset_options *opt, const char *name)
+{
+    const char *const roles[] = { opt->label, opt->group, opt->weights };
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (roles[i] != NULL && strcmp(roles[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < opt->skip.n; i++)
+        if (strcmp(opt->skip.item[i], name) == 0)
+            return true;
+    return strncmp(name, "meta_", 5) == 0;
+}
+
+static mel_status leave_out(mel_dataset *out, size_t column, const char *why, const mel_dataset_options *opt,
+                            const mel_notice *notice, mel_error *err)
+{
+    if (opt->reading.strict)
+        return mel_fail(err, MEL_EDATA, "%s: %s (refused: reading is strict)", mel_table_name(out->table),
+                        why);
+    mel_table_leave_out(out->table, column);
+    if (notice->call != NULL)
+        notice->call(notice->user, out->path, MEL_FORMAT_AUTO, why, true);
+    return MEL_OK;
+}
+
+/* Columns that cannot be features, with a warning each. Where no other is left they remain. */
+static mel_status leave_unfit_out(mel_dataset *out, const mel_dataset_options *opt, const mel_notice *notice,
+                                  mel_error *err)
+{
+    const size_t n = mel_table_columns(out->table);
+    mel_unfit *why = mel_alloc_zero(n, sizeof *why);
+    mel_status status = why != NULL ? MEL_OK : mel_fail_memory(err, "the columns of a table");
+    size_t fit = 0;
+    for (size_t j = 0; j < n && status == MEL_OK; j++)
+        if (!has_part(opt, mel_table_column_name(out->table, j))) {
+            status = mel_column_unfit(&why[j], out->table, j, &out->labels, err);
+            fit += why[j].text[0] == '\0';
+        }
+    for (size_t j = 0; j < n && status == MEL_OK && fit != 0; j++)
+        if (why[j].text[0] != '\0')
+            status = leave_out(out, j, why[j].text, opt, notice, err);
+    free(why);
+    return status;
+}
+
 /* The table of the file that was found. */
 static mel_status read_table(mel_dataset *out, const mel_input *input, const mel_read_options *read,
                              mel_error *err)
@@ -117,6 +161,8 @@ mel_status mel_dataset_read_with(mel_dataset *out, mel_input *input, const mel_d
         status = check_columns(out->table, opt, err);
     if (status == MEL_OK)
         status = read_roles(out, opt, err);
+    if (status == MEL_OK)
+        status = leave_unfit_out(out, opt, &resources->notice, err);
     mel_reader_clear(&reader);
     if (status != MEL_OK)
         mel_dataset_clear(out);

@@ -1,4 +1,6 @@
-"""Labels and groups that look the same but are stored differently."""
+"""Labels and groups that look the same but are stored differently, and columns that cannot be features."""
+import json
+
 import pytest
 
 ALIKE = {
@@ -34,3 +36,29 @@ def test_names_that_look_the_same_are_refused(melicit, what):
 def test_names_that_look_different_are_not(melicit, names):
     write(melicit, "y.csv", [*names, "other", "other"] * 5)
     assert melicit("score", "--named", "accuracy", "--labels", "y.csv", "--predictions", "y.csv", "--json").done().json["value"] == 1
+
+
+def test_codes_with_zeros_in_front_are_different(melicit):
+    melicit.write("y.csv", "v\n" + "01\n1\n2\n2\n" * 5)
+    score = ("score", "--named", "accuracy", "--labels", "y.csv", "--predictions", "y.csv")
+    melicit(*score).refused(3, "y.csv", "different codes", "--column v:text")
+    assert melicit(*score, "--json", "--column", "v:text").done().json["value"] == 1
+    melicit.write("same.csv", "v\n" + "1\n1.0\n2\n2.0\n" * 5)
+    melicit.write("other.csv", "v\n" + "1.0\n1\n2\n2\n" * 5)
+    assert melicit("score", "--named", "accuracy", "--labels", "same.csv", "--predictions", "other.csv", "--json").done().json["value"] == 1
+
+
+def test_columns_that_cannot_be_features_are_left_out(melicit):
+    rows = [f'{i + 1},{(i * 7) % 11 + 2 * (i % 2)},"{1000 + 37 * i:,}.50 $",2024-{i % 12 + 1}-{i % 28 + 1},person {i},{"ab"[i % 2]},{"no yes".split()[i % 2]}\n'
+            for i in range(60)]
+    melicit.write("t.csv", "n,x,income,day,who,twin,label\n" + "".join(rows))
+    train = ("train", "--data", "t.csv", "--out", "m.json")
+    run = melicit(*train).done()
+    for words in ("n counts the rows", "income looks like money", "day looks like dates", "who looks like names or ids", "twin is a copy of the label"):
+        assert run.err.count(words) == 1
+    assert [column["name"] for column in json.loads((melicit.folder / "m.json").read_text())["encoder"]["columns"]] == ["x"]
+    melicit(*train, "--strict").refused(3, "n counts the rows", "strict")
+    kept = melicit(*train, "--column", "n:number", "--column", "twin:text").done()
+    assert "counts the rows" not in kept.err and "copy" not in kept.err and kept.err.count("looks like") == 3
+    melicit.write("alone.csv", "n,label\n" + "".join(f"{i},{'no yes'.split()[i > 30]}\n" for i in range(60)))
+    assert "counts the rows" not in melicit("train", "--data", "alone.csv").done().err

@@ -46,7 +46,11 @@ static void test_order(void **state)
         { "equal values, different texts", "x,y\n1,1.0\n1,1\n1,0\n1,0\n1,1\n1,1.0\n", "0;1;1.0|210012",
           MEL_COLUMN_TEXT },
         { "fractions", "x,y\n1,0.5\n1,0.1\n1,0.5\n1,0.1\n", "0.1;0.5|1010", MEL_COLUMN_AUTO },
-        { "spellings of one number", "x,y\n1,1\n1,1.0\n1,01\n1,0\n", "0;1|1110", MEL_COLUMN_AUTO },
+        { "spellings of one number", "x,y\n1,1\n1,1.0\n1,1.00\n1,0\n", "0;1|1110", MEL_COLUMN_AUTO },
+        { "codes with zeros in front", "x,y\n1,01\n1,10\n1,02\n1,10\n1,01\n1,02\n", "1;2;10|021201",
+          MEL_COLUMN_AUTO },
+        { "codes declared as text", "x,y\n1,01\n1,1\n1,01\n1,1\n", "01;1|0101", MEL_COLUMN_TEXT },
+        { "codes declared as numbers", "x,y\n1,01\n1,1\n1,2\n1,2\n", "1;2|0011", MEL_COLUMN_NUMBER },
         { "zeros of both signs", "x,y\n1,-0\n1,0\n1,1\n1,1\n", "0;1|0011", MEL_COLUMN_AUTO },
         { "two rows, two classes", "x,y\n1,b\n1,a\n", "a;b|10", MEL_COLUMN_AUTO },
         { "UTF-8", "x,y\n1,é\n1,z\n", "z;é|10", MEL_COLUMN_AUTO },
@@ -63,6 +67,29 @@ static void test_order(void **state)
         mel_labels_clear(&labels);
         mel_table_free(table);
     }
+}
+
+/* 01 and 1 are different codes, which a column of numbers does not tell apart. */
+static void test_codes(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "x,y\n1,01\n1,1\n1,2\n1,2\n", "x,y\n1,1\n1,2\n1,\"01\"\n1,2\n",
+                                         "x,y\n1,01\n1,001\n1,02\n1,002\n" };
+    static const char *const known[] = { "01", "1" };
+    mel_labels labels;
+    mel_error err = { 0 };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        mel_table *table = read_text(texts[i], MEL_COLUMN_AUTO);
+        assert_int_equal(mel_table_labels(&labels, table, "y", &err), MEL_EDATA);
+        assert_non_null(strstr(err.text, "different codes"));
+        assert_int_equal(mel_table_groups(&labels, table, "y", &err), MEL_EDATA);
+        mel_table_free(table);
+    }
+    mel_table *table = read_text("x,y\n1,1\n1,1.0\n", MEL_COLUMN_AUTO);
+    assert_ok(mel_table_labels_as(&labels, table, "y", COUNT(known), known, &err), &err);
+    assert_true(labels.code[0] == 1 && labels.code[1] == 1);
+    mel_labels_clear(&labels);
+    mel_table_free(table);
 }
 
 /* Categories that no taken row has are no classes. */
@@ -255,10 +282,15 @@ static void test_known_numbers_in_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),      cmocka_unit_test(test_taken_rows),
-        cmocka_unit_test(test_groups),     cmocka_unit_test(test_known_classes),
-        cmocka_unit_test(test_quantiles),  cmocka_unit_test(test_sorted_names),
-        cmocka_unit_test(test_same_names), cmocka_unit_test(test_known_numbers_in_texts),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_taken_rows),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_known_classes),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_sorted_names),
+        cmocka_unit_test(test_same_names),
+        cmocka_unit_test(test_known_numbers_in_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
