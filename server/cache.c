@@ -270,10 +270,9 @@ mel_status mel_cache_begin_flow(bool *begun, mel_cache *cache, const mel_open_st
 
 bool mel_cache_make_room(mel_cache *cache)
 {
-    if (cache->memory == 0)
-        return true;
+    const size_t most = cache->memory; /* which a reload may change meanwhile */
     bool more = true;
-    while (mel_resident_bytes() > cache->memory) {
+    while (most > 0 && mel_resident_bytes() > most) {
         if (!more)
             return false;
         more = mel_cache_forget_idle(cache);

@@ -86,7 +86,7 @@ struct mel_cache {
     mel_participant_entry *newest, *oldest;
     size_t n_idle, n_problems, n_made;  /* problems: in memory, ever made */
     size_t workers;                     /* 0: no limits */
-    size_t memory;                      /* bytes that the process should take; 0: any number */
+    _Atomic size_t memory;              /* bytes that the process should take; 0: any number */
     size_t n_making, n_stuck;           /* callers who do heavy work; who do it or wait for it */
     size_t n_waiting;                   /* callers who wait for a participant */
     size_t aside;                       /* bytes that heavy work under way will take */

@@ -574,6 +574,29 @@ static void test_clients_with_many_addresses(void **state)
     mel_budget_end();
 }
 
+enum { MANY_LIMITS = 200 };
+
+static void *change_limits(void *cache)
+{
+    for (size_t i = 0; i < MANY_LIMITS; i++)
+        mel_cache_limit(cache, 16, ((size_t)1 << 40) + i);
+    return NULL;
+}
+
+/* Limits are read again while others work. */
+static void test_limits_change_under_way(void **state)
+{
+    mel_cache *cache = ((world *)*state)->app.cache;
+    mel_error err;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, change_limits, cache), 0);
+    for (size_t i = 0; i < MANY_LIMITS; i++) {
+        assert_ok(mel_cache_begin_work(cache, &err), &err);
+        mel_cache_end_work(cache);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 /* Answers and joins of a study take all places, whoever sends them; what else the same client does counts by
  * itself. */
 static void test_a_laboratory_is_no_client(void **state)
@@ -990,6 +1013,7 @@ int main(void)
         cmocka_unit_test(test_names_of_clients),
         cmocka_unit_test(test_networks_are_counted),
         cmocka_unit_test_setup_teardown(test_clients_with_many_addresses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_limits_change_under_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_whose_work_a_study_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_laboratory_is_no_client, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_studies_share_the_places, set_up, tear_down),
