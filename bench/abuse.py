@@ -303,6 +303,8 @@ def main():
     args = parser.parse_args()
     failed = False
     chosen = args.attacks.split(",") if args.attacks else ATTACKS
+    for name in set(chosen) - set(ATTACKS):
+        parser.error(f"--attacks: there is no {name!r}, but {', '.join(ATTACKS)}")
     for names in [] if args.store_only else [*([name] for name in chosen), *([] if args.attacks else [ATTACKS])]:
         seconds, attacks, peak = run(names, args.seconds)
         p50, p99 = (1000 * seconds[int(share * len(seconds))] for share in (0.5, 0.99))

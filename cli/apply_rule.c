@@ -208,7 +208,7 @@ static mel_status check_by_name(const char *name, const char *shown, const mel_p
     return status;
 }
 
-/* Of the measure, and of limits that are about the positive class. */
+/* Refuses a measure or a limit that needs a positive class where nobody has said which one it is. */
 static mel_status check_positive(const cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
     const mel_text_list *const limits[] = { &args->at_most, &args->at_least };
