@@ -1,6 +1,5 @@
 /* Reads a table several times and prints, for bench/read_csv.py: the best time in seconds, the peak memory in
- * bytes, rows, columns and the sum of the numbers. With "stream" as a fourth argument the table comes in
- * blocks. */
+ * bytes, rows, columns and the sum of the numbers. */
 #include "data/shared.h"
 #include "melicit/melicit.h"
 
@@ -9,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { BLOCK_ROWS = 65536 };
 
 typedef struct {
     size_t rows, columns;
@@ -48,25 +45,6 @@ static mel_status read_whole(contents *c, double *seconds, const char *path, con
     return status;
 }
 
-static mel_status read_stream(contents *c, double *seconds, const char *path, const mel_read_options *opt,
-                              mel_error *err)
-{
-    mel_stream *stream;
-    mel_table *block = NULL;
-    const double start = now();
-    mel_status status = mel_stream_open(&stream, path, opt, err);
-    while (status == MEL_OK) {
-        status = mel_stream_next(&block, stream, BLOCK_ROWS, err);
-        if (block == NULL)
-            break;
-        add_table(c, block);
-        mel_table_free(block);
-    }
-    mel_stream_free(stream);
-    *seconds = now() - start;
-    return status;
-}
-
 /* VmHWM: unlike getrusage's figure it does not start from that of the parent process. */
 static long peak_memory(void)
 {
@@ -83,8 +61,8 @@ static long peak_memory(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4 && argc != 5) {
-        fprintf(stderr, "usage: %s FILE THREADS REPEATS [stream]\n", argv[0]);
+    if (argc != 4) {
+        fprintf(stderr, "usage: %s FILE THREADS REPEATS\n", argv[0]);
         return 2;
     }
     mel_read_options opt;
@@ -96,7 +74,7 @@ int main(int argc, char **argv)
         mel_error err;
         double seconds;
         c = (contents){ 0 };
-        const mel_status status = (argc == 5 ? read_stream : read_whole)(&c, &seconds, argv[1], &opt, &err);
+        const mel_status status = read_whole(&c, &seconds, argv[1], &opt, &err);
         if (status != MEL_OK) {
             fprintf(stderr, "%s\n", err.text);
             return 1;

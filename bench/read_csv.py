@@ -84,8 +84,8 @@ def run(command):
     return [float(word) for word in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()]
 
 
-def ours(path, threads, repeats, *more):
-    return run([BUILD / "bench_csv", path, str(threads), str(repeats), *more])
+def ours(path, threads, repeats):
+    return run([BUILD / "bench_csv", path, str(threads), str(repeats)])
 
 
 def theirs(path, repeats):
@@ -97,13 +97,12 @@ def fastest(a, b):
 
 
 def measure(path, repeats, rounds):
-    """The fastest run of pandas, of ours by threads, and of the stream."""
+    """The fastest run of pandas, and of ours by threads."""
     best = {}
     for _ in range(rounds):
         best["pandas"] = fastest(best.get("pandas"), theirs(path, repeats))
         for threads in THREADS:
             best[threads] = fastest(best.get(threads), ours(path, threads, repeats))
-    best["stream"] = ours(path, THREADS[-1], 1, "stream")
     for key, result in best.items():
         same = math.isclose(result[4], best["pandas"][4], rel_tol=1e-9, abs_tol=1e-6)
         if result[2:4] != best["pandas"][2:4] or not same:
@@ -124,8 +123,6 @@ def report(what, path, best):
         verdict = "" if ratio >= TARGET else f"  below the target of {TARGET:g}"
         print(f"  melicit, {threads} thread{'s' if threads > 1 else ' '}  {seconds:8.4f} s  peak {peak / MIB:6.0f} MiB"
               f"  {ratio:5.1f} times as fast  {size / seconds / MIB:6.0f} MiB/s{verdict}")
-    seconds, peak = best["stream"][:2]
-    print(f"  melicit, streaming  {seconds:8.4f} s  peak {peak / MIB:6.0f} MiB")
     return worst
 
 

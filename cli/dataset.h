@@ -27,7 +27,4 @@ mel_status cli_reader_expect(mel_reader *reader, const mel_encoder *encoder, con
 mel_status cli_read_column(mel_table **table, const char **column, const char *path, const char *name,
                            const char *option, const mel_read_options *read, mel_error *err);
 
-/* Is the file CSV by its name or by --format? Standard input is no file. */
-bool cli_is_csv_file(const char *path, int format);
-
 #endif

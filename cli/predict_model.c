@@ -1,5 +1,4 @@
-/* melicit predict --model: a stored model applied to new rows, block by block for CSV files of any size, or
- * file by file. */
+/* melicit predict --model: a stored model applied to new rows, file by file. */
 #include "predict_model.h"
 
 #include "base/team.h"
@@ -10,7 +9,6 @@
 #include "predict_files.h"
 #include "prediction_file.h"
 #include "progress.h"
-#include "ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,73 +117,22 @@ static mel_status open_out(void *user, mel_error *err)
     return status;
 }
 
-/* --- block by block ------------------------------------------------------------------------------ */
-
-/* All rows of a CSV file; `write`: each block is written, and lets the one before go. */
-static mel_status predict_blocks(predict_file *of, prediction *p, mel_stream *stream, bool write,
-                                 mel_error *err)
-{
-    enum { BLOCK_ROWS = 65536 };
-    mel_status status = MEL_OK;
-    mel_table *block = NULL;
-    do {
-        mel_table_free(block);
-        block = NULL;
-        if (status == MEL_OK)
-            status = mel_stream_next(&block, stream, BLOCK_ROWS, err);
-        if (status == MEL_OK && block != NULL)
-            status = predict_rows(of, p, block, err);
-        if (status == MEL_OK && block != NULL && write) {
-            status = write_rows(p, p->probs, p->n_probs, err);
-            p->n_probs = 0;
-        }
-    } while (status == MEL_OK && block != NULL);
-    mel_table_free(block);
-    return status;
-}
-
 static const char *file_name(const void *user, size_t i)
 {
     const prediction *p = user;
     return p->files.n > 0 ? p->files.file[i].name : p->path;
 }
 
-static mel_status predict_streams(prediction *p, mel_error *err)
-{
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < (p->files.n > 0 ? p->files.n : 1) && status == MEL_OK; i++) {
-        mel_stream *stream = NULL;
-        status = mel_stream_open(&stream, file_name(p, i), &p->reader.options, err);
-        if (status == MEL_OK && i == 0)
-            status = open_out(p, err);
-        if (status == MEL_OK)
-            status = predict_blocks(&p->all, p, stream, true, err);
-        mel_stream_free(stream);
-    }
-    return status;
-}
-
-/* --- file by file -------------------------------------------------------------------------------- */
-
-static bool is_stream(const prediction *p)
-{
-    return cli_is_csv_file(p->path, p->args->reading->format);
-}
-
 static mel_status read_file(predict_file *out, void *user, size_t i, mel_notice notice, mel_error *err)
 {
     prediction *p = user;
     mel_table *table = NULL;
-    mel_stream *stream = NULL;
     p->reader.options.notice = notice;
     p->n_probs = 0;
-    mel_status status = is_stream(p) ? mel_stream_open(&stream, file_name(p, i), &p->reader.options, err)
-                                     : mel_table_read(&table, file_name(p, i), &p->reader.options, err);
+    mel_status status = mel_table_read(&table, file_name(p, i), &p->reader.options, err);
     if (status == MEL_OK)
-        status =
-            stream != NULL ? predict_blocks(out, p, stream, false, err) : predict_rows(out, p, table, err);
+        status = predict_rows(out, p, table, err);
     mel_table_free(table);
-    mel_stream_free(stream);
     return status;
 }
 
@@ -222,7 +169,7 @@ static mel_status predict_all(prediction *p, mel_error *err)
     if (status == MEL_OK)
         status = cli_reader_expect(&p->reader, mel_model_encoder(p->model), p->path, err);
     if (status == MEL_OK)
-        status = is_stream(p) && !cli_ranks_many() ? predict_streams(p, err) : predict_by_file(p, err);
+        status = predict_by_file(p, err);
     return status == MEL_OK && mel_team_leads() ? prediction_file_commit(&p->file, err) : status;
 }
 

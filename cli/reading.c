@@ -160,9 +160,3 @@ mel_status cli_read_column(mel_table **table, const char **column, const char *p
     const mel_status status = mel_table_read(table, path, read, err);
     return status == MEL_OK ? mel_only_column(column, *table, name, option, err) : status;
 }
-
-bool cli_is_csv_file(const char *path, int format)
-{
-    const bool by_name = cli_ends_with(path, ".csv") || cli_ends_with(path, ".csv.gz");
-    return strcmp(path, "-") != 0 && (format == MEL_FORMAT_AUTO ? by_name : format == MEL_FORMAT_CSV);
-}

@@ -112,20 +112,6 @@ void mel_table_leave_out(mel_table *table, size_t column);
 mel_status mel_split(bool *first, size_t n, const uint32_t *label, const uint32_t *group, double share,
                      uint64_t seed, mel_error *err);
 
-/* Tables that do not fit in memory: pass one (open) checks every cell and learns the types and
- * categories, pass two hands out blocks of rows, with the contents and refusals of mel_table_read. Memory
- * is bounded by block size, categories and a window of 16 MiB (64 for very long rows). CSV and CSV.gz files
- * (not standard input). A file that changes in between is refused. */
-typedef struct mel_stream mel_stream;
-mel_status mel_stream_open(mel_stream **out, const char *path, const mel_read_options *opt, mel_error *err);
-size_t mel_stream_rows(const mel_stream *stream);
-/* The next block of at most max_rows rows, with the column types and codes of the whole file; *out is
- * NULL at the end. The block is the caller's. */
-mel_status mel_stream_next(mel_table **out, mel_stream *stream, size_t max_rows, mel_error *err);
-/* To the first row again; so far only tests read a file twice. */
-mel_status mel_stream_rewind(mel_stream *stream, mel_error *err);
-void mel_stream_free(mel_stream *stream);
-
 /* A matrix of doubles as an .npy file (version 1, C order); written to a temporary file first, so a
  * failure leaves the old file. "-": standard output. The program writes rows one after another; tests make
  * their files by this. */

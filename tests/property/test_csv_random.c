@@ -1,5 +1,5 @@
 /* Random tables written as CSV in random ways: what is read is what was written, for any number of
- * threads, as a whole and as a stream of blocks of any size. */
+ * threads. */
 #include "support/test.h"
 
 #include "base/buffer.h"
@@ -231,43 +231,6 @@ static void check_codes(const mel_table *table)
     }
 }
 
-static void check_stream(const char *path, const mel_table *whole, const made *t, mel_rng *rng)
-{
-    mel_stream *stream;
-    mel_error err;
-    mel_read_options opt;
-    mel_read_options_init(&opt);
-    opt.threads = 1 + (int)mel_rng_below(rng, 3);
-    assert_ok(mel_stream_open(&stream, path, &opt, &err), &err);
-    assert_int_equal(mel_stream_rows(stream), t->rows);
-    for (int pass = 0; pass < 2; pass++) {
-        const size_t block_rows =
-            1 + (size_t)mel_rng_below(rng, mel_rng_below(rng, 2) == 0 ? t->rows + 9 : 50);
-        size_t from = 0;
-        for (;;) {
-            mel_table *block;
-            assert_ok(mel_stream_next(&block, stream, block_rows, &err), &err);
-            if (block == NULL)
-                break;
-            const size_t left = t->rows - from;
-            assert_int_equal(mel_table_rows(block), left < block_rows ? left : block_rows);
-            check_rows(block, t, from);
-            for (size_t j = 0; j < t->columns; j++) {
-                assert_int_equal(mel_table_categories(block, j), mel_table_categories(whole, j));
-                if (t->text[j])
-                    assert_memory_equal(mel_table_codes(block, j), mel_table_codes(whole, j) + from,
-                                        mel_table_rows(block) * sizeof(uint32_t));
-            }
-            assert_int_equal(mel_table_row_number(block, 0), from + 2);
-            from += mel_table_rows(block);
-            mel_table_free(block);
-        }
-        assert_int_equal(from, t->rows);
-        assert_ok(mel_stream_rewind(stream, &err), &err);
-    }
-    mel_stream_free(stream);
-}
-
 static void check_table(mel_rng *rng, size_t rows)
 {
     made t = make_table(rng, rows);
@@ -286,7 +249,6 @@ static void check_table(mel_rng *rng, size_t rows)
         check_rows(table, &t, 0);
         check_codes(table);
     }
-    check_stream(path, table, &t, rng);
     mel_table_free(table);
     mel_buffer_free(&text);
     free_table(&t);

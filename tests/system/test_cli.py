@@ -937,8 +937,8 @@ def test_number_columns_may_be_missing_altogether(melicit, cancer_rows):
     assert told["imputed"] == len(names)
 
 
-def test_many_blocks(melicit, cancer_rows):
-    """More rows than one block of the stream: each row's result is its own."""
+def test_many_rows(melicit, cancer_rows):
+    """A packed file of many rows: each row's result is its own."""
     header, rows = cancer_rows
     melicit("train", "--data", CANCER, "--out", "m.json").done()
     melicit("predict", "--model", "m.json", "--data", CANCER, "--out", "p.npy").done()

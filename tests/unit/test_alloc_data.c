@@ -83,36 +83,6 @@ static void test_readers(void **state)
         test_each_allocation(inputs[i].name, read_input, &inputs[i]);
 }
 
-static mel_status stream_file(void *context)
-{
-    const input *in = context;
-    mel_read_options opt;
-    mel_read_options_init(&opt);
-    opt.threads = in->threads;
-    mel_stream *stream;
-    mel_error err;
-    mel_status status = mel_stream_open(&stream, in->name, &opt, &err);
-    if (status != MEL_OK)
-        return status;
-    mel_table *block = NULL;
-    do {
-        mel_table_free(block);
-        status = mel_stream_next(&block, stream, 5, &err);
-    } while (block != NULL);
-    if (status == MEL_OK)
-        status = mel_stream_rewind(stream, &err);
-    mel_stream_free(stream);
-    return status;
-}
-
-static void test_stream(void **state)
-{
-    (void)state;
-    input inputs[] = { { NULL, 0, small_path, 1 }, { NULL, 0, packed_path, 2 } };
-    for (size_t i = 0; i < COUNT(inputs); i++)
-        test_each_allocation("stream", stream_file, &inputs[i]);
-}
-
 /* Two files of a pattern, twice: the second pattern belongs to the first. */
 static mel_status read_shards(void *context)
 {
@@ -266,7 +236,7 @@ static int prepare(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_readers), cmocka_unit_test(test_stream),
-                                        cmocka_unit_test(test_patterns), cmocka_unit_test(test_tables) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_readers), cmocka_unit_test(test_patterns),
+                                        cmocka_unit_test(test_tables) };
     return cmocka_run_group_tests(tests, prepare, test_teardown);
 }

@@ -58,34 +58,8 @@ static void test_refusals(void **state)
     print_message("  %zu malformed tables\n", COUNT(bad_inputs));
 }
 
-/* The streaming reader refuses what the other one refuses, in the same words. */
-static void test_stream_refusals(void **state)
-{
-    (void)state;
-    size_t n = 0;
-    for (size_t i = 0; i < COUNT(bad_inputs); i++) {
-        const bad_input *bad = &bad_inputs[i];
-        if (strncmp(bad->ending, "csv", 3) != 0)
-            continue;
-        char name[32];
-        (void)snprintf(name, sizeof name, "bad%zu.%s", i, bad->ending);
-        const char *path = test_file(name, bad->bytes, bad->size);
-        mel_error whole = { 0 }, streamed = { 0 };
-        mel_table *table;
-        mel_stream *stream;
-        const mel_status status = mel_table_read(&table, path, NULL, &whole);
-        assert_int_equal(mel_stream_open(&stream, path, NULL, &streamed), status);
-        assert_string_equal(whole.text, streamed.text);
-        n += status != MEL_OK;
-        mel_table_free(table);
-        mel_stream_free(stream);
-    }
-    assert_true(n > 30);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_refusals),
-                                        cmocka_unit_test(test_stream_refusals) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_refusals) };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

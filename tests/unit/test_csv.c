@@ -466,6 +466,28 @@ static void test_real_data(void **state)
     }
 }
 
+/* Empty lines at the end may fall between two windows. */
+static void test_empty_lines(void **state)
+{
+    (void)state;
+    mel_buffer file;
+    mel_buffer_init(&file, SIZE_MAX / 2);
+    mel_buffer_puts(&file, "a,b\n1,2\n3,4\n");
+    for (int i = 0; i < 9000000; i++)
+        mel_buffer_puts(&file, "\r\n");
+    mel_table *table;
+    mel_error err = { 0 };
+    const char *path = test_file("empty-lines.csv", file.data, file.size);
+    assert_ok(mel_table_read(&table, path, NULL, &err), &err);
+    assert_int_equal(mel_table_rows(table), 2);
+    mel_table_free(table);
+    mel_buffer_puts(&file, "5,6\n");
+    path = test_file("late-row.csv", file.data, file.size);
+    assert_int_equal(mel_table_read(&table, path, NULL, &err), MEL_EDATA);
+    assert_non_null(strstr(err.text, "late-row.csv: row 4: the line is empty; expected 2 cells"));
+    mel_buffer_free(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +498,7 @@ int main(void)
         cmocka_unit_test(test_endless_row),     cmocka_unit_test(test_files),
         cmocka_unit_test(test_standard_input),  cmocka_unit_test(test_absent),
         cmocka_unit_test(test_stopped),         cmocka_unit_test(test_real_data),
+        cmocka_unit_test(test_empty_lines),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

@@ -281,21 +281,6 @@ static void check_strict(const foreign *f)
     mel_table_free(table);
 }
 
-static void check_stream(const foreign *f)
-{
-    mel_stream *stream;
-    mel_table *block;
-    mel_error err = { 0 };
-    char got[1024];
-    assert_ok(mel_stream_open(&stream, test_file("f.csv", f->bytes, f->size), NULL, &err), &err);
-    assert_ok(mel_stream_next(&block, stream, 1000, &err), &err);
-    test_describe(block, got, sizeof got);
-    assert_string_equal(got, f->want);
-    check_notes(f, block);
-    mel_table_free(block);
-    mel_stream_free(stream);
-}
-
 static void test_files(void **state)
 {
     (void)state;
@@ -318,7 +303,6 @@ static void test_files(void **state)
         check_notes(f, table);
         mel_table_free(table);
         check_strict(f);
-        check_stream(f);
     }
 }
 
@@ -435,23 +419,16 @@ static void test_far_below(void **state)
             mel_buffer_puts(&text, rows[k].row);
         mel_buffer_puts(&text, rows[k].last);
         const char *path = test_file("far.csv", text.data, text.size);
-        mel_table *table, *block = NULL;
-        mel_stream *stream;
-        mel_error err = { 0 }, streamed = { 0 };
+        mel_table *table;
+        mel_error err = { 0 };
         print_message("  %s\n", rows[k].name);
         const mel_status status = mel_table_read(&table, path, NULL, &err);
-        assert_int_equal(mel_stream_open(&stream, path, NULL, &streamed), status);
         assert_int_equal(status, rows[k].want != NULL ? MEL_EDATA : MEL_OK);
-        assert_string_equal(err.text, streamed.text);
         if (status == MEL_OK) {
-            assert_ok(mel_stream_next(&block, stream, SIZE_MAX, &err), &err);
-            assert_int_equal(mel_table_rows(block), ROWS + 1);
+            assert_int_equal(mel_table_rows(table), ROWS + 1);
             assert_int_equal(mel_table_column_type(table, 0), rows[k].type);
-            assert_int_equal(mel_table_column_type(block, 0), rows[k].type);
         } else if (strstr(err.text, rows[k].want) == NULL)
             fail_msg("%s", err.text);
-        mel_table_free(block);
-        mel_stream_free(stream);
         mel_table_free(table);
         mel_buffer_free(&text);
     }
@@ -709,7 +686,6 @@ static void test_notices(void **state)
     mel_read_options_init(&opt);
     opt.notice = (mel_notice){ hear, &h };
     mel_table *table;
-    mel_stream *stream;
     mel_proba proba;
     mel_error err = { 0 };
     assert_ok(mel_table_read_memory(&table, text, sizeof text - 1, "t.csv", &opt, &err), &err);
@@ -718,12 +694,9 @@ static void test_notices(void **state)
                         "t.csv: column a: 1 of 3 cells is not a number, first \"z\" in row 3; treated as "
                         "categories");
     mel_table_free(table);
-    assert_ok(mel_stream_open(&stream, test_file("s.csv", text, sizeof text - 1), &opt, &err), &err);
-    assert_true(h.how == 2 && h.warnings == 2);
-    mel_stream_free(stream);
     const char *path = test_file("p.csv", sums, sizeof sums - 1);
     assert_ok(mel_proba_read(&proba, path, &opt, &err), &err);
-    assert_true(h.how == 3 && h.warnings == 3 && proba.n_rescaled == 1);
+    assert_true(h.how == 2 && h.warnings == 2 && proba.n_rescaled == 1);
     assert_non_null(strstr(h.last,
                            "the probabilities of 1 of 2 rows do not sum to 1 (first in row 2, by 0.001 at "
                            "most) and were rescaled"));
