@@ -13,9 +13,9 @@
  * sessions whose answers seem to drift or are called inconsistent (below 0.05); milliseconds from answer to
  * question, all of them. One thread.
  *
- * With pool:SPREAD there are 12 people for each of PEOPLE exchange rates, evenly spaced. Groups of 2, 3, 6
- * and 12 with the same rate, no person in two groups of a size, are pooled; then as many groups that are
- * normal around a mean with the deviation SPREAD of the natural logarithm. Printed for each size: how many
+ * With pool:SPREAD there are 12 people for each of PEOPLE exchange rates, evenly spaced. For each rate the
+ * first 2, 3, 6 and 12 of them are pooled, and as many groups of people whose rates are normal around a mean
+ * with the deviation SPREAD of the natural logarithm. Printed for each size: how many
  * intervals hold the rate (or the mean), errors of the pooled ratio and of the mean of the logarithms of
  * people's own medians, ln(hi/lo), and how many groups are said to differ. */
 #include "melicit/melicit.h"
@@ -430,22 +430,22 @@ static size_t somebody(const bank *b, double rate, size_t n, const size_t *who, 
     }
 }
 
+/* For each rate one group that has it, and one that is normal around a mean. */
 static void pool_size(pool_tally *same, pool_tally *apart, const bank *b, size_t n, double spread)
 {
     mel_rng rng;
     mel_rng_seed_stream(&rng, 7, n);
-    for (size_t i = 0; i < b->rates; i++)
-        for (size_t first = 0; first + n <= TOGETHER; first += n) {
-            size_t who[TOGETHER];
-            for (size_t k = 0; k < n; k++)
-                who[k] = i * TOGETHER + first + k;
-            pool_group(same, b, n, who, rate_at(b, i));
-            const double margin = fmin(2.5 * spread, 0.45 * all_rates);
-            const double mean = lowest_rate + margin + (all_rates - 2.0 * margin) * mel_rng_uniform(&rng);
-            for (size_t k = 0; k < n; k++)
-                who[k] = somebody(b, mean + spread * mel_rng_normal(&rng), k, who, &rng);
-            pool_group(apart, b, n, who, mean);
-        }
+    const double margin = fmin(2.5 * spread, 0.45 * all_rates);
+    for (size_t i = 0; i < b->rates; i++) {
+        size_t who[TOGETHER];
+        for (size_t k = 0; k < n; k++)
+            who[k] = i * TOGETHER + k;
+        pool_group(same, b, n, who, rate_at(b, i));
+        const double mean = lowest_rate + margin + (all_rates - 2.0 * margin) * mel_rng_uniform(&rng);
+        for (size_t k = 0; k < n; k++)
+            who[k] = somebody(b, mean + spread * mel_rng_normal(&rng), k, who, &rng);
+        pool_group(apart, b, n, who, mean);
+    }
 }
 
 static void print_list(const char *key, size_t n, const double *x);
@@ -494,7 +494,7 @@ static void pool_all(tally *t, study *s, size_t rates, uint64_t first, double sp
     }
     printf("{\"sizes\": [");
     for (size_t k = 0; k < SIZES; k++) {
-        pool_tally same = new_pools(rates * TOGETHER), apart = new_pools(rates * TOGETHER);
+        pool_tally same = new_pools(rates), apart = new_pools(rates);
         pool_size(&same, &apart, &b, size_of[k], spread);
         printf("%s{\"people\": %zu, ", k > 0 ? ", " : "", size_of[k]);
         print_pools("same", &same);

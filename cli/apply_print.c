@@ -107,7 +107,7 @@ static void print_limits(const cli_applied_rule *a)
         const char *side = l->at_least ? "least" : "most";
         if (a->by_model)
             cli_print("  %s: %.4g expected, %.4g by the labels (at %s %.4g)", l->text, a->report.achieved[i],
-                      a->labels.limit[i], side, l->bound);
+                      a->labels.limit[i].value, side, l->bound);
         else
             cli_print("  %s: %.4g by the labels (at %s %.4g)", l->text, a->report.achieved[i], side,
                       l->bound);
@@ -206,8 +206,8 @@ static json_t *limits_json(const cli_applied_rule *a)
         cli_put(one, "limit", cli_json_text(a->limit[i].text));
         cli_put(one, a->limit[i].at_least ? "at_least" : "at_most", cli_json_number(a->limit[i].bound));
         cli_put(one, "achieved", cli_json_number(a->report.achieved[i]));
-        cli_put(one, "by_labels", cli_json_number(a->labels.limit[i]));
-        cli_put(one, "chance", cli_json_number(a->labels.limit_chance[i]));
+        cli_put(one, "by_labels", cli_json_number(a->labels.limit[i].value));
+        cli_put(one, "chance", cli_json_number(a->labels.limit[i].chance));
         if (i < a->trust.n_limits)
             cli_put(one, "interval", cli_json_range(a->trust.limit[i].low, a->trust.limit[i].high));
         cli_put(one, "price", cli_json_number(a->report.price[i]));
@@ -221,7 +221,7 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     const mel_rule_report *r = &a->report;
     cli_put(result, "value", cli_json_number(r->value));
     cli_put(result, "by_labels", cli_json_number(r->by_labels));
-    cli_put(result, "chance", cli_json_number(a->labels.chance));
+    cli_put(result, "chance", cli_json_number(a->labels.value.chance));
     cli_put(result, "doubtful", json_boolean(a->labels.doubtful));
     cli_put(result, "auc", cli_json_number(a->labels.auc));
     cli_put(result, "optimum", cli_json_number(r->optimum));

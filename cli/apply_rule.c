@@ -215,9 +215,7 @@ static mel_status check_positive(const cli_applied_rule *a, const cli_apply_args
     mel_status status = a->metric == NULL ? check_by_name(args->named, args->named, a->problem, err) : MEL_OK;
     for (size_t l = 0; l < 2; l++)
         for (size_t i = 0; i < limits[l]->n && status == MEL_OK; i++)
-            if (a->problem->classes.positive_unsaid &&
-                (strncmp(limits[l]->item[i], "flagged", 7) == 0 ||
-                 strncmp(limits[l]->item[i], "equal-opportunity", 17) == 0))
+            if (a->problem->classes.positive_unsaid && mel_limit_needs_positive(limits[l]->item[i]))
                 status = check_by_name("recall", limits[l]->item[i], a->problem, err);
     return status;
 }
@@ -333,23 +331,22 @@ static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
 static void warn_of_labels(const cli_applied_rule *a, const cli_run *run)
 {
     const mel_rule_labels *said = &a->labels;
-    const size_t n = 1 + said->n_limits;
     if (said->wrong_way)
         cli_warn(run,
                  "these probabilities rank the classes the wrong way round (AUC %.2f): are they those of "
                  "\"%s\"?",
                  said->auc, a->problem->class_name[0]);
-    if (mel_is_surprising(said->chance, n))
+    if (said->value.surprising)
         cli_warn(run,
                  "the labels contradict the probabilities: the value is %.4g by the labels, %.4g by the "
                  "probabilities, more apart than chance allows; --evidence labels goes by the labels",
-                 cli_settled(said->value), cli_settled(a->report.value));
+                 cli_settled(said->value.value), cli_settled(a->report.value));
     for (size_t i = 0; i < said->n_limits; i++)
-        if (mel_is_surprising(said->limit_chance[i], n))
+        if (said->limit[i].surprising)
             cli_warn(run,
                      "the labels contradict the probabilities: %s is %.4g by the labels, %.4g by the "
                      "probabilities, more apart than chance allows",
-                     a->limit[i].text, said->limit[i], a->report.achieved[i]);
+                     a->limit[i].text, said->limit[i].value, a->report.achieved[i]);
 }
 
 /* The thresholds become means over what rows and metric make likely. */

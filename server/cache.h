@@ -53,9 +53,10 @@ mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const ch
  * on failure too. */
 mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err);
 void mel_open_study_release(mel_cache *cache, mel_open_study *open_study);
-/* The rows that a study is measured on, with their probabilities: for mel_problem_free. Heavy work, which the
- * caller has begun. */
-mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_error *err);
+/* The rows that a study is measured on, with their probabilities: for mel_problem_free. notice: who hears
+ * what was left out or is odd. Heavy work, which the caller has begun. */
+mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_notice notice,
+                               mel_error *err);
 /* Begins heavy work where this of a flow of the study takes long to compute, unless this thread does such
  * work already. What is a study's waits for a place, for two seconds; its answers are not shared out among
  * clients. *begun: mel_cache_end_work is due. */

@@ -97,7 +97,7 @@ static mel_status fetch_upload(void **bytes, size_t *n, void *user, const char *
 
 /* From the data that the study names, or their rows alone; needs no lock. */
 static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_study *study, bool rows,
-                               mel_error *err)
+                               mel_notice notice, mel_error *err)
 {
     mel_problem_options opt;
     mel_status status = mel_problem_from_json(&opt, study->space, err);
@@ -111,6 +111,7 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
     opt.resources = (mel_resources){
         .threads = 1,
         .progress = mel_budget_progress(),
+        .notice = notice,
         .folders = cache->folders,
         .fetch = fetch_upload,
         .fetch_user = &from,
@@ -123,10 +124,11 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
     return mel_budget_explain(status, err);
 }
 
-mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_error *err)
+mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_notice notice,
+                               mel_error *err)
 {
     *out = NULL;
-    return read_problem(out, cache, study, true, err);
+    return read_problem(out, cache, study, true, notice, err);
 }
 
 /* Makes a new entry as heavy work that has begun; the lock is held before and after, not meanwhile. Takes the
@@ -145,7 +147,7 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     cache->problems = entry;
     cache->n_problems++;
     pthread_mutex_unlock(&cache->lock);
-    const mel_status status = read_problem(&entry->problem, cache, study, false, err);
+    const mel_status status = read_problem(&entry->problem, cache, study, false, (mel_notice){ 0 }, err);
     pthread_mutex_lock(&cache->lock);
     mel_cache_leave(cache);
     entry->making = false;

@@ -64,16 +64,31 @@ static mel_status describe_pool(json_t *out, const mel_problem *problem, mel_err
     return good ? MEL_OK : mel_fail_memory(err, "a check");
 }
 
+static void keep_warning(void *user, const char *file, mel_format format, const char *sentence,
+                         bool is_warning)
+{
+    (void)file;
+    (void)format;
+    if (is_warning)
+        (void)json_array_append_new(user, json_string(sentence));
+}
+
 static mel_status check_rows(json_t *out, mel_call *call, const mel_study *study)
 {
     mel_problem *rows = NULL;
+    json_t *warnings = json_array();
     mel_status status = mel_cache_begin_own_work(call->app->cache, 0, &call->err);
-    if (status != MEL_OK)
+    if (status != MEL_OK) {
+        json_decref(warnings);
         return status;
-    status = mel_cache_read_rows(&rows, call->app->cache, study, &call->err);
+    }
+    status = mel_cache_read_rows(&rows, call->app->cache, study, (mel_notice){ keep_warning, warnings },
+                                 &call->err);
     if (status == MEL_OK)
         status = describe_rows(out, rows, &call->err);
     mel_problem_free(rows);
+    if (!mel_json_put(out, "warnings", warnings) && status == MEL_OK)
+        status = mel_fail_memory(&call->err, "a check");
     mel_cache_end_work(call->app->cache);
     return status;
 }

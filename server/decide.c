@@ -203,8 +203,8 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
     else if (!mel_is_own(participant) || problem->n_rows == 0)
         status = mel_fail(&call->err, MEL_EINVAL, "upload: expected a table of probabilities");
     else
-        status =
-            mel_cache_read_rows(&measured, call->app->cache, mel_flow_study(participant->flow), &call->err);
+        status = mel_cache_read_rows(&measured, call->app->cache, mel_flow_study(participant->flow),
+                                     (mel_notice){ 0 }, &call->err);
     if (measured != NULL)
         r = (rows){ measured->n_rows, r.k,  measured->probability, measured->label, measured->group,
                     measured->row,    { 0 } };

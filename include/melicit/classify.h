@@ -75,6 +75,9 @@ typedef struct {
 MEL_API mel_status mel_limit_parse(mel_limit *out, const char *text, bool at_least, size_t n_classes,
                                    const char *const *class_name, size_t n_groups,
                                    const char *const *group_name, mel_error *err);
+/* Whether the text of a limit ("flagged", with or without its bound) is about the second of two classes
+ * without naming it; false where it is no limit. */
+MEL_API bool mel_limit_needs_positive(const char *text);
 
 typedef struct {
     size_t struct_size;

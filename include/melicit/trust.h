@@ -49,19 +49,24 @@ MEL_API mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, c
                                   const mel_metric *metric, const char *name, const mel_rule_options *rule,
                                   const mel_trust_options *opt, mel_error *err);
 
-/* What the labels say about a rule that was found by probabilities. */
+/* A number by the labels, next to the one that the probabilities expect. */
 typedef struct {
-    double auc;     /* two classes: how well the probabilities rank them; NaN: not known */
-    bool wrong_way; /* they rank them the wrong way round, by more than chance */
-    double value;   /* of the measure by the labels; NaN: not defined */
+    double value; /* by the labels; NaN: not defined */
     /* How often labels drawn from the (calibrated) probabilities would differ from what these expect by as
      * much as the labels do; NaN: the rule was found by labels, ranks divide the rows, or there is no
      * value. */
     double chance;
+    bool surprising; /* that is more than chance allows, considering how many numbers are compared */
+} mel_label_check;
+
+/* What the labels say about a rule that was found by probabilities. */
+typedef struct {
+    double auc;            /* two classes: how well the probabilities rank them; NaN: not known */
+    bool wrong_way;        /* they rank them the wrong way round, by more than chance */
+    mel_label_check value; /* of the measure */
     size_t n_limits;
-    double *limit;        /* of each limit: what is achieved by the labels, ... */
-    double *limit_chance; /* ... and how often chance alone makes such a difference */
-    bool doubtful; /* some difference is more than chance allows, in 5 of 100 cases where all is well */
+    mel_label_check *limit; /* what is achieved of each limit */
+    bool doubtful;          /* some number is surprising, in 5 of 100 cases where all is well */
 } mel_rule_labels;
 MEL_API void mel_rule_labels_clear(mel_rule_labels *labels);
 /* found and report: what mel_rule_find gave for the rows, the metric or name, and the options. */
@@ -69,12 +74,6 @@ MEL_API mel_status mel_rule_ask_labels(mel_rule_labels *out, const mel_classifie
                                        const mel_rule_report *report, const mel_rule_rows *rows,
                                        const mel_metric *metric, const char *name,
                                        const mel_rule_options *rule, mel_error *err);
-/* Below that a difference with this chance is more than chance allows, where n are looked at. */
-#define MEL_BY_CHANCE 0.05
-static inline bool mel_is_surprising(double chance, size_t n)
-{
-    return chance < MEL_BY_CHANCE / (double)n;
-}
 
 #ifdef __cplusplus
 }

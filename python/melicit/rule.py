@@ -244,7 +244,7 @@ def require_positive(metric: Metric, labels: Sequence[Any], options: Mapping[str
     """Refuses a metric or a limit that is about the positive class where nobody has said which one that is."""
     metric._require_positive(labels)
     for limit in (*(options.get("at_least") or {}), *(options.get("at_most") or {})):
-        if limit.startswith(("flagged", "equal-opportunity")):
+        if lib.mel_limit_needs_positive(text(limit, "limit")):
             Metric("recall")._require_positive(labels, f"{limit} is about the positive class: ")
 
 
@@ -347,27 +347,25 @@ def _ask_labels(
     ordered, name, rule = found
     out = ffi.gc(ffi.new("mel_rule_labels *"), lib.mel_rule_labels_clear)
     call(lib.mel_rule_ask_labels, out, classifier, report, rows, ordered, name, rule)
-    n = 1 + out.n_limits
     if out.wrong_way:
         warnings.warn(
             f"these probabilities rank the classes the wrong way round (AUC {out.auc:.2f}): are they those of {names[0]!r}?",
             stacklevel=4,
         )
-    numbers = [("the value", report.value, out.value, out.chance)]
+    numbers = [("the value", report.value, out.value)]
     numbers += [
-        (ffi.string(limits[i].text).decode(), report.achieved[i], out.limit[i], out.limit_chance[i])
-        for i in range(out.n_limits)
+        (ffi.string(limits[i].text).decode(), report.achieved[i], out.limit[i]) for i in range(out.n_limits)
     ]
-    for what, expected, counted, chance in numbers:
-        if chance < 0.05 / n:
+    for what, expected, counted in numbers:
+        if counted.surprising:
             warnings.warn(
-                f"the labels contradict the probabilities: {what} is {counted:.4g} by the labels, {expected:.4g} by the "
+                f"the labels contradict the probabilities: {what} is {counted.value:.4g} by the labels, {expected:.4g} by the "
                 "probabilities, more apart than chance allows; evidence='labels' goes by the labels",
                 stacklevel=4,
             )
     return {
-        "counted": copied(out.limit, out.n_limits).tolist(),
-        "chance": out.chance,
+        "counted": [out.limit[i].value for i in range(out.n_limits)],
+        "chance": out.value.chance,
         "doubtful": bool(out.doubtful),
         "auc": out.auc,
     }

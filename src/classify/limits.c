@@ -16,19 +16,19 @@
 static const struct {
     const char *word;
     mel_limit_kind kind;
-    bool of_class, of_group;
+    bool of_class, of_group, needs_positive;
 } words[] = {
-    { "flagged", MEL_LIMIT_SHARE, false, true },
-    { "share", MEL_LIMIT_SHARE, true, true },
-    { "referred", MEL_LIMIT_REFERRED, false, true },
-    { "refer", MEL_LIMIT_REFERRED, false, true },
-    { "recall", MEL_LIMIT_RECALL, true, true },
-    { "precision", MEL_LIMIT_PRECISION, true, true },
-    { "accuracy", MEL_LIMIT_ACCURACY, false, true },
-    { "equalised-odds", MEL_LIMIT_ODDS, false, false },
-    { "equalized-odds", MEL_LIMIT_ODDS, false, false },
-    { "equal-opportunity", MEL_LIMIT_OPPORTUNITY, false, false },
-    { "demographic-parity", MEL_LIMIT_PARITY, false, false },
+    { "flagged", MEL_LIMIT_SHARE, false, true, true },
+    { "share", MEL_LIMIT_SHARE, true, true, false },
+    { "referred", MEL_LIMIT_REFERRED, false, true, false },
+    { "refer", MEL_LIMIT_REFERRED, false, true, false },
+    { "recall", MEL_LIMIT_RECALL, true, true, false },
+    { "precision", MEL_LIMIT_PRECISION, true, true, false },
+    { "accuracy", MEL_LIMIT_ACCURACY, false, true, false },
+    { "equalised-odds", MEL_LIMIT_ODDS, false, false, false },
+    { "equalized-odds", MEL_LIMIT_ODDS, false, false, false },
+    { "equal-opportunity", MEL_LIMIT_OPPORTUNITY, false, false, true },
+    { "demographic-parity", MEL_LIMIT_PARITY, false, false, false },
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
@@ -136,6 +136,12 @@ static mel_status find_word(size_t *out, size_t *length, const char *text, mel_e
                      "%s: limits are about flagged, share[CLASS], referred, recall[CLASS], precision[CLASS], "
                      "accuracy, equalised-odds, equal-opportunity, demographic-parity",
                      mel_quote_text(text).text);
+}
+
+bool mel_limit_needs_positive(const char *text)
+{
+    size_t w = 0, n = 0;
+    return find_word(&w, &n, text, NULL) == MEL_OK && words[w].needs_positive;
 }
 
 mel_status mel_limit_names_groups(bool *out, const char *text, mel_error *err)

@@ -23,6 +23,8 @@ enum { FEW_ROWS = 5000, MOST_STRATA = 64, MOST_COLUMNS = 64 };
 static const double rare = 50.0;
 /* Differences below are rounding. */
 static const double rounding = 1e-9;
+/* How often some number is surprising where all is well. */
+static const double false_alarms = 0.05;
 /* Rows with the same probability of which more stand together are drawn by the normal distribution. */
 static const double many = 100.0;
 
@@ -326,11 +328,12 @@ static mel_status find_chances(mel_rule_labels *out, asking *a, mel_error *err)
         return status;
     const size_t draws = draws_of(a);
     draw_labels(a, draws);
-    out->chance = chance_of(a, 0, draws, a->report->value, out->value);
-    out->doubtful = mel_is_surprising(out->chance, a->n_numbers);
-    for (size_t l = 0; l < out->n_limits; l++) {
-        out->limit_chance[l] = chance_of(a, 1 + l, draws, a->report->achieved[l], out->limit[l]);
-        out->doubtful = out->doubtful || mel_is_surprising(out->limit_chance[l], a->n_numbers);
+    for (size_t i = 0; i < a->n_numbers; i++) {
+        mel_label_check *one = i == 0 ? &out->value : &out->limit[i - 1];
+        const double expected = i == 0 ? a->report->value : a->report->achieved[i - 1];
+        one->chance = chance_of(a, i, draws, expected, one->value);
+        one->surprising = one->chance < false_alarms / (double)a->n_numbers;
+        out->doubtful = out->doubtful || one->surprising;
     }
     return MEL_OK;
 }
@@ -354,19 +357,19 @@ static mel_status ask(mel_rule_labels *out, asking *a, mel_error *err)
     mel_status status = make_room(a, err);
     if (status == MEL_OK)
         status = mel_trust_chances(a->chance, a->of.found, a->of.rows, err);
-    double *counted = status == MEL_OK ? mel_alloc(2 * n + 1, sizeof *counted) : NULL;
-    if (counted == NULL)
-        return status != MEL_OK ? status : mel_fail_memory(err, "what the labels say");
-    out->limit = counted; /* one number more: the value comes first */
-    status = count_labels(counted, a, err);
-    out->value = counted[0];
-    memmove(counted, counted + 1, n * sizeof *counted);
-    out->limit_chance = counted + n;
+    if (status == MEL_OK)
+        status = count_labels(a->drawn, a, err); /* the value, then the limits */
+    if (status != MEL_OK)
+        return status;
+    out->limit = mel_alloc(n + 1, sizeof *out->limit);
+    if (out->limit == NULL)
+        return mel_fail_memory(err, "what the labels say");
     out->n_limits = n;
+    out->value.value = a->drawn[0];
     for (size_t l = 0; l < n; l++)
-        out->limit_chance[l] = NAN;
+        out->limit[l] = (mel_label_check){ .value = a->drawn[1 + l], .chance = NAN };
     /* Ranks have rows of their own: what all of them draw is not known to any. */
-    if (status == MEL_OK && a->of.rule.evidence == MEL_BY_MODEL && !mel_rows_divided(a->of.rows->shards))
+    if (a->of.rule.evidence == MEL_BY_MODEL && !mel_rows_divided(a->of.rows->shards))
         status = find_chances(out, a, err);
     return status == MEL_OK ? find_auc(out, a->of.rows, err) : status;
 }
@@ -377,7 +380,7 @@ mel_status mel_rule_ask_labels(mel_rule_labels *out, const mel_classifier *found
                                mel_error *err)
 {
     asking a = { .report = report };
-    *out = (mel_rule_labels){ .auc = NAN, .value = NAN, .chance = NAN };
+    *out = (mel_rule_labels){ .auc = NAN, .value = { .value = NAN, .chance = NAN } };
     mel_status status = mel_trust_begin(&a.of, found, rows, metric, name, rule, err);
     if (status == MEL_OK)
         status = ask(out, &a, err);

@@ -186,12 +186,17 @@ static const double *whole_column(const column_room *room, const mel_column *col
     return room->whole;
 }
 
+bool mel_column_is_meta(const char *name)
+{
+    return strncmp(name, "meta_", 5) == 0;
+}
+
 static bool is_skipped(const char *name, const mel_encoder_options *opt)
 {
     for (size_t i = 0; i < opt->n_skip; i++)
         if (strcmp(name, opt->skip[i]) == 0)
             return true;
-    return strncmp(name, "meta_", 5) == 0;
+    return mel_column_is_meta(name);
 }
 
 /* *varies becomes true when the column does. */

@@ -96,6 +96,9 @@ bool mel_encoder_zero_based(const mel_encoder *encoder);
 size_t mel_encoder_dropped(const mel_encoder *encoder);
 const char *mel_encoder_dropped_name(const mel_encoder *encoder, size_t i);
 
+/* Columns with such a name (meta_...) are never features. */
+bool mel_column_is_meta(const char *name);
+
 /* Is this column unfit to be a feature? In CSV files, unless its type was declared: texts of which most rows
  * have one of their own (money, dates, names, ids), a count of the rows, a copy of the label (labels: of all
  * rows). `why` says so, without the file; empty: it is fit. */

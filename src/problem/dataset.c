@@ -96,7 +96,7 @@ static bool has_part(const mel_dataset_options *opt, const char *name)
     for (size_t i = 0; i < opt->skip.n; i++)
         if (strcmp(opt->skip.item[i], name) == 0)
             return true;
-    return strncmp(name, "meta_", 5) == 0;
+    return mel_column_is_meta(name);
 }
 
 static mel_status leave_out(mel_dataset *out, size_t column, const char *why, const mel_dataset_options *opt,

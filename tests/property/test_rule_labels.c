@@ -222,8 +222,8 @@ static void test_certain(void **state)
             opt.n_limits = 1;
             found f = find(&rows, NULL, "accuracy", calibrated == 1, &opt);
             assert_close(f.report.value, calibrated == 1 ? (double)right / 600.0 : 1.0, 0.01);
-            assert_close(f.labels.value, (double)right / 600.0, 1e-9);
-            assert_close(f.report.achieved[0], calibrated == 1 ? f.labels.limit[0] : 1.0, 0.02);
+            assert_close(f.labels.value.value, (double)right / 600.0, 1e-9);
+            assert_close(f.report.achieved[0], calibrated == 1 ? f.labels.limit[0].value : 1.0, 0.02);
             assert_true(f.labels.doubtful == (calibrated == 0));
             found_clear(&f);
         }
@@ -345,7 +345,7 @@ static void test_groups(void **state)
             found f = find(&rows, NULL, "accuracy", true, &opt);
             assert_int_equal(f.adjustment.n_groups, 2);
             assert_close(f.adjustment.offset[s->k + 1] - f.adjustment.offset[s->k] - log(4.0), 0.0, 0.35);
-            assert_close(f.report.achieved[0], f.labels.limit[0], 0.06);
+            assert_close(f.report.achieved[0], f.labels.limit[0].value, 0.06);
             assert_false(f.labels.doubtful);
             char *text = NULL; /* the file decides as the rule does */
             mel_classifier *read = NULL;
@@ -504,7 +504,7 @@ static void test_few_referred(void **state)
         opt.refer_cost = 0.05 + 0.4 * mel_rng_uniform(&rng);
         found f = find(&rows, NULL, "accuracy", false, &opt);
         assert_true(isfinite(f.report.by_labels));
-        assert_close(f.report.by_labels, f.labels.value, 1e-9);
+        assert_close(f.report.by_labels, f.labels.value.value, 1e-9);
         assert_ok(mel_rule_trust(&trust, f.classifier, &rows, NULL, "accuracy", &opt, &how, &err), &err);
         const mel_interval *all[] = { &trust.value.rows, &trust.value.both, &trust.value.metric };
         for (size_t i = 0; i < 3; i++)

@@ -444,6 +444,26 @@ def test_uploads(server):
     assert status == 400 and "row 3" in told["error"]["message"]
 
 
+def test_columns_that_cannot_be_features_are_left_out_and_told(server):
+    """As the command line does: a count of the rows, dates, a copy of the label, ids."""
+    rng = numpy.random.default_rng(8)
+    y, x = rng.random(200) < 0.4, rng.normal(size=200).round(3)
+    x[y] += 1
+    told = [f"{i},2024-{i % 12 + 1:02}-{i % 28 + 1:02} 10:{i % 60:02},{'JN'[int(v)]},c{i}k,{z},{'sick' if v else 'well'}\n"
+            for i, (v, z) in enumerate(zip(y, x))]
+    client, seen = server.client(), []
+    for head, rows in ("n,when,same,who,x,y\n", told), ("x,y\n", [",".join(row.split(",")[4:]) for row in told]):
+        upload = client.json("POST", "/api/upload", head + "".join(rows), {"Content-Type": "text/csv"})[1]["upload"]
+        status, found = client.post("/api/check", {**OWN, "space": {"data": f"upload:{upload}", "label": "y", "positive": "sick"}})
+        assert status == 200, found
+        seen.append(found)
+    left_out = seen[0].pop("warnings")
+    for words in ("column n counts the rows", "column when looks like dates", "column same is a copy of the label",
+                  "column who looks like names or ids"):
+        assert sum(words in text and "left out" in text for text in left_out) == 1, left_out
+    assert seen[1].pop("warnings") == [] and seen[0] == seen[1]
+
+
 def test_how_good_a_model_is_before_a_session_starts(server):
     """Probabilities beside other columns, written as a spreadsheet does; AUC and the threshold recomputed here."""
     rng = numpy.random.default_rng(5)

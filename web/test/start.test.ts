@@ -253,6 +253,7 @@ test('the quality of a model is a line, and what looks wrong is said', () => {
   const good = { rows: 250, classes: [{ name: 'no', rows: 200, right: 190 }, { name: 'yes', rows: 50, right: 30 }], auc: 0.912, found: 0.83, alarms: 0.1 };
   assert.equal(qualityLine(good, draft), 'The model finds 83% at 10% false alarms on 250 held-out rows, AUC 0.91.');
   assert.deepEqual(cautions(good, draft), []);
+  assert.deepEqual(cautions({ ...good, warnings: ['column id counts the rows; left out'] }, draft), ['column id counts the rows; left out']);
   const bad = { ...good, auc: 0.1, classes: [{ name: 'no', rows: 240 }, { name: 'yes', rows: 10 }] };
   const told = cautions(bad, { ...draft, source: 'probabilities' });
   assert.ok(told[0]?.includes('10 rows of yes'));

@@ -383,6 +383,8 @@ export interface Check {
   found?: number;
   alarms?: number;
   classifiers?: number;
+  /** What was left out, and what is odd about the files. */
+  warnings?: string[];
 }
 
 export type StudyState = 'open' | 'closed' | 'archived';

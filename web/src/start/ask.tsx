@@ -24,7 +24,8 @@ export function qualityLine(check: Check, draft: Draft): string {
 
 /** What may be a mistake; the last word is the person's. */
 export function cautions(check: Check, draft: Draft): string[] {
-  const found: string[] = [];
+  const known = draft.file?.upload.warnings ?? [];
+  const found = (check.warnings ?? []).filter((text) => !known.includes(text));
   const few = (check.classes ?? []).filter((c) => c.rows !== undefined && c.rows < LEAST_ROWS);
   if (few.length > 0)
     found.push(
