@@ -57,7 +57,7 @@ ROWS = [
     ("fair-linear", 3, 2, 0.20, "any", 90, 65, 66, None, 1948, None, 1),
     ("fair-linear", 3, 3, 0.20, "any", 160, 125, 127, None, 4508, None, 0.5),
     ("quadratic", 2, 0, 0.20, "any", 60, 40, 43, 26.3, 512, None, 1),
-    ("quadratic", 3, 0, 0.20, "any", 240, 185, 201, 131.4, 5120, 30, 0.3),
+    ("quadratic", 3, 0, 0.20, "any", 240, 201, 201, 131.4, 5120, 30, 0.3),
     ("fair-quadratic", 2, 2, 0.20, "any", 40, 26, 26, 24.3, 512, None, 1),
     ("fair-quadratic", 2, 3, 0.20, "any", 80, 59, 59, None, None, None, 1),
     ("fair-quadratic", 3, 2, 0.20, "any", 190, 148, 150, None, None, None, 0.3),

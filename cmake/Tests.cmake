@@ -12,7 +12,7 @@ endif()
 # Simulations of many sessions and searches, which are about numbers: under sanitizers only make soak runs them, as
 # shorter tests go the same ways through the memory.
 set(MEL_LONG_UNDER_SANITIZERS test_exchange_sessions test_finding test_frontier_pairs test_people_k test_quadratic_search test_sampler_posterior test_signs
-    test_cut_plan test_features test_optimise_peers test_radius test_face_properties test_objective test_candidate_sessions
+    test_features test_optimise_peers test_radius test_face_properties test_objective test_candidate_sessions
     test_space_softmax test_structure test_session_posterior test_active_fractional test_bivector test_candidates
     test_feasible test_radius_sample test_fair_search test_ball_search test_diagonal_fractional test_diagonal_search test_corrupt test_comparisons
     system_test_apply system_test_candidates system_test_certainty system_test_classifiers system_test_data system_test_elicit_classes

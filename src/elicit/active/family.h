@@ -51,12 +51,10 @@ struct mel_basis {
     size_t dimension;                /* D */
     size_t matrices;                 /* symmetric ones, packed, behind the first per_group numbers of w */
     size_t n_reported;
-    bool l1;             /* coefficients are judged at l1 norm 1 instead of l2 norm 1 */
-    bool coordinatewise; /* every reported number is a positive multiple of one of w */
-    bool climbs;         /* slopes are affine in the middle, which is worth improving (ask/climb.h) */
-    bool plans;          /* and cuts are planned together (ask/cut_plan.h) */
-    bool two_only;       /* only pairs that differ in two coordinates exist */
-    double *prevalence;  /* size: P(G = g | Y = class of the coordinate) */
+    bool l1;                        /* coefficients are judged at l1 norm 1 instead of l2 norm 1 */
+    bool coordinatewise;            /* every reported number is a positive multiple of one of w */
+    bool two_only;                  /* only pairs that differ in two coordinates exist */
+    double *prevalence;             /* size: P(G = g | Y = class of the coordinate) */
     const double *class_prevalence; /* groups x classes: P(G = g | Y = i); lent; NULL without groups */
     /* Prior: uniform where <cone_j, w> >= 0. */
     size_t n_cone;

@@ -64,11 +64,8 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
     f->n_reported = f->size + f->size * f->size;
     f->matrices = 1;
     f->coordinatewise = true;
-    f->climbs = f->size > 2; /* with two coordinates random middles come within the tolerance as early */
-    if (mel_assumed(&opt->assume)->errs == MEL_ERRS_NEVER) {
+    if (mel_assumed(&opt->assume)->errs == MEL_ERRS_NEVER)
         f->outer = outermost_exact * f->radius;
-        f->plans = f->climbs && !opt->simple_questions;
-    }
     const mel_status status = mel_basis_reserve_cone(f, f->size, err);
     return status == MEL_OK ? mel_basis_add_signs(f, opt, -1.0, false, err) : status;
 }

@@ -14,18 +14,11 @@ enum { SHIFTS = 2 }; /* rounds of shifting a cut until it halves the samples */
 static const double probe = 1e-4;
 /* Share of the samples that must agree which way a cut shifts. */
 static const double agree = 0.97;
-/* How well the direction of w must be known (mel_samples' resultant) for cuts to be planned. */
-static const double plan_from = 0.6;
-/* Bits by which cuts that are followed may be worse than the posterior as it is. */
-static const double at_most_worse = 3.0;
 
 void mel_chooser_free(mel_chooser *chooser)
 {
     if (chooser == NULL)
         return;
-    mel_pair_gain_free(&chooser->pairs);
-    mel_climb_free(&chooser->climb);
-    mel_cut_plan_free(chooser->plan);
     free(chooser->sample); /* and all that was made with it */
     free(chooser);
 }
@@ -35,16 +28,16 @@ static mel_status make_room(mel_chooser *q, mel_error *err)
     const size_t n = q->count, d = q->dimension, s = q->size, larger = d > s ? d : s;
     const mel_part parts[] = { { n * d, { &q->sample, &q->bounded } },
                                { d * d, { &q->covariance } },
-                               { s * s, { &q->second } },
+                               { d * s, { &q->through } },
+                               { s * s, { &q->first, &q->second } },
                                { larger, { &q->vector } },
                                { n, { &q->length, &q->value, &q->lever, &q->work } },
                                { d, { &q->mean, &q->average, &q->row, &q->weight } },
-                               { s, { &q->c, &q->best, &q->delta, &q->a, &q->b } },
-                               { 2 * (size_t)(MEL_SHORTLIST + MEL_CLIMBERS) * s, { &q->kept } } };
+                               { s, { &q->c, &q->best, &q->delta, &q->a, &q->b, &q->slope } },
+                               { 2 * (size_t)MEL_SHORTLIST * s, { &q->kept } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
     mel_shortlist_new(&q->list, MEL_SHORTLIST, s, q->kept);
-    mel_shortlist_new(&q->climbers, MEL_CLIMBERS, s, q->kept + (size_t)2 * MEL_SHORTLIST * s);
     return MEL_OK;
 }
 
@@ -58,13 +51,7 @@ mel_status mel_chooser_new(mel_chooser **out, mel_basis *f, size_t samples, mel_
     q->count = samples;
     q->dimension = f->dimension;
     q->size = f->size;
-    mel_status status = make_room(q, err);
-    if (status == MEL_OK)
-        status = mel_pair_gain_new(&q->pairs, f, q->covariance, q->mean, err);
-    if (status == MEL_OK && f->climbs)
-        status = mel_climb_new(&q->climb, &q->pairs, q->weight, err);
-    if (status == MEL_OK && f->plans)
-        status = mel_cut_plan_new(&q->plan, f, err);
+    const mel_status status = make_room(q, err);
     if (status != MEL_OK) {
         mel_chooser_free(q);
         return status;
@@ -104,12 +91,9 @@ static void find_moments(mel_chooser *q)
 }
 
 /* How much a coefficient's variance counts, by its share of the greatest: what is known worst decides when
- * all is known well enough. Where middles climb it counts by its size: a family whose questions cannot cut
- * along single coefficients does not keep them alike otherwise. With a band the widest comes first. */
+ * all is known well enough. With a band the widest comes first. */
 static double weight_of(const mel_chooser *q, double share)
 {
-    if (q->f->climbs)
-        return share;
     return q->widest_first ? share * share * share * share : 1.0;
 }
 
@@ -129,18 +113,6 @@ static void find_weights(mel_chooser *q)
             q->weight[j] *= weight_of(q, variance / greatest);
         q->variance += q->weight[j] * q->covariance[j * d + j];
     }
-}
-
-/* Cuts are planned for a posterior that takes their shape, which only exact answers make. They are followed
- * once they promise coefficients that are hardly more entangled than the posterior's are by then: in a tiny
- * ball fits take more steps than there are questions. */
-static bool plan_cuts(mel_chooser *q, const mel_samples *samples)
-{
-    if (q->plan == NULL || samples->noise->errs != MEL_ERRS_NEVER || samples->resultant < plan_from)
-        return false;
-    const double loss = mel_cut_plan_fit(q->plan, q->mean);
-    return (q->planned || mel_cut_plan_settled(q->plan)) &&
-           loss <= mel_cut_plan_loss_of(q->plan, q->covariance, q->mean) + at_most_worse;
 }
 
 void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
@@ -170,7 +142,6 @@ void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
     q->gain = mel_basis_gain(f, q->mean);
     q->level = mel_samples_radius_level(samples);
     q->side_level = mel_samples_level(samples, 0.975);
-    q->planned = plan_cuts(q, samples);
 }
 
 const double *mel_chooser_samples(const mel_chooser *chooser)

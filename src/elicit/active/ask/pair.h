@@ -18,8 +18,7 @@ typedef struct mel_chooser mel_chooser;
 mel_status mel_chooser_new(mel_chooser **out, mel_basis *f, size_t samples, mel_error *err);
 void mel_chooser_free(mel_chooser *chooser);
 
-/* Reads the samples as they are now: to be called exactly once after every tell, as plans of cuts go on from
- * the last look, before anything below. */
+/* Reads the samples as they are now: to be called after every tell, before anything below. */
 void mel_chooser_look(mel_chooser *chooser, const mel_sampler *sampler);
 /* The samples at the norm at which coefficients are judged (count x D), and their mean at that norm. */
 const double *mel_chooser_samples(const mel_chooser *chooser);

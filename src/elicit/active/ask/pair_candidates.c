@@ -7,36 +7,61 @@
 #include <string.h>
 
 enum {
-    MIDDLES = 60,     /* random middles that are tried */
-    REFINE = 40,      /* middles near the best one that are tried then */
-    FEW = 3,          /* middles that are tried when questions were put aside */
-    CLIMB_STEPS = 10, /* of each */
-    POWER_STEPS = 40  /* towards the longest direction of the posterior */
+    MIDDLES = 60,    /* random middles that are tried */
+    REFINE = 40,     /* middles near the best one that are tried then */
+    FEW = 3,         /* middles that are tried when questions were put aside */
+    POWER_STEPS = 40 /* towards the longest direction of the posterior */
 };
 /* How much smaller the steps of the refinement get. */
 static const double shrink = 0.93;
 
+/* How strongly a direction is kept in the cut through the mean, and flat directions apart. */
+static const double through_mean = 1e4, least_share = 1e-9;
+
 /* M1 and the mean's slope at the middle c, and M2 when it is asked for. */
 static void look_from(mel_chooser *q, const double *c, bool squares)
 {
+    const mel_basis *f = q->f;
     const size_t d = q->dimension, s = q->size;
-    mel_pair_gain_from(&q->pairs, c);
+    for (size_t j = 0; j < d; j++)
+        f->ops->slope(f, c, q->covariance + j * d, q->through + j * s);
+    for (size_t i = 0; i < s; i++) {
+        for (size_t j = 0; j < d; j++)
+            q->row[j] = q->through[j * s + i];
+        f->ops->slope(f, c, q->row, q->first + i * s);
+    }
+    f->ops->slope(f, c, q->mean, q->slope);
     if (!squares)
         return;
-    const double *through = q->pairs.through;
     memset(q->second, 0, s * s * sizeof(double));
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i < s; i++)
-            mel_axpy(i + 1, through[j * s + i], through + j * s, q->second + i * s);
+            mel_axpy(i + 1, q->through[j * s + i], q->through + j * s, q->second + i * s);
     for (size_t i = 0; i < s; i++)
         for (size_t j = 0; j < i; j++)
             q->second[j * s + i] = q->second[i * s + j];
 }
 
+/* M1 becomes the factor of M1 + penalty slope slope': deltas that solve with it cut through the mean. */
+static void factor_through_mean(mel_chooser *q)
+{
+    const size_t s = q->size;
+    const double slope2 = mel_dot(s, q->slope, q->slope);
+    double trace = 0.0;
+    for (size_t i = 0; i < s; i++)
+        trace += q->first[i * s + i];
+    const double penalty = slope2 > 0.0 ? through_mean * trace / slope2 : 0.0;
+    for (size_t i = 0; i < s; i++) {
+        q->first[i * s + i] += least_share * trace;
+        mel_axpy(s, penalty * q->slope[i], q->slope, q->first + i * s);
+    }
+    mel_cholesky_raised(s, q->first, least_share);
+}
+
 static double pair_score(const mel_chooser *q, size_t a, size_t b)
 {
     const size_t s = q->size;
-    const double *first = q->pairs.first, x = q->pairs.slope[b], y = -q->pairs.slope[a];
+    const double *first = q->first, x = q->slope[b], y = -q->slope[a];
     const double up =
         x * x * q->second[a * s + a] + y * y * q->second[b * s + b] + 2.0 * x * y * q->second[a * s + b];
     const double down = x * x * first[a * s + a] + y * y * first[b * s + b] + 2.0 * x * y * first[a * s + b];
@@ -55,8 +80,8 @@ static double try_pairs(mel_chooser *q, const double *c)
             if (k == NULL)
                 continue;
             best = fmax(best, score);
-            k->delta[a] = q->pairs.slope[b];
-            k->delta[b] = -q->pairs.slope[a];
+            k->delta[a] = q->slope[b];
+            k->delta[b] = -q->slope[a];
         }
     return best;
 }
@@ -68,16 +93,16 @@ static double try_coefficients(mel_chooser *q, const double *c)
 {
     const size_t s = q->size;
     double best = 0.0;
-    mel_pair_gain_centre(&q->pairs);
+    factor_through_mean(q);
     for (size_t j = 0; j < q->dimension; j++) {
-        memcpy(q->delta, q->pairs.through + j * s, s * sizeof(double));
-        mel_pair_gain_halfway(&q->pairs, q->delta);
+        memcpy(q->delta, q->through + j * s, s * sizeof(double));
+        mel_solve_lower(s, q->first, q->delta);
         const double score = q->weight[j] * mel_dot(s, q->delta, q->delta);
         mel_candidate *k = mel_shortlist_admit(&q->list, score, c);
         if (k == NULL)
             continue;
         best = fmax(best, score);
-        mel_pair_gain_back(&q->pairs, q->delta);
+        mel_solve_upper(s, q->first, q->delta);
         memcpy(k->delta, q->delta, s * sizeof(double));
     }
     return best;
@@ -90,22 +115,22 @@ static double try_longest(mel_chooser *q, const double *c)
 {
     const size_t s = q->size;
     double *x = q->delta, *y = q->vector, share = 0.0;
-    mel_pair_gain_centre(&q->pairs);
+    factor_through_mean(q);
     for (size_t i = 0; i < s; i++)
         x[i] = 1.0 + 0.1 * (double)(i % 7); /* not in a family's symmetries */
     for (int step = 0; step < POWER_STEPS; step++) {
         mel_scale(s, 1.0 / fmax(mel_norm2(s, x), 1e-280), x);
-        mel_pair_gain_back(&q->pairs, x);
+        mel_solve_upper(s, q->first, x);
         for (size_t i = 0; i < s; i++)
             y[i] = mel_dot(s, q->second + i * s, x);
-        mel_pair_gain_halfway(&q->pairs, y);
+        mel_solve_lower(s, q->first, y);
         share = mel_norm2(s, y);
         memcpy(x, y, s * sizeof(double));
     }
     mel_candidate *k = mel_shortlist_admit(&q->list, share, c);
     if (k == NULL)
         return share;
-    mel_pair_gain_back(&q->pairs, x);
+    mel_solve_upper(s, q->first, x);
     memcpy(k->delta, x, s * sizeof(double));
     return share;
 }
@@ -118,48 +143,6 @@ static double try_middle(mel_chooser *q, const double *c, bool simple)
     return q->long_cuts ? try_longest(q, c) : try_coefficients(q, c);
 }
 
-/* Where the best of random middles end when they climb: the best delta there, and those of single
- * coefficients. */
-static void climb(mel_chooser *q, mel_rng *rng)
-{
-    const mel_basis *f = q->f;
-    mel_shortlist *from = &q->climbers;
-    from->n = 0;
-    for (int i = 0; i < MIDDLES; i++) {
-        f->ops->middle(f, rng, q->c);
-        (void)mel_shortlist_admit(from, mel_climb_look(&q->climb, q->c), q->c);
-    }
-    for (size_t i = 0; i < from->n; i++) {
-        double *c = from->at[i].c;
-        (void)mel_climb_improve(&q->climb, c, from->at[i].score, q->best, CLIMB_STEPS);
-        mel_candidate *k = mel_shortlist_admit(&q->list, mel_climb_look(&q->climb, c), c);
-        if (k != NULL)
-            memcpy(k->delta, q->climb.delta, q->size * sizeof(double));
-        (void)try_middle(q, c, false);
-    }
-}
-
-/* Takes the plan's cuts, as good as what they take away of the weighted variance if all were normal. */
-static void try_plan(mel_chooser *q)
-{
-    const mel_basis *f = q->f;
-    const size_t d = q->dimension;
-    for (size_t i = 0; i < mel_cut_plan_count(q->plan); i++) {
-        mel_cut_plan_get(q->plan, i, q->c, q->delta);
-        mel_basis_place(f, q->c, 0.5, q->delta, q->a, q->b);
-        f->ops->row(f, q->a, q->b, q->row);
-        double all = 0.0, taken = 0.0;
-        for (size_t j = 0; j < d; j++) {
-            const double together = mel_dot(d, q->covariance + j * d, q->row);
-            all += together * q->row[j];
-            taken += q->weight[j] * together * together;
-        }
-        mel_candidate *k = mel_shortlist_admit(&q->list, taken / all, q->c);
-        if (k != NULL)
-            memcpy(k->delta, q->delta, q->size * sizeof(double));
-    }
-}
-
 void mel_chooser_collect(mel_chooser *q, bool simple, bool few, mel_rng *rng)
 {
     const mel_basis *f = q->f;
@@ -168,14 +151,6 @@ void mel_chooser_collect(mel_chooser *q, bool simple, bool few, mel_rng *rng)
     if (f->ops->middle == NULL) {
         memset(q->c, 0, bytes);
         try_middle(q, q->c, simple);
-        return;
-    }
-    if (q->planned && !simple && !few)
-        try_plan(q);
-    if (q->list.n > 0)
-        return;
-    if (f->climbs && !simple && !few) {
-        climb(q, rng);
         return;
     }
     double best = -1.0, step = 1.0;

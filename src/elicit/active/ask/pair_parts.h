@@ -3,18 +3,12 @@
 #ifndef MEL_ACTIVE_PAIR_PARTS_H
 #define MEL_ACTIVE_PAIR_PARTS_H
 
-#include "elicit/active/ask/climb.h"
-#include "elicit/active/ask/cut_plan.h"
 #include "elicit/active/ask/pair.h"
-
-/* Middles that climb, in families where they can; 8 of 20 steps do no better. */
-enum { MEL_CLIMBERS = 4 };
 
 struct mel_chooser {
     mel_basis *f;
     size_t count, dimension, size;
-    double *kept; /* what candidates and climbers point to */
-    mel_shortlist climbers;
+    double *kept; /* what candidates point to */
     /* The posterior, at the norm at which coefficients are judged. */
     double *sample;     /* count x D */
     double *bounded;    /* count x D: see bound_samples */
@@ -31,12 +25,13 @@ struct mel_chooser {
     bool long_cuts;      /* answers may be wrong at any margin */
     bool widest_first;   /* see weight_of */
     const double *stake; /* count: mel_samples'; NULL: all alike; lent until the next look */
-    mel_cut_plan *plan;  /* NULL: the family plans none */
-    bool planned;        /* they are worth following */
-    /* Seen from one middle */
-    mel_pair_gain pairs;
-    mel_climb climb;
-    double *second; /* size x size: M2 = J C C J' */
+    /* The second moments seen from one middle c: a symmetric pair c +- delta reads the slopes J w at c, so
+     * with C the covariance its answer sees the variance delta' M1 delta, M1 = J C J', and explains
+     * (e_j' C J' delta)^2 / delta' M1 delta of that of coefficient j. */
+    double *through; /* D x size: C J' */
+    double *first;   /* size x size: M1, then the Cholesky factor that keeps cuts through the mean */
+    double *second;  /* size x size: M2 = J C C J' */
+    double *slope;   /* size: J mean */
     mel_shortlist list;
     /* Work */
     double *value, *lever, *work;     /* count */
