@@ -235,7 +235,6 @@ void mel_http_options_init(mel_http_options *opt)
         .threads = 2,
         .workers = 16,
         .connections = 1024,
-        .per_address = 256,
         .body_limit = 65536,
         .upload_limit = (size_t)32 << 20,
         .body_memory = (size_t)32 << 20,
@@ -302,12 +301,11 @@ static mel_status start_daemon(mel_http *http, mel_error *err)
                            (where->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
     http->daemon = MHD_start_daemon(
         flags, http->opt.port, mel_http_accept, http, on_request, http, MHD_OPTION_SOCK_ADDR, where->ai_addr,
-        MHD_OPTION_THREAD_POOL_SIZE, http->opt.threads, MHD_OPTION_CONNECTION_LIMIT,
-        fit_connections(http->opt.connections), MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)http->opt.deadline + 5, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_NOTIFY_CONNECTION, mel_http_on_connection,
-        http, MHD_OPTION_END);
+        MHD_OPTION_THREAD_POOL_SIZE, http->opt.threads, MHD_OPTION_CONNECTION_LIMIT, http->opt.connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)http->opt.deadline + 5, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEADER_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
+        http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        mel_http_on_connection, http, MHD_OPTION_END);
     freeaddrinfo(where);
     if (http->daemon == NULL)
         return mel_fail(err, MEL_EIO, "cannot listen on %.80s port %u: is another program listening there?",
@@ -343,6 +341,9 @@ mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handl
     if (http == NULL)
         return mel_fail_memory(err, "the server");
     http->opt = *opt;
+    http->opt.connections = fit_connections(opt->connections);
+    if (opt->per_address == 0)
+        http->opt.per_address = (http->opt.connections + 3) / 4;
     memcpy(http->proxy, proxy, sizeof proxy);
     http->handler = handler;
     http->user = user;

@@ -55,7 +55,7 @@ typedef struct {
     unsigned threads;     /* that read and write sockets; 2 */
     unsigned workers;     /* that answer; 16 */
     unsigned connections; /* at most; 1,024, or as many as open files allow */
-    unsigned per_address; /* connections of one client; twice as many of an IPv6 /48; 256 */
+    unsigned per_address; /* of one client; twice as many of an IPv6 /48; 0: a quarter of all */
     size_t body_limit;    /* bytes; 65,536 */
     size_t upload_limit;  /* of requests to upload_path; 32 MiB */
     size_t body_memory;   /* of all requests at a time; 32 MiB: beyond it requests are told to try again */

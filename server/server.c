@@ -66,42 +66,45 @@ void mel_app_clear(mel_app *app)
 
 /* --- what nobody waits for ---------------------------------------------------------------------- */
 
-/* Until which time things expire and people are forgotten. A clock that is far ahead when the server starts
- * must erase nobody: for a day, time is taken to go on at most a day after the last housekeeping, and
- * after anybody was last seen. *note is for the store: that time without the day, which each restart would
- * add again. */
-static int64_t housekeeping_time(int64_t *note, int64_t last, double up_seconds)
-{
-    const int64_t day = 86400000, now = mel_now(), known = last + (int64_t)(1000.0 * up_seconds);
-    const bool believed = up_seconds >= 86400.0 || now < known + day;
-    *note = believed ? now : known;
-    return believed ? now : known + day;
-}
+#define TRUSTED_TIME "tidied" /* the name in the store of two numbers of milliseconds: trusted, doubted */
 
-#define LAST_TIDY "tidied" /* the name in the store of the time, in digits, of the last housekeeping */
-
-/* The earlier of that and of when anybody was last seen, which a wrong clock may have put later; now, if
- * there is nobody who could be erased. */
-static int64_t last_housekeeping(mel_store *store)
+/* Until which time things expire and people are forgotten. The store keeps that time. It goes on with the
+ * clock as long as the two are within a day of each other. A clock that is further off, as one that is ahead
+ * at the start, erases nobody: it is believed once servers have run with it for a day, over all restarts.
+ * Where no time is stored yet, it is when anybody was last seen, or now if there is nobody to erase.
+ * elapsed: milliseconds that the server ran since the last call. */
+static mel_status trusted_time(int64_t *out, bool *in_doubt, mel_store *store, int64_t elapsed,
+                               mel_error *err)
 {
-    char text[24] = "";
+    const int64_t day = 86400000, now = mel_now();
+    char text[48] = "", *end = text;
     void *bytes = NULL;
     size_t n = 0;
-    int64_t newest = 0;
-    if (mel_store_get(&bytes, &n, store, LAST_TIDY, NULL) == MEL_OK && n < sizeof text)
+    int64_t trusted = 0, doubted = 0;
+    const mel_status found = mel_store_get(&bytes, &n, store, TRUSTED_TIME, err);
+    if (found == MEL_OK && n < sizeof text) {
         memcpy(text, bytes, n);
+        trusted = strtoll(text, &end, 10);
+        doubted = strtoll(end, NULL, 10);
+    } else if (found == MEL_OK || found == MEL_EINVAL) {
+        free(bytes);
+        bytes = NULL;
+        TRY(mel_store_newest(&trusted, store, err));
+        trusted = trusted != 0 ? trusted : now;
+    }
     free(bytes);
-    if (mel_store_newest(&newest, store, NULL) == MEL_OK && newest == 0)
-        newest = mel_now();
-    const int64_t last = text[0] != '\0' ? strtoll(text, NULL, 10) : newest;
-    return last < newest ? last : newest;
-}
-
-static void note_housekeeping(mel_store *store, int64_t time)
-{
-    char text[24];
-    (void)snprintf(text, sizeof text, "%lld", (long long)time);
-    (void)mel_store_put(store, LAST_TIDY, text, strlen(text), 0, NULL);
+    if (found != MEL_OK && found != MEL_EINVAL)
+        return found;
+    trusted += elapsed;
+    doubted += elapsed;
+    *in_doubt = llabs(now - trusted) >= day && doubted < day;
+    if (!*in_doubt) {
+        trusted = now;
+        doubted = 0;
+    }
+    *out = trusted < now ? trusted : now;
+    (void)snprintf(text, sizeof text, "%lld %lld", (long long)trusted, (long long)doubted);
+    return mel_store_put(store, TRUSTED_TIME, text, strlen(text), 0, err);
 }
 
 /* Tidies up every hour, and learns from participants so that those who join need not wait for it. What fails
@@ -110,9 +113,9 @@ static void *clean(void *user)
 {
     mel_server *server = user;
     mel_app *app = &server->app;
-    const double begun = mel_clock_seconds(CLOCK_MONOTONIC);
     double tidied = -TIDY_SECONDS, learned = -LEARN_SECONDS;
-    const int64_t last = last_housekeeping(app->store);
+    int64_t counted = mel_clock_ms(CLOCK_MONOTONIC), till = 0;
+    bool in_doubt = false;
     omp_set_num_threads(1); /* the other cores serve requests */
     pthread_mutex_lock(&server->lock);
     while (!server->stopping) {
@@ -120,12 +123,13 @@ static void *clean(void *user)
         const double now = mel_clock_seconds(CLOCK_MONOTONIC);
         if (now - tidied >= TIDY_SECONDS || app->tidy_soon) {
             app->tidy_soon = false;
-            int64_t note = 0;
-            const int64_t till = housekeeping_time(&note, last, now - begun);
-            const mel_status status =
-                mel_manage_tidy_all(app->store, app->cache, app->audit, till, &server->stopping, NULL);
-            if (status == MEL_OK)
-                note_housekeeping(app->store, note);
+            const int64_t running = mel_clock_ms(CLOCK_MONOTONIC);
+            mel_status status = trusted_time(&till, &in_doubt, app->store, running - counted, NULL);
+            if (status == MEL_OK) {
+                counted = running;
+                status =
+                    mel_manage_tidy_all(app->store, app->cache, app->audit, till, &server->stopping, NULL);
+            }
             tidied = status == MEL_OK ? now : now - TIDY_SECONDS + AGAIN_SECONDS;
         }
         mel_disk_look(&app->disk); /* for the metrics */
@@ -138,6 +142,8 @@ static void *clean(void *user)
             mel_wait(&server->wake, &server->lock, 1.0);
     }
     pthread_mutex_unlock(&server->lock);
+    if (in_doubt) /* the time since then counts after the next start */
+        (void)trusted_time(&till, &in_doubt, app->store, mel_clock_ms(CLOCK_MONOTONIC) - counted, NULL);
     return NULL;
 }
 
@@ -231,6 +237,10 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = mel_admin_token_new(server->token, &mine, false, &server->app, err);
     if (!mine)
         server->token[0] = '\0';
+    int64_t till;
+    bool in_doubt;
+    if (status == MEL_OK) /* before anybody is seen by a clock that may be wrong */
+        (void)trusted_time(&till, &in_doubt, opt->store, 0, NULL);
     mel_http_options http = opt->http;
     http.secure = server->app.secure;
     if (status == MEL_OK)

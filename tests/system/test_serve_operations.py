@@ -399,6 +399,58 @@ def test_a_wrong_clock_is_not_believed_after_a_restart_either(melicit, serve):
     assert rows_of(melicit, "SELECT count(*) FROM participant WHERE id LIKE 'p0%'") == [(5,)]
 
 
+def set_trusted_time(melicit, ago, doubted=0):
+    rows_of(melicit, "UPDATE thing SET bytes = CAST(? AS BLOB) WHERE name = 'tidied'", f"{now_ms() - ago} {doubted}")
+
+
+def test_a_server_that_nobody_visits_forgets(melicit, serve):
+    """Restarted every day, it goes by its own clock, not by when somebody was last here."""
+    server = serve()
+    study = create_study(server, small_study(retention_days=30))
+    assert eventually(lambda: rows_of(melicit, "SELECT count(*) FROM thing WHERE name = 'tidied'") == [(1,)])
+    server.stop()
+    add_people(melicit, study, "p", 5, 2, now_ms() - 30 * DAY + DAY // 2)
+    for hours in (20, 0):  # half a day too early, and later
+        set_trusted_time(melicit, 20 * DAY // 24)
+        rows_of(melicit, "UPDATE participant SET seen = seen - ?", (20 - hours) * DAY // 24)
+        server.start()
+        if hours == 0:
+            assert eventually(lambda: rows_of(melicit, "SELECT count(*) FROM participant") == [(0,)])
+        else:
+            assert eventually(lambda: trusted_time(melicit)[0] > now_ms() - DAY // 24)
+            assert rows_of(melicit, "SELECT count(*) FROM participant") == [(5,)]
+        server.stop()
+
+
+def trusted_time(melicit):
+    """Milliseconds since 1970, and for how many the server has run with a clock that says something else."""
+    return [int(x) for x in rows_of(melicit, "SELECT CAST(bytes AS TEXT) FROM thing WHERE name = 'tidied'")[0][0].split()]
+
+
+@pytest.mark.parametrize("ago", [365 * DAY, -365 * DAY])
+def test_another_clock_is_believed_after_a_day(melicit, serve, ago):
+    """After a long time without the server, or with a clock that was wrong before: a day of running counts, over all restarts."""
+    server = serve()
+    study = create_study(server, small_study(retention_days=30))
+    assert eventually(lambda: rows_of(melicit, "SELECT count(*) FROM thing WHERE name = 'tidied'") == [(1,)])
+    server.stop()
+    add_people(melicit, study, "p", 5, 2, now_ms() - 31 * DAY)
+    set_trusted_time(melicit, ago, DAY - 60_000)
+    server.start()
+    time.sleep(0.5)
+    server.stop()
+    trusted, doubted = trusted_time(melicit)
+    assert abs(now_ms() - ago - trusted) < DAY // 24 and DAY - 60_000 < doubted < DAY
+    assert rows_of(melicit, "SELECT count(*) FROM participant") == [(5 if ago > 0 else 0,)], "nobody is forgotten before their time by either"
+    set_trusted_time(melicit, ago, DAY - 1)
+    server.start()
+    time.sleep(0.1)
+    reload(server)
+    assert eventually(lambda: trusted_time(melicit)[1] == 0 and rows_of(melicit, "SELECT count(*) FROM participant") == [(0,)])
+    assert abs(trusted_time(melicit)[0] - now_ms()) < DAY // 24
+    server.stop()
+
+
 @pytest.mark.parametrize("job", ["expire", "delete", "forget"])
 def test_killed_in_the_middle_of_housekeeping(melicit, serve, job):
     """Tables expire, a study is deleted, or people are forgotten, and the server is killed as soon as some of that is done, again and
