@@ -266,7 +266,7 @@ static const cli_option own_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(metric_args, named),
       .help = "a well-known measure: accuracy, balanced-accuracy, f1, f2, jaccard, precision, kappa, q-mean, "
-              "equalised-odds, equal-opportunity:absolute, ..." },
+              "equalised-odds:squared, equal-opportunity:absolute, ..." },
     { .name = "show",
       .argument = "METRIC.json",
       .kind = CLI_INPUT,

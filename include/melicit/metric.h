@@ -139,14 +139,15 @@ MEL_API mel_status mel_metric_to_json(char **out, const mel_metric *metric, mel_
  * after the other where there are groups. Not to be shared by threads. docs/metric-file.md has the formulas.
  */
 typedef struct mel_measure mel_measure;
-/* A measure by its name, in any case, '_' as '-':
+/* A measure by its name, in any case, '_' as '-', or by scikit-learn's (f1_macro, matthews_corrcoef):
  * - accuracy, balanced-accuracy, g-mean, min-recall, mcc, kappa, q-mean; precision, recall, jaccard, f1
  * (f0.5, f2, ...) of the second of two classes, and macro-, micro- or weighted- before them for any number of
  *   classes; specificity, false-positive-rate, false-negative-rate, selection-rate, weighted-accuracy:W of
  * two classes: scikit-learn's definitions, and its answers in degenerate cases (zero_division = 0);
  * - distribution-matching, and with groups equalised-odds, equal-opportunity, negative-balance,
- *   error-rate-balance, demographic-parity, each with :squared (as without), :absolute or :largest, over
- *   pairs of groups; psd-q:Q11,Q12,..: distribution-matching by a positive semidefinite matrix;
+ *   error-rate-balance, demographic-parity, the largest difference between two groups, or with :squared or
+ *   :absolute the sum over pairs of groups; psd-q:Q11,Q12,..: distribution-matching by a positive
+ * semidefinite matrix;
  * - with groups, NAME:difference, :ratio, :difference-to-overall, :ratio-to-overall, :group-min, :group-max
  *   (fairlearn's MetricFrame) and :group-mean of what NAME is in each group.
  * With groups balanced-accuracy, g-mean, min-recall, q-mean and macro averages run over the classes of every

@@ -112,12 +112,6 @@ typedef struct {
     mel_rng rng;
 } work;
 
-/* Whether it adds up differences of rates between groups: 0 where they are equal, more elsewhere. */
-static bool compares_groups(const mel_measure *m)
-{
-    return m->metric == NULL && m->n_groups > 1 && m->row == &mel_measure_rates_row && m->target == NULL;
-}
-
 static double rows_variance(const work *w)
 {
     double mean = 0.0, sum = 0.0;
@@ -274,7 +268,7 @@ static mel_status by_draws(mel_certainty *out, work *w, mel_error *err)
     out->rows.low = fmin(out->rows.low, out->value);
     out->rows.high = fmax(out->rows.high, out->value);
     out->deviation = out->rows_deviation;
-    if (status == MEL_OK && compares_groups(w->measure))
+    if (status == MEL_OK && mel_measure_compares_groups(w->measure))
         status = reach_equality(&out->rows, w, out->value, w->both, err);
     double inside = 0.0;
     for (size_t s = 0; s < w->opt->n_metrics && status == MEL_OK; s++) {
@@ -309,7 +303,7 @@ static mel_status rests_on_few(bool *out, work *w, mel_error *err)
 
 static mel_status find(mel_certainty *out, work *w, mel_error *err)
 {
-    bool draws = mel_few_rows(w->measure, w->counts) || compares_groups(w->measure);
+    bool draws = mel_few_rows(w->measure, w->counts) || mel_measure_compares_groups(w->measure);
     mel_status status = mel_measure_value(&out->value, w->measure, w->counts, err);
     if (status == MEL_OK && !draws)
         status = rests_on_few(&draws, w, err);

@@ -200,7 +200,7 @@ static double top_of_any(const search *s, double most)
 
 static double best_move(search *s, double most)
 {
-    return s->goal->kind == MEL_GOAL_LOCAL ? top_of_any(s, most) : top_of_concave(s, most);
+    return s->goal->kind == MEL_SHAPE_LOCAL ? top_of_any(s, most) : top_of_concave(s, most);
 }
 
 /* --- moves -------------------------------------------------------------------------------------- */
@@ -357,7 +357,7 @@ static mel_status run(mel_solution *out, search *s, const size_t *start, mel_err
         gap = s->bound - mel_dot(s->goal->size, s->slope, s->x);
         const double now = mel_goal_at(s->goal, s->x);
         if (gap <= s->opt->tolerance || s->vertices->steps->taken - from >= s->opt->most_steps ||
-            (s->goal->kind == MEL_GOAL_LOCAL && now <= value + 1e-12))
+            (s->goal->kind == MEL_SHAPE_LOCAL && now <= value + 1e-12))
             break;
         value = now;
         move_all(s);

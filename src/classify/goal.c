@@ -52,7 +52,7 @@ double mel_goal_mass(const mel_goal *goal, const mel_steps *steps, size_t r)
 
 mel_status mel_goal_value(double *out, const mel_goal *goal, const double *x, mel_error *err)
 {
-    if (goal->kind == MEL_GOAL_LINEAR) {
+    if (goal->kind == MEL_SHAPE_LINEAR) {
         *out = mel_dot(goal->size, goal->program.c, x) + goal->program.constant;
         return MEL_OK;
     }
@@ -104,7 +104,7 @@ static mel_status seen_slope(double *out, const mel_goal *goal, const double *at
         return mel_fail_memory(err, "a slope");
     memcpy(copy, at, seen_size(goal) * sizeof *copy);
     const mel_status status =
-        slope_by_moves(out, goal, copy, goal->kind == MEL_GOAL_LINEAR ? 1.0 : 1e-4, err);
+        slope_by_moves(out, goal, copy, goal->kind == MEL_SHAPE_LINEAR ? 1.0 : 1e-4, err);
     free(copy);
     return status;
 }
@@ -120,7 +120,7 @@ static mel_status measure_slope(double *out, const mel_goal *goal, const double 
 
 mel_status mel_goal_gradient(double *out, const mel_goal *goal, const double *x, mel_error *err)
 {
-    if (goal->kind == MEL_GOAL_LINEAR) {
+    if (goal->kind == MEL_SHAPE_LINEAR) {
         memcpy(out, goal->program.c, goal->size * sizeof *out);
         return MEL_OK;
     }
@@ -212,17 +212,17 @@ static mel_status shape_fair_linear(mel_goal *goal, const mel_steps *steps, mel_
     const size_t m = layout->n_groups, each = mel_layout_size(layout) / m;
     const double lambda = mel_metric_lambda(goal->metric);
     mel_status status = MEL_OK;
-    goal->kind = MEL_GOAL_KINKED;
+    goal->kind = MEL_SHAPE_KINKED;
     for (size_t u = 0; u < m; u++)
         for (size_t v = u + 1; v < m; v++)
             for (size_t c = 0; c < each && status == MEL_OK; c++) {
                 const double weight = lambda * mel_metric_pair(goal->metric, u, v)[c];
                 if (weight < 0.0)
-                    goal->kind = MEL_GOAL_LOCAL;
+                    goal->kind = MEL_SHAPE_LOCAL;
                 else if (weight > 0.0)
                     status = add_gap(goal, steps, u * each + c, v * each + c, weight, err);
             }
-    if (goal->kind == MEL_GOAL_KINKED)
+    if (goal->kind == MEL_SHAPE_KINKED)
         put_mistakes(goal, steps);
     else
         goal->program.n_terms = 0;
@@ -251,7 +251,7 @@ static mel_status shape_curved(mel_goal *goal, mel_error *err)
     const mel_family_facts *is = mel_family_about(mel_metric_family(goal->metric));
     bool down = false;
     mel_status status = MEL_OK;
-    goal->kind = MEL_GOAL_LOCAL;
+    goal->kind = MEL_SHAPE_LOCAL;
     if (mel_metric_degree(goal->metric) != 2)
         return MEL_OK;
     if (!is->groups) {
@@ -262,8 +262,78 @@ static mel_status shape_curved(mel_goal *goal, mel_error *err)
             for (size_t v = u + 1; v < m && down && status == MEL_OK; v++)
                 status = bends_down(&down, n / m, mel_metric_pair(goal->metric, u, v), -1.0, err);
     }
-    goal->kind = down ? MEL_GOAL_CONCAVE : MEL_GOAL_LOCAL;
+    goal->kind = down ? MEL_SHAPE_CONCAVE : MEL_SHAPE_LOCAL;
     return status;
+}
+
+/* --- measures by name: quantities that are compared, and the smallest recall --------------------- */
+
+/* R^g_ij, or with i = k the share of decisions j in group g, as entries of the last term. */
+static mel_status add_quantity(mel_goal *goal, const mel_steps *steps, size_t i, size_t j, size_t g,
+                               double by, mel_error *err)
+{
+    const size_t k = goal->k, first = mel_steps_row(steps, g, 0);
+    double mass = 0.0;
+    for (size_t c = 0; c < k; c++)
+        mass += i == k || c == i ? steps->mass[first + c] : 0.0;
+    for (size_t c = 0; c < k; c++)
+        if (i == k || c == i)
+            TRY(mel_program_entry(&goal->program, (first + c) * goal->d + j, by / mass, err));
+    return MEL_OK;
+}
+
+/* All pairs of groups: the sum of |differences|, or only the largest, of all that is compared. */
+static mel_status add_pairs(mel_goal *goal, const mel_steps *steps, size_t i, size_t j, bool largest,
+                            double weight, mel_error *err)
+{
+    const mel_term absolute = { .kind = MEL_TERM_ABSOLUTE, .weight = weight, .level = MEL_NO_LEVEL };
+    const mel_term smallest = { .kind = MEL_TERM_SMALLEST, .level = MEL_NO_LEVEL };
+    for (size_t u = 0; u < goal->n_groups; u++)
+        for (size_t v = u + 1; v < goal->n_groups; v++)
+            for (int side = 0; side < (largest ? 2 : 1); side++) {
+                const double by = (side == 0 ? 1.0 : -1.0) * (largest ? weight : 1.0);
+                TRY(mel_program_add(&goal->program, largest ? smallest : absolute, err));
+                TRY(add_quantity(goal, steps, i, j, u, by, err));
+                TRY(add_quantity(goal, steps, i, j, v, -by, err));
+            }
+    return MEL_OK;
+}
+
+/* The smallest of weighted recalls less their weights counts, or of the recalls themselves. */
+static mel_status add_smallest_recall(mel_goal *goal, const mel_steps *steps, bool errors, mel_error *err)
+{
+    for (size_t r = 0; r < mel_goal_masses(goal); r++) {
+        const double weight = errors ? mel_compared_weight(goal->measure, r % goal->k, r % goal->k) : 1.0;
+        const mel_term term = { .kind = MEL_TERM_SMALLEST,
+                                .f = errors ? -weight : 0.0,
+                                .level = MEL_NO_LEVEL };
+        const double by = weight / mel_goal_mass(goal, steps, r);
+        TRY(mel_program_add(&goal->program, term, err));
+        for (size_t s = r; s < goal->n_groups * goal->k; s += mel_goal_masses(goal))
+            TRY(mel_program_entry(&goal->program,
+                                  mel_steps_row(steps, s / goal->k, s % goal->k) * goal->d + s % goal->k, by,
+                                  err));
+    }
+    return MEL_OK;
+}
+
+/* The terms of a measure that is linear but for absolute values or a smallest term. */
+static mel_status add_kinks(mel_goal *goal, const mel_steps *steps, mel_error *err)
+{
+    mel_compared what = MEL_COMPARED_RECALLS;
+    mel_gap gap = MEL_GAP_LARGEST;
+    const bool rates = mel_measure_compared(&what, &gap, goal->measure);
+    const size_t k = goal->k;
+    goal->program.smallest_weight = 1.0;
+    if (!rates || what == MEL_COMPARED_RECALLS)
+        return add_smallest_recall(goal, steps, rates, err);
+    for (size_t q = 0; q < (k + 1) * k; q++) {
+        const double weight = mel_compared_weight(goal->measure, q / k, q % k);
+        const bool largest = gap == MEL_GAP_LARGEST && what != MEL_COMPARED_ERRORS;
+        if (weight > 0.0)
+            TRY(add_pairs(goal, steps, q / k, q % k, largest, weight, err));
+    }
+    return MEL_OK;
 }
 
 /* c of a measure whose slope is the same everywhere. */
@@ -323,24 +393,23 @@ mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel
     if (status != MEL_OK)
         return status;
     out->metric = metric;
-    out->kind = is->ratio ? MEL_GOAL_RATIO : MEL_GOAL_LINEAR;
+    out->kind = is->ratio ? MEL_SHAPE_RATIO : MEL_SHAPE_LINEAR;
     if (is->groups && mel_metric_degree(metric) == 1)
         return shape_fair_linear(out, steps, err);
     if (mel_metric_degree(metric) > 1)
         return shape_curved(out, err);
-    return out->kind == MEL_GOAL_LINEAR ? put_slope(out, steps, err) : MEL_OK;
+    return out->kind == MEL_SHAPE_LINEAR ? put_slope(out, steps, err) : MEL_OK;
 }
 
 mel_status mel_goal_named(mel_goal *out, const char *name, const mel_steps *steps, mel_error *err)
 {
-    mel_status status = begin(out, steps, err);
-    if (status == MEL_OK)
-        status = mel_measure_together(&out->measure, name, steps->n_classes, steps->n_groups, err);
-    if (status == MEL_OK)
-        status = take_measure(out, steps, err);
-    if (status == MEL_OK)
-        status = mel_goal_shape(out, name, steps, err);
-    return status == MEL_OK && out->kind == MEL_GOAL_LINEAR ? put_slope(out, steps, err) : status;
+    TRY(begin(out, steps, err));
+    TRY(mel_measure_together(&out->measure, name, steps->n_classes, steps->n_groups, err));
+    TRY(take_measure(out, steps, err));
+    out->kind = mel_measure_shape(out->measure);
+    if (out->kind == MEL_SHAPE_KINKED)
+        return add_kinks(out, steps, err);
+    return out->kind == MEL_SHAPE_LINEAR ? put_slope(out, steps, err) : MEL_OK;
 }
 
 /* --- a third decision --------------------------------------------------------------------------- */
@@ -362,7 +431,7 @@ static double cheapest_mistake(const mel_goal *goal)
 mel_status mel_goal_refer(mel_goal *goal, double cost, mel_error *err)
 {
     const size_t k = goal->k, d = k + 1, rows = goal->n_groups * goal->k;
-    if (goal->kind != MEL_GOAL_LINEAR)
+    if (goal->kind != MEL_SHAPE_LINEAR)
         return mel_fail(
             err, MEL_EINVAL,
             "referring cases is for metrics that are a weighted sum: elsewhere its cost has no unit");

@@ -5,16 +5,8 @@
 #include "classify/program.h"
 #include "metric/shared.h"
 
-typedef enum {
-    MEL_GOAL_LINEAR,
-    MEL_GOAL_RATIO,   /* of two sums: the best is where no step gains anything */
-    MEL_GOAL_KINKED,  /* linear but for absolute values or a smallest term: all of it is in the program */
-    MEL_GOAL_CONCAVE, /* smooth; as a utility it has one top */
-    MEL_GOAL_LOCAL    /* tops may differ */
-} mel_goal_kind;
-
 typedef struct {
-    mel_goal_kind kind;
+    mel_shape kind;       /* kinked: all of it is in the program */
     mel_measure *measure; /* owned */
     double sign;          /* -1: the measure is a cost; values below are utilities, sign times the measure */
     size_t k, d, n_groups, size;
@@ -46,8 +38,5 @@ const double *mel_goal_seen(const mel_goal *goal, const double *x);
 double mel_goal_at(const mel_goal *goal, const double *x);
 /* How far x breaks the limits, added up. */
 double mel_goal_violation(const mel_goal *goal, const double *x);
-
-/* goal_named.c: kind and terms of a measure that is known by name. */
-mel_status mel_goal_shape(mel_goal *goal, const char *name, const mel_steps *steps, mel_error *err);
 
 #endif

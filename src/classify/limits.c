@@ -115,6 +115,8 @@ static mel_status check(const mel_limit *limit, const char *text, size_t k, size
         return mel_fail(err, MEL_EINVAL,
                         "--at-least %s: a difference between groups can only be limited from above",
                         mel_quote_text(text).text);
+    if (limit->kind == MEL_LIMIT_OPPORTUNITY && k != 2)
+        return mel_fail(err, MEL_EINVAL, "%s is for two classes, not %zu", mel_quote_text(text).text, k);
     if (limit->kind == MEL_LIMIT_SHARE && strncmp(text, "flagged", 7) == 0 && k != 2)
         return mel_fail(err, MEL_EINVAL, "%s: with %zu classes write share[CLASS]", mel_quote_text(text).text,
                         k);
@@ -287,30 +289,26 @@ static mel_status add_spread(mel_program *p, const mel_limit *limit, size_t numb
     return status;
 }
 
-/* Whether a limit on differences is about the rate R_ij; with parity about the share of decisions j. The
- * rates of two classes: those off the diagonal say it all. */
+/* Whether a limit on differences is about R_ij, with i = k about the share of decisions j: what the measure
+ * of that name compares. */
 static bool is_spread_of(const mel_limit *limit, size_t k, size_t i, size_t j)
 {
-    if (limit->kind == MEL_LIMIT_ODDS)
-        return i != j;
-    if (limit->kind == MEL_LIMIT_OPPORTUNITY)
-        return i == k - 1 && j == k - 1;
-    return i == 0 && (k > 2 || j == 1);
+    static const mel_compared what[] = { [MEL_LIMIT_ODDS] = MEL_COMPARED_ODDS,
+                                         [MEL_LIMIT_OPPORTUNITY] = MEL_COMPARED_MISSES,
+                                         [MEL_LIMIT_PARITY] = MEL_COMPARED_SHARES };
+    return mel_compares(what[limit->kind], k, i, j);
 }
 
 mel_status mel_limit_add(mel_program *p, const mel_limit *limit, size_t number, const mel_steps *steps,
                          mel_error *err)
 {
     const size_t k = steps->n_classes;
-    mel_status status = MEL_OK;
     if (limit->kind < MEL_LIMIT_ODDS)
         return add_plain(p, limit, number, steps, err);
-    for (size_t i = 0; i < k; i++)
-        for (size_t j = 0; j < k && status == MEL_OK; j++) {
-            if (is_spread_of(limit, k, i, j))
-                status = add_spread(p, limit, number, steps, limit->kind == MEL_LIMIT_PARITY ? k : i, j, err);
-        }
-    return status;
+    for (size_t q = 0; q < (k + 1) * k; q++)
+        if (is_spread_of(limit, k, q / k, q % k))
+            TRY(add_spread(p, limit, number, steps, q / k, q % k, err));
+    return MEL_OK;
 }
 
 /* --- what is achieved --------------------------------------------------------------------------- */
@@ -331,12 +329,11 @@ static double share_of(double part, double all)
     return all > 0.0 ? part / all : 0.0;
 }
 
-/* R^g_ij, or with parity the share of decisions j in the group. */
-static double rate_at(const mel_limit *limit, const mel_shares *of, size_t g, size_t i, size_t j)
+/* R^g_ij, or with i = k the share of decisions j in the group. */
+static double rate_at(const mel_shares *of, size_t g, size_t i, size_t j)
 {
     const mel_limit here = { .group = g };
-    const size_t row = limit->kind == MEL_LIMIT_PARITY ? of->n_classes : i;
-    return share_of(sum_at(&here, of, row, j), sum_at(&here, of, row, of->n_decisions));
+    return share_of(sum_at(&here, of, i, j), sum_at(&here, of, i, of->n_decisions));
 }
 
 /* The largest difference between groups. */
@@ -344,11 +341,11 @@ static double most_spread(const mel_limit *limit, const mel_shares *of)
 {
     const size_t k = of->n_classes;
     double most = 0.0;
-    for (size_t rate = 0; rate < k * k; rate++) {
+    for (size_t rate = 0; rate < (k + 1) * k; rate++) {
         double low = INFINITY, high = -INFINITY;
         for (size_t g = 0; g < of->n_groups && is_spread_of(limit, k, rate / k, rate % k); g++) {
-            low = fmin(low, rate_at(limit, of, g, rate / k, rate % k));
-            high = fmax(high, rate_at(limit, of, g, rate / k, rate % k));
+            low = fmin(low, rate_at(of, g, rate / k, rate % k));
+            high = fmax(high, rate_at(of, g, rate / k, rate % k));
         }
         most = fmax(most, high - low);
     }
@@ -359,7 +356,7 @@ size_t mel_limit_parts(const mel_limit *limit, const mel_shares *of)
 {
     const size_t k = of->n_classes;
     size_t rates = 0;
-    for (size_t rate = 0; rate < k * k && limit->kind >= MEL_LIMIT_ODDS; rate++)
+    for (size_t rate = 0; rate < (k + 1) * k && limit->kind >= MEL_LIMIT_ODDS; rate++)
         rates += is_spread_of(limit, k, rate / k, rate % k);
     return rates * of->n_groups * (of->n_groups - 1);
 }
@@ -367,12 +364,12 @@ size_t mel_limit_parts(const mel_limit *limit, const mel_shares *of)
 void mel_limit_part_values(double *out, const mel_limit *limit, const mel_shares *of)
 {
     const size_t k = of->n_classes;
-    for (size_t rate = 0; rate < k * k; rate++) {
+    for (size_t rate = 0; rate < (k + 1) * k; rate++) {
         if (!is_spread_of(limit, k, rate / k, rate % k))
             continue;
         for (size_t g = 0; g < of->n_groups; g++)
             for (size_t h = 0; h < g; h++) {
-                *out = rate_at(limit, of, g, rate / k, rate % k) - rate_at(limit, of, h, rate / k, rate % k);
+                *out = rate_at(of, g, rate / k, rate % k) - rate_at(of, h, rate / k, rate % k);
                 out[1] = -*out;
                 out += 2;
             }

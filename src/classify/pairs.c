@@ -131,7 +131,7 @@ static bool fits(const mel_single *s)
         numbers += 2.0 * n * (double)(1 + s->first[b + 1] - s->first[b]);
         pairs_of_two *= n;
     }
-    if (s->goal->kind == MEL_GOAL_LOCAL && pairs_of_two > most_pairs)
+    if (s->goal->kind == MEL_SHAPE_LOCAL && pairs_of_two > most_pairs)
         return false;
     return numbers <= most_numbers && (s->by_terms || n_blocks == 2);
 }
@@ -364,7 +364,7 @@ static mel_status improve_measured(pairs *p, double *slope, const mel_solution *
     p->measured = true;
     p->constant = INFINITY;
     memset(slope, 0, size * sizeof *slope);
-    if (p->s->goal->kind == MEL_GOAL_CONCAVE) {
+    if (p->s->goal->kind == MEL_SHAPE_CONCAVE) {
         status = mel_goal_gradient(slope, p->s->goal, mixture->x, err);
         p->constant = mixture->value - mel_dot(size, slope, mixture->x);
     }
@@ -384,8 +384,8 @@ static mel_status improve(pairs *p, const mel_solution *mixture, mel_error *err)
     if (status == MEL_OK && p->s->by_terms)
         improve_program(p);
     else if (status == MEL_OK)
-        status = p->s->goal->kind == MEL_GOAL_RATIO ? improve_ratio(p, slope, mixture, err)
-                                                    : improve_measured(p, slope, mixture, err);
+        status = p->s->goal->kind == MEL_SHAPE_RATIO ? improve_ratio(p, slope, mixture, err)
+                                                     : improve_measured(p, slope, mixture, err);
     free(slope);
     return status;
 }

@@ -74,7 +74,7 @@ mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_go
                            mel_error *err)
 {
     /* Of a local optimum thresholds may be better than what was found, which is one of them. */
-    const bool mixed = is_mixed(solution), local = goal->kind == MEL_GOAL_LOCAL && vertices->steps->sorted;
+    const bool mixed = is_mixed(solution), local = goal->kind == MEL_SHAPE_LOCAL && vertices->steps->sorted;
     *optimum = solution->value;
     if (form == MEL_RULE_MIXTURE || !(mixed || local))
         return MEL_OK;
@@ -146,7 +146,7 @@ static bool given_threshold(double *out, const work *w, const mel_rule_options *
  */
 static bool take_given_thresholds(work *w, const mel_rule_options *opt)
 {
-    if (!w->steps->sorted || w->goal.kind != MEL_GOAL_LINEAR || w->goal.program.n_terms > 0 ||
+    if (!w->steps->sorted || w->goal.kind != MEL_SHAPE_LINEAR || w->goal.program.n_terms > 0 ||
         opt->evidence != MEL_BY_MODEL || opt->threshold != NULL || is_mixed(&w->solution))
         return false;
     bool all = true;
@@ -211,7 +211,7 @@ static mel_status labels_value(double *value, const work *w, mel_error *err)
 
 static bool rewards_mistakes(const mel_goal *goal)
 {
-    if (goal->kind != MEL_GOAL_LINEAR)
+    if (goal->kind != MEL_SHAPE_LINEAR)
         return false;
     for (size_t r = 0; r < goal->n_groups * goal->k; r++)
         for (size_t j = 0; j < goal->k; j++)

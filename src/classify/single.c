@@ -152,8 +152,8 @@ static mel_status sort_terms(mel_single *s, mel_error *err)
 {
     const mel_program *p = &s->goal->program;
     const size_t n_blocks = s->vertices->steps->n_blocks;
-    const mel_goal_kind kind = s->goal->kind;
-    s->by_terms = kind == MEL_GOAL_LINEAR || kind == MEL_GOAL_KINKED;
+    const mel_shape kind = s->goal->kind;
+    s->by_terms = kind == MEL_SHAPE_LINEAR || kind == MEL_SHAPE_KINKED;
     s->first = mel_alloc_zero(n_blocks + 1, sizeof *s->first);
     s->term = mel_alloc(p->n_entries + 1, sizeof *s->term); /* an entry is of one block */
     if (s->first == NULL || s->term == NULL)
@@ -414,7 +414,7 @@ static mel_status look(bool *found, mel_solution *solution, mel_single *s, const
     s->meets = meets + fmax(0.0, solution->violation);
     const size_t turns = s->vertices->steps->n_blocks > 1 ? STARTS + ALIKE + 1 : 1;
     const double price = price_of_limits(s, solution),
-                 enough = s->goal->kind != MEL_GOAL_LOCAL ? solution->value - opt->tolerance : INFINITY;
+                 enough = s->goal->kind != MEL_SHAPE_LOCAL ? solution->value - opt->tolerance : INFINITY;
     for (size_t turn = 0; turn < turns && !(s->best.violation <= s->meets && s->best.value >= enough);
          turn++) {
         if (turn > 0 && turn <= ALIKE && turn % 2 == 1 && price == 0.0)

@@ -213,14 +213,14 @@ static mel_status solve(mel_solution *s, const mel_goal *goal, mel_vertices *ver
                         const mel_solve_options *opt, mel_error *err)
 {
     switch (goal->kind) {
-    case MEL_GOAL_LINEAR:
-    case MEL_GOAL_KINKED:
+    case MEL_SHAPE_LINEAR:
+    case MEL_SHAPE_KINKED:
         return solve_linear(s, goal, vertices, columns, opt, err);
-    case MEL_GOAL_RATIO:
+    case MEL_SHAPE_RATIO:
         return solve_ratio(s, goal, vertices, columns, opt, err);
-    case MEL_GOAL_CONCAVE:
+    case MEL_SHAPE_CONCAVE:
         return mel_frank_wolfe(s, goal, vertices, NULL, columns, opt, err);
-    case MEL_GOAL_LOCAL:
+    case MEL_SHAPE_LOCAL:
         break;
     }
     return solve_local(s, goal, vertices, columns, opt, err);

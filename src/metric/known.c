@@ -1,11 +1,8 @@
 /* Metrics without questions: from costs that are known, and from the names of measures. */
-#include "base/la.h"
 #include "data/quote.h"
 #include "metric/measure.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- costs -------------------------------------------------------------------------------------- */
 
@@ -36,12 +33,9 @@ mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const double *co
     *out = NULL;
     const size_t k = n_classes;
     const mel_layout layout = { MEL_CONFUSION, MEL_OFFDIAGONAL, k, 0 };
-    mel_status status = mel_layout_check(&layout, err);
-    if (status == MEL_OK)
-        status = check_costs(k, cost, class_names, err);
-    if (status != MEL_OK)
-        return status;
-    double *a = mel_alloc(k * k, sizeof *a);
+    TRY(mel_layout_check(&layout, err));
+    TRY(check_costs(k, cost, class_names, err));
+    MEL_AUTO_MEMORY double *a = mel_alloc(k * k, sizeof *a);
     if (a == NULL)
         return mel_fail_memory(err, "costs");
     size_t at = 0;
@@ -49,9 +43,7 @@ mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const double *co
         for (size_t j = 0; j < k; j++)
             if (i != j)
                 a[at++] = cost[i * k + j] - cost[i * k + i];
-    status = mel_metric_linear(out, MEL_FAMILY_LINEAR, &layout, class_names, MEL_COST, a, err);
-    free(a);
-    return status;
+    return mel_metric_linear(out, MEL_FAMILY_LINEAR, &layout, class_names, MEL_COST, a, err);
 }
 
 /* --- names -------------------------------------------------------------------------------------- */
@@ -64,24 +56,19 @@ typedef struct {
     size_t k, m, q;      /* classes, groups (at least 1), mistakes of one group */
     double *class_share; /* P(Y=i), or NULL */
     double all;          /* what the shares add up to */
-    double *a, *b;       /* scratch: q numbers, and q x q or a block of q numbers for each pair of groups */
 } making;
 
-/* P(Y=i), all above 0; NULL, with the sentence and the status in *why, where they are not known. */
-static const double *need_shares(mel_status *why, const making *x, mel_error *err)
+/* P(Y=i) are known and all above 0. */
+static mel_status need_shares(const making *x, mel_error *err)
 {
-    if (x->class_share == NULL) {
-        *why = mel_fail(err, MEL_EINVAL,
+    if (x->class_share == NULL)
+        return mel_fail(err, MEL_EINVAL,
                         "%s depends on how frequent the classes are: give a prevalence or labels", x->name);
-        return NULL;
-    }
     for (size_t i = 0; i < x->k; i++)
-        if (!(x->class_share[i] > 0.0)) {
-            *why = mel_fail(err, MEL_EDATA, "%s: class %s has no share", x->name,
+        if (!(x->class_share[i] > 0.0))
+            return mel_fail(err, MEL_EDATA, "%s: class %s has no share", x->name,
                             mel_quote_name(x->people->class_names, i).text);
-            return NULL;
-        }
-    return x->class_share;
+    return MEL_OK;
 }
 
 static mel_layout layout_of(const making *x, mel_statistics_kind kind, mel_coordinates coordinates)
@@ -89,28 +76,93 @@ static mel_layout layout_of(const making *x, mel_statistics_kind kind, mel_coord
     return (mel_layout){ kind, coordinates, x->k, x->people->n_groups };
 }
 
-/* Right decisions, each class with its weight: all alike, or each class alike. */
-static mel_status make_diagonal(mel_metric **out, const making *x, bool balanced, mel_error *err)
+static mel_status no_family(const making *x, mel_error *err)
 {
-    mel_status why = MEL_OK;
-    const double *share = balanced ? need_shares(&why, x, err) : NULL;
-    if (balanced && share == NULL)
-        return why;
-    const bool two = x->k == 2;
-    for (size_t i = 0; i < x->k; i++)
-        x->a[two ? 1 - i : i] = share != NULL ? 1.0 / ((double)x->k * share[i]) : 1.0;
+    return mel_fail(
+        err, MEL_EINVAL,
+        "%s is not a weighted sum, ratio or square of statistics that a metric file could hold; apply, "
+        "score, rank and optimise take it by its name%s",
+        x->name,
+        x->measure->gap == MEL_GAP_LARGEST && mel_measure_compares_groups(x->measure) &&
+                x->measure->row->compared != MEL_COMPARED_SHARES
+            ? "; a metric file can hold it with :squared or :absolute behind the name"
+            : "");
+}
+
+/* What right decisions of each class count, by the slope where all are right: a[i] for class i. False:
+ * mistakes of a class differ, or there is a constant. */
+static mel_status diagonal_weights(double *a, bool *fits, const making *x, const double *share,
+                                   mel_error *err)
+{
+    const size_t k = x->k;
+    MEL_AUTO_MEMORY double *c = mel_alloc_zero(2 * k * k, sizeof *c);
+    if (c == NULL)
+        return mel_fail_memory(err, "a metric");
+    double *slope = c + k * k, rest = 0.0;
+    for (size_t i = 0; i < k; i++)
+        c[i * k + i] = share[i];
+    TRY(mel_measure_value(&rest, x->measure, c, err));
+    TRY(mel_measure_gradient(slope, x->measure, c, err));
+    *fits = true;
+    for (size_t i = 0; i < k; i++) {
+        a[i] = slope[i * k + i] - slope[i * k + (i + 1) % k];
+        rest -= a[i] * share[i];
+        for (size_t j = 0; j < k; j++)
+            *fits =
+                *fits && (j == i || fabs(slope[i * k + i] - slope[i * k + j] - a[i]) <= 1e-12 * fabs(a[i]));
+    }
+    *fits = *fits && fabs(rest) <= 1e-9;
+    return MEL_OK;
+}
+
+/* A weighted sum of right decisions. Shares may be unknown where they do not matter. */
+static mel_status make_diagonal(mel_metric **out, const making *x, mel_error *err)
+{
+    const size_t k = x->k;
+    MEL_AUTO_MEMORY double *a = mel_alloc(3 * k, sizeof *a);
+    if (a == NULL)
+        return mel_fail_memory(err, "a metric");
+    double *other = a + k, *share = a + 2 * k;
+    bool fits = false;
+    for (size_t i = 0; i < k; i++)
+        share[i] = 1.0 / (double)k;
+    TRY(diagonal_weights(a, &fits, x, share, err));
+    for (size_t i = 0; i < k; i++)
+        share[i] = 2.0 * (double)(i + 1) / (double)(k * (k + 1));
+    TRY(diagonal_weights(other, &fits, x, share, err));
+    bool same = true;
+    for (size_t i = 0; i < k; i++)
+        same = same && fabs(a[i] - other[i]) <= 1e-9 * fabs(a[i]);
+    if (!same) {
+        TRY(need_shares(x, err));
+        TRY(diagonal_weights(a, &fits, x, x->class_share, err));
+    }
+    if (!fits)
+        return no_family(x, err);
+    const bool two = k == 2;
+    const double turned[] = { a[1], a[0] };
     const mel_layout layout = layout_of(x, MEL_CONFUSION, two ? MEL_BINARY : MEL_DIAGONAL);
     return mel_metric_linear(out, two ? MEL_FAMILY_LINEAR : MEL_FAMILY_DIAGONAL_LINEAR, &layout,
-                             x->people->class_names, MEL_UTILITY, x->a, err);
+                             x->people->class_names, MEL_UTILITY, two ? turned : a, err);
+}
+
+/* TP / (TP + fn FN + fp FP) of two classes, FN and FP by the shares of the classes. */
+static mel_status make_fraction(mel_metric **out, const making *x, mel_error *err)
+{
+    TRY(need_shares(x, err));
+    const mel_class_fraction *w = &x->measure->fraction;
+    const double fn = w->fn / w->tp, fp = w->fp / w->tp, p[] = { 1.0, 0.0 }, q[] = { 1.0 - fn, -fp };
+    const mel_layout layout = layout_of(x, MEL_CONFUSION, MEL_BINARY);
+    return mel_metric_fractional(out, MEL_FAMILY_LINEAR_FRACTIONAL, &layout, x->people->class_names,
+                                 MEL_UTILITY, p, 0.0, q, fn * x->class_share[1] + fp * x->class_share[0],
+                                 err);
 }
 
 /* (right - expected) / (1 - expected), expected = sum_j P(Y=j) P(prediction j), which is linear. */
 static mel_status make_kappa(mel_metric **out, const making *x, mel_error *err)
 {
-    mel_status why = MEL_OK;
-    const double *p = need_shares(&why, x, err);
-    if (p == NULL)
-        return why;
+    TRY(need_shares(x, err));
+    const double *p = x->class_share;
     double squares = 0.0;
     for (size_t i = 0; i < x->k; i++)
         squares += p[i] * p[i];
@@ -121,92 +173,70 @@ static mel_status make_kappa(mel_metric **out, const making *x, mel_error *err)
         return mel_metric_fractional(out, MEL_FAMILY_LINEAR_FRACTIONAL, &two, x->people->class_names,
                                      MEL_UTILITY, top, -both, bottom, 1.0 - both, err);
     }
-    size_t at = 0;
-    for (size_t i = 0; i < x->k; i++)
-        for (size_t j = 0; j < x->k; j++)
-            if (i != j) {
-                x->b[at] = p[i] - p[j];
-                x->a[at] = x->b[at] - 1.0;
-                at++;
-            }
+    MEL_AUTO_MEMORY double *a = mel_alloc(2 * x->q, sizeof *a);
+    if (a == NULL)
+        return mel_fail_memory(err, "a metric");
+    double *b = a + x->q;
+    for (size_t s = 0; s < x->q; s++) {
+        const size_t i = s / (x->k - 1), j = s % (x->k - 1) + (s % (x->k - 1) >= i);
+        b[s] = p[i] - p[j];
+        a[s] = b[s] - 1.0;
+    }
     const mel_layout layout = layout_of(x, MEL_CONFUSION, MEL_OFFDIAGONAL);
     return mel_metric_fractional(out, MEL_FAMILY_LINEAR_FRACTIONAL, &layout, x->people->class_names,
-                                 MEL_UTILITY, x->a, 1.0 - squares, x->b, 1.0 - squares, err);
+                                 MEL_UTILITY, a, 1.0 - squares, b, 1.0 - squares, err);
 }
 
-/* r'Br/2 = weight sum_j (w_j r)^2: adds one such square. */
-static void add_square(double *b, size_t q, const double *w, double weight)
+/* What compared number c, a recall or a share of predictions, changes with mistake s. */
+static double by_mistake(const making *x, size_t c, size_t s)
 {
-    for (size_t s = 0; s < q; s++)
-        for (size_t t = 0; t < q; t++)
-            b[s * q + t] += 2.0 * weight * w[s] * w[t];
+    const size_t i = s / (x->k - 1), j = s % (x->k - 1) + (s % (x->k - 1) >= i);
+    if (x->measure->row->compared == MEL_COMPARED_RECALLS)
+        return c == i ? -1.0 : 0.0;
+    return x->class_share[i] * ((c == j ? 1.0 : 0.0) - (c == i ? 1.0 : 0.0));
 }
 
-/* The place of rate i > j among the mistakes. */
-static size_t mistake(const making *x, size_t i, size_t j)
-{
-    return i * (x->k - 1) + (j < i ? j : j - 1);
-}
-
+/* Squares of recalls less 1 or of shares of predictions less those of the classes: r'Br/2 of mistakes r, with
+ * B = 2 D'WD, D what they change and W their weights or the matrix. */
 static mel_status make_quadratic(mel_metric **out, const making *x, mel_error *err)
 {
-    double *zero = mel_alloc_zero(x->q, sizeof *zero);
+    const mel_measure *measure = x->measure;
+    const bool matrix = measure->row->numbers == MEL_NUMBERS_MATRIX;
+    if (measure->target != NULL)
+        return mel_fail(err, MEL_EINVAL,
+                        "%s has a constant, which a metric file has not; score, rank, apply and optimise "
+                        "take it by its name",
+                        x->name);
+    if (measure->row->compared == MEL_COMPARED_MATCHING)
+        TRY(need_shares(x, err));
+    const size_t k = x->k, q = x->q;
+    MEL_AUTO_MEMORY double *zero = mel_alloc_zero(q + q * q, sizeof *zero);
     if (zero == NULL)
         return mel_fail_memory(err, "a metric");
+    double *b = zero + q;
+    const size_t first = measure->row->compared == MEL_COMPARED_MATCHING ? k : 0;
+    for (size_t c = 0; c < k; c++)
+        for (size_t d = 0; d < k; d++) {
+            const double weight = matrix   ? measure->numbers[c * k + d]
+                                  : c == d ? mel_compared_weight(measure, first == k ? k : c, c)
+                                           : 0.0;
+            for (size_t e = 0; e < q * q && weight != 0.0; e++)
+                b[e] += 2.0 * weight * by_mistake(x, c, e / q) * by_mistake(x, d, e % q);
+        }
     const mel_layout layout = layout_of(x, MEL_RATES, MEL_OFFDIAGONAL);
-    const mel_status status =
-        mel_metric_quadratic(out, &layout, x->people->class_names, MEL_COST, zero, x->b, err);
-    free(zero);
-    return status;
+    return mel_metric_quadratic(out, &layout, x->people->class_names, MEL_COST, zero, b, err);
 }
 
-/* Of class i in the mean over the classes. */
-static double class_weight(const making *x, size_t i)
+/* 1 minus recalls, weighted. */
+static mel_status make_absolute_errors(mel_metric **out, const making *x, mel_error *err)
 {
-    const double *weight = x->measure->numbers;
-    double sum = 0.0;
-    for (size_t j = 0; j < x->k && weight != NULL; j++)
-        sum += weight[j];
-    return weight != NULL ? weight[i] / sum : 1.0 / (double)x->k;
-}
-
-static mel_status make_q_mean(mel_metric **out, const making *x, mel_error *err)
-{
-    memset(x->b, 0, x->q * x->q * sizeof *x->b);
-    for (size_t i = 0; i < x->k; i++) {
-        memset(x->a, 0, x->q * sizeof *x->a);
-        for (size_t j = 0; j + 1 < x->k; j++)
-            x->a[i * (x->k - 1) + j] = 1.0;
-        add_square(x->b, x->q, x->a, class_weight(x, i));
-    }
-    return make_quadratic(out, x, err);
-}
-
-/* Shares of predictions against shares of classes, by a matrix: the identity, or what psd-q says. Each of its
- * eigenvectors is a direction whose square counts. */
-static mel_status make_matching(mel_metric **out, const making *x, mel_error *err)
-{
-    mel_status why = MEL_OK;
-    const double *share = need_shares(&why, x, err), *matrix = x->measure->numbers;
-    if (share == NULL)
-        return why;
-    const size_t k = x->k;
-    double *v = mel_alloc_zero(k * k + k, sizeof *v);
-    if (v == NULL)
+    MEL_AUTO_MEMORY double *a = mel_alloc(x->q, sizeof *a);
+    if (a == NULL)
         return mel_fail_memory(err, "a metric");
-    for (size_t i = 0; i < k * k; i++)
-        v[i] = matrix != NULL ? matrix[i] : i / k == i % k ? 1.0 : 0.0;
-    why = mel_eigen(k, v, k, v + k * k, err);
-    memset(x->b, 0, x->q * x->q * sizeof *x->b);
-    for (size_t e = 0; e < k && why == MEL_OK; e++) {
-        for (size_t i = 0; i < k; i++)
-            for (size_t j = 0; j < k; j++)
-                if (i != j)
-                    x->a[mistake(x, i, j)] = share[i] * (v[j * k + e] - v[i * k + e]);
-        add_square(x->b, x->q, x->a, fmax(v[k * k + e], 0.0));
-    }
-    free(v);
-    return why == MEL_OK ? make_quadratic(out, x, err) : why;
+    for (size_t s = 0; s < x->q; s++)
+        a[s] = mel_compared_weight(x->measure, s / (x->k - 1), s / (x->k - 1));
+    const mel_layout layout = layout_of(x, MEL_RATES, MEL_OFFDIAGONAL);
+    return mel_metric_linear(out, MEL_FAMILY_LINEAR, &layout, x->people->class_names, MEL_COST, a, err);
 }
 
 /* P(G=g | Y=i), groups after each other, into `out`: as the shares say, alike where nobody does, because
@@ -220,150 +250,85 @@ static void fill_prevalence(double *out, const making *x)
                                     : 1.0 / (double)x->m;
 }
 
-/* Differences between groups in these mistakes, weighted, and nothing else. */
-static mel_status make_fair(mel_metric **out, const making *x, const double *weight, bool squared,
-                            mel_error *err)
+/* Differences between groups in their mistakes and nothing else. Of two classes, misses and recalls differ
+ * alike. */
+static mel_status make_fair(mel_metric **out, const making *x, mel_error *err)
 {
-    const size_t block = squared ? x->q * x->q : x->q, pairs = mel_group_pairs(x->m);
-    double *b = mel_alloc_zero(pairs * block, sizeof *b), *zero = mel_alloc_zero(x->q, sizeof *zero),
-           *prevalence = mel_alloc_zero(x->m * x->k, sizeof *prevalence);
+    const bool squared = x->measure->gap == MEL_GAP_SQUARED;
+    const size_t k = x->k, block = squared ? x->q * x->q : x->q, pairs = mel_group_pairs(x->m);
+    MEL_AUTO_MEMORY double *b = mel_alloc_zero(pairs * block + x->q + x->m * k, sizeof *b);
+    if (b == NULL)
+        return mel_fail_memory(err, "a metric");
+    double *zero = b + pairs * block, *prevalence = zero + x->q;
     const mel_layout layout = layout_of(x, MEL_RATES, MEL_OFFDIAGONAL);
-    mel_status status = MEL_OK;
-    if (b == NULL || zero == NULL || prevalence == NULL) {
-        status = mel_fail_memory(err, "a metric");
-    } else {
-        fill_prevalence(prevalence, x);
-        for (size_t pair = 0; pair < pairs; pair++)
-            for (size_t s = 0; s < x->q; s++)
-                b[pair * block + (squared ? s * x->q + s : s)] = (squared ? 2.0 : 1.0) * weight[s];
-        status = (squared ? mel_metric_fair_quadratic : mel_metric_fair_linear)(
-            out, &layout, x->people->class_names, x->people->group_names, zero, b, 1.0, prevalence, err);
-    }
-    free(b);
-    free(zero);
-    free(prevalence);
-    return status;
-}
-
-static mel_status no_family(const making *x, mel_error *err)
-{
-    return mel_fail(
-        err, MEL_EINVAL,
-        "%s is not a weighted sum, ratio or square of statistics that a metric file could hold; apply, "
-        "score, rank and optimise take it by its name",
-        x->name);
+    fill_prevalence(prevalence, x);
+    for (size_t pair = 0; pair < pairs; pair++)
+        for (size_t s = 0; s < x->q; s++) {
+            const size_t i = s / (k - 1), j = s % (k - 1) + (s % (k - 1) >= i);
+            const bool misses = x->measure->row->compared == MEL_COMPARED_MISSES;
+            const double weight = mel_compared_weight(x->measure, i, misses ? i : j);
+            b[pair * block + (squared ? s * x->q + s : s)] = (squared ? 2.0 : 1.0) * weight;
+        }
+    return (squared ? mel_metric_fair_quadratic : mel_metric_fair_linear)(
+        out, &layout, x->people->class_names, x->people->group_names, zero, b, 1.0, prevalence, err);
 }
 
 static mel_status make_rates(mel_metric **out, const making *x, mel_error *err)
 {
     const mel_gap gap = x->measure->gap;
-    for (size_t s = 0; s < x->q; s++)
-        x->a[s] = 1.0;
-    switch (x->measure->rates) {
-    case MEL_RATES_Q_MEAN:
-        if (gap == MEL_GAP_ABSOLUTE) {
-            for (size_t s = 0; s < x->q; s++)
-                x->a[s] = class_weight(x, s / (x->k - 1));
-            const mel_layout layout = layout_of(x, MEL_RATES, MEL_OFFDIAGONAL);
-            return mel_metric_linear(out, MEL_FAMILY_LINEAR, &layout, x->people->class_names, MEL_COST, x->a,
-                                     err);
-        }
-        return gap == MEL_GAP_SQUARED ? make_q_mean(out, x, err) : no_family(x, err);
-    case MEL_RATES_DISTRIBUTION_MATCHING:
-    case MEL_RATES_PSD_Q:
-        if (x->measure->target != NULL)
-            return mel_fail(err, MEL_EINVAL,
-                            "%s has a constant, which a metric file has not; score, rank, apply and optimise "
-                            "take it by its name",
-                            x->name);
-        return gap == MEL_GAP_SQUARED ? make_matching(out, x, err) : no_family(x, err);
-    case MEL_RATES_EQUALISED_ODDS:
-        for (size_t s = 0; s < x->q && x->measure->numbers != NULL; s++)
-            x->a[s] = x->measure->numbers[s];
-        break;
-    case MEL_RATES_EQUAL_OPPORTUNITY: /* of two classes: false alarms, then misses */
-        x->a[0] = 0.0;
-        break;
-    case MEL_RATES_NEGATIVE_BALANCE:
-        x->a[1] = 0.0;
-        break;
-    case MEL_RATES_ERROR_RATE_BALANCE:
-        x->a[0] = x->a[1] = 0.5;
-        break;
-    case MEL_RATES_DEMOGRAPHIC_PARITY:
+    if (gap == MEL_GAP_LARGEST || x->measure->row->compared == MEL_COMPARED_SHARES)
         return no_family(x, err);
-    }
-    return gap == MEL_GAP_LARGEST ? no_family(x, err) : make_fair(out, x, x->a, gap == MEL_GAP_SQUARED, err);
-}
-
-/* Two classes without groups: what mel_metric_named makes. */
-static bool is_planar(const making *x, mel_named *named, double *parameter)
-{
-    return x->k == 2 && x->m == 1 && mel_named_parse(named, parameter, x->name, NULL) == MEL_OK &&
-           *named != MEL_NAMED_GMEAN && *named != MEL_NAMED_MCC;
+    if (mel_measure_compares_groups(x->measure))
+        return make_fair(out, x, err);
+    if (x->m > 1)
+        return no_family(x, err);
+    if (gap == MEL_GAP_SQUARED)
+        return make_quadratic(out, x, err);
+    return x->measure->row->compared == MEL_COMPARED_RECALLS ? make_absolute_errors(out, x, err)
+                                                             : no_family(x, err);
 }
 
 static mel_status make_named(mel_metric **out, const making *x, mel_error *err)
 {
-    mel_named named = MEL_NAMED_ACCURACY;
-    double parameter = 0.0;
-    if (is_planar(x, &named, &parameter)) {
-        mel_status why = MEL_OK;
-        const double *share = named == MEL_NAMED_ACCURACY ? x->class_share : need_shares(&why, x, err);
-        if (share == NULL && named != MEL_NAMED_ACCURACY)
-            return why;
-        return mel_metric_named(out, named, parameter, share != NULL ? share[1] : 0.5, x->people->class_names,
-                                err);
-    }
-    if (x->measure->row == &mel_measure_rates_row)
+    const mel_measure *measure = x->measure;
+    if (measure->row->rates && measure->over == MEL_GROUPS_TOGETHER)
         return make_rates(out, x, err);
-    char plain[64];
-    if (x->m > 1 || !mel_plain_name(plain, sizeof plain, x->name))
+    const mel_shape shape = mel_measure_shape(measure);
+    if (x->m > 1 || measure->row->cost)
         return no_family(x, err);
-    static const char *const like_accuracy[] = { "accuracy", "micro-f1", "micro-precision", "micro-recall",
-                                                 "weighted-recall" };
-    for (size_t i = 0; i < sizeof like_accuracy / sizeof *like_accuracy; i++)
-        if (strcmp(plain, like_accuracy[i]) == 0)
-            return make_diagonal(out, x, false, err);
-    if (strcmp(plain, "balanced-accuracy") == 0 || strcmp(plain, "macro-recall") == 0)
-        return make_diagonal(out, x, true, err);
-    if (strcmp(plain, "kappa") == 0)
+    if (shape == MEL_SHAPE_LINEAR)
+        return make_diagonal(out, x, err);
+    if (shape == MEL_SHAPE_RATIO && measure->fraction.tp == 0.0)
         return make_kappa(out, x, err);
-    return strncmp(plain, "q-mean", sizeof "q-mean" - 1) == 0 ? make_q_mean(out, x, err) : no_family(x, err);
-}
-
-static void fill_shares(making *x)
-{
-    for (size_t s = 0; s < x->m * x->k; s++)
-        x->all += x->people->shares[s];
-    for (size_t s = 0; s < x->m * x->k; s++)
-        x->class_share[s % x->k] += x->people->shares[s] / x->all;
+    return shape == MEL_SHAPE_RATIO && measure->row->binary ? make_fraction(out, x, err) : no_family(x, err);
 }
 
 mel_status mel_metric_of_name(mel_metric **out, const char *name, const mel_people *people, mel_error *err)
 {
     *out = NULL;
-    mel_measure *measure = NULL;
-    mel_status status = mel_measure_named(&measure, name, people->n_classes, people->n_groups, err);
-    if (status != MEL_OK)
-        return status;
+    MEL_AUTO(mel_measure) *measure = NULL;
+    TRY(mel_measure_named(&measure, name, people->n_classes, people->n_groups, err));
     making x = { .people = people, .measure = measure, .name = name, .k = people->n_classes };
     x.m = mel_measure_groups(measure);
     x.q = x.k * (x.k - 1);
-    x.a = mel_alloc_zero(x.q + x.k, sizeof *x.a);
-    x.b = mel_alloc_zero(x.q * x.q, sizeof *x.b);
-    double *share = mel_alloc_zero(x.k, sizeof *share);
-    if (x.a == NULL || x.b == NULL || share == NULL) {
-        status = mel_fail_memory(err, "a metric");
-    } else {
-        x.class_share = people->shares != NULL ? share : NULL;
-        if (x.class_share != NULL)
-            fill_shares(&x);
-        status = make_named(out, &x, err);
-    }
-    free(x.a);
-    free(x.b);
-    free(share);
-    mel_measure_free(measure);
-    return status;
+    MEL_AUTO_MEMORY double *share = mel_alloc_zero(x.k, sizeof *share);
+    if (share == NULL)
+        return mel_fail_memory(err, "a metric");
+    for (size_t s = 0; s < x.m * x.k && people->shares != NULL; s++)
+        x.all += people->shares[s];
+    for (size_t s = 0; s < x.m * x.k && people->shares != NULL; s++)
+        share[s % x.k] += people->shares[s] / x.all;
+    x.class_share = people->shares != NULL ? share : NULL;
+    return make_named(out, &x, err);
+}
+
+mel_status mel_metric_named(mel_metric **out, const char *name, double positives,
+                            const char *const *class_names, mel_error *err)
+{
+    *out = NULL;
+    if (!(positives > 0.0) || !(positives < 1.0))
+        return mel_fail(err, MEL_EINVAL, "the share of positives is %g, not between 0 and 1", positives);
+    const double shares[] = { 1.0 - positives, positives };
+    const mel_people people = { .n_classes = 2, .class_names = class_names, .shares = shares };
+    return mel_metric_of_name(out, name, &people, err);
 }

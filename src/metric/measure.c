@@ -7,25 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 64 };
 static const double rounding = 1e-12; /* shares that a difference of sums made */
-
-/* --- two classes, as mel_named has them --------------------------------------------------------- */
-
-static mel_status named_value(double *out, const mel_measure *m, const double *confusion, mel_error *err)
-{
-    mel_counts counts = { 0 };
-    for (size_t g = 0; g < m->n_groups; g++) {
-        const double *c = mel_measure_block(m, confusion, g);
-        counts.tn += c[0];
-        counts.fp += c[1];
-        counts.fn += c[2];
-        counts.tp += c[3];
-    }
-    return mel_named_value(out, m->named, m->parameter, &counts, err);
-}
-
-static const mel_measure_row named_row = { "named", named_value, NULL, false, true, false, MEL_OVER_ROWS };
 
 /* --- metric objects ----------------------------------------------------------------------------- */
 
@@ -60,41 +42,39 @@ static mel_status put_statistics(const mel_measure *m, const double *confusion, 
 {
     const mel_layout *layout = mel_metric_layout(m->metric);
     const double all = total(m, confusion);
-    mel_status status = MEL_OK;
-    for (size_t c = 0; c < mel_layout_size(layout) && status == MEL_OK; c++) {
+    for (size_t c = 0; c < mel_layout_size(layout); c++) {
         double by = 1.0;
         const size_t entry = entry_of(layout, c);
-        status = divisor(&by, m, confusion, entry, all, err);
+        TRY(divisor(&by, m, confusion, entry, all, err));
         m->statistics[c] = confusion[entry] / by;
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status metric_value(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
-    const mel_status status = put_statistics(m, confusion, err);
-    return status == MEL_OK ? mel_metric_value(out, m->metric, m->statistics, err) : status;
+    TRY(put_statistics(m, confusion, err));
+    return mel_metric_value(out, m->metric, m->statistics, err);
 }
 
 static mel_status metric_gradient(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     const mel_layout *layout = mel_metric_layout(m->metric);
     const double all = total(m, confusion);
-    mel_status status = put_statistics(m, confusion, err);
-    if (status == MEL_OK)
-        status = mel_metric_gradient(m->slope, m->metric, m->statistics, err);
+    TRY(put_statistics(m, confusion, err));
+    TRY(mel_metric_gradient(m->slope, m->metric, m->statistics, err));
     memset(out, 0, mel_measure_cells(m) * sizeof *out);
-    for (size_t c = 0; c < mel_layout_size(layout) && status == MEL_OK; c++) {
+    for (size_t c = 0; c < mel_layout_size(layout); c++) {
         double by = 1.0;
         const size_t entry = entry_of(layout, c);
-        status = divisor(&by, m, confusion, entry, all, err);
+        TRY(divisor(&by, m, confusion, entry, all, err));
         out[entry] = m->slope[c] / by;
     }
-    return status;
+    return MEL_OK;
 }
 
-static const mel_measure_row metric_row = { "metric", metric_value, metric_gradient, false,
-                                            false,    false,        MEL_OVER_ROWS };
+static const mel_measure_row metric_row = { "metric", metric_value, metric_gradient, MEL_SHAPE_LOCAL,
+                                            .over = MEL_OVER_ROWS };
 
 /* --- making them -------------------------------------------------------------------------------- */
 
@@ -113,21 +93,18 @@ static mel_status make(mel_measure **out, const char *name, size_t k, size_t n_g
 {
     *out = NULL;
     const mel_layout layout = { MEL_CONFUSION, MEL_OFFDIAGONAL, k, n_groups };
-    const mel_status status = mel_layout_check(&layout, err);
-    if (status != MEL_OK)
-        return status;
-    const size_t groups = n_groups > 1 ? n_groups : 1;
-    mel_measure *m = mel_alloc_zero(1, sizeof *m);
+    TRY(mel_layout_check(&layout, err));
+    const size_t groups = n_groups > 1 ? n_groups : 1, room = 2 * groups * (k + 1) * (k + 1);
+    MEL_AUTO(mel_measure) *m = mel_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return mel_fail_memory(err, "a measure");
     *m = (mel_measure){ .k = k, .n_groups = groups, .name = mel_strdup(name) };
-    m->statistics = mel_alloc_zero(4 * groups * k * k, sizeof *m->statistics);
-    if (m->statistics == NULL || m->name == NULL) {
-        mel_measure_free(m);
+    m->statistics = mel_alloc_zero(2 * room, sizeof *m->statistics);
+    if (m->statistics == NULL || m->name == NULL)
         return mel_fail_memory(err, "a measure");
-    }
-    m->slope = m->statistics + 2 * groups * k * k;
+    m->slope = m->statistics + room;
     *out = m;
+    m = NULL;
     return MEL_OK;
 }
 
@@ -145,71 +122,135 @@ static mel_status unknown(const char *name, mel_error *err)
         mel_quote_text(name).text);
 }
 
-/* The row for a plain name without what is said about groups. */
-static mel_status find_row(mel_measure *m, const char *plain, mel_error *err)
+/* Other names: scikit-learn's, imbalanced-learn's, fairlearn's. */
+static const struct {
+    const char *other, *name;
+} aliases[] = {
+    { "gmean", "g-mean" },
+    { "geometric-mean", "g-mean" },
+    { "matthews-corrcoef", "mcc" },
+    { "cohen-kappa", "kappa" },
+    { "true-positive-rate", "recall" },
+    { "true-negative-rate", "specificity" },
+    { "equalized-odds", "equalised-odds" },
+};
+
+static bool cut_end(char *text, const char *end)
 {
-    mel_status why = MEL_OK;
-    m->row = mel_measure_row_find(&m->fraction, plain);
-    if (m->row == NULL && mel_measure_rates_find(m, plain, &why, err))
-        m->row = &mel_measure_rates_row;
-    if (why == MEL_OK && m->row == NULL && mel_named_parse(&m->named, &m->parameter, plain, NULL) == MEL_OK)
-        m->row = &named_row;
-    return why == MEL_OK && m->row == NULL ? unknown(m->name, err) : why;
+    const size_t n = strlen(text), length = strlen(end);
+    if (n <= length || strcmp(text + n - length, end) != 0)
+        return false;
+    text[n - length] = '\0';
+    return true;
+}
+
+/* The row for what is before the first colon; functions of scikit-learn end in _score, of fairlearn in
+ * _difference. */
+static mel_status find_row(mel_measure *m, char *plain, mel_error *err)
+{
+    const bool difference = cut_end(plain, "-difference");
+    (void)cut_end(plain, "-score");
+    const char *name = plain;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(plain, aliases[i].other) == 0)
+            name = aliases[i].name;
+    m->row = strlen(name) < MEL_MEASURE_NAME ? mel_measure_row_find(&m->fraction, name) : NULL;
+    if (m->row == NULL)
+        return unknown(m->name, err);
+    m->gap = m->row->gap;
+    if (difference && !m->row->rates)
+        m->over = MEL_GROUPS_DIFFERENCE;
+    return MEL_OK;
+}
+
+/* A word or numbers behind a colon. */
+static mel_status read_part(mel_measure *m, const char *part, mel_error *err)
+{
+    static const char *const gaps[] = {
+        [MEL_GAP_SQUARED] = "squared", [MEL_GAP_ABSOLUTE] = "absolute", [MEL_GAP_LARGEST] = "largest"
+    };
+    if (strcmp(part, "every-group") == 0) {
+        m->every_group = true;
+        return MEL_OK;
+    }
+    for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
+        if (strcmp(part, gaps[i]) == 0 && m->row->rates) {
+            m->gap = (mel_gap)i;
+            return MEL_OK;
+        }
+    if (mel_over_groups_parse(&m->over, part))
+        return MEL_OK;
+    return strspn(part, "0123456789.-+") > 0 ? mel_measure_read_numbers(m, part, err) : unknown(m->name, err);
 }
 
 static mel_status check_fit(const mel_measure *m, mel_error *err)
 {
+    const bool groups = m->n_groups > 1, between = mel_measure_compares_groups(m);
     if (m->row->binary && m->k != 2)
         return mel_fail(err, MEL_EINVAL, "%s is for two classes, not %zu%s", m->name, m->k,
-                        m->row->gradient != NULL ? "; with macro-, micro- or weighted- before it for more"
-                                                 : "");
-    const bool groups = m->n_groups > 1, rates = m->row == &mel_measure_rates_row;
+                        m->fraction.tp > 0.0 ? "; with macro-, micro- or weighted- before it for more" : "");
+    if (m->row->numbers == MEL_NUMBERS_WEIGHT && m->numbers == NULL)
+        return unknown(m->name, err);
+    if (m->row->numbers == MEL_NUMBERS_MATRIX && (m->numbers == NULL || m->gap != MEL_GAP_SQUARED))
+        return mel_fail(err, MEL_EINVAL,
+                        "%s: expected psd-q:Q11,Q12,.., a matrix row by row, and behind it a target or none",
+                        m->name);
     if (m->every_group && (!groups || m->row->over != MEL_OVER_CLASSES))
         return mel_fail(err, MEL_EINVAL,
                         groups ? "%s: of every group are balanced-accuracy, g-mean, min-recall, q-mean and "
                                  "macro averages"
                                : "%s needs groups",
                         m->name);
-    if (m->over != MEL_GROUPS_TOGETHER && (!groups || rates))
-        return mel_fail(err, MEL_EINVAL, rates ? "%s: it compares groups already" : "%s needs groups",
-                        m->name);
-    if (!rates)
-        return MEL_OK;
-    const bool alone = m->rates == MEL_RATES_Q_MEAN || m->rates == MEL_RATES_DISTRIBUTION_MATCHING ||
-                       m->rates == MEL_RATES_PSD_Q;
-    if (alone == groups)
-        return mel_fail(err, MEL_EINVAL, alone ? "%s is without groups" : "%s needs groups", m->name);
-    const bool two = m->rates == MEL_RATES_EQUAL_OPPORTUNITY || m->rates == MEL_RATES_NEGATIVE_BALANCE ||
-                     m->rates == MEL_RATES_ERROR_RATE_BALANCE;
-    return two && m->k != 2 ? mel_fail(err, MEL_EINVAL, "%s is for two classes, not %zu", m->name, m->k)
-                            : MEL_OK;
+    if (m->over != MEL_GROUPS_TOGETHER && between)
+        return mel_fail(err, MEL_EINVAL, "%s: it compares groups already", m->name);
+    if ((m->over != MEL_GROUPS_TOGETHER || between) && !groups)
+        return mel_fail(err, MEL_EINVAL, "%s needs groups", m->name);
+    const bool alone = m->row->rates && m->row->compared == MEL_COMPARED_MATCHING;
+    return alone && groups && m->over == MEL_GROUPS_TOGETHER
+               ? mel_fail(err, MEL_EINVAL, "%s is without groups", m->name)
+               : MEL_OK;
 }
 
-/* Long are only lists of numbers, which have no letters. */
+/* Lower case, '-' for '_' and blanks; "fbeta:2" is "f2". */
+static char *plain_name(const char *name)
+{
+    char *plain = mel_strdup(name);
+    for (char *at = plain; at != NULL && *at != '\0'; at++)
+        *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at == '_' || *at == ' ' ? '-' : *at);
+    if (plain != NULL && strncmp(plain, "fbeta:", 6) == 0)
+        memmove(plain + 1, plain + 6, strlen(plain + 6) + 1);
+    return plain;
+}
+
 static mel_status settle(mel_measure *m, mel_error *err)
 {
-    char plain[NAME_BYTES];
-    const bool fits = mel_plain_name(plain, sizeof plain, m->name);
-    char *colon = fits ? strrchr(plain, ':') : NULL;
-    m->every_group = colon != NULL && strcmp(colon + 1, "every-group") == 0;
-    if (m->every_group || (colon != NULL && mel_over_groups_parse(&m->over, colon + 1)))
-        *colon = '\0';
-    const mel_status status = find_row(m, fits ? plain : m->name, err);
-    return status == MEL_OK ? check_fit(m, err) : status;
+    MEL_AUTO_MEMORY char *plain = plain_name(m->name);
+    if (plain == NULL)
+        return mel_fail_memory(err, "a measure");
+    char *part = strchr(plain, ':');
+    if (part != NULL)
+        *part++ = '\0';
+    TRY(find_row(m, plain, err));
+    while (part != NULL) {
+        char *next = strchr(part, ':');
+        if (next != NULL)
+            *next++ = '\0';
+        TRY(read_part(m, part, err));
+        part = next;
+    }
+    return check_fit(m, err);
 }
 
 mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
                              mel_error *err)
 {
-    mel_status status = make(out, name, n_classes, n_groups, err);
-    if (status != MEL_OK || *out == NULL)
-        return status;
-    status = settle(*out, err);
-    if (status != MEL_OK) {
-        mel_measure_free(*out);
-        *out = NULL;
-    }
-    return status;
+    *out = NULL;
+    MEL_AUTO(mel_measure) *m = NULL;
+    TRY(make(&m, name, n_classes, n_groups, err));
+    TRY(settle(m, err));
+    *out = m;
+    m = NULL;
+    return MEL_OK;
 }
 
 mel_status mel_measure_together(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
@@ -233,16 +274,13 @@ mel_status mel_measure_metric(mel_measure **out, const mel_metric *metric, size_
         return mel_fail(err, MEL_EINVAL,
                         "the metric is about %zu classes and %zu groups, the rows about %zu and %zu",
                         layout->n_classes, groups, n_classes, n_groups > 1 ? n_groups : 1);
-    mel_status status = make(out, "the metric", n_classes, n_groups, err);
-    if (status != MEL_OK || *out == NULL)
-        return status;
-    (*out)->row = &metric_row;
-    status = mel_metric_copy(&(*out)->metric, metric, err);
-    if (status != MEL_OK) {
-        mel_measure_free(*out);
-        *out = NULL;
-    }
-    return status;
+    MEL_AUTO(mel_measure) *m = NULL;
+    TRY(make(&m, "the metric", n_classes, n_groups, err));
+    m->row = &metric_row;
+    TRY(mel_metric_copy(&m->metric, metric, err));
+    *out = m;
+    m = NULL;
+    return MEL_OK;
 }
 
 mel_status mel_measure_set_coefficients(mel_measure *m, const double *coefficients, mel_error *err)
@@ -268,43 +306,47 @@ static mel_status check_confusion(const mel_measure *m, const double *confusion,
                             confusion[c]);
         sum += confusion[c];
     }
+    if (!isfinite(sum))
+        return mel_fail(err, MEL_EINVAL, "%s: the confusion matrix adds up to more than a number can hold",
+                        m->name);
     return sum > 0.0 ? MEL_OK : mel_fail(err, MEL_EDATA, "%s: the confusion matrix is empty", m->name);
 }
 
 mel_status mel_measure_value(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     double value = 0.0;
-    mel_status status = check_confusion(m, confusion, err);
-    if (status == MEL_OK)
-        status = m->over != MEL_GROUPS_TOGETHER ? mel_measure_over_groups(&value, m, confusion, err)
-                                                : m->row->value(&value, m, confusion, err);
-    if (status == MEL_OK && !isfinite(value))
-        status = mel_fail(err, MEL_ENUMERIC, "%s is %g here", m->name, value);
-    if (status == MEL_OK)
-        *out = value;
-    return status;
+    TRY(check_confusion(m, confusion, err));
+    TRY((m->over != MEL_GROUPS_TOGETHER ? mel_measure_over_groups : m->row->value)(&value, m, confusion,
+                                                                                   err));
+    if (!isfinite(value))
+        return mel_fail(err, MEL_ENUMERIC, "%s is %g here", m->name, value);
+    *out = value;
+    return MEL_OK;
 }
 
 bool mel_measure_has_gradient(const mel_measure *m)
 {
-    return m->row->gradient != NULL && m->over == MEL_GROUPS_TOGETHER;
+    return m->row->gradient != NULL && m->over == MEL_GROUPS_TOGETHER &&
+           (!m->row->rates || mel_measure_is_smooth(m));
 }
 
 mel_status mel_measure_gradient(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     if (!mel_measure_has_gradient(m))
         return mel_fail(err, MEL_EINVAL, "the gradient of %s is not known", m->name);
-    const mel_status status = check_confusion(m, confusion, err);
-    return status == MEL_OK ? m->row->gradient(out, m, confusion, err) : status;
+    TRY(check_confusion(m, confusion, err));
+    return m->row->gradient(out, m, confusion, err);
 }
 
 bool mel_measure_is_smooth(const mel_measure *m)
 {
     if (m->metric != NULL)
         return mel_metric_family(m->metric) != MEL_FAMILY_FAIR_LINEAR;
-    if (m->row == &mel_measure_rates_row)
-        return m->gap == MEL_GAP_SQUARED;
-    return !m->row->corners && (m->over == MEL_GROUPS_TOGETHER || m->over == MEL_GROUPS_MEAN);
+    if (m->row->rates && m->gap != MEL_GAP_SQUARED &&
+        !(m->gap == MEL_GAP_ABSOLUTE && m->row->compared == MEL_COMPARED_RECALLS))
+        return false;
+    return m->row->shape != MEL_SHAPE_KINKED &&
+           (m->over == MEL_GROUPS_TOGETHER || m->over == MEL_GROUPS_MEAN);
 }
 
 bool mel_measure_has_positive(const mel_measure *m)

@@ -7,17 +7,33 @@
 
 typedef mel_status mel_measure_fn(double *out, const mel_measure *m, const double *confusion, mel_error *err);
 
+/* Numbers behind a name, "q-mean:1,4". */
+typedef enum {
+    MEL_NUMBERS_NONE,
+    MEL_NUMBERS_WEIGHT,  /* one, above 0, which must be there */
+    MEL_NUMBERS_CLASSES, /* a weight for each class */
+    MEL_NUMBERS_MISTAKES,
+    MEL_NUMBERS_TARGET, /* a share for each class */
+    MEL_NUMBERS_MATRIX  /* of classes, which must be there; a target may follow */
+} mel_measure_numbers;
+
+/* A row of the table of measures (measure_rows.c). */
 typedef struct {
     const char *name;
     mel_measure_fn *value, *gradient; /* gradient NULL: unknown */
+    mel_shape shape;
     bool cost;
-    bool binary;  /* needs two classes */
-    bool corners; /* has kinks: a smallest, a largest, an absolute difference */
+    bool binary; /* needs two classes */
     enum {
-        MEL_OVER_ROWS,    /* of all groups together */
-        MEL_OVER_CLASSES, /* of each group */
-        MEL_OVER_GROUPS
+        MEL_OVER_ROWS,    /* groups joined: of all rows together */
+        MEL_OVER_CLASSES, /* over the classes of each group */
+        MEL_OVER_GROUPS   /* of each group, averaged */
     } over;
+    /* Of measures of differences of rates: between groups, or from what is best. */
+    bool rates;
+    mel_compared compared;
+    mel_gap gap; /* unless the name says another one */
+    mel_measure_numbers numbers;
 } mel_measure_row;
 
 /* Of one class: tp TP / (tp TP + fn FN + fp FP). */
@@ -43,17 +59,15 @@ struct mel_measure {
     const mel_measure_row *row;
     bool every_group;            /* its name says that it runs over the classes of each */
     mel_over_groups over;        /* of the row's values, group by group */
-    mel_class_fraction fraction; /* of rows about precision, recall, F and Jaccard */
-    mel_named named;             /* of the row for two classes */
-    double parameter;
-    mel_named_rates rates; /* of the row for differences between groups */
-    mel_gap gap;
-    double *numbers;    /* behind its name: weights, a matrix, or a target; NULL: none */
-    double *target;     /* of these numbers the target; NULL: none */
-    mel_metric *metric; /* of the row for metrics */
+    mel_class_fraction fraction; /* of rows about precision, recall, F and Jaccard; tp 0: another row */
+    mel_gap gap;                 /* of rows with rates */
+    double *numbers;             /* behind its name: weights, a matrix, or a target; NULL: none */
+    double *target;              /* of these numbers the target; NULL: none */
+    mel_metric *metric;          /* of the row for metrics */
     double *statistics, *slope;
     mel_called called; /* in messages */
 };
+MEL_CLEANUP(mel_measure)
 
 /* The matrix of group g. */
 static inline const double *mel_measure_block(const mel_measure *m, const double *confusion, size_t g)
@@ -63,21 +77,17 @@ static inline const double *mel_measure_block(const mel_measure *m, const double
 
 /* measure_rows.c: by the plain name (lower case, hyphens), with the fraction it is about; NULL: none. */
 const mel_measure_row *mel_measure_row_find(mel_class_fraction *fraction, const char *name);
+double mel_measure_row_sum(const mel_measure *m, const double *confusion, size_t row);
 /* Share of class row % k in group row / k, and of that what is right. MEL_EDATA where there are no rows. */
 mel_status mel_measure_recall(double *out, double *share, const mel_measure *m, const double *confusion,
                               size_t row, mel_error *err);
 
 /* measure_groups.c */
-extern const mel_measure_row mel_measure_rates_row;
-/* Reads such a name with the numbers behind it, "equalised-odds:absolute:1,4". False, and the status of *why,
- * when it is none. */
-bool mel_measure_rates_find(mel_measure *m, const char *name, mel_status *why, mel_error *err);
+mel_measure_fn mel_rates_value, mel_rates_gradient;
+mel_status mel_measure_read_numbers(mel_measure *m, const char *list, mel_error *err);
 /* The word after the colon, "difference"; false: none. */
 bool mel_over_groups_parse(mel_over_groups *out, const char *word);
 mel_status mel_measure_over_groups(double *out, const mel_measure *m, const double *confusion,
                                    mel_error *err);
-
-/* Lower case, '-' for '_' and blanks; false when it takes more than size bytes. */
-bool mel_plain_name(char *plain, size_t size, const char *name);
 
 #endif

@@ -1,97 +1,227 @@
-/* Measures of differences between groups: named ones of rates, and one number out of the groups' values. */
+/* Measures of differences of rates, between groups or from a target, and one number out of the groups'
+ * values. */
 #include "metric/measure.h"
 
 #include "base/la.h"
 #include "data/number.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- named measures of rates -------------------------------------------------------------------- */
+/* --- measures of rates -------------------------------------------------------------------------- */
+
+bool mel_compares(mel_compared what, size_t n_classes, size_t i, size_t j)
+{
+    const size_t k = n_classes;
+    switch (what) {
+    case MEL_COMPARED_ODDS:
+        return i < k && i != j;
+    case MEL_COMPARED_MISSES:
+        return i == k - 1 && j == k - 1;
+    case MEL_COMPARED_ALARMS:
+        return i == 0 && j == k - 1;
+    case MEL_COMPARED_ERRORS:
+        return i < k && i != j;
+    case MEL_COMPARED_SHARES: /* of two classes one share says it all */
+        return i == k && (k > 2 || j == 1);
+    case MEL_COMPARED_RECALLS:
+        return i == j;
+    case MEL_COMPARED_MATCHING:
+        return i == k;
+    }
+    return false;
+}
 
 bool mel_measure_by_shares(const mel_measure *m)
 {
-    return m->row == &mel_measure_rates_row &&
-           (m->rates == MEL_RATES_DEMOGRAPHIC_PARITY || m->rates == MEL_RATES_DISTRIBUTION_MATCHING ||
-            m->rates == MEL_RATES_PSD_Q);
+    return m->row->rates &&
+           (m->row->compared == MEL_COMPARED_SHARES || m->row->compared == MEL_COMPARED_MATCHING);
 }
 
-/* What a row of the matrix adds up to. Shares of decisions do not need rows of every class. */
-static mel_status find_share(double *share, const mel_measure *m, const double *confusion, size_t row,
-                             mel_error *err)
+bool mel_measure_compares_groups(const mel_measure *m)
 {
-    double right = 0.0;
-    if (!mel_measure_by_shares(m))
-        return mel_measure_recall(&right, share, m, confusion, row, err);
-    *share = 0.0;
-    for (size_t j = 0; j < m->k; j++)
-        *share += confusion[row * m->k + j];
-    return MEL_OK;
+    return m->row->rates && m->row->compared < MEL_COMPARED_RECALLS;
 }
 
-/* Rates without the diagonal and the shares of the classes, group after group. */
-static mel_status find_rates(double *rate, double *share, const mel_measure *m, const double *confusion,
-                             mel_error *err)
+bool mel_measure_compared(mel_compared *what, mel_gap *gap, const mel_measure *m)
 {
-    size_t at = 0;
+    *what = m->row->compared;
+    *gap = m->gap;
+    return m->row->rates;
+}
+
+/* Weights behind the name; a list of numbers may be a target alone. */
+static const double *weights_of(const mel_measure *m)
+{
+    return m->numbers != m->target ? m->numbers : NULL;
+}
+
+double mel_compared_weight(const mel_measure *m, size_t i, size_t j)
+{
+    const mel_compared what = m->row->compared;
+    const size_t k = m->k;
+    const double *given = weights_of(m);
+    if (!mel_compares(what, k, i, j))
+        return 0.0;
+    switch (what) {
+    case MEL_COMPARED_ODDS:
+        return given != NULL ? given[i * (k - 1) + (j < i ? j : j - 1)] : 1.0;
+    case MEL_COMPARED_ERRORS:
+        return 0.5;
+    case MEL_COMPARED_SHARES:
+        return k > 2 && m->gap != MEL_GAP_LARGEST ? 0.5 : 1.0;
+    case MEL_COMPARED_RECALLS: {
+        double sum = given == NULL ? (double)k : 0.0;
+        for (size_t c = 0; c < k && given != NULL; c++)
+            sum += given[c];
+        const double weight = given != NULL ? given[i] : 1.0;
+        return m->gap == MEL_GAP_LARGEST ? weight : weight / (sum * (double)m->n_groups);
+    }
+    default:
+        return 1.0;
+    }
+}
+
+/* The rates and shares of predictions of all groups: for each k x k rates, row by row, then k shares. And
+ * what they are parts of, k rows and the group. */
+typedef struct {
+    double *x, *mass;
+    size_t each;
+} compared;
+
+static mel_status find_compared(compared *out, const mel_measure *m, const double *confusion, mel_error *err)
+{
+    const size_t k = m->k;
+    *out = (compared){ m->statistics, m->statistics + m->n_groups * (k + 1) * k, (k + 1) * k };
     for (size_t g = 0; g < m->n_groups; g++) {
         const double *c = mel_measure_block(m, confusion, g);
-        double all = 0.0;
-        for (size_t i = 0; i < m->k; i++) {
-            double *own = &share[g * m->k + i];
-            const mel_status status = find_share(own, m, confusion, g * m->k + i, err);
-            if (status != MEL_OK)
-                return status;
-            for (size_t j = 0; j < m->k; j++)
-                if (j != i)
-                    rate[at++] = *own > 0.0 ? c[i * m->k + j] / *own : 0.0;
-            all += *own;
+        double *x = out->x + g * out->each, *mass = out->mass + g * (k + 1);
+        memset(x + k * k, 0, k * sizeof *x);
+        mass[k] = 0.0;
+        for (size_t i = 0; i < k; i++) {
+            mass[i] = mel_measure_row_sum(m, confusion, g * k + i);
+            double right = 0.0;
+            if (!mel_measure_by_shares(m))
+                TRY(mel_measure_recall(&right, &mass[i], m, confusion, g * k + i, err));
+            mass[k] += mass[i];
+            for (size_t j = 0; j < k; j++) {
+                x[i * k + j] = mass[i] > 0.0 ? c[i * k + j] / mass[i] : 0.0;
+                x[k * k + j] += c[i * k + j];
+            }
         }
-        if (!(all > 0.0))
+        if (!(mass[k] > 0.0))
             return mel_fail(err, MEL_EDATA, "%s is not defined: group %s has no rows", m->name,
                             mel_quote_name(m->called.group_name, g).text);
-        for (size_t i = 0; i < m->k; i++)
-            share[g * m->k + i] /= all;
+        for (size_t j = 0; j < k; j++)
+            x[k * k + j] /= mass[k];
     }
     return MEL_OK;
 }
 
-static mel_status rates_value(double *out, const mel_measure *m, const double *confusion, mel_error *err)
+/* What number q of a group is compared with where it is not another group. */
+static double best_of(const mel_measure *m, const compared *s, size_t q)
 {
-    double *rate = m->statistics, *share = rate + m->n_groups * m->k * m->k;
-    const mel_group_rates given = { .layout = { MEL_RATES, MEL_OFFDIAGONAL, m->k, m->n_groups },
-                                    .rates = rate,
-                                    .shares = share,
-                                    .target = m->target,
-                                    .weights = m->numbers != m->target ? m->numbers : NULL };
-    const mel_status status = find_rates(rate, share, m, confusion, err);
-    return status == MEL_OK ? mel_named_rates_value(out, m->rates, m->gap, &given, err) : status;
+    const size_t j = q % m->k;
+    if (m->row->compared == MEL_COMPARED_RECALLS)
+        return 1.0;
+    return m->target != NULL ? m->target[j] : s->mass[j] / s->mass[m->k];
 }
 
-const mel_measure_row mel_measure_rates_row = {
-    "rates", rates_value, NULL, true, false, true, MEL_OVER_ROWS
-};
+/* d'Qd, d the shares of predictions less their target; and into slope[j] its slope. */
+static double by_matrix(double *slope, const mel_measure *m, const compared *s)
+{
+    const size_t k = m->k;
+    double sum = 0.0;
+    for (size_t i = 0; i < k; i++) {
+        slope[i] = 0.0;
+        for (size_t j = 0; j < k; j++)
+            slope[i] += 2.0 * m->numbers[i * k + j] * (s->x[k * k + j] - best_of(m, s, k * k + j));
+        sum += 0.5 * slope[i] * (s->x[k * k + i] - best_of(m, s, k * k + i));
+    }
+    return sum;
+}
 
-/* Numbers that may follow a name: weights or a matrix, and shares of a target. */
+static double joined(double sum, double difference, mel_gap gap)
+{
+    return gap == MEL_GAP_SQUARED    ? sum + difference * difference
+           : gap == MEL_GAP_ABSOLUTE ? sum + fabs(difference)
+                                     : fmax(sum, fabs(difference));
+}
+
+mel_status mel_rates_value(double *out, const mel_measure *m, const double *confusion, mel_error *err)
+{
+    compared s;
+    TRY(find_compared(&s, m, confusion, err));
+    *out = 0.0;
+    if (m->row->numbers == MEL_NUMBERS_MATRIX) {
+        *out = by_matrix(m->slope, m, &s);
+        return MEL_OK;
+    }
+    const bool most = m->gap == MEL_GAP_LARGEST && m->row->compared != MEL_COMPARED_ERRORS;
+    for (size_t q = 0; q < s.each; q++) {
+        const double weight = mel_compared_weight(m, q / m->k, q % m->k);
+        double spread = 0.0;
+        for (size_t g = 0; g < m->n_groups && weight > 0.0; g++) {
+            const double x = s.x[g * s.each + q];
+            if (!mel_measure_compares_groups(m))
+                spread = joined(spread, x - best_of(m, &s, q), m->gap);
+            for (size_t h = 0; h < g && mel_measure_compares_groups(m); h++)
+                spread = joined(spread, x - s.x[h * s.each + q], m->gap);
+        }
+        *out = most ? fmax(*out, weight * spread) : *out + weight * spread;
+    }
+    return MEL_OK;
+}
+
+/* Of squares; of absolute recalls as well, which are no more than 1. */
+mel_status mel_rates_gradient(double *out, const mel_measure *m, const double *confusion, mel_error *err)
+{
+    const size_t k = m->k;
+    compared s;
+    TRY(find_compared(&s, m, confusion, err));
+    memset(out, 0, mel_measure_cells(m) * sizeof *out);
+    double *matrix = m->slope;
+    if (m->row->numbers == MEL_NUMBERS_MATRIX)
+        (void)by_matrix(matrix, m, &s);
+    for (size_t q = 0; q < s.each; q++)
+        for (size_t g = 0; g < m->n_groups; g++) {
+            const size_t i = q / k, j = q % k;
+            const double weight = mel_compared_weight(m, i, j), x = s.x[g * s.each + q];
+            double slope = 0.0;
+            if (weight == 0.0)
+                continue;
+            if (m->row->numbers == MEL_NUMBERS_MATRIX)
+                slope = matrix[j];
+            else if (m->gap == MEL_GAP_ABSOLUTE)
+                slope = -weight;
+            else if (!mel_measure_compares_groups(m))
+                slope = 2.0 * weight * (x - best_of(m, &s, q));
+            for (size_t h = 0; h < m->n_groups && mel_measure_compares_groups(m); h++)
+                slope += 2.0 * weight * (x - s.x[h * s.each + q]);
+            for (size_t row = 0; row < k; row++)
+                if (i == k || row == i)
+                    out[(g * k + row) * k + j] += slope / s.mass[g * (k + 1) + i];
+        }
+    return MEL_OK;
+}
+
+/* --- numbers behind a name ---------------------------------------------------------------------- */
+
 static size_t n_weights(const mel_measure *m)
 {
-    switch (m->rates) {
-    case MEL_RATES_Q_MEAN:
+    switch (m->row->numbers) {
+    case MEL_NUMBERS_WEIGHT:
+        return 1;
+    case MEL_NUMBERS_CLASSES:
         return m->k;
-    case MEL_RATES_EQUALISED_ODDS:
+    case MEL_NUMBERS_MISTAKES:
         return m->k * (m->k - 1);
-    case MEL_RATES_PSD_Q:
+    case MEL_NUMBERS_MATRIX:
         return m->k * m->k;
     default:
         return 0;
     }
-}
-
-static size_t n_target(const mel_measure *m)
-{
-    return m->rates == MEL_RATES_DISTRIBUTION_MATCHING || m->rates == MEL_RATES_PSD_Q ? m->k : 0;
 }
 
 /* "1,4" into at most `most` numbers; *found: how many there are. */
@@ -101,7 +231,7 @@ static mel_status parse_numbers(size_t *found, const mel_measure *m, const char 
     *found = 0;
     for (bool more = true; more; ++*found) {
         const size_t length = strcspn(list, ",");
-        const bool matrix = m->rates == MEL_RATES_PSD_Q && *found < m->k * m->k;
+        const bool matrix = m->row->numbers == MEL_NUMBERS_MATRIX && *found < m->k * m->k;
         double number = 0.0;
         if (mel_number_parse(list, length, &number) != MEL_NUMBER_FINITE || !(matrix || number >= 0.0))
             return mel_fail(err, MEL_EINVAL, "%s: number %zu is not one%s", m->name, *found + 1,
@@ -117,7 +247,7 @@ static mel_status parse_numbers(size_t *found, const mel_measure *m, const char 
 static mel_status check_matrix(const mel_measure *m, mel_error *err)
 {
     const size_t k = m->k;
-    double *copy = mel_alloc(k * k + k, sizeof *copy);
+    MEL_AUTO_MEMORY double *copy = mel_alloc(k * k + k, sizeof *copy);
     if (copy == NULL)
         return mel_fail_memory(err, "a measure");
     double largest = 0.0, apart = 0.0;
@@ -127,21 +257,18 @@ static mel_status check_matrix(const mel_measure *m, mel_error *err)
             apart = fmax(apart, fabs(m->numbers[i * k + j] - m->numbers[j * k + i]));
         }
     memcpy(copy, m->numbers, k * k * sizeof *copy);
-    mel_status status = MEL_OK;
     if (apart > 1e-9 * largest)
-        status = mel_fail(err, MEL_EINVAL, "%s: the matrix is not symmetric", m->name);
-    else
-        status = mel_eigen(k, copy, k, copy + k * k, err);
-    if (status == MEL_OK && !(copy[k * k] >= -1e-9 * largest && largest > 0.0))
-        status = mel_fail(err, MEL_EINVAL, "%s: the matrix is not positive semidefinite%s (eigenvalue %g)",
+        return mel_fail(err, MEL_EINVAL, "%s: the matrix is not symmetric", m->name);
+    TRY(mel_eigen(k, copy, k, copy + k * k, err));
+    return copy[k * k] >= -1e-9 * largest && largest > 0.0
+               ? MEL_OK
+               : mel_fail(err, MEL_EINVAL, "%s: the matrix is not positive semidefinite%s (eigenvalue %g)",
                           m->name, largest > 0.0 ? "" : " and different from 0", copy[k * k]);
-    free(copy);
-    return status;
 }
 
 static mel_status check_numbers(const mel_measure *m, mel_error *err)
 {
-    const size_t weights = m->numbers != m->target ? n_weights(m) : 0;
+    const size_t weights = weights_of(m) != NULL ? n_weights(m) : 0;
     double sum = 0.0, shares = 0.0;
     for (size_t i = 0; i < weights; i++)
         sum += m->numbers[i];
@@ -149,55 +276,39 @@ static mel_status check_numbers(const mel_measure *m, mel_error *err)
         shares += m->target[i];
     if (m->target != NULL && !(fabs(shares - 1.0) <= 2e-3))
         return mel_fail(err, MEL_EINVAL, "%s: the shares sum to %g, not 1", m->name, shares);
-    if (m->rates == MEL_RATES_PSD_Q)
+    if (m->row->numbers == MEL_NUMBERS_MATRIX)
         return check_matrix(m, err);
+    if (m->row->numbers == MEL_NUMBERS_WEIGHT && !(sum > 0.0 && sum <= 1e100))
+        return mel_fail(err, MEL_EINVAL, "%s: weight %g is not a positive number", m->name, sum);
     return weights > 0 && !(sum > 0.0) ? mel_fail(err, MEL_EINVAL, "%s: all are 0", m->name) : MEL_OK;
 }
 
 /* As many as there must be; a target may be left out behind a matrix. */
-static mel_status read_numbers(mel_measure *m, const char *list, mel_error *err)
+mel_status mel_measure_read_numbers(mel_measure *m, const char *list, mel_error *err)
 {
-    const size_t weights = n_weights(m), target = n_target(m);
+    static const char *const each[] = {
+        [MEL_NUMBERS_WEIGHT] = "one is expected",
+        [MEL_NUMBERS_CLASSES] = "there is one for each class",
+        [MEL_NUMBERS_MISTAKES] = "there is one for each kind of mistake",
+        [MEL_NUMBERS_TARGET] = "there is one for each class",
+        [MEL_NUMBERS_MATRIX] = "the matrix has one for each pair of classes",
+    };
+    const mel_measure_numbers kind = m->row->numbers;
+    const size_t weights = n_weights(m);
+    const size_t target = kind == MEL_NUMBERS_TARGET || kind == MEL_NUMBERS_MATRIX ? m->k : 0;
     size_t found = 0;
-    if (weights + target == 0)
+    if (kind == MEL_NUMBERS_NONE || m->numbers != NULL)
         return mel_fail(err, MEL_EINVAL,
                         "%s: numbers follow q-mean, equalised-odds, distribution-matching and psd-q",
                         m->name);
     m->numbers = mel_alloc_zero(weights + target, sizeof *m->numbers);
     if (m->numbers == NULL)
         return mel_fail_memory(err, "a measure");
-    const mel_status status = parse_numbers(&found, m, list, weights + target, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(parse_numbers(&found, m, list, weights + target, err));
     if (found != weights + target && (weights == 0 || found != weights))
-        return mel_fail(err, MEL_EINVAL, "%s: %zu numbers, but %s", m->name, found,
-                        m->rates == MEL_RATES_EQUALISED_ODDS ? "there is one for each kind of mistake"
-                        : m->rates == MEL_RATES_PSD_Q        ? "the matrix has one for each pair of classes"
-                                                             : "there is one for each class");
+        return mel_fail(err, MEL_EINVAL, "%s: %zu numbers, but %s", m->name, found, each[kind]);
     m->target = target > 0 && found > weights ? m->numbers + weights : NULL;
     return check_numbers(m, err);
-}
-
-bool mel_measure_rates_find(mel_measure *m, const char *name, mel_status *why, mel_error *err)
-{
-    *why = MEL_OK;
-    char head[64];
-    const char *colon = strrchr(name, ':');
-    const bool listed = colon != NULL && (isdigit((unsigned char)colon[1]) || colon[1] == '.');
-    const size_t length = listed ? (size_t)(colon - name) : strlen(name);
-    if (length >= sizeof head)
-        return false;
-    memcpy(head, name, length);
-    head[length] = '\0';
-    if (mel_named_rates_parse(&m->rates, &m->gap, head, NULL) != MEL_OK)
-        return false;
-    if (listed)
-        *why = read_numbers(m, colon + 1, err);
-    if (*why == MEL_OK && m->rates == MEL_RATES_PSD_Q && (!listed || m->gap != MEL_GAP_SQUARED))
-        *why = mel_fail(err, MEL_EINVAL,
-                        "%s: expected psd-q:Q11,Q12,.., a matrix row by row, and behind it a target or none",
-                        m->name);
-    return *why == MEL_OK;
 }
 
 /* --- one number out of the groups' values ------------------------------------------------------- */
@@ -233,7 +344,7 @@ static mel_status one_group(double *out, const mel_measure *m, const double *con
     mel_measure one = *m;
     one.n_groups = 1;
     one.over = MEL_GROUPS_TOGETHER;
-    double *sum = m->statistics + 2 * m->n_groups * cells; /* beyond what the row writes */
+    double *sum = m->slope; /* beyond what the row writes for one group */
     memset(sum, 0, cells * sizeof *sum);
     for (size_t u = 0; u < m->n_groups; u++)
         for (size_t c = 0; c < cells && (g >= m->n_groups || u == g); c++)
@@ -296,7 +407,7 @@ mel_status mel_measure_over_groups(double *out, const mel_measure *m, const doub
 /* The smallest recall of every group is the smallest of all recalls. */
 static bool of_recalls(const mel_measure *m)
 {
-    return m->row->corners && m->row != &mel_measure_rates_row &&
+    return m->row->shape == MEL_SHAPE_KINKED &&
            (m->over == MEL_GROUPS_TOGETHER || m->over == MEL_GROUPS_SMALLEST);
 }
 

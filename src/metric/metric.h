@@ -59,7 +59,4 @@ typedef struct {
 mel_status mel_metric_binary_weights(mel_weights *out, const mel_metric *metric, const char *what,
                                      mel_error *err);
 
-/* "F1", "weighted accuracy 7:1": for people. */
-void mel_named_title(char *title, size_t n, mel_named metric, double parameter);
-
 #endif

@@ -60,62 +60,6 @@ typedef struct {
 } mel_elicited;
 mel_status mel_metric_set_elicited(mel_metric *metric, const mel_elicited *how, mel_error *err);
 mel_elicited mel_metric_elicited(const mel_metric *metric);
-/* Well-known metrics of binary confusion counts, with scikit-learn's definitions and its answers in
- * degenerate cases (zero_division = 0). */
-typedef struct {
-    double tp, fp, fn, tn; /* counts or shares, non-negative, not all zero */
-} mel_counts;
-typedef enum {
-    MEL_NAMED_ACCURACY,
-    MEL_NAMED_BALANCED_ACCURACY,
-    MEL_NAMED_WEIGHTED_ACCURACY, /* parameter: weight of a missed positive against a false alarm, > 0 */
-    MEL_NAMED_FBETA,             /* parameter: beta > 0 */
-    MEL_NAMED_JACCARD,
-    MEL_NAMED_PRECISION,
-    MEL_NAMED_RECALL,
-    MEL_NAMED_SPECIFICITY,
-    MEL_NAMED_GMEAN,
-    MEL_NAMED_MCC
-} mel_named;
-mel_status mel_named_value(double *out, mel_named metric, double parameter, const mel_counts *counts,
-                           mel_error *err);
-/* "accuracy", "f1", "f0.5", "f2", "weighted-accuracy:7", "mcc", ...; in any case, '_' as '-'. */
-mel_status mel_named_parse(mel_named *out, double *parameter, const char *name, mel_error *err);
-
-/* Well-known measures of rates, all of them costs: 0 is perfect. R_ij = P(prediction j | class i); with
- * groups R^g_ij. Differences between groups are summed over pairs of groups; the last class is the
- * positive one where two classes are asked for. */
-typedef enum {
-    MEL_RATES_Q_MEAN,                /* errors 1 - R_ii, averaged over classes; no groups */
-    MEL_RATES_DISTRIBUTION_MATCHING, /* shares of predictions sum_j P(Y=j) R_ji against a target; no groups */
-    MEL_RATES_PSD_Q,                 /* the same by a positive semidefinite matrix, squared; no groups */
-    MEL_RATES_EQUALISED_ODDS,        /* every R_ij, i != j */
-    MEL_RATES_EQUAL_OPPORTUNITY,     /* missed positives; two classes */
-    MEL_RATES_NEGATIVE_BALANCE,      /* false alarms; two classes */
-    MEL_RATES_ERROR_RATE_BALANCE,    /* half of both; two classes */
-    MEL_RATES_DEMOGRAPHIC_PARITY     /* shares of predictions sum_i P(Y=i | G=g) R^g_ij, halved over j */
-} mel_named_rates;
-/* How differences (and errors) count: squared as in the thesis, absolute, or only the largest: over
- * classes, groups or rates max - min, which is what fairlearn's ..._difference functions give
- * (error-rate balance: its equalized_odds_difference with agg="mean"). The absolute Q-mean is 1 minus
- * scikit-learn's balanced accuracy. */
-typedef enum { MEL_GAP_SQUARED = 0, MEL_GAP_ABSOLUTE = 1, MEL_GAP_LARGEST = 2 } mel_gap;
-typedef struct {
-    mel_layout layout;    /* of rates; diagonal coordinates only for two classes or Q-mean */
-    const double *rates;  /* mel_layout_size numbers from 0 to 1 */
-    const double *shares; /* P(Y=i), or with groups P(Y=i | G=g), a row for each group; NULL where not used */
-    const double *target; /* distribution matching, psd-q: n_classes shares; NULL: the classes' own */
-    /* What differences (and errors) count: of Q-mean n_classes numbers, whose mean they weigh; of equalised
-     * odds one for each rate of a group, row by row; NULL: 1 each. Not below 0. Of psd-q the matrix,
-     * n_classes x n_classes, which its reader has checked */
-    const double *weights;
-} mel_group_rates;
-mel_status mel_named_rates_value(double *out, mel_named_rates metric, mel_gap gap,
-                                 const mel_group_rates *rates, mel_error *err);
-/* "q-mean", "equalised-odds:absolute", "demographic-parity:largest", ...: squared unless said otherwise;
- * in any case, '_' as '-', "equalized" as well. */
-mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, const char *name, mel_error *err);
-
 /* What one unit of statistic i counts in units of statistic j, a_i/a_j, with its interval: linear, diagonal
  * and monotone metrics, and the mistakes of everybody in fair ones (i, j < q). MEL_EINVAL for metrics whose
  * exchange rate depends on the classifier, and when both weights are zero. */
@@ -141,9 +85,9 @@ mel_status mel_metric_threshold(double *out, const mel_metric *metric, mel_error
  * pairs where the metric is not defined do not count. `positives` is the share of the positive class.
  * Candidates are accuracy, balanced accuracy, F1, F0.5, F2, Jaccard, precision, recall,
  * specificity, G-mean, MCC and, for linear metrics, weighted accuracy with the rounded cost ratio. */
+enum { MEL_MEASURE_NAME = 64 };
 typedef struct {
-    mel_named metric;
-    double parameter;
+    char measure[MEL_MEASURE_NAME]; /* of mel_measure_named: "f1", "weighted-accuracy:6.1" */
     double agreement;
     char name[32]; /* for people: "F1", "weighted accuracy 6.1:1" */
 } mel_neighbour;
@@ -159,11 +103,38 @@ mel_status mel_neighbours_order(int8_t *order, double positives, size_t n, const
 mel_status mel_metric_neighbours_known(mel_neighbour *out, size_t n_out, size_t *n_found,
                                        const mel_metric *metric, double positives, size_t n, const double *a,
                                        const double *b, const int8_t *order, mel_error *err);
-/* The binary metric object of a named one at a share of positives (accuracy, balanced accuracy, weighted
- * accuracy, F-beta, Jaccard, recall, specificity, precision); MEL_EINVAL for G-mean and MCC, which are
- * neither linear nor linear-fractional. */
-mel_status mel_metric_named(mel_metric **out, mel_named metric, double parameter, double positives,
-                            const char *const *class_names, mel_error *err);
+/* The shape of a measure in what classifiers achieve, where every class keeps its rows. */
+typedef enum {
+    MEL_SHAPE_LINEAR,
+    MEL_SHAPE_RATIO,   /* of two sums */
+    MEL_SHAPE_KINKED,  /* linear but for absolute values or a smallest term */
+    MEL_SHAPE_CONCAVE, /* smooth; as a utility it has one top */
+    MEL_SHAPE_LOCAL    /* tops may differ */
+} mel_shape;
+mel_shape mel_measure_shape(const mel_measure *measure);
+/* How differences (and errors) of rates count, of measures and of limits: squared as in the thesis, absolute,
+ * or only the largest, which is what fairlearn's ..._difference functions give (error-rate balance: its
+ * equalized_odds_difference with agg="mean"). The absolute Q-mean is 1 minus balanced accuracy. */
+typedef enum { MEL_GAP_SQUARED, MEL_GAP_ABSOLUTE, MEL_GAP_LARGEST } mel_gap;
+/* What is compared: rates R_ij = P(prediction j | class i), shares of predictions. Between groups, the last
+ * three with a target. */
+typedef enum {
+    MEL_COMPARED_ODDS,    /* every R_ij, i != j */
+    MEL_COMPARED_MISSES,  /* of the last class */
+    MEL_COMPARED_ALARMS,  /* for the last class */
+    MEL_COMPARED_ERRORS,  /* half of both */
+    MEL_COMPARED_SHARES,  /* of predictions */
+    MEL_COMPARED_RECALLS, /* with 1 */
+    MEL_COMPARED_MATCHING /* shares of predictions with those of the classes, or with a target */
+} mel_compared;
+/* Whether R_ij, with i = n_classes the share of predictions j, is one of them. */
+bool mel_compares(mel_compared what, size_t n_classes, size_t i, size_t j);
+/* Of a measure of such differences: what is compared, how, and the weight of R_ij (0: it is not compared).
+ * False: it is another measure. */
+bool mel_measure_compared(mel_compared *what, mel_gap *gap, const mel_measure *measure);
+double mel_compared_weight(const mel_measure *measure, size_t i, size_t j);
+/* Whether it is about differences of rates between groups: 0 where they are equal, more elsewhere. */
+bool mel_measure_compares_groups(const mel_measure *measure);
 /* d value / d confusion along changes of predictions, where every class keeps its rows; `confusion` are
  * shares. MEL_EINVAL when it is not known (mel_measure_has_gradient). */
 mel_status mel_measure_gradient(double *out, const mel_measure *measure, const double *confusion,
@@ -213,5 +184,8 @@ typedef struct {
  * linear, linear-fractional, quadratic or fair. MEL_EINVAL with a sentence for measures that no family has
  * (MCC, G-mean, macro F, ...) and where shares are needed and unknown. */
 mel_status mel_metric_of_name(mel_metric **out, const char *name, const mel_people *people, mel_error *err);
+/* The same for two classes at a share of positives. */
+mel_status mel_metric_named(mel_metric **out, const char *name, double positives,
+                            const char *const *class_names, mel_error *err);
 
 #endif

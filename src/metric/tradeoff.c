@@ -1,9 +1,10 @@
 /* How a binary metric trades its two mistakes: cost ratio, threshold, well-known neighbours. */
 #include "metric/families/families.h"
+#include "metric/measure.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 /* Shares of right decisions help as (TP, TN); shares of mistakes, false alarms first, hurt. */
 static bool is_of_two_mistakes(const mel_metric *metric)
@@ -181,7 +182,6 @@ static int sign_of(double difference, double size)
 
 typedef struct {
     const mel_metric *metric;
-    double positives;
     size_t n;
     const double *a, *b;
     double *difference; /* under the metric; NaN: not defined */
@@ -204,87 +204,91 @@ static mel_status order_pairs(pairs *p, mel_error *err)
     return MEL_OK;
 }
 
-static mel_counts counts_at(bool rates, double positives, const double *statistics)
+/* Confusion shares at statistics. Rounding may put a corner of the face a hair outside. */
+static void confusion_at(double confusion[4], bool rates, double positives, const double *statistics)
 {
     const double z = positives, n = 1.0 - positives;
     const double tp = rates ? statistics[0] * z : statistics[0],
                  tn = rates ? statistics[1] * n : statistics[1];
-    /* Rounding may put a corner of the face a hair outside. */
-    return (mel_counts){ fmax(tp, 0.0), fmax(n - tn, 0.0), fmax(z - tp, 0.0), fmax(tn, 0.0) };
+    confusion[0] = fmax(tn, 0.0);
+    confusion[1] = fmax(n - tn, 0.0);
+    confusion[2] = fmax(z - tp, 0.0);
+    confusion[3] = fmax(tp, 0.0);
 }
 
-/* How a well-known metric orders a pair of counts. */
-static mel_status order_of(int8_t *out, mel_named metric, double parameter, const mel_counts pair[2],
-                           mel_error *err)
+/* How a well-known metric orders n pairs of statistics. */
+static mel_status order_by(int8_t *out, const char *name, bool rates, double positives, size_t n,
+                           const double *a, const double *b, mel_error *err)
 {
-    double value[2] = { 0.0, 0.0 };
-    mel_status status = mel_named_value(&value[0], metric, parameter, &pair[0], err);
-    if (status == MEL_OK)
-        status = mel_named_value(&value[1], metric, parameter, &pair[1], err);
-    *out = (int8_t)sign_of(value[0] - value[1], 1.0);
-    return status;
-}
-
-/* order: the candidate's of all pairs; or NULL. */
-static mel_status find_agreement(mel_neighbour *candidate, const pairs *p, const int8_t *order,
-                                 mel_error *err)
-{
-    const bool rates = p->metric->layout.kind == MEL_RATES;
-    size_t same = 0, defined = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        if (isnan(p->difference[i]))
-            continue;
-        int8_t sign = order != NULL ? order[i] : 0;
-        if (order == NULL) {
-            const mel_counts pair[2] = { counts_at(rates, p->positives, p->a + 2 * i),
-                                         counts_at(rates, p->positives, p->b + 2 * i) };
-            const mel_status status = order_of(&sign, candidate->metric, candidate->parameter, pair, err);
+    MEL_AUTO(mel_measure) *measure = NULL;
+    TRY(mel_measure_named(&measure, name, 2, 0, err));
+    for (size_t i = 0; i < n; i++) {
+        double confusion[4], value[2] = { 0.0, 0.0 };
+        for (size_t side = 0; side < 2; side++) {
+            confusion_at(confusion, rates, positives, (side == 0 ? a : b) + 2 * i);
+            const mel_status status = mel_measure_value(&value[side], measure, confusion, err);
             if (status != MEL_OK)
                 return mel_fail_in(err, status, "pair %zu", i + 1);
         }
-        same += sign == sign_of(p->difference[i], p->size);
-        defined++;
+        out[i] = (int8_t)sign_of(value[0] - value[1], 1.0);
     }
-    candidate->agreement = (double)same / (double)defined;
     return MEL_OK;
+}
+
+/* order: the candidate's of all pairs. */
+static double agreement_of(const pairs *p, const int8_t *order)
+{
+    size_t same = 0, defined = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (!isnan(p->difference[i])) {
+            same += order[i] == sign_of(p->difference[i], p->size);
+            defined++;
+        }
+    return (double)same / (double)defined;
 }
 
 enum { MAX_CANDIDATES = MEL_FIXED_NEIGHBOURS + 1 };
 static const struct {
-    mel_named metric;
-    double parameter;
-} fixed[MEL_FIXED_NEIGHBOURS] = { { MEL_NAMED_ACCURACY, 1.0 },    { MEL_NAMED_BALANCED_ACCURACY, 1.0 },
-                                  { MEL_NAMED_FBETA, 1.0 },       { MEL_NAMED_FBETA, 0.5 },
-                                  { MEL_NAMED_FBETA, 2.0 },       { MEL_NAMED_JACCARD, 1.0 },
-                                  { MEL_NAMED_PRECISION, 1.0 },   { MEL_NAMED_RECALL, 1.0 },
-                                  { MEL_NAMED_SPECIFICITY, 1.0 }, { MEL_NAMED_GMEAN, 1.0 },
-                                  { MEL_NAMED_MCC, 1.0 } };
+    const char *measure, *title;
+} fixed[MEL_FIXED_NEIGHBOURS] = {
+    { "accuracy", "accuracy" },
+    { "balanced-accuracy", "balanced accuracy" },
+    { "f1", "F1" },
+    { "f0.5", "F0.5" },
+    { "f2", "F2" },
+    { "jaccard", "Jaccard" },
+    { "precision", "precision" },
+    { "recall", "recall" },
+    { "specificity", "specificity" },
+    { "g-mean", "G-mean" },
+    { "mcc", "MCC" },
+};
 
 mel_status mel_neighbours_order(int8_t *order, double positives, size_t n, const double *a, const double *b,
                                 mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        const mel_counts pair[2] = { counts_at(false, positives, a + 2 * i),
-                                     counts_at(false, positives, b + 2 * i) };
-        for (size_t m = 0; m < MEL_FIXED_NEIGHBOURS && status == MEL_OK; m++)
-            status = order_of(&order[m * n + i], fixed[m].metric, fixed[m].parameter, pair, err);
-    }
-    return status;
+    for (size_t m = 0; m < MEL_FIXED_NEIGHBOURS; m++)
+        TRY(order_by(order + m * n, fixed[m].measure, false, positives, n, a, b, err));
+    return MEL_OK;
 }
 
 static size_t list_candidates(mel_neighbour list[MAX_CANDIDATES], const mel_metric *metric)
 {
     size_t n = 0;
-    for (; n < MEL_FIXED_NEIGHBOURS; n++)
-        list[n] = (mel_neighbour){ .metric = fixed[n].metric, .parameter = fixed[n].parameter };
+    for (; n < MEL_FIXED_NEIGHBOURS; n++) {
+        (void)snprintf(list[n].measure, sizeof list[n].measure, "%s", fixed[n].measure);
+        (void)snprintf(list[n].name, sizeof list[n].name, "%s", fixed[n].title);
+    }
     mel_cost_ratio cost = { 0.0, 0.0, 0.0 };
     if (mel_metric_cost_ratio(&cost, metric, NULL) == MEL_OK && cost.ratio > 1e-6 && cost.ratio < 1e6) {
         /* Two digits, as one would say it; exactly 1:1 is accuracy. */
         const double step = pow(10.0, floor(log10(cost.ratio)) - 1.0);
         const double rounded = round(cost.ratio / step) * step;
-        if (fabs(rounded - 1.0) > 1e-9)
-            list[n++] = (mel_neighbour){ .metric = MEL_NAMED_WEIGHTED_ACCURACY, .parameter = rounded };
+        if (fabs(rounded - 1.0) > 1e-9) {
+            (void)mel_print(list[n].measure, sizeof list[n].measure, "weighted-accuracy:%.17g", rounded);
+            (void)mel_print(list[n].name, sizeof list[n].name, "weighted accuracy %.4g:1", rounded);
+            n++;
+        }
     }
     return n;
 }
@@ -322,23 +326,22 @@ mel_status mel_metric_neighbours_known(mel_neighbour *out, size_t n_out, size_t 
                                        const mel_metric *metric, double positives, size_t n, const double *a,
                                        const double *b, const int8_t *order, mel_error *err)
 {
-    mel_status status = check_pairs(metric, positives, n, err);
-    if (status != MEL_OK)
-        return status;
-    pairs p = { metric, positives, n, a, b, mel_alloc(n, sizeof *p.difference), 0.0 };
-    if (p.difference == NULL)
+    TRY(check_pairs(metric, positives, n, err));
+    MEL_AUTO_MEMORY double *difference = mel_alloc(n, sizeof *difference);
+    MEL_AUTO_MEMORY int8_t *own = mel_alloc(n, sizeof *own);
+    if (difference == NULL || own == NULL)
         return mel_fail_memory(err, "the order of the pairs");
+    pairs p = { metric, n, a, b, difference, 0.0 };
     mel_neighbour list[MAX_CANDIDATES];
     const size_t n_candidates = list_candidates(list, metric);
-    status = order_pairs(&p, err);
-    for (size_t i = 0; status == MEL_OK && i < n_candidates; i++) {
-        mel_named_title(list[i].name, sizeof list[i].name, list[i].metric, list[i].parameter);
-        const bool known = order != NULL && i < MEL_FIXED_NEIGHBOURS && metric->layout.kind != MEL_RATES;
-        status = find_agreement(&list[i], &p, known ? order + i * n : NULL, err);
+    const bool rates = metric->layout.kind == MEL_RATES;
+    TRY(order_pairs(&p, err));
+    for (size_t i = 0; i < n_candidates; i++) {
+        const bool known = order != NULL && i < MEL_FIXED_NEIGHBOURS && !rates;
+        if (!known)
+            TRY(order_by(own, list[i].measure, rates, positives, n, a, b, err));
+        list[i].agreement = agreement_of(&p, known ? order + i * n : own);
     }
-    free(p.difference);
-    if (status != MEL_OK)
-        return status;
     sort_neighbours(list, n_candidates);
     *n_found = n_candidates < n_out ? n_candidates : n_out;
     for (size_t i = 0; i < *n_found; i++)

@@ -148,8 +148,8 @@ static void decide_two_classes(mel_outcome_work *w)
 {
     mel_metric *accuracy = NULL;
     mel_classifier *accurate = NULL;
-    mel_status status = mel_metric_named(&accuracy, MEL_NAMED_ACCURACY, 0.0,
-                                         mel_face_positives(w->out.domain->face), NULL, w->err);
+    mel_status status =
+        mel_metric_named(&accuracy, "accuracy", mel_face_positives(w->out.domain->face), NULL, w->err);
     if (status == MEL_OK)
         status = mel_classifier_best(&accurate, w->out.domain, accuracy, w->err);
     if (status == MEL_OK)

@@ -19,11 +19,11 @@ static void count_agreed(uint32_t *agreed, mel_outcome_work *w, const mel_metric
     }
 }
 
-static void count_named(uint32_t *agreed, mel_outcome_work *w, mel_named name, double parameter)
+static void count_named(uint32_t *agreed, mel_outcome_work *w, const char *name)
 {
     mel_metric *metric = NULL;
-    if (mel_outcome_good(w, mel_metric_named(&metric, name, parameter,
-                                             mel_face_positives(w->out.domain->face), NULL, w->err)))
+    if (mel_outcome_good(
+            w, mel_metric_named(&metric, name, mel_face_positives(w->out.domain->face), NULL, w->err)))
         count_agreed(agreed, w, metric);
     mel_metric_free(metric);
 }
@@ -40,9 +40,12 @@ void mel_outcome_find_agreed(mel_outcome_work *w)
     out->planar = w->out.domain->face != NULL;
     if (!out->planar)
         return;
-    count_named(&out->accuracy, w, MEL_NAMED_ACCURACY, 0.0);
-    count_named(&out->f1, w, MEL_NAMED_FBETA, 1.0);
+    count_named(&out->accuracy, w, "accuracy");
+    count_named(&out->f1, w, "f1");
     out->guessed = isfinite(e->guess);
-    if (out->guessed)
-        count_named(&out->guess, w, MEL_NAMED_WEIGHTED_ACCURACY, e->guess);
+    if (out->guessed) {
+        char name[MEL_MEASURE_NAME];
+        (void)mel_print(name, sizeof name, "weighted-accuracy:%.17g", e->guess);
+        count_named(&out->guess, w, name);
+    }
 }

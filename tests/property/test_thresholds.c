@@ -190,7 +190,10 @@ static void test_two(void **state)
         check(named[i], 2, 36, 0, 11 + i);
     check("equalised-odds:largest", 2, 36, 0, 21);
     check("equalised-odds", 2, 36, 0, 22);
+    check("equalised-odds:squared", 2, 36, 0, 25);
     check("demographic-parity", 2, 36, 0, 23);
+    check("equalised-odds:absolute:1,9", 2, 36, 0, 24);
+    check("error-rate-balance", 2, 36, 0, 26);
 }
 
 /* By blocks and pairs of them: nearly always the best. */

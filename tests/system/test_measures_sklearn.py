@@ -77,8 +77,14 @@ for _way in ("macro", "micro", "weighted"):
     THEIRS[f"{_way}-precision"] = averaged(metrics.precision_score, _way)
     THEIRS[f"{_way}-recall"] = averaged(metrics.recall_score, _way)
     THEIRS[f"{_way}-jaccard"] = averaged(metrics.jaccard_score, _way)
+    for _name in ("f1", "precision", "recall", "jaccard"):
+        THEIRS[f"{_name}_{_way}"] = THEIRS[f"{_way}-{_name}"]
+for _function in (metrics.accuracy_score, metrics.balanced_accuracy_score, metrics.matthews_corrcoef, metrics.cohen_kappa_score):
+    THEIRS[_function.__name__] = _function
 # For two.
 BINARY = {
+    "f1_score": averaged(metrics.f1_score, "binary"),
+    "jaccard_score": averaged(metrics.jaccard_score, "binary"),
     "f1": averaged(metrics.f1_score, "binary"),
     "f0.5": averaged(metrics.fbeta_score, "binary", beta=0.5),
     "precision": averaged(metrics.precision_score, "binary"),
@@ -204,6 +210,8 @@ def test_fairness_of_rates(library, kind):
                 Measure(library, "equal-opportunity", k, m)
         for name, value in want.items():
             assert Measure(library, f"{name}:{kind}", k, m)(c) == pytest.approx(value, abs=1e-12), name
+            if kind == "largest":
+                assert Measure(library, name, k, m)(c) == pytest.approx(value, abs=1e-12), name
         with pytest.raises(ValueError, match="needs groups"):
             Measure(library, "equalised-odds", k)
 

@@ -101,7 +101,7 @@ static mel_status words(void *context)
     if (status == MEL_OK)
         status = mel_metric_linear(&linear, MEL_FAMILY_LINEAR, &binary, three, MEL_UTILITY, values + 2, &err);
     if (status == MEL_OK)
-        status = mel_metric_named(&fraction, MEL_NAMED_FBETA, 1, 0.3, three, &err);
+        status = mel_metric_named(&fraction, "f1", 0.3, three, &err);
     enum { N_METRICS = 3 };
     const mel_metric *const all[N_METRICS] = { general, linear, fraction };
     for (size_t i = 0; status == MEL_OK && i < N_METRICS; i++)
@@ -202,7 +202,7 @@ static mel_status neighbours(void *context)
     size_t n = 0;
     mel_error err = { 0 };
     const double a[] = { 0.1, 0.2, 0.2, 0.4 }, b[] = { 0.2, 0.1, 0.1, 0.3 };
-    mel_status status = mel_metric_named(&metric, MEL_NAMED_WEIGHTED_ACCURACY, 7, 0.3, NULL, &err);
+    mel_status status = mel_metric_named(&metric, "weighted-accuracy:7", 0.3, NULL, &err);
     if (status == MEL_OK)
         status = mel_metric_neighbours(found, COUNT(found), &n, metric, 0.3, 2, a, b, &err);
     mel_metric_free(metric);
@@ -213,7 +213,7 @@ static mel_status neighbours(void *context)
 static mel_status make_known(void *context)
 {
     (void)context;
-    static const char *const names[] = { "kappa", "q-mean", "equalised-odds",
+    static const char *const names[] = { "kappa", "q-mean", "equalised-odds:squared",
                                          "equalised-odds:absolute:1,4,1,4,1,4", "balanced-accuracy" };
     static const double share[] = { 0.1, 0.2, 0.1, 0.2, 0.2, 0.2 };
     static const double cost[] = { 0, 1, 2, 3, 0, 4, 5, 6, 0 };

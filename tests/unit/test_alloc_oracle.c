@@ -31,7 +31,7 @@ static mel_status simulate(void *context)
     mel_metric *metric = NULL;
     mel_oracle *inner = NULL, *oracle = NULL;
     mel_error err = { 0 };
-    mel_status status = mel_metric_named(&metric, MEL_NAMED_ACCURACY, 1, 0.4, names, &err);
+    mel_status status = mel_metric_named(&metric, "accuracy", 0.4, names, &err);
     if (status == MEL_OK)
         status = mel_oracle_simulated(&inner, metric, NULL, &err);
     if (status == MEL_OK)

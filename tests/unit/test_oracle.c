@@ -427,7 +427,7 @@ static void test_undefined_values(void **state)
     mel_metric *precision = NULL;
     mel_oracle *oracle = NULL;
     mel_error err = { 0 };
-    assert_ok(mel_metric_named(&precision, MEL_NAMED_PRECISION, 1, 0.3, NULL, &err), &err);
+    assert_ok(mel_metric_named(&precision, "precision", 0.3, NULL, &err), &err);
     assert_ok(mel_oracle_simulated(&oracle, precision, NULL, &err), &err);
     const double never[] = { 0, 0.7 }, some[] = { 0.1, 0.6 };
     const mel_question question = { .number = 3, .layout = &binary, .a = never, .b = some };

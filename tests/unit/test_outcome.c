@@ -330,7 +330,7 @@ static void test_answers(void **state)
     (void)state;
     mel_metric *likely = NULL;
     mel_error err;
-    assert_ok(mel_metric_named(&likely, MEL_NAMED_ACCURACY, 0.0, 0.5, NULL, &err), &err);
+    assert_ok(mel_metric_named(&likely, "accuracy", 0.5, NULL, &err), &err);
     const struct {
         double consistency, evidence;
         bool prior;
