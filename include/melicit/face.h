@@ -66,7 +66,7 @@ MEL_API mel_point mel_face_centre(const mel_face *face);
 MEL_API size_t mel_face_vertices(const mel_face *face);
 MEL_API mel_point mel_face_vertex(const mel_face *face, size_t index);
 
-/* The point furthest in direction (m11, m00), exact for populations. Ties (an edge orthogonal to the
+/* The point furthest in direction (m11, m00). Ties (an edge orthogonal to the
  * direction, within rounding): the middle of the edge, so that the answer moves symmetrically.
  * MEL_EINVAL for (0, 0) and numbers that are not finite. */
 MEL_API mel_status mel_face_support(mel_point *out, const mel_face *face, double m11, double m00,

@@ -55,7 +55,7 @@ mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_err
 
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err)
 {
-    if (space->n_rows == 0 || space->n_classes != 2)
+    if (space->n_classes != 2)
         return mel_steps_space(out, space, err);
     const mel_class_rows *of = space->self;
     const double *probability = NULL;

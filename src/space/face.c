@@ -1,4 +1,4 @@
-/* Faces: the public calls, dispatched to samples and populations. */
+/* Faces: the public calls. */
 #include "space/face.h"
 #include "space/pages.h"
 #include "space/shared.h"
@@ -12,8 +12,6 @@ void mel_face_free(mel_face *face)
         return;
     mel_staircase_release(face->staircase);
     mel_boundary_free(&face->own);
-    free(face->own_rule);
-    mel_softmax_free(face->measure);
     for (size_t i = 0; i < MEL_FACE_NOTES; i++)
         free(atomic_load(&face->note[i]));
     free(face);
@@ -78,24 +76,6 @@ mel_status mel_face_from_probabilities(mel_face **out, size_t n, const double *p
     return status;
 }
 
-mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error *err)
-{
-    *out = NULL;
-    mel_face *face = mel_alloc_zero(1, sizeof *face);
-    if (face == NULL)
-        return mel_fail_memory(err, "a face");
-    mel_status status = mel_logistic_init(&face->population, a, b, err);
-    if (status == MEL_OK)
-        status = mel_logistic_boundary(&face->own, &face->own_rule, &face->population, err);
-    if (status != MEL_OK) {
-        mel_face_free(face);
-        return status;
-    }
-    face->boundary = &face->own;
-    *out = face;
-    return MEL_OK;
-}
-
 double mel_face_positives(const mel_face *face)
 {
     return face->boundary->positives;
@@ -152,14 +132,10 @@ mel_status mel_face_support(mel_point *out, const mel_face *face, double m11, do
     const mel_status status = read_direction(&m, &lower, m11, m00, err);
     if (status != MEL_OK)
         return status;
-    if (face->staircase == NULL && face->population.a > 0.0)
-        best = mel_logistic_at(&face->population, mel_logistic_furthest(&face->population, m));
-    else {
-        const size_t i = mel_boundary_furthest(face->boundary, m, &tie);
-        best = face->boundary->vertex[i];
-        if (tie)
-            best = mel_toward(best, face->boundary->edge[i], 0.5);
-    }
+    const size_t i = mel_boundary_furthest(face->boundary, m, &tie);
+    best = face->boundary->vertex[i];
+    if (tie)
+        best = mel_toward(best, face->boundary->edge[i], 0.5);
     *out = lower ? mel_boundary_reflect(face->boundary, best) : best;
     return MEL_OK;
 }
@@ -172,7 +148,7 @@ mel_status mel_face_support_rule(mel_rule *out, const mel_face *face, double m11
     if (status != MEL_OK)
         return status;
     mel_rule best = mel_plug_in_rule(m.tp, m.tn);
-    if (face->staircase != NULL)
+    if (!face->population) /* whose scores are true */
         best = face->staircase->rule[mel_boundary_furthest(&face->staircase->hull, m, &tie)];
     *out = lower ? opposite(best) : best;
     return MEL_OK;
@@ -192,44 +168,17 @@ mel_rule mel_plug_in_rule(double m11, double m00)
 
 mel_point mel_face_rule(const mel_face *face, mel_rule rule)
 {
-    if (face->staircase != NULL)
-        return mel_staircase_rule(face->staircase, rule);
-    const mel_logistic *p = &face->population;
-    const mel_point point = mel_logistic_at(p, mel_logistic_cut(p, rule.threshold));
-    return rule.inverted ? mel_boundary_reflect(face->boundary, point) : point;
+    return mel_staircase_rule(face->staircase, rule);
 }
 
 void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, double *tp, double *tn)
 {
-    if (face->staircase != NULL) {
-        mel_staircase_sweep(face->staircase, n, threshold, tp, tn);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const mel_point point = mel_face_rule(face, (mel_rule){ threshold[i], false });
-        tp[i] = point.tp;
-        tn[i] = point.tn;
-    }
-}
-
-/* The nearest point of a population's true boundary to a point outside. */
-static mel_point closest_on_curve(const mel_logistic *p, const mel_upper_boundary *boundary, mel_point q)
-{
-    const mel_point upper = mel_logistic_at(p, mel_logistic_nearest(p, q));
-    const mel_point mirrored = mel_boundary_reflect(boundary, q);
-    const mel_point lower =
-        mel_boundary_reflect(boundary, mel_logistic_at(p, mel_logistic_nearest(p, mirrored)));
-    return mel_distance(q, upper) <= mel_distance(q, lower) ? upper : lower;
+    mel_staircase_sweep(face->staircase, n, threshold, tp, tn);
 }
 
 mel_point mel_face_closest(const mel_face *face, mel_point point)
 {
-    const mel_logistic *p = &face->population;
-    if (face->staircase != NULL || p->a == 0.0)
-        return mel_boundary_closest(face->boundary, point);
-    if (mel_boundary_holds(face->boundary, point) || mel_logistic_holds(p, point))
-        return point;
-    return closest_on_curve(p, face->boundary, point);
+    return mel_boundary_closest(face->boundary, point);
 }
 
 bool mel_face_contains(const mel_face *face, mel_point point, double slack)
@@ -279,52 +228,6 @@ static mel_mixture mix_corners(const mel_upper_boundary *hull, const mel_rule *r
     return tidy(&mixture);
 }
 
-/* A point between an edge of the upper polygon and the curve above it: the rule of the curve's nearest point,
- * and the ends of the edge as far as needed. */
-static mel_mixture mix_under_curve(const mel_face *face, mel_point q)
-{
-    const mel_logistic *p = &face->population;
-    const mel_upper_boundary *boundary = face->boundary;
-    const double exact = 1e-12;
-    const mel_rule rule = { mel_logistic_score(p, mel_logistic_nearest(p, q)), false };
-    const mel_point top = mel_face_rule(face, rule);
-    if (mel_distance(top, q) <= exact)
-        return (mel_mixture){ .n = 1, .rule = { rule }, .share = { 1.0 } };
-    size_t i = 0;
-    const mel_point below = mel_boundary_nearest_upper(boundary, q, &i);
-    const mel_point e = boundary->edge[i], start = boundary->vertex[i];
-    const double high = mel_cross(e, mel_minus(start, top)), here = mel_cross(e, mel_minus(start, q));
-    const double s = high > 0.0 && here > 0.0 ? fmin(here / high, 1.0) : 0.0;
-    const mel_point rest =
-        mel_minus(mel_minus(q, start), mel_toward((mel_point){ 0.0, 0.0 }, mel_minus(top, start), s));
-    const double r = fmax(0.0, fmin(1.0 - s, mel_inner(rest, e) / mel_inner(e, e)));
-    const mel_mixture mixture = tidy(&(mel_mixture){
-        .n = 3, .rule = { rule, face->own_rule[i], face->own_rule[i + 1] }, .share = { s, 1.0 - s - r, r } });
-    /* Next to score 1 thresholds are coarse and may miss the nearest point; the boundary is straight there.
-     */
-    if (mel_distance(mel_face_mixture(face, &mixture), q) <= mel_distance(below, q))
-        return mixture;
-    return mix_corners(boundary, face->own_rule, below);
-}
-
-/* A point of a population's face. */
-static mel_mixture mix_population(const mel_face *face, mel_point q)
-{
-    const double exact = 1e-13;
-    const mel_upper_boundary *boundary = face->boundary;
-    const mel_point inside = mel_boundary_closest(boundary, q);
-    if (mel_distance(q, inside) <= exact)
-        return mix_corners(boundary, face->own_rule, inside);
-    size_t edge = 0;
-    const mel_point mirrored = mel_boundary_reflect(boundary, q);
-    const bool upper = mel_distance(q, mel_boundary_nearest_upper(boundary, q, &edge)) <=
-                       mel_distance(mirrored, mel_boundary_nearest_upper(boundary, mirrored, &edge));
-    mel_mixture mixture = mix_under_curve(face, upper ? q : mirrored);
-    for (size_t i = 0; !upper && i < mixture.n; i++)
-        mixture.rule[i] = opposite(mixture.rule[i]);
-    return mixture;
-}
-
 mel_status mel_face_achieve(mel_mixture *out, const mel_face *face, mel_point point, mel_error *err)
 {
     const double near = 1e-9;
@@ -335,8 +238,7 @@ mel_status mel_face_achieve(mel_mixture *out, const mel_face *face, mel_point po
         return mel_fail(err, MEL_EINVAL,
                         "no classifier achieves TP %.9g, TN %.9g; the closest is TP %.9g, TN %.9g", point.tp,
                         point.tn, closest.tp, closest.tn);
-    *out = face->staircase != NULL ? mix_corners(&face->staircase->hull, face->staircase->rule, closest)
-                                   : mix_population(face, closest);
+    *out = mix_corners(&face->staircase->hull, face->staircase->rule, closest);
     return MEL_OK;
 }
 

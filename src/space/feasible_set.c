@@ -155,6 +155,5 @@ mel_status mel_group_set_init(mel_group_set *out, const mel_space *space, size_t
 uint64_t mel_steps_unasked(const mel_space *space)
 {
     const double some = 5e5, k = (double)space->n_classes; /* multiplications */
-    const double rows = space->n_rows > 0 ? (double)space->n_rows : 100.0 * k;
-    return 1 + (uint64_t)(some / (rows * k * (k + 4.0)));
+    return 1 + (uint64_t)(some / ((double)space->n_rows * k * (k + 4.0)));
 }

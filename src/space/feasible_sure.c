@@ -7,7 +7,6 @@
  * meets the condition. */
 #include "space/feasible.h"
 #include "space/sample.h"
-#include "space/softmax.h"
 
 #include "base/la.h"
 
@@ -54,46 +53,11 @@ static mel_status add_rows(double *moment, const mel_space *space, size_t group,
     return status;
 }
 
-/* The same for a population: integrals of P(i|x) P(j|x)/2 by Gauss-Legendre quadrature with five points on
- * panels in which the probabilities hardly change. p: k numbers. */
-static void add_population(double *moment, const mel_space *space, double *p)
-{
-    static const double node[] = { 0.0, -0.5384693101056831, 0.5384693101056831, -0.9061798459386640,
-                                   0.9061798459386640 };
-    static const double weight[] = { 0.5688888888888889, 0.4786286704993665, 0.4786286704993665,
-                                     0.2369268850561891, 0.2369268850561891 };
-    const mel_softmax *population = space->self;
-    const size_t k = space->n_classes;
-    double steepest = 0.0;
-    for (size_t i = 0; i < k; i++)
-        steepest = fmax(steepest, fabs(mel_softmax_slope(population, i)));
-    const size_t panels = 64 + (size_t)(32.0 * steepest);
-    const double half = 1.0 / (double)panels;
-    for (size_t m = 0; m < panels; m++)
-        for (size_t t = 0; t < sizeof node / sizeof *node; t++) {
-            const double x = -1.0 + half * (2.0 * (double)m + 1.0 + node[t]);
-            double largest = -INFINITY, sum = 0.0;
-            for (size_t i = 0; i < k; i++)
-                largest = fmax(largest, -mel_softmax_slope(population, i) * x);
-            for (size_t i = 0; i < k; i++) {
-                p[i] = exp(-mel_softmax_slope(population, i) * x - largest);
-                sum += p[i];
-            }
-            mel_scale(k, 1.0 / sum, p);
-            for (size_t i = 0; i < k; i++)
-                mel_axpy(k, weight[t] * half / 2.0 * p[i], p, moment + i * k);
-        }
-}
-
-/* Rows of M are scaled where statistics are rates. p: k numbers. */
-static mel_status fill_moment(double *moment, const mel_space *space, size_t group, double *p, mel_error *err)
+/* Rows of M are scaled where statistics are rates. */
+static mel_status fill_moment(double *moment, const mel_space *space, size_t group, mel_error *err)
 {
     const size_t k = space->n_classes;
-    mel_status status = MEL_OK;
-    if (space->n_rows > 0)
-        status = add_rows(moment, space, group, err);
-    else
-        add_population(moment, space, p);
+    const mel_status status = add_rows(moment, space, group, err);
     for (size_t i = 0; space->layout.kind == MEL_RATES && i < k; i++)
         mel_scale(k, 1.0 / space->cell_share[group * k + i], moment + i * k);
     return status;
@@ -119,7 +83,7 @@ mel_status mel_sure_init(mel_sure *out, const mel_space *space, size_t group, me
     out->inverse = mel_alloc_zero(k * k, sizeof *out->inverse);
     mel_status status = MEL_OK;
     if (moment != NULL && out->inverse != NULL) {
-        status = fill_moment(moment, space, group, out->inverse, err);
+        status = fill_moment(moment, space, group, err);
         memset(out->inverse, 0, k * k * sizeof *out->inverse);
         for (size_t i = 0; i < k; i++)
             out->inverse[i * (k + 1)] = 1.0;

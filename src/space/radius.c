@@ -259,7 +259,7 @@ static mel_status measure(mel_radius *how, const mel_space *space, const mel_rad
     for (size_t g = 0; g < space->n_groups && status == MEL_OK; g++)
         status = measure_group(how, space, g, &some, &halt, opt, err);
     if (some.space == NULL)
-        how->passes = space->n_rows > 0 ? how->steps : 0;
+        how->passes = how->steps;
     mel_some_rows_clear(&some);
     if (status == MEL_OK)
         status = mel_halt_report(&halt, 1.0, err);

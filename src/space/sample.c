@@ -386,7 +386,7 @@ static void add_decisions(double *sum, const mel_slice *slice, size_t thread, vo
 mel_status mel_space_decisions(double *statistics, const mel_space *space, const double *decision,
                                mel_error *err)
 {
-    if (space->n_rows == 0)
+    if (space->population)
         return mel_fail(err, MEL_EINVAL, "a population has no rows to decide");
     const mel_class_rows *rows = space->self;
     const size_t k = space->n_classes, cells = k * k, n_slices = rows->group_slice[space->n_groups];

@@ -27,13 +27,23 @@ typedef struct {
     double open[2], full[2]; /* derivatives of top/(2 a) by (log a, b), and of the share */
 } coordinate;
 
+static double softplus(double x)
+{
+    return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
+static double sigmoid(double x)
+{
+    return x >= 0.0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x));
+}
+
 /* sign -1: TP, whose logs are log(1 - t); sign 1: TN with log t. */
 static coordinate coordinate_at(double a, double b, double sign)
 {
-    const double near = mel_sigmoid(a + sign * b), far = mel_sigmoid(-a + sign * b);
+    const double near = sigmoid(a + sign * b), far = sigmoid(-a + sign * b);
     coordinate c = { .scale = 0.5 / a };
-    c.top = mel_softplus(a + sign * b);
-    c.share = mel_softplus_gap(-a + sign * b, 2.0 * a) * c.scale;
+    c.top = softplus(a + sign * b);
+    c.share = (softplus(a + sign * b) - softplus(-a + sign * b)) * c.scale;
     c.open[0] = near / 2.0;
     c.open[1] = sign * near * c.scale;
     c.full[0] = (near + far) / 2.0 - c.share;
@@ -81,7 +91,7 @@ typedef struct {
 /* Slopes that a boundary of doubles can show, and offsets that leave some positives and negatives. */
 static candidate bounded(double log_a, double b)
 {
-    const double flattest = log(1e-3), steepest = log(1e3), rarest = 30.0;
+    const double flattest = log(1e-3), steepest = log(1e3), rarest = 20.0;
     candidate c = { .log_a = fmax(flattest, fmin(steepest, log_a)) };
     const double most = exp(c.log_a) + rarest;
     c.b = fmax(-most, fmin(most, b));
@@ -175,23 +185,20 @@ static void aim(target *t, const mel_staircase *staircase)
 }
 
 /* The population's boundary, stretched so that its ends are the sample's, where it is inside the hull. */
-static mel_status outline(mel_upper_boundary *out, const mel_logistic *p, const mel_upper_boundary *hull,
-                          mel_error *err)
+static mel_status outline(mel_upper_boundary *out, const mel_upper_boundary *population,
+                          const mel_upper_boundary *hull, mel_error *err)
 {
     mel_upper_boundary boundary;
-    mel_status status = mel_logistic_boundary(&boundary, NULL, p, err);
-    if (status != MEL_OK)
-        return status;
-    const double wide = hull->positives / p->positives, high = hull->negatives / p->negatives;
-    boundary.positives = hull->positives;
-    boundary.negatives = hull->negatives;
+    TRY(mel_boundary_new(&boundary, population->n_edges, hull->positives, hull->negatives, err));
+    const double wide = hull->positives / population->positives;
+    const double high = hull->negatives / population->negatives;
     for (size_t i = 0; i <= boundary.n_edges; i++)
-        boundary.vertex[i] = (mel_point){ boundary.vertex[i].tp * wide, boundary.vertex[i].tn * high };
+        boundary.vertex[i] = (mel_point){ population->vertex[i].tp * wide, population->vertex[i].tn * high };
     boundary.vertex[0].tp = hull->positives;
     boundary.vertex[boundary.n_edges].tn = hull->negatives;
     for (size_t i = 0; i < boundary.n_edges; i++)
         boundary.edge[i] = mel_minus(boundary.vertex[i + 1], boundary.vertex[i]);
-    status = mel_boundary_cut(out, &boundary, hull, err);
+    const mel_status status = mel_boundary_cut(out, &boundary, hull, err);
     mel_boundary_free(&boundary);
     return status;
 }
@@ -199,24 +206,24 @@ static mel_status outline(mel_upper_boundary *out, const mel_logistic *p, const 
 mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face *sample, mel_error *err)
 {
     *out = NULL;
-    if (sample->staircase == NULL)
+    const mel_staircase *rows = sample->staircase;
+    if (sample->population)
         return mel_fail(err, MEL_EINVAL, "a population needs no smoothing");
-    if (!(sample->staircase->low >= 0.0 && sample->staircase->high <= 1.0))
+    if (!(rows->low >= 0.0 && rows->high <= 1.0))
         return mel_fail(err, MEL_EINVAL, "smoothing needs scores from 0 to 1, these reach from %g to %g",
-                        sample->staircase->low, sample->staircase->high);
+                        rows->low, rows->high);
     target *t = mel_alloc(1, sizeof *t);
-    mel_face *face = mel_alloc_zero(1, sizeof *face);
-    if (t == NULL || face == NULL) {
-        free(t);
-        free(face);
+    if (t == NULL)
         return mel_fail_memory(err, "a smoothed face");
-    }
-    aim(t, sample->staircase);
+    aim(t, rows);
     const candidate best = fit(t);
     free(t);
-    mel_status status = mel_logistic_init(&face->population, exp(best.log_a), best.b, err);
+    mel_face *population = NULL, *face = mel_alloc_zero(1, sizeof *face);
+    mel_status status = face != NULL ? mel_face_from_logistic(&population, exp(best.log_a), best.b, err)
+                                     : mel_fail_memory(err, "a smoothed face");
     if (status == MEL_OK)
-        status = outline(&face->own, &face->population, &sample->staircase->hull, err);
+        status = outline(&face->own, population->boundary, &rows->hull, err);
+    mel_face_free(population);
     if (status != MEL_OK) {
         mel_face_free(face);
         return status;
@@ -224,9 +231,9 @@ mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face 
     face->staircase = mel_staircase_share(sample->staircase);
     face->boundary = &face->own;
     if (a != NULL)
-        *a = face->population.a;
+        *a = exp(best.log_a);
     if (b != NULL)
-        *b = face->population.b;
+        *b = best.b;
     *out = face;
     return MEL_OK;
 }

@@ -91,6 +91,8 @@ void mel_space_free(mel_space *space)
     free(space->class_share);
     free(space->cell_share);
     free(space->prevalence);
+    free(space->own_probability);
+    free(space->own_label);
     free(space);
 }
 
@@ -106,7 +108,7 @@ size_t mel_space_size(const mel_space *space)
 
 size_t mel_space_rows(const mel_space *space)
 {
-    return space->n_rows;
+    return space->population ? 0 : space->n_rows;
 }
 
 mel_evidence mel_space_evidence(const mel_space *space)
@@ -126,7 +128,7 @@ const double *mel_space_prevalence(const mel_space *space)
 
 bool mel_space_exact(const mel_space *space)
 {
-    return space->n_rows == 0 || space->evidence == MEL_BY_MODEL;
+    return space->evidence == MEL_BY_MODEL;
 }
 
 void mel_workspace_free(mel_workspace *ws)

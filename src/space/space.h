@@ -30,16 +30,19 @@ typedef struct {
 
 struct mel_space {
     const mel_space_ops *ops;
-    void *self; /* mel_rows_of_classes or mel_softmax */
+    void *self; /* mel_class_rows */
     mel_layout layout;
     mel_evidence evidence;
     int threads;
     size_t n_classes, n_groups; /* n_groups >= 1 */
-    size_t n_rows;              /* 0: population */
-    size_t size, group_size;    /* coordinates of all groups and of one */
-    double *class_share;        /* k: P(Y = i) */
-    double *cell_share;         /* n_groups x k: P(Y = i, G = g) */
-    double *prevalence;         /* n_groups x k: P(G = g | Y = i); NULL without groups */
+    size_t n_rows;
+    bool population;         /* rows are a grid (population.c), which is the space's own */
+    double *own_probability; /* NULL: lent by the caller */
+    uint32_t *own_label;
+    size_t size, group_size; /* coordinates of all groups and of one */
+    double *class_share;     /* k: P(Y = i) */
+    double *cell_share;      /* n_groups x k: P(Y = i, G = g) */
+    double *prevalence;      /* n_groups x k: P(G = g | Y = i); NULL without groups */
 };
 
 /* Room for a space of n_groups >= 1 and its shares; the caller fills in cell_share, the kind's fields and

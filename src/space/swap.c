@@ -106,7 +106,7 @@ mel_status mel_space_swap(double *statistics, const mel_space *space, const doub
                           size_t first, size_t second, double factor, mel_error *err)
 {
     const size_t cells = space->n_classes * space->n_classes;
-    if (space->n_rows == 0)
+    if (space->population)
         return mel_fail(err, MEL_EINVAL, "a population has no rows to decide");
     mel_workspace *ws = NULL;
     double *numbers = mel_alloc(2 * cells, sizeof *numbers);

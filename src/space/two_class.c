@@ -108,31 +108,6 @@ static mel_status face_by_model(mel_face **out, const mel_class_rows *rows, cons
     return status;
 }
 
-/* The score is logistic in x. Where it rises, x is turned round, which changes no statistics. */
-static mel_status face_of_population(mel_face **out, const mel_softmax *softmax, size_t first, size_t second,
-                                     mel_error *err)
-{
-    mel_face *face = mel_alloc_zero(1, sizeof *face);
-    if (face == NULL)
-        return mel_fail_memory(err, "a face");
-    const double a = mel_softmax_slope(softmax, first) - mel_softmax_slope(softmax, second);
-    mel_status status = mel_softmax_copy(&face->measure, softmax, a < 0.0, err);
-    if (status == MEL_OK) {
-        face->population =
-            (mel_logistic){ .a = fabs(a), .measure = face->measure, .first = first, .second = second };
-        face->population.positives = mel_softmax_below(face->measure, first, 1.0);
-        face->population.negatives = mel_softmax_above(face->measure, second, -1.0);
-        status = mel_logistic_boundary(&face->own, &face->own_rule, &face->population, err);
-    }
-    if (status != MEL_OK) {
-        mel_face_free(face);
-        return status;
-    }
-    face->boundary = &face->own;
-    *out = face;
-    return MEL_OK;
-}
-
 mel_status mel_space_face(mel_face **out, const mel_space *space, size_t first, size_t second, mel_error *err)
 {
     *out = NULL;
@@ -142,8 +117,6 @@ mel_status mel_space_face(mel_face **out, const mel_space *space, size_t first, 
     if (space->n_groups > 1)
         return mel_fail(err, MEL_EINVAL, "two-class faces are for spaces without groups, this one has %zu",
                         space->n_groups);
-    if (space->n_rows == 0)
-        return face_of_population(out, space->self, first, second, err);
     const mel_crew_task task = { .what = MEL_CREW_PAIR, .one = first, .two = second };
     return space->evidence == MEL_BY_LABELS ? face_by_labels(out, space->self, &task, err)
                                             : face_by_model(out, space->self, &task, err);
