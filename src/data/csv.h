@@ -1,44 +1,207 @@
-/* CSV from a source, window by window in fixed memory: what the whole-file reader and the stream
- * share, so that both see the same types, codes and refusals. */
+/* CSV from a source to a table: what the files csv*.c share. */
 #ifndef MEL_DATA_CSV_H
 #define MEL_DATA_CSV_H
 
-#include "data/csv_cells.h"
-#include "data/csv_dialect.h"
-#include "data/csv_rows.h"
+#include "base/buffer.h"
+#include "data/number_style.h"
 #include "data/quote.h"
 #include "data/table.h"
 #include "data/text.h"
 
 /* A row (with its quoted line ends) may have so many bytes. */
 #define MEL_CSV_ROW_CAP ((size_t)64 << 20)
+enum {
+    MEL_CSV_PADDING = 16,    /* bytes behind the text that may be read (not used) */
+    MEL_CSV_PIECE = 1 << 18, /* bytes of a piece that one thread works on */
+    MEL_CSV_PIECES = 64,     /* at most so many at a time */
+    MEL_SAMPLE_ROWS = 101    /* rows that say how the file is written */
+};
+
+/* ---- csv_rows.c: where rows end, which has to be known before they can be read in parallel ---- */
+
+/* Whole rows [begin, end) of the text; first_row counts from 0. */
+typedef struct {
+    size_t begin, end, first_row;
+} mel_csv_span;
+
+typedef struct {
+    size_t n_spans, n_rows;
+    size_t cut; /* bytes of the n_rows rows */
+    mel_csv_span span[MEL_CSV_PIECES];
+} mel_csv_cut;
+
+/* Cuts text[0..n), which starts at the start of a row, into spans of whole rows. n <= MEL_CSV_PIECES * piece.
+ * A line end inside quotes ends no row. The result does not depend on the number of threads. */
+void mel_csv_cut_rows(mel_csv_cut *out, const char *text, size_t n, size_t piece, int threads);
+/* Bytes up to and with the end of the first row, or 0 when it is not there. */
+size_t mel_csv_first_row(const char *text, size_t n);
+
+/* ---- csv_dialect.c, csv_header.c: how the file is written, found in its first rows ---- */
+
+/* The first rows, without their line ends; empty lines at the end are left out. */
+typedef struct {
+    size_t n;
+    size_t row_number; /* of the first one, in messages */
+    size_t most;       /* columns that are looked at: a row may be nothing but separators */
+    const char *begin[MEL_SAMPLE_ROWS], *end[MEL_SAMPLE_ROWS];
+} mel_csv_sample;
+void mel_csv_sample_take(mel_csv_sample *out, const char *text, size_t n, size_t row_number);
+/* Nothing but blanks? */
+bool mel_csv_sample_is_empty(const mel_csv_sample *sample, size_t row);
+
+/* A cell without the blanks around it and without quotes. */
+typedef struct {
+    const char *text;
+    size_t n;
+    bool quoted;
+} mel_csv_cell;
+
+/* Goes from cell to cell of a row of the sample. The separator ' ' stands for runs of blanks. */
+typedef struct {
+    const char *p, *end;
+    char delimiter;
+    bool more;
+} mel_sample_cells;
+mel_sample_cells mel_sample_cells_of(const mel_csv_sample *sample, size_t row, char delimiter);
+bool mel_sample_next(mel_sample_cells *row, mel_csv_cell *out);
+/* Cells of a row; *last is the last of them. */
+size_t mel_sample_count(const mel_csv_sample *sample, size_t row, char delimiter, mel_csv_cell *last);
+bool mel_sample_is_number(mel_csv_cell c);
+
+typedef struct {
+    size_t numbers, fractions, texts; /* in the rows below the first; fractions: numbers that are not whole */
+    mel_csv_cell first;
+    bool first_again;    /* the text of the first row is there again below */
+    bool quoted_numbers; /* some number below has quotes: they do not say that a cell is text */
+} mel_sample_column;
+/* The n columns of the rows below the first, whose first `before` cells belong to none; freed by the caller,
+ * NULL when memory runs out. */
+mel_sample_column *mel_sample_columns(const mel_csv_sample *sample, char delimiter, size_t n, size_t before);
+/* At least half numbers, as in mel_tally_is_numeric. */
+bool mel_sample_is_numeric(const mel_sample_column *c);
+
+/* "';'", "tab", "blanks" */
+typedef struct {
+    char text[8];
+} mel_delimiter_text;
+mel_delimiter_text mel_delimiter_name(char delimiter);
+/* May it separate cells, or is it part of them? */
+bool mel_delimiter_is_possible(char delimiter);
+/* Is the first row of n bytes, with its line end, the line "sep=;" that Excel obeys? */
+bool mel_delimiter_said(char *delimiter, const char *row, size_t n);
+
+typedef struct {
+    char delimiter; /* ' ': runs of blanks */
+    bool header;    /* the first row holds names */
+    bool row_names; /* every row but the header starts with one cell more, its name, as R writes it */
+    bool index; /* the first column, without a name in the header, numbers the rows, as pandas writes it */
+    /* The first column, without a name in the header, holds texts: it gets the name that the options have
+     * for it. */
+    bool first_is_row_name;
+    bool open_end; /* a separator ends every row, of the header perhaps: the cell behind it is no column */
+} mel_dialect;
+
+/* Each fills its part of the dialect from the sample and the options, and warns of what could be otherwise.
+ * out->delimiter is what the file itself says, or 0. Refuses lines of comments. */
+mel_status mel_dialect_find_delimiter(mel_dialect *out, const mel_csv_sample *sample,
+                                      const mel_read_options *opt, mel_notes *notes, mel_error *err);
+/* After the delimiter; the sample is separated by it, or by tabs in place of blanks. */
+mel_status mel_dialect_find_header(mel_dialect *out, const mel_csv_sample *sample,
+                                   const mel_read_options *opt, mel_notes *notes, mel_error *err);
+
+/* ---- what columns hold ---- */
+
+typedef enum {
+    MEL_CSV_NUMBER, /* plain numbers until shown otherwise */
+    MEL_CSV_STYLED, /* the same, with decimal commas, thousands apart, percent signs */
+    MEL_CSV_TEXT,
+    MEL_CSV_SKIP /* checked for form only */
+} mel_csv_kind;
+
+/* A cell to be named in a sentence; row 0: there is none. */
+typedef struct {
+    size_t row;
+    mel_quoted text;
+} mel_cell_place;
+
+/* What the cells of a column that are not missing look like, counted. */
+typedef struct {
+    size_t plain; /* numbers that need no style: 12, 12.5, 1.234 */
+    size_t percent;
+    size_t count[MEL_SHAPES];
+    mel_cell_place first[MEL_SHAPES], first_percent;
+} mel_tally;
+
+/* What else is found while a column is read. */
+typedef struct {
+    bool has_text;       /* among numbers */
+    bool has_bare_word;  /* read as text, though it may stand for missing among numbers */
+    size_t quoted_words; /* missing cells with a word in quotes, which is a name in a column of texts */
+    size_t quoted_numbers;
+    mel_digit_widths widths;
+    mel_cell_place
+        huge; /* the first number that is not finite: refused where the column stays one of numbers */
+} mel_csv_found;
 
 typedef struct {
     mel_column_type declared; /* AUTO unless overridden */
-    bool has_text;            /* not a column of plain numbers after all */
     bool has_number;          /* in the first rows */
-    bool has_quoted_word;     /* read as missing */
-    bool has_bare_word;       /* read as text, though it may stand for missing */
-    size_t quoted_numbers;    /* cells in quotes that were read as numbers */
-    mel_digit_widths widths;
-    mel_csv_kind kind; /* how this pass reads it */
-    mel_tally_verdict verdict;
+    mel_csv_kind kind;        /* how this pass reads it */
+    mel_csv_found found;
     mel_percent_signs percent;
-    mel_dict *dict;  /* of a column that is read as text */
-    size_t huge_row; /* first number that is not finite: refused if the column stays one of numbers */
-    mel_quoted huge;
+    mel_dict *dict;          /* of a column that is read as text */
+    mel_cell_place too_many; /* the first text beyond the limit on categories */
 } mel_csv_column;
 
+/* ---- csv_cells.c: what one thread does with one span of rows ---- */
+
+/* A column as one chunk works on it. A text that is not known yet gets known->n + its code in `fresh` for the
+ * time being. */
 typedef struct {
+    mel_csv_kind kind; /* NUMBER becomes SKIP at the first text */
+    bool declared;     /* as text, by the caller */
+    mel_csv_found found;
+    double *numbers; /* of the chunk's first row, or NULL */
+    uint32_t *codes;
+    const mel_dict *known;
+    mel_dict *fresh;
+} mel_csv_finding;
+
+typedef struct mel_csv mel_csv;
+typedef struct {
+    const mel_csv *csv;
+    const char *begin, *end;
+    size_t n_rows;
+    size_t row_number; /* of the first row, in messages */
+    bool names_rows;   /* a cell with the row's name, which is no column, comes before the others */
+    bool has_quotes, has_bare_cr;
+    bool not_utf8;            /* that is why it failed */
+    mel_csv_finding *finding; /* one per column */
+    mel_tally *tally;         /* one per column, or NULL when nothing is counted */
+    uint64_t *row_name;       /* of the chunk's first row; NULL: not kept */
+    mel_buffer scratch;
+    mel_status status;
+    mel_error err; /* without the file's name */
+} mel_csv_chunk;
+
+/* Reads chunk->begin .. end into the columns. Failures are left in the chunk. */
+void mel_csv_parse(mel_csv_chunk *chunk);
+/* The names in a header row; refuses empty and doubled ones. */
+mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk);
+/* Cells of the row that starts at p. */
+size_t mel_csv_count_cells(const char *p, const char *end, char delimiter);
+
+/* ---- csv.c ---- */
+
+struct mel_csv {
     mel_read_options opt;
     const char *name; /* lent by the caller */
     mel_text text;
     mel_dialect dialect;
     char delimiter; /* of the text: a tab in place of blanks */
-    char decimal;
+    char decimal;   /* of styled numbers */
     mel_notes notes;
     int threads;
-    size_t n_pieces; /* pieces in a window */
 
     char *data; /* window: data[begin..size) is still to be read */
     size_t begin, size, capacity;
@@ -47,50 +210,38 @@ typedef struct {
     size_t n_columns;
     mel_dict *names;
     mel_csv_column *column;
-    mel_csv_chunk *chunk;
+    mel_csv_chunk chunk[MEL_CSV_PIECES];
+    size_t n_pieces; /* chunks that are used */
     mel_csv_cut cut;
-    mel_tally *tally; /* one per column while they are counted */
+    mel_tally *tally; /* one per column while all cells are counted, else NULL */
 
     bool marked;   /* starts with the mark of UTF-8 */
     bool said;     /* then with the line "sep=;", which is row 1 */
     bool not_utf8; /* that is why it was refused */
     bool has_quotes;
-    bool surveyed;       /* the tallies are those of the whole file */
-    bool frozen;         /* types and categories are settled: anything new means that the file changed */
     size_t rows_done;    /* data rows read in this pass */
     uint64_t bytes_done; /* of those rows */
     size_t blank_row;    /* number of an empty line that only the end of the file may follow, or 0 */
-} mel_csv;
+};
 
-/* Reads a file up to its last row and settles everything: encoding, dialect, types and categories. The rows
- * go into *table, unless table is NULL. Takes over the source, also on failure. csv is released with
- * mel_csv_close in any case. */
-mel_status mel_csv_load(mel_csv *csv, mel_table **table, mel_source *source, const char *name,
-                        const mel_read_options *opt, mel_error *err);
-void mel_csv_close(mel_csv *csv);
+/* ---- csv_types.c: from what cells look like to decimal mark, types and warnings ---- */
 
-/* Reads at most max_rows further rows into table (NULL: only checks and learns); *n_rows of them came. */
-mel_status mel_csv_rows(mel_csv *csv, mel_table *table, size_t max_rows, size_t *n_rows, mel_error *err);
-/* Back to the first data row. */
-mel_status mel_csv_again(mel_csv *csv, mel_error *err);
-/* A table without cells whose rows start at the next row to be read; NULL when memory runs out. */
-mel_table *mel_csv_new_table(const mel_csv *csv);
-/* Gives the columns their settled types and categories, and the table what there is to say about the file. */
-mel_status mel_csv_finish_table(const mel_csv *csv, mel_table *table, mel_error *err);
+/* A cell that is not missing, without blanks around it. */
+void mel_tally_add(mel_tally *tally, const mel_styled_number *number, const char *text, size_t n, size_t row);
+/* Adds what was counted, or found, further down in the file. */
+void mel_tally_merge(mel_tally *to, const mel_tally *from);
+void mel_csv_found_merge(mel_csv_found *to, const mel_csv_found *from);
 
-/* csv_survey.c: from tallies to types. */
-
-bool mel_survey_has_numbers(const mel_tally *tally);
-/* Could a column be numbers in some style, going by tallies of the first rows? Then all rows must be counted.
+/* How to read every column, going by the tallies of the first rows: sets kinds and a guess of the decimal
+ * mark. True: all cells must be counted while they are read, as a column could be numbers in some style, or
+ * decimals could follow a comma. */
+bool mel_csv_guess_types(mel_csv *csv);
+/* After a pass that counted nothing: could a column be something else? Then sets kinds for one that counts.
  */
-bool mel_survey_is_due(const mel_csv *csv);
-/* Could one that was read as text? */
-bool mel_survey_is_overdue(const mel_csv *csv);
-/* The type of a column with that tally, in a file where decimals follow `decimal`. */
-mel_tally_verdict mel_survey_verdict(const mel_csv *csv, size_t column, char decimal);
-/* Decides about the decimal mark and every column. Refuses a mark that could be either. */
-mel_status mel_survey_judge(mel_csv *csv, mel_error *err);
-/* Warns of columns that are numbers but for some cells. */
-mel_status mel_survey_warn(mel_csv *csv, mel_error *err);
+bool mel_csv_doubts_types(mel_csv *csv);
+/* After a pass that counted: decides about the decimal mark and every column, and warns. Columns that were
+ * read as something else have a kind to be read by; the others are skipped. Refuses a mark that could be
+ * either. */
+mel_status mel_csv_decide_types(mel_csv *csv, bool *again, mel_error *err);
 
 #endif

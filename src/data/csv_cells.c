@@ -1,12 +1,10 @@
-/* Cells of whole CSV rows to numbers, codes and findings. */
-#include "data/csv_cells.h"
+/* Cells of whole CSV rows to numbers, codes and findings: what one thread does with one span of rows. */
+#include "data/csv.h"
 
 #include "data/missing.h"
 #include "data/number.h"
-#include "data/quote.h"
 #include "data/row_names.h"
 #include "data/utf8.h"
-#include "melicit/data.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,24 +12,19 @@
 #include <emmintrin.h>
 #endif
 
-typedef struct {
-    const char *text;
-    size_t n;
-    bool quoted;
-} cell;
-
 /* The chunk's failure, with the row and, unless it is SIZE_MAX, the column. */
-#define fail_at(chunk, job, row, column, ...)                                                                \
-    (mel_fail(&(chunk)->err, (chunk)->status = MEL_EDATA, __VA_ARGS__), name_place(chunk, job, row, column))
+#define fail_at(chunk, row, column, ...)                                                                     \
+    (mel_fail(&(chunk)->err, (chunk)->status = MEL_EDATA, __VA_ARGS__), name_place(chunk, row, column))
 
-static const char *name_place(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column)
+static const char *name_place(mel_csv_chunk *chunk, size_t row, size_t column)
 {
     const size_t number = chunk->row_number + row;
+    const mel_dict *names = chunk->csv->names;
     if (column == SIZE_MAX)
         (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu", number);
-    else if (job->names != NULL && column < job->names->n)
+    else if (column < names->n)
         (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu, column %s", number,
-                          mel_quote_text(mel_dict_text(job->names, column)).text);
+                          mel_quote_text(mel_dict_text(names, column)).text);
     else
         (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu, column %zu", number, column + 1);
     return NULL;
@@ -71,47 +64,47 @@ static bool ends_cell(const char *p, char delimiter)
 }
 
 /* A quoted cell: p is behind the opening quote. Doubled quotes are undone in the scratch buffer. */
-static const char *read_quoted(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
-                               const char *p, cell *out)
+static const char *read_quoted(mel_csv_chunk *chunk, size_t row, size_t column, const char *p,
+                               mel_csv_cell *out)
 {
     const char *const from = p, *quote;
     mel_buffer_reset(&chunk->scratch);
     for (;; p = quote + 2) {
         quote = memchr(p, '"', (size_t)(chunk->end - p));
         if (quote == NULL)
-            return fail_at(chunk, job, row, column, "the quote before %s is never closed",
+            return fail_at(chunk, row, column, "the quote before %s is never closed",
                            mel_quote(from, (size_t)(chunk->end - from)).text);
         if (quote[1] != '"')
             break;
         mel_buffer_add(&chunk->scratch, p, (size_t)(quote + 1 - p));
     }
     const char *const after = quote + 1;
-    if (!ends_cell(after, job->delimiter))
-        return fail_at(chunk, job, row, column, "%s follows the closing quote",
-                       mel_quote(after, (size_t)(find_end(after, job->delimiter) - after)).text);
-    *out = (cell){ .text = from, .n = (size_t)(quote - from), .quoted = true };
+    if (!ends_cell(after, chunk->csv->delimiter))
+        return fail_at(chunk, row, column, "%s follows the closing quote",
+                       mel_quote(after, (size_t)(find_end(after, chunk->csv->delimiter) - after)).text);
+    *out = (mel_csv_cell){ .text = from, .n = (size_t)(quote - from), .quoted = true };
     if (p != from) {
         mel_buffer_add(&chunk->scratch, p, (size_t)(quote - p));
-        *out = (cell){ .text = chunk->scratch.data, .n = chunk->scratch.size, .quoted = true };
+        *out = (mel_csv_cell){ .text = chunk->scratch.data, .n = chunk->scratch.size, .quoted = true };
     }
     return chunk->scratch.status == MEL_OK ? after : fail_memory(chunk);
 }
 
 /* Returns where the cell ends: at a delimiter or a line end. NULL: the failure is in the chunk. */
-static inline const char *read_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
-                                    const char *p, cell *out)
+static inline const char *read_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p,
+                                    mel_csv_cell *out)
 {
     if (*p == '"')
-        return read_quoted(chunk, job, row, column, p + 1, out);
-    const char *after = find_end(p, job->delimiter);
+        return read_quoted(chunk, row, column, p + 1, out);
+    const char *after = find_end(p, chunk->csv->delimiter);
     if (*after == '\n' && after > p && after[-1] == '\r')
         after--;
-    *out = (cell){ .text = p, .n = (size_t)(after - p) };
+    *out = (mel_csv_cell){ .text = p, .n = (size_t)(after - p) };
     if (chunk->has_quotes && memchr(p, '"', out->n) != NULL)
-        return fail_at(chunk, job, row, column, "%s has a quote inside a cell that does not start with one",
+        return fail_at(chunk, row, column, "%s has a quote inside a cell that does not start with one",
                        mel_quote(p, out->n).text);
     if (chunk->has_bare_cr && memchr(p, '\r', out->n) != NULL)
-        return fail_at(chunk, job, row, column, "%s has a carriage return without a line feed",
+        return fail_at(chunk, row, column, "%s has a carriage return without a line feed",
                        mel_quote(p, out->n).text);
     return after;
 }
@@ -121,7 +114,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static cell trimmed(cell c)
+static mel_csv_cell trimmed(mel_csv_cell c)
 {
     while (c.n != 0 && is_blank(c.text[0])) {
         c.text++;
@@ -153,49 +146,37 @@ static inline bool may_be_missing(char first)
 }
 
 /* Quoted or not: programs that quote every cell quote numbers, too. */
-static bool is_missing_number(cell c)
+static bool is_missing_number(mel_csv_cell c)
 {
     if (c.n == 0)
         return true;
-    const cell t = trimmed(c);
+    const mel_csv_cell t = trimmed(c);
     return may_be_missing(c.text[0]) && mel_missing_number(t.text, t.n);
 }
 
-static bool is_quoted_word(cell c)
+static bool is_quoted_word(mel_csv_cell c)
 {
     return c.quoted && c.n != 0;
 }
 
-static inline bool is_missing_text(cell c, bool declared)
+static inline bool is_missing_text(mel_csv_cell c, bool declared)
 {
     if (c.n == 0)
         return true;
     if (c.quoted || !may_be_missing(c.text[0])) /* a quoted NA is the text NA */
         return false;
-    const cell t = trimmed(c);
+    const mel_csv_cell t = trimmed(c);
     return declared ? mel_missing_declared(t.text, t.n) : mel_missing_text(t.text, t.n);
 }
 
-/* The cell of a column of numbers was read as `kind`: notes what is none. */
-static const char *note_number(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
-                               cell c, mel_number_kind kind)
+/* The first number that is not finite. */
+static void note_huge(mel_csv_chunk *chunk, size_t row, mel_csv_found *found, mel_csv_cell t)
 {
-    mel_csv_finding *finding = &chunk->finding[column];
-    if (job->frozen)
-        return fail_at(chunk, job, row, column, "%s is not a %snumber; the file changed while it was read",
-                       mel_quote(c.text, c.n).text, kind == MEL_NUMBER_HUGE ? "finite " : "");
-    if (kind == MEL_NUMBER_NONE) {
-        finding->has_text = true;
-        finding->kind = MEL_CSV_SKIP;
-    } else if (finding->huge_row == 0) {
-        const cell t = trimmed(c);
-        finding->huge_row = chunk->row_number + row;
-        finding->huge = mel_quote(t.text, t.n);
-    }
-    return c.text;
+    if (found->huge.row == 0)
+        found->huge = (mel_cell_place){ chunk->row_number + row, mel_quote(t.text, t.n) };
 }
 
-/* Of a number of n bytes at p. */
+/* A number of n bytes at p. */
 static inline void note_width(mel_digit_widths *widths, const char *p, size_t n)
 {
     if (n > 1 && (p[0] == '0') & ((unsigned char)(p[1] - '0') < 10))
@@ -204,79 +185,90 @@ static inline void note_width(mel_digit_widths *widths, const char *p, size_t n)
         widths->shortest_other = n;
 }
 
-/* A cell of a column of numbers that is not simply a number up to the delimiter. */
-static const char *other_number(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
-                                const char *p, double *value)
+/* A cell of a column of plain numbers that is not simply a number up to the delimiter. */
+static const char *other_number(mel_csv_chunk *chunk, size_t row, size_t column, const char *p, double *value)
 {
-    cell c = { 0 };
+    mel_csv_cell c = { 0 };
     *value = NAN;
-    const char *const after = read_cell(chunk, job, row, column, p, &c);
+    const char *const after = read_cell(chunk, row, column, p, &c);
     if (after == NULL)
         return NULL;
+    mel_csv_finding *f = &chunk->finding[column];
     if (is_missing_number(c)) {
-        chunk->finding[column].has_quoted_word |= is_quoted_word(c);
+        f->found.quoted_words += is_quoted_word(c);
         return after;
     }
-    const cell t = trimmed(c);
-    const mel_number_kind kind = chunk->finding[column].kind == MEL_CSV_STYLED
-                                     ? mel_number_parse_styled(t.text, t.n, job->decimal, value)
-                                     : mel_number_parse_bounded(t.text, t.n, value);
-    if (kind == MEL_NUMBER_FINITE) {
-        chunk->finding[column].quoted_numbers += c.quoted;
-        note_width(&chunk->finding[column].widths, t.text, t.n);
+    const mel_csv_cell t = trimmed(c);
+    switch (mel_number_parse_bounded(t.text, t.n, value)) {
+    case MEL_NUMBER_FINITE:
+        f->found.quoted_numbers += c.quoted;
+        note_width(&f->found.widths, t.text, t.n);
         return after;
+    case MEL_NUMBER_HUGE:
+        note_huge(chunk, row, &f->found, t);
+        break;
+    default:
+        f->found.has_text = true;
+        f->kind = MEL_CSV_SKIP;
     }
     *value = NAN;
-    return note_number(chunk, job, row, column, c, kind) != NULL ? after : NULL;
-}
-
-static const char *styled_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
-                               const char *p)
-{
-    double value;
-    const char *const after = other_number(chunk, job, row, column, p, &value);
-    if (chunk->finding[column].numbers != NULL)
-        chunk->finding[column].numbers[row] = value;
     return after;
 }
 
-/* Counts what the cell looks like. */
-static const char *survey_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
-                               const char *p)
-{
-    cell c = { 0 };
-    const char *const after = read_cell(chunk, job, row, column, p, &c);
-    if (after == NULL)
-        return NULL;
-    const cell t = trimmed(c);
-    mel_tally *tally = &chunk->tally[column];
-    if (is_missing_number(c))
-        tally->quoted_words += is_quoted_word(c);
-    else
-        mel_tally_add(tally, t.text, t.n, chunk->row_number + row);
-    return after;
-}
-
-static inline const char *number_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
-                                      const char *p)
+static inline const char *number_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
 {
     double plain, other;
-    double *numbers = chunk->finding[column].numbers;
+    mel_csv_finding *f = &chunk->finding[column];
     const char *after = mel_number_fast(p, &plain);
-    if (after != NULL && ends_cell(after, job->delimiter)) {
-        if (numbers != NULL)
-            numbers[row] = plain;
-        note_width(&chunk->finding[column].widths, p, (size_t)(after - p));
+    if (after != NULL && ends_cell(after, chunk->csv->delimiter)) {
+        f->numbers[row] = plain;
+        note_width(&f->found.widths, p, (size_t)(after - p));
         return after;
     }
-    after = other_number(chunk, job, row, column, p, &other);
-    if (numbers != NULL)
-        numbers[row] = other;
+    after = other_number(chunk, row, column, p, &other);
+    f->numbers[row] = other;
+    return after;
+}
+
+/* Counts what a cell that is not missing looks like. */
+static void count_cell(mel_csv_chunk *chunk, size_t row, size_t column, mel_csv_cell t,
+                       const mel_styled_number *number)
+{
+    if (chunk->tally != NULL)
+        mel_tally_add(&chunk->tally[column], number, t.text, t.n, chunk->row_number + row);
+}
+
+static const char *styled_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
+{
+    mel_csv_cell c = { 0 };
+    const char *const after = read_cell(chunk, row, column, p, &c);
+    if (after == NULL)
+        return NULL;
+    mel_csv_finding *f = &chunk->finding[column];
+    double value = NAN;
+    if (is_missing_number(c)) {
+        f->found.quoted_words += is_quoted_word(c);
+    } else {
+        const mel_csv_cell t = trimmed(c);
+        const mel_styled_number number = mel_number_styled(t.text, t.n, chunk->csv->decimal);
+        count_cell(chunk, row, column, t, &number);
+        if (number.kind == MEL_NUMBER_FINITE) {
+            value = number.value;
+            f->found.quoted_numbers += c.quoted;
+            note_width(&f->found.widths, t.text, t.n);
+        } else if (number.kind == MEL_NUMBER_HUGE) {
+            note_huge(chunk, row, &f->found, t);
+        } else {
+            f->found.has_text = true;
+        }
+    }
+    if (f->numbers != NULL)
+        f->numbers[row] = value;
     return after;
 }
 
 /* The code of a text that the column has not had before this chunk, or MEL_MISSING. */
-static uint32_t fresh_code(mel_csv_chunk *chunk, mel_csv_finding *finding, cell c, uint64_t hash)
+static uint32_t fresh_code(mel_csv_chunk *chunk, mel_csv_finding *finding, mel_csv_cell c, uint64_t hash)
 {
     if (finding->fresh == NULL)
         finding->fresh = mel_dict_new();
@@ -289,24 +281,36 @@ static uint32_t fresh_code(mel_csv_chunk *chunk, mel_csv_finding *finding, cell 
     return code + finding->known->n;
 }
 
-static inline const char *text_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
-                                    const char *p)
+/* What a text would be among numbers. */
+static void count_text(mel_csv_chunk *chunk, size_t row, size_t column, mel_csv_cell c)
 {
-    cell c = { 0 };
-    const char *const after = read_cell(chunk, job, row, column, p, &c);
+    if (is_missing_number(c)) {
+        chunk->finding[column].found.quoted_words += is_quoted_word(c);
+        return;
+    }
+    const mel_csv_cell t = trimmed(c);
+    const mel_styled_number number = mel_number_styled(t.text, t.n, chunk->csv->decimal);
+    count_cell(chunk, row, column, t, &number);
+}
+
+static inline const char *text_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
+{
+    mel_csv_cell c = { 0 };
+    const char *const after = read_cell(chunk, row, column, p, &c);
     if (after == NULL)
         return NULL;
     mel_csv_finding *finding = &chunk->finding[column];
     uint32_t code = MEL_MISSING;
+    if (chunk->tally != NULL)
+        count_text(chunk, row, column, c);
     if (!is_missing_text(c, finding->declared)) {
-        finding->has_bare_word |= !c.quoted && is_missing_number(c);
+        finding->found.has_bare_word |= !c.quoted && is_missing_number(c);
         const uint64_t hash = mel_dict_hash(c.text, c.n);
         code = mel_dict_find(finding->known, c.text, c.n, hash);
         if (code == MEL_MISSING && (code = fresh_code(chunk, finding, c, hash)) == MEL_MISSING)
             return NULL;
     }
-    if (finding->codes != NULL)
-        finding->codes[row] = code;
+    finding->codes[row] = code;
     return after;
 }
 
@@ -321,83 +325,76 @@ size_t mel_csv_count_cells(const char *p, const char *end, char delimiter)
     return n;
 }
 
-static size_t cells_due(const mel_csv_job *job)
+static const char *fail_ragged(mel_csv_chunk *chunk, size_t row, const char *p)
 {
-    return job->n_columns + job->names_rows + job->open_end;
-}
-
-static const char *fail_ragged(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
-{
+    const size_t due = chunk->csv->n_columns + chunk->names_rows + chunk->csv->dialect.open_end;
     if (*p == '\n' || *p == '\r')
-        return fail_at(chunk, job, row, SIZE_MAX, "the line is empty; expected %zu cells", cells_due(job));
-    const size_t n = mel_csv_count_cells(p, chunk->end, job->delimiter), due = cells_due(job);
-    return fail_at(chunk, job, row, SIZE_MAX, "%zu cell%s; expected %zu", n, n == 1 ? "" : "s", due);
+        return fail_at(chunk, row, SIZE_MAX, "the line is empty; expected %zu cells", due);
+    const size_t n = mel_csv_count_cells(p, chunk->end, chunk->csv->delimiter);
+    return fail_at(chunk, row, SIZE_MAX, "%zu cell%s; expected %zu", n, n == 1 ? "" : "s", due);
 }
 
 /* The cell that is no column, behind the last one. */
-static const char *read_open_end(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *start,
-                                 const char *p)
+static const char *read_open_end(mel_csv_chunk *chunk, size_t row, const char *start, const char *p)
 {
-    cell c = { 0 };
-    p = read_cell(chunk, job, row, SIZE_MAX, p, &c);
-    if (p != NULL && *p == job->delimiter)
-        return fail_ragged(chunk, job, row, start);
+    mel_csv_cell c = { 0 };
+    p = read_cell(chunk, row, SIZE_MAX, p, &c);
+    if (p != NULL && *p == chunk->csv->delimiter)
+        return fail_ragged(chunk, row, start);
     if (p != NULL && trimmed(c).n != 0)
-        return fail_at(chunk, job, row, SIZE_MAX,
+        return fail_at(chunk, row, SIZE_MAX,
                        "%s stands behind the last column, where the first rows have nothing but a separator",
                        mel_quote(c.text, c.n).text);
     return p;
 }
 
-static const char *parse_row(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
+static const char *parse_row(mel_csv_chunk *chunk, size_t row, const char *p)
 {
     const char *const start = p;
-    if (job->names_rows) {
-        cell c;
-        p = read_cell(chunk, job, row, SIZE_MAX, p, &c);
+    if (chunk->names_rows) {
+        mel_csv_cell c;
+        p = read_cell(chunk, row, SIZE_MAX, p, &c);
         if (p == NULL)
             return NULL;
-        if (*p++ != job->delimiter)
-            return fail_ragged(chunk, job, row, start);
-        const cell name = trimmed(c);
+        if (*p++ != chunk->csv->delimiter)
+            return fail_ragged(chunk, row, start);
+        const mel_csv_cell name = trimmed(c);
         if (chunk->row_name != NULL)
             chunk->row_name[row] = mel_row_name(name.text, name.n);
     }
-    const size_t n_followed = job->n_columns - !job->open_end; /* columns behind which there is a separator */
-    for (size_t j = 0; j < job->n_columns; j++) {
+    const size_t n_followed =
+        chunk->csv->n_columns - !chunk->csv->dialect.open_end; /* columns behind which there is a separator */
+    for (size_t j = 0; j < chunk->csv->n_columns; j++) {
         switch (chunk->finding[j].kind) {
         case MEL_CSV_NUMBER:
-            p = number_cell(chunk, job, row, j, p);
+            p = number_cell(chunk, row, j, p);
             break;
         case MEL_CSV_STYLED:
-            p = styled_cell(chunk, job, row, j, p);
-            break;
-        case MEL_CSV_SURVEY:
-            p = survey_cell(chunk, job, row, j, p);
+            p = styled_cell(chunk, row, j, p);
             break;
         case MEL_CSV_TEXT:
-            p = text_cell(chunk, job, row, j, p);
+            p = text_cell(chunk, row, j, p);
             break;
         case MEL_CSV_SKIP: {
-            cell c;
-            p = read_cell(chunk, job, row, j, p, &c);
+            mel_csv_cell c;
+            p = read_cell(chunk, row, j, p, &c);
             break;
         }
         }
         if (p == NULL)
             return NULL;
-        const bool more = *p == job->delimiter;
+        const bool more = *p == chunk->csv->delimiter;
         if (more != (j < n_followed))
-            return fail_ragged(chunk, job, row, start);
+            return fail_ragged(chunk, row, start);
         p += more;
     }
-    if (job->open_end && (p = read_open_end(chunk, job, row, start, p)) == NULL)
+    if (chunk->csv->dialect.open_end && (p = read_open_end(chunk, row, start, p)) == NULL)
         return NULL;
     return p + (*p == '\r') + 1;
 }
 
 /* NUL bytes, broken UTF-8: the place is the cell in which the byte lies. */
-static const char *fail_byte(mel_csv_chunk *chunk, const mel_csv_job *job, const char *bad)
+static const char *fail_byte(mel_csv_chunk *chunk, const char *bad)
 {
     size_t row = 0;
     const char *start = chunk->begin;
@@ -409,17 +406,17 @@ static const char *fail_byte(mel_csv_chunk *chunk, const mel_csv_job *job, const
             start = p + 1;
         }
     }
-    const size_t cell_number = mel_csv_count_cells(start, bad, job->delimiter) - 1;
-    const size_t column = cell_number >= job->names_rows ? cell_number - job->names_rows : SIZE_MAX;
+    const size_t cell_number = mel_csv_count_cells(start, bad, chunk->csv->delimiter) - 1;
+    const size_t column = cell_number >= chunk->names_rows ? cell_number - chunk->names_rows : SIZE_MAX;
     if (*bad == '\0')
-        return fail_at(chunk, job, row, column, "a NUL byte; this is not text");
+        return fail_at(chunk, row, column, "a NUL byte; this is not text");
     const size_t n = (size_t)(chunk->end - bad);
     chunk->not_utf8 = true;
-    return fail_at(chunk, job, row, column, "%s is not valid UTF-8", mel_quote(bad, n < 4 ? n : 4).text);
+    return fail_at(chunk, row, column, "%s is not valid UTF-8", mel_quote(bad, n < 4 ? n : 4).text);
 }
 
 /* One pass that tells whether the slower checks are needed at all. */
-static const char *check_bytes(mel_csv_chunk *chunk, const mel_csv_job *job)
+static const char *check_bytes(mel_csv_chunk *chunk)
 {
     enum { BLOCK = 128 };
     const size_t n = (size_t)(chunk->end - chunk->begin);
@@ -439,7 +436,7 @@ static const char *check_bytes(mel_csv_chunk *chunk, const mel_csv_job *job)
     const char *nul = memchr(p, '\0', n);
     const size_t valid = (high & 0x80) != 0 ? mel_utf8_valid(p, n) : n;
     if (nul != NULL || valid < n)
-        return fail_byte(chunk, job, nul != NULL && (size_t)(nul - p) <= valid ? nul : p + valid);
+        return fail_byte(chunk, nul != NULL && (size_t)(nul - p) <= valid ? nul : p + valid);
     size_t paired = 0;
     for (size_t i = 0; n_cr != 0 && i + 1 < n; i++)
         paired += p[i] == '\r' && p[i + 1] == '\n';
@@ -448,23 +445,21 @@ static const char *check_bytes(mel_csv_chunk *chunk, const mel_csv_job *job)
     return p;
 }
 
-void mel_csv_parse(mel_csv_chunk *chunk, const mel_csv_job *job)
+void mel_csv_parse(mel_csv_chunk *chunk)
 {
     chunk->status = MEL_OK;
-    const char *p = check_bytes(chunk, job);
+    const char *p = check_bytes(chunk);
     for (size_t row = 0; p != NULL && p < chunk->end && row < chunk->n_rows; row++)
-        p = parse_row(chunk, job, row, p);
+        p = parse_row(chunk, row, p);
 }
 
-static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_job *job, size_t column,
-                           cell c)
+static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, size_t column, mel_csv_cell c)
 {
-    const cell t = c.quoted ? c : trimmed(c);
+    const mel_csv_cell t = c.quoted ? c : trimmed(c);
     if (t.n == 0) {
-        const bool first = column == 0 && !job->names_rows;
+        const bool first = column == 0 && !chunk->names_rows;
         (void)fail_at(
-            chunk, job, 0, column,
-            "the column has no name%s; name it, %sor give --header no if the row is data",
+            chunk, 0, column, "the column has no name%s; name it, %sor give --header no if the row is data",
             first ? ", and its cells are not whole numbers or names, each once, which would be skipped" : "",
             first ? "leave it out (pandas: index=False, R: row.names=FALSE), " : "");
         return chunk->status;
@@ -472,10 +467,10 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_
     const uint64_t hash = mel_dict_hash(t.text, t.n);
     const uint32_t before = mel_dict_find(names, t.text, t.n, hash);
     if (before != MEL_MISSING) {
-        (void)fail_at(chunk, job, 0, column,
+        (void)fail_at(chunk, 0, column,
                       "the name %s is taken by column %zu; rename one of the two, or give --header no if the "
                       "row is data",
-                      mel_quote(t.text, t.n).text, (size_t)before + 1 + job->names_rows);
+                      mel_quote(t.text, t.n).text, (size_t)before + 1 + chunk->names_rows);
         return chunk->status;
     }
     if (mel_dict_add(names, t.text, t.n, hash) == MEL_MISSING)
@@ -483,26 +478,28 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_
     return chunk->status;
 }
 
-mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_job *job,
-                                size_t max_columns)
+mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk)
 {
+    const mel_csv *csv = chunk->csv;
+    const char *first = csv->dialect.first_is_row_name ? csv->opt.row_name : NULL;
     chunk->status = MEL_OK;
-    const char *p = check_bytes(chunk, job);
+    const char *p = check_bytes(chunk);
     for (size_t j = 0; p != NULL; j++) {
-        cell c = { 0 };
-        p = read_cell(chunk, job, 0, j, p, &c);
+        mel_csv_cell c = { 0 };
+        p = read_cell(chunk, 0, j, p, &c);
         if (p == NULL)
             break;
-        if (j == 0 && job->first_name != NULL)
-            c = (cell){ .text = job->first_name, .n = strlen(job->first_name) };
-        const bool last = *p != job->delimiter;
-        const bool open_end = job->open_end && last && j != 0 && trimmed(c).n == 0;
-        const bool is_name = !open_end && !(job->names_rows && j == 0);
-        if (is_name && names->n == max_columns)
-            return chunk->status = mel_fail(
-                       &chunk->err, MEL_ELIMIT,
-                       "more than %zu columns; raise the limit on columns if that is intended", max_columns);
-        if (is_name && add_name(names, chunk, job, j, c) != MEL_OK)
+        if (j == 0 && first != NULL)
+            c = (mel_csv_cell){ .text = first, .n = strlen(first) };
+        const bool last = *p != csv->delimiter;
+        const bool open_end = csv->dialect.open_end && last && j != 0 && trimmed(c).n == 0;
+        const bool is_name = !open_end && !(chunk->names_rows && j == 0);
+        if (is_name && names->n == csv->opt.max_columns)
+            return chunk->status =
+                       mel_fail(&chunk->err, MEL_ELIMIT,
+                                "more than %zu columns; raise the limit on columns if that is intended",
+                                csv->opt.max_columns);
+        if (is_name && add_name(names, chunk, j, c) != MEL_OK)
             break;
         p = last ? NULL : p + 1;
     }

@@ -1,7 +1,6 @@
 /* Where the rows of a text end: cuts a window into spans of whole rows. */
-#include "data/csv_rows.h"
+#include "data/csv.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { LINE_END = '\n', QUOTE = '"', COUNT_BLOCK = 128 };
@@ -65,18 +64,7 @@ static void view_piece(piece_view *view, const char *text, size_t n)
     }
 }
 
-/* Just behind the k-th line end (k >= 1) outside quotes of a piece that has that many. */
-static size_t behind_row(const char *text, size_t n, size_t inside, size_t k)
-{
-    for (size_t i = 0; i < n; i++) {
-        inside ^= text[i] == QUOTE;
-        if (text[i] == LINE_END && inside == 0 && --k == 0)
-            return i + 1;
-    }
-    return n;
-}
-
-void mel_csv_cut_rows(mel_csv_cut *out, const char *text, size_t n, size_t piece, size_t want, int threads)
+void mel_csv_cut_rows(mel_csv_cut *out, const char *text, size_t n, size_t piece, int threads)
 {
     piece_view view[MEL_CSV_PIECES];
     const size_t n_pieces = n / piece + (n % piece != 0);
@@ -86,18 +74,12 @@ void mel_csv_cut_rows(mel_csv_cut *out, const char *text, size_t n, size_t piece
 
     out->n_spans = out->n_rows = out->cut = 0;
     size_t inside = 0;
-    for (size_t i = 0; i < n_pieces && out->n_rows < want; i++) {
+    for (size_t i = 0; i < n_pieces; i++) {
         const piece_view *v = &view[i];
         const size_t base = i * piece, rows = v->rows[inside];
         const size_t start = i == 0 ? 0 : base + v->first[inside];
         if (rows != 0 || i == 0)
             out->span[out->n_spans++] = (mel_csv_span){ .begin = start, .first_row = out->n_rows + (i != 0) };
-        if (out->n_rows + rows > want) {
-            const size_t length = i + 1 < n_pieces ? piece : n - base;
-            out->cut = base + behind_row(text + base, length, inside, want - out->n_rows);
-            out->n_rows = want;
-            break;
-        }
         if (rows != 0)
             out->cut = base + v->last[inside];
         out->n_rows += rows;

@@ -120,19 +120,6 @@ static mel_number_shape shape_of(const parts *s)
     return mark == '.' ? MEL_SHAPE_POINT : MEL_SHAPE_COMMA;
 }
 
-mel_number_shape mel_number_shape_of(const char *text, size_t n, bool *percent)
-{
-    parts s;
-    double value;
-    *percent = false;
-    if (n == 0 || n > LONGEST || mel_number_parse(text, n, &value) == MEL_NUMBER_HUGE)
-        return n == 0 || n > LONGEST ? MEL_SHAPE_OTHER : MEL_SHAPE_HUGE;
-    if (!split(&s, text, n))
-        return MEL_SHAPE_OTHER;
-    *percent = s.percent;
-    return shape_of(&s);
-}
-
 bool mel_number_fits(mel_number_shape shape, char decimal)
 {
     switch (shape) {
@@ -172,16 +159,47 @@ static size_t write_plain(char *to, size_t room, const parts *s, char decimal)
                                 s->percent ? "e-2" : "");
 }
 
-mel_number_kind mel_number_parse_styled(const char *text, size_t n, char decimal, double *value)
+/* The shape of what mel_number_parse_bounded takes. */
+static mel_number_shape plain_shape(const char *p, size_t n)
 {
+    p += *p == '-' || *p == '+';
+    const char *const first = p;
+    const char *const point = memchr(p, '.', n);
+    if (point == NULL)
+        return MEL_SHAPE_WHOLE;
+    for (p = point + 1; is_digit(*p); p++)
+        continue;
+    const bool thousands = point - first >= 1 && point - first <= GROUP && *first != '0' &&
+                           p - point == GROUP + 1 && (*p | 0x20) != 'e';
+    return thousands ? MEL_SHAPE_POINT_OR_THOUSANDS : MEL_SHAPE_POINT;
+}
+
+static bool may_start_number(char c)
+{
+    return is_digit(c) || strchr("+-.,iInN", c) != NULL;
+}
+
+mel_styled_number mel_number_styled(const char *text, size_t n, char decimal)
+{
+    mel_styled_number out = { .shape = MEL_SHAPE_OTHER, .kind = MEL_NUMBER_NONE };
+    if (n == 0 || n > LONGEST || !may_start_number(*text))
+        return out;
+    out.kind = mel_number_parse_bounded(text, n, &out.value);
+    out.plain = out.kind == MEL_NUMBER_FINITE;
+    out.shape = out.plain ? plain_shape(text, n) : MEL_SHAPE_HUGE;
+    if (out.kind == MEL_NUMBER_HUGE || (out.plain && (decimal == '.' || out.shape == MEL_SHAPE_WHOLE)))
+        return out;
     parts s;
-    bool percent;
-    const mel_number_shape shape = mel_number_shape_of(text, n, &percent);
-    if (shape == MEL_SHAPE_HUGE)
-        return MEL_NUMBER_HUGE;
-    if (!mel_number_fits(shape, decimal) || !split(&s, text, n))
-        return MEL_NUMBER_NONE;
-    char plain[LONGEST + 8];
-    const size_t length = write_plain(plain, sizeof plain, &s, decimal);
-    return mel_number_parse_bounded(plain, length, value);
+    out.kind = MEL_NUMBER_NONE;
+    out.shape = MEL_SHAPE_OTHER;
+    if (!split(&s, text, n))
+        return out;
+    out.percent = s.percent;
+    out.shape = shape_of(&s);
+    if (mel_number_fits(out.shape, decimal)) {
+        char plain[LONGEST + 8];
+        const size_t length = write_plain(plain, sizeof plain, &s, decimal);
+        out.kind = mel_number_parse_bounded(plain, length, &out.value);
+    }
+    return out;
 }

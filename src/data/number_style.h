@@ -18,11 +18,18 @@ typedef enum {
     MEL_SHAPES
 } mel_number_shape;
 
-/* The shape of text[0..n), without blanks around it; *percent: a percent sign follows. */
-mel_number_shape mel_number_shape_of(const char *text, size_t n, bool *percent);
+/* A number as it is written, and its value where decimals follow a given mark. */
+typedef struct {
+    mel_number_shape shape;
+    mel_number_kind kind; /* NONE: it is no number with that mark */
+    bool plain;           /* needs no style: 12, 12.5, 1.234 */
+    bool percent;         /* a percent sign follows */
+    double value;         /* 45% is 0.45 */
+} mel_styled_number;
+
+/* text[0..n), without blanks around it and followed by a readable byte that cannot continue a number. */
+mel_styled_number mel_number_styled(const char *text, size_t n, char decimal);
 /* Is a number of that shape one where decimals follow `decimal` ('.' or ',')? */
 bool mel_number_fits(mel_number_shape shape, char decimal);
-/* Its value there: 45% is 0.45. MEL_NUMBER_NONE when it is none. */
-mel_number_kind mel_number_parse_styled(const char *text, size_t n, char decimal, double *value);
 
 #endif

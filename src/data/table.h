@@ -96,6 +96,7 @@ static inline size_t mel_table_rows_of_all(const mel_table *table)
     return table->divided != NULL ? table->divided->start[table->divided->n] : table->n_rows;
 }
 
+MEL_CLEANUP(mel_table)
 /* A table of n columns without cells; takes a hold on names. NULL when memory runs out. */
 mel_table *mel_table_new(const char *name, mel_dict *names, size_t n_columns);
 /* Names c1, c2, ... for files without a header; NULL when memory runs out. */

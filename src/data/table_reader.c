@@ -137,15 +137,6 @@ mel_status mel_find_format(mel_format *format, mel_source *source, const char *n
     return npz || *format == MEL_FORMAT_NPZ ? MEL_OK : mel_magic_refuse(start, got, err);
 }
 
-mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
-                        mel_error *err)
-{
-    mel_csv csv;
-    const mel_status status = mel_csv_load(&csv, out, source, name, opt, err);
-    mel_csv_close(&csv);
-    return status;
-}
-
 /* How many bytes a packed array takes, by its header; its first bytes are unpacked for that, and no more
  * where it cannot be read. */
 static mel_status size_of_packed_npy(uint64_t *out, mel_source *source, const mel_read_options *opt,
@@ -205,10 +196,9 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
 {
     mel_format format = MEL_FORMAT_AUTO;
     mel_status status = mel_find_format(&format, source, name, opt, err);
-    if (status == MEL_OK && format == MEL_FORMAT_CSV) {
+    if (status == MEL_OK && format == MEL_FORMAT_CSV)
         status = mel_read_csv(out, source, name, opt, err);
-        source = NULL;
-    } else if (status == MEL_OK && format == MEL_FORMAT_NPY)
+    else if (status == MEL_OK && format == MEL_FORMAT_NPY)
         status = read_npy(out, source, name, opt, err);
     else if (status == MEL_OK && format == MEL_FORMAT_NPZ)
         status = read_npz(out, source, name, opt, err);

@@ -24,7 +24,7 @@ mel_status mel_read_file(mel_table **out, const char *path, const mel_read_optio
 
 /* Sentences do not name the file. */
 mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
-                        mel_error *err); /* takes over the source */
+                        mel_error *err);
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err);
 /* The array of which n bytes at the start are there (MEL_NPY_START, or all), before the others are unpacked:

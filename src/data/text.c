@@ -285,6 +285,5 @@ void mel_text_close(mel_text *text)
 {
     free(text->stored);
     free(text->ready);
-    mel_source_free(text->source);
     *text = (mel_text){ 0 };
 }

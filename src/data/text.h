@@ -23,7 +23,7 @@ const char *mel_encoding_name(mel_encoding encoding);
 mel_encoding mel_encoding_of_start(const char *bytes, size_t n);
 
 typedef struct {
-    mel_source *source;
+    mel_source *source;     /* lent */
     mel_encoding encoding;  /* set before the first byte is read; MEL_UTF_8: nothing is converted */
     bool blanks_to_tabs;    /* runs of blanks outside quotes become one tab; those around a row go away */
     bool returns_end_lines; /* carriage returns outside quotes become line feeds, which must not be there */
@@ -44,7 +44,6 @@ mel_status mel_text_read(mel_text *text, char *to, size_t n, size_t *got, mel_er
 mel_status mel_text_rewind(mel_text *text, mel_error *err);
 uint64_t mel_text_expected(const mel_text *text);
 uint64_t mel_text_left(const mel_text *text);
-/* Frees the source, too. */
 void mel_text_close(mel_text *text);
 
 #endif

@@ -15,8 +15,12 @@ enum { LEAST_ROWS = 20 };
 
 static bool is_number(const char *text, size_t n)
 {
-    bool percent;
-    return n != 0 && mel_number_shape_of(text, n, &percent) != MEL_SHAPE_OTHER;
+    char own[64]; /* what follows may continue a number: "12EUR" */
+    if (n >= sizeof own)
+        return false;
+    memcpy(own, text, n);
+    own[n] = '\0';
+    return mel_number_styled(own, n, '.').shape != MEL_SHAPE_OTHER;
 }
 
 /* "$1,234.50", "1.234,50 EUR": a currency before or behind a number. */
