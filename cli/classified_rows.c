@@ -3,7 +3,6 @@
 #include "classified_rows.h"
 
 #include "files.h"
-#include "optimise/shared.h"
 #include "output.h"
 #include "row_costs.h"
 
@@ -15,40 +14,20 @@
 void cli_decider_clear(cli_decider *d)
 {
     mel_classifier_free(d->classifier);
-    mel_weighted_free(d->weighted);
     mel_classes_clear(&d->classes);
     mel_model_free(d->model);
     *d = (cli_decider){ 0 };
 }
 
-/* Either kind of classifier. */
-static mel_status load_file(cli_decider *d, const char *path, mel_error *err)
-{
-    if (!mel_weighted_recognise(path)) {
-        const mel_status status = mel_classifier_load(&d->classifier, path, err);
-        if (status == MEL_OK)
-            d->of = mel_classifier_get(d->classifier);
-        return status;
-    }
-    const mel_status status = mel_weighted_load(&d->weighted, path, err);
-    if (status == MEL_OK) {
-        const mel_weighted_parts parts = mel_weighted_get(d->weighted);
-        d->of = (mel_classifier_parts){ .n_classes = parts.mixture->n_classes,
-                                        .n_decisions = parts.mixture->n_classes,
-                                        .class_name = parts.class_name,
-                                        .label = parts.label,
-                                        .number_texts = parts.number_texts };
-    }
-    return status;
-}
-
 mel_status cli_decider_load(cli_decider *d, const cli_classifier_job *job, mel_error *err)
 {
-    mel_status status = load_file(d, job->classifier, err);
-    if (status == MEL_OK)
-        status = mel_classes_of_names(&d->classes, d->of.n_classes, d->of.class_name,
-                                      d->of.label != NULL ? d->of.label : d->of.class_name,
-                                      d->of.number_texts, err);
+    mel_status status = mel_classifier_load(&d->classifier, job->classifier, err);
+    if (status != MEL_OK)
+        return status;
+    d->of = mel_classifier_get(d->classifier);
+    status =
+        mel_classes_of_names(&d->classes, d->of.n_classes, d->of.class_name,
+                             d->of.label != NULL ? d->of.label : d->of.class_name, d->of.number_texts, err);
     if (status == MEL_OK && job->model != NULL)
         status = mel_model_load(&d->model, job->model, err);
     if (status == MEL_OK && d->model != NULL && mel_model_encoder(d->model) == NULL)
@@ -105,14 +84,11 @@ static mel_status read_groups(cli_classified_rows *rows, const cli_decider *d, c
 }
 
 /* The ids of the rows, texts or numbers. */
-static mel_status read_ids(cli_classified_rows *rows, const cli_decider *d, const cli_classifier_job *job,
+static mel_status read_ids(cli_classified_rows *rows, const cli_classifier_job *job,
                            const mel_read_options *read, mel_error *err)
 {
     if (job->ids == NULL)
         return MEL_OK;
-    if (d->classifier == NULL)
-        return cli_fail(err, MEL_EINVAL, "--ids: %s has basis functions, whose mixtures are drawn by --seed",
-                        job->classifier);
     mel_table *table = NULL;
     const char *column = NULL;
     mel_status status = mel_table_read(&table, job->ids, read, err);
@@ -136,7 +112,7 @@ static mel_status read_ids(cli_classified_rows *rows, const cli_decider *d, cons
 static mel_status read_features(cli_classified_rows *rows, const cli_decider *d,
                                 const cli_classifier_job *job, const mel_read_options *read, mel_error *err)
 {
-    const mel_weight_basis *basis = d->weighted != NULL ? mel_weighted_get(d->weighted).basis : NULL;
+    const mel_weight_basis *basis = d->of.basis;
     const bool reads = basis != NULL && mel_weight_basis_reads_features(basis);
     if (reads != (job->features != NULL))
         return reads ? cli_fail(err, MEL_EINVAL, "%s decides by features: give --features FILE",
@@ -270,6 +246,6 @@ mel_status cli_classified_read(cli_classified_rows *rows, const cli_decider *d, 
     if (status == MEL_OK)
         status = read_features(rows, d, job, read, err);
     if (status == MEL_OK)
-        status = read_ids(rows, d, job, read, err);
+        status = read_ids(rows, job, read, err);
     return status == MEL_OK ? read_costs(rows, d, job, read, err) : status;
 }

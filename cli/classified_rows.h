@@ -9,8 +9,7 @@
 /* The classifier, and the model that gives it probabilities. Cleared in one place. */
 typedef struct {
     mel_classifier *classifier;
-    mel_weighted *weighted;  /* instead: one with basis functions */
-    mel_classifier_parts of; /* lent by either */
+    mel_classifier_parts of; /* lent by it */
     mel_classes classes;     /* its classes; without "labels" their names stand for them */
     mel_model *model;        /* NULL: probabilities are given */
 } cli_decider;

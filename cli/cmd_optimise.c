@@ -25,7 +25,7 @@ static void work_clear(work *w)
     free(w->epsilon);
     free(w->cross_fitted);
     free(w->entry);
-    mel_weighted_free(w->classifier);
+    mel_classifier_free(w->classifier);
     mel_optimise_clear(&w->found);
     mel_judge_command_end(w->judge);
     mel_measure_free(w->measure);
@@ -216,24 +216,26 @@ static mel_status take_classifier(work *w, const cli_optimise_args *args, mel_er
     cli_optimise_basis *basis = &w->basis[w->chosen / w->n_epsilon];
     const bool majority = args->rule == 1, several = w->found.mixture.n_rules > 1;
     mel_weight_basis *own = basis->basis;
-    basis->basis = NULL;
-    mel_status status = mel_weighted_new(&w->classifier, &w->found.mixture, own, majority, err);
     w->value = w->found.value;
+    mel_status status = MEL_OK;
     if (majority && several && w->found.end > MEL_OPTIMISE_FLAT)
         w->value = NAN; /* the metric can be asked no more */
-    else if (status == MEL_OK && majority && several)
+    else if (majority && several)
         status = value_majority(w, basis->validation, err);
-    mel_weighted_set_number_texts(w->classifier, w->rows.classes.number_texts);
-    return status == MEL_OK
-               ? mel_weighted_set_source(w->classifier, (const char *const *)w->rows.classes.name,
-                                         (const char *const *)w->rows.classes.label,
-                                         cli_optimise_shown(w, w->value), err)
-               : status;
+    const mel_classifier_source source = { .class_name = (const char *const *)w->rows.classes.name,
+                                           .label = (const char *const *)w->rows.classes.label,
+                                           .number_texts = w->rows.classes.number_texts };
+    basis->basis = NULL;
+    const mel_status made =
+        mel_classifier_of_blend(&w->classifier, &w->found.mixture, own, majority,
+                                cli_optimise_shown(w, w->value), status == MEL_OK ? err : NULL);
+    status = status == MEL_OK ? made : status;
+    return status == MEL_OK ? mel_classifier_set_source(w->classifier, &source, err) : status;
 }
 
 static mel_status save(const void *user, const char *file, mel_error *err)
 {
-    return mel_weighted_save(user, file, err);
+    return mel_classifier_save(user, file, err);
 }
 
 /* A metric that failed or says nothing is an error, after the best classifier so far has been stored. */

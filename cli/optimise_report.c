@@ -16,13 +16,13 @@ double cli_optimise_shown(const cli_optimise_work *w, double value)
 static void report_json(const cli_run *run, const cli_optimise_work *w)
 {
     const mel_optimise_result *f = &w->found;
-    const mel_weight_basis *basis = mel_weighted_get(w->classifier).basis;
+    const mel_weight_basis *basis = mel_classifier_get(w->classifier).basis; /* NULL: the default one */
     json_t *names = json_array();
-    for (size_t l = 0; l < mel_weight_basis_size(basis); l++)
-        cli_push(names, cli_json_text(mel_weight_basis_name(basis, l)));
+    for (size_t l = 0; l < (basis != NULL ? mel_weight_basis_size(basis) : 1); l++)
+        cli_push(names, cli_json_text(basis != NULL ? mel_weight_basis_name(basis, l) : "default"));
     char *text = NULL;
     mel_error err;
-    if (mel_weighted_to_json(&text, w->classifier, &err) != MEL_OK)
+    if (mel_classifier_to_json(&text, w->classifier, &err) != MEL_OK)
         text = NULL;
     cli_put(run->result, "value", cli_json_number(cli_optimise_shown(w, w->value)));
     cli_put_positive(run->result, w->rows.classes.n, (const char *const *)w->rows.classes.name);

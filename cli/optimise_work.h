@@ -22,7 +22,7 @@ typedef struct {
     mel_black_box box;
     mel_optimise_options opt;
     mel_optimise_result found;
-    mel_weighted *classifier;
+    mel_classifier *classifier;
     double value;         /* of the classifier as stored, on the validation rows; NaN: not known */
     bool majority_failed; /* the metric, at the majority of the mixture */
 } cli_optimise_work;

@@ -199,16 +199,12 @@ static mel_status say_rows(void *said, void *user, size_t before, mel_error *err
                                  .probability = r->proba.value,
                                  .group = r->groups.code,
                                  .row_cost = r->row_cost,
+                                 .features = &r->features.view,
                                  .row_name = r->row_name,
                                  .seed = w->job->chances ? 0 : w->run->seed,
                                  .before = before };
-    if (w->job->chances)
-        return d->weighted != NULL
-                   ? mel_weighted_apply(said, d->weighted, n, r->proba.value, &r->features.view, err)
-                   : mel_classifier_chances_of(said, d->classifier, &rows, err);
-    return d->weighted != NULL ? mel_weighted_decide_from(said, d->weighted, before, n, r->proba.value,
-                                                          &r->features.view, rows.seed, err)
-                               : mel_classifier_decide_of(said, d->classifier, &rows, err);
+    return w->job->chances ? mel_classifier_chances_of(said, d->classifier, &rows, err)
+                           : mel_classifier_decide_of(said, d->classifier, &rows, err);
 }
 
 static mel_status write_rows(void *user, const void *said, size_t n, mel_error *err)

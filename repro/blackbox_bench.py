@@ -128,7 +128,7 @@ class Bench:
         if bases:
             words += ["--features", self.path("f_train.csv"), "--validation-features", self.path("f_val.csv")]
         self.found = self.shop.call(*words)
-        weighted = self.found["classifier"]["format"] == "melicit-weighted-classifier" and self.found["basis"] != ["default"]
+        weighted = self.found["basis"] != ["default"]
         self.shop.call("predict", "--classifier", self.path("c.json"), "--probs", self.path(f"{model}_test.npy"), "--chances", "--out",
                        self.path("chances.npy"), *(("--features", self.path("f_test.csv")) if weighted else ()))
         return self.value(np.load(self.path("chances.npy")))

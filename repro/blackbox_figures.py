@@ -222,7 +222,7 @@ def noise_error(shop, n, by_cluster, seed):
                     "--validation-labels", at("y_val.csv"), "--metric", "accuracy", "--method", "pi-ew", "--weights", "whole", "--scale", "rows",
                     "--threads", 1, *(basis if by_cluster else ()))
     rule = got["classifier"]["rules"][0]
-    found = np.array(rule["weights"]) if by_cluster else np.array(rule["gain"])[None]
+    found = np.array(rule["gain"]) if by_cluster else np.array(rule["gain"])[None]
     centred = lambda w: w - w.mean(-1, keepdims=True)
     true = np.array([np.linalg.inv(matrix[c]) for c in (NOISE if by_cluster else ["one"])])
     return float(np.sqrt(((centred(found) - centred(true)) ** 2).mean()))

@@ -10,8 +10,20 @@
 extern "C" {
 #endif
 
-/* A rule on class probabilities, or a mixture of rules. Only mel_classifier_set_source changes it. */
+/* A rule on class probabilities, or a mixture of rules. A rule has gains for each basis function of a row;
+ * thresholds are rules of two classes, groups are functions that say which group a row is of. Only
+ * mel_classifier_set_source changes it. */
 typedef struct mel_classifier mel_classifier;
+
+/* Rows of numbers with names for the columns: what basis functions are computed from. Everything is lent. */
+typedef struct {
+    size_t n_rows, n_columns;
+    const double *value; /* n_rows x n_columns, finite */
+    const char *const *name;
+} mel_feature_rows;
+/* Functions of a row from 0 to 1 that are stored with a classifier, as `melicit optimise --basis` makes them;
+ * programs that compute their own give mel_optimise the values. */
+typedef struct mel_weight_basis mel_weight_basis;
 
 /* The classifier that is best for a metric, always one rule. Linear metrics take one linear step of the face
  * or space, fractions Dinkelbach's method on it; smoothed faces: best on the sample. Other families: as
@@ -142,6 +154,12 @@ MEL_API mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, 
  * read: they achieve their points exactly. MEL_EINVAL, with the closest point, when none does. */
 MEL_API mel_status mel_classifier_at_point(mel_classifier **out, const mel_domain *domain,
                                            const double *point, double delta, mel_error *err);
+/* The classifier of a mixture of rules, which is copied: its gains are of each basis function, or with basis
+ * NULL of each group. The basis is taken over, on failure too. majority: every row gets the class that the
+ * mixture predicts most often, instead of a drawn one. value: of a metric; NaN: not known. */
+MEL_API mel_status mel_classifier_of_blend(mel_classifier **out, const mel_blend *mixture,
+                                           mel_weight_basis *basis, bool majority, double value,
+                                           mel_error *err);
 MEL_API void mel_classifier_free(mel_classifier *classifier);
 
 /* Names, and where the classifier was found. Everything is copied. */
@@ -172,9 +190,28 @@ typedef struct {
     /* What it achieves where it was found, in the layout of the domain; NULL: it was read from a file. */
     const double *statistics;
     double value; /* of the metric that it is best for; NaN: none */
+    /* Functions that gains are of, blend->n_groups of them (0: one), instead of groups; NULL: none. */
+    const mel_weight_basis *basis;
+    bool majority;
 } mel_classifier_parts;
 MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier);
 
+/* Rows to decide about. Everything is lent. */
+typedef struct {
+    size_t n;
+    const double *probability;        /* n x n_classes */
+    const uint32_t *group;            /* NULL: the classifier does not look at groups */
+    const double *row_cost;           /* n x n_classes, for classifiers with cost columns; else NULL */
+    const mel_feature_rows *features; /* of classifiers whose basis functions read them; else NULL */
+    const char *const *row_name;      /* by which mixtures are drawn; NULL: by the row's place */
+    uint64_t seed;
+    size_t before; /* rows that come before these: their coins are tossed first */
+} mel_undecided;
+/* As mel_classifier_chances and mel_classifier_decide. */
+MEL_API mel_status mel_classifier_chances_of(double *chance, const mel_classifier *classifier,
+                                             const mel_undecided *rows, mel_error *err);
+MEL_API mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *classifier,
+                                            const mel_undecided *rows, mel_error *err);
 /* What the classifier does with n rows of probabilities (n x n_classes); group may be NULL without groups.
  * chance[i][j]: the probability that row i is decided as j, n x n_decisions. MEL_EDATA for numbers that are
  * not finite. */

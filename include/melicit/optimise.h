@@ -13,19 +13,6 @@
 extern "C" {
 #endif
 
-/* --- basis functions ---------------------------------------------------------------------------- */
-
-/* Rows of numbers with names for the columns: what basis functions are computed from. Everything is lent. */
-typedef struct {
-    size_t n_rows, n_columns;
-    const double *value; /* n_rows x n_columns, finite */
-    const char *const *name;
-} mel_feature_rows;
-
-/* Functions of a row from 0 to 1 that are stored with a classifier, as `melicit optimise --basis` makes them;
- * programs that compute their own give mel_optimise the values. */
-typedef struct mel_weight_basis mel_weight_basis;
-
 /* --- the metric --------------------------------------------------------------------------------- */
 
 /* Larger is better. Either `value` (of confusion entries) or `judge` (of decisions) is given. */
@@ -135,33 +122,6 @@ MEL_API mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size
                                 const mel_weight_rows *train, const mel_weight_rows *validation,
                                 const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);
 MEL_API void mel_optimise_clear(mel_optimise_result *result);
-
-/* --- the classifier ----------------------------------------------------------------------------- */
-
-/* A mixture of rules with their basis functions and names: what melicit optimise stores. */
-typedef struct mel_weighted mel_weighted;
-/* The mixture is copied. basis NULL: one function, 1 everywhere; it is taken over, on failure too. majority:
- * every row gets the class that the mixture predicts most often, instead of a drawn one. */
-MEL_API mel_status mel_weighted_new(mel_weighted **out, const mel_blend *mixture, mel_weight_basis *basis,
-                                    bool majority, mel_error *err);
-MEL_API void mel_weighted_free(mel_weighted *weighted);
-/* Names of the classes, what data files call them (NULL: not known), and the value that was reached (NaN: not
- * known). Names are copied. */
-MEL_API mel_status mel_weighted_set_source(mel_weighted *weighted, const char *const *class_name,
-                                           const char *const *label, double value, mel_error *err);
-/* chance[i][j]: the probability that row i is predicted as j; 0 or 1 with a majority. features may be NULL
- * when the basis does not read them. */
-MEL_API mel_status mel_weighted_apply(double *chance, const mel_weighted *weighted, size_t n,
-                                      const double *probability, const mel_feature_rows *features,
-                                      mel_error *err);
-/* One prediction per row, drawn by one uniform number per row. */
-MEL_API mel_status mel_weighted_decide(uint32_t *prediction, const mel_weighted *weighted, size_t n,
-                                       const double *probability, const mel_feature_rows *features,
-                                       uint64_t seed, mel_error *err);
-/* Files (docs/formats.md). A mixture with one basis function, 1 everywhere, and without a majority is an
- * ordinary classifier file; others have a format of their own, which alone is read here. */
-MEL_API mel_status mel_weighted_save(const mel_weighted *weighted, const char *path, mel_error *err);
-MEL_API mel_status mel_weighted_load(mel_weighted **out, const char *path, mel_error *err);
 
 /* --- comparisons only --------------------------------------------------------------------------- */
 

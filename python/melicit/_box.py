@@ -64,16 +64,9 @@ def measure_of(metric: Metric, order: Sequence[Any]) -> Any:
 
 
 def stored_rule(result: Any, names: List[str], labels: Sequence[Any], columns: Sequence[str]) -> Rule:
-    """A mixture without basis functions is an ordinary classifier file."""
-    weighted = made(
-        "mel_weighted", lib.mel_weighted_free, lib.mel_weighted_new, ffi.addressof(result, "mixture"), ffi.NULL, False
+    """The classifier of a mixture without basis functions."""
+    handle = made(
+        "mel_classifier", lib.mel_classifier_free, lib.mel_classifier_of_blend, ffi.addressof(result, "mixture"), ffi.NULL, False, result.value
     )
-    called = Texts(names, "classes")
-    call(lib.mel_weighted_set_source, weighted, called.pointer, called.pointer, result.value)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "classifier.json")
-        call(lib.mel_weighted_save, weighted, text(path, "path"))
-        rule = Rule.load(path, columns)
-    set_names(rule._handle, names, [], _rows.number_texts(labels))
-    rule.labels = list(labels)
-    return rule
+    set_names(handle, names, [], _rows.number_texts(labels))
+    return Rule(handle, labels, columns=[_rows.name_of(label) for label in columns])

@@ -1,8 +1,8 @@
 /* Classifiers in memory: their names, what they say in words, and what they decide. */
 #include "base/buffer.h"
+#include "classify/basis.h"
 #include "classify/classify.h"
 #include "classify/evidence.h"
-#include "classify/shared.h"
 #include "data/quote.h"
 #include "metric/text.h"
 #include "model/shared.h"
@@ -30,6 +30,7 @@ void mel_classifier_free(mel_classifier *c)
     clear_names(&c->names, c);
     mel_blend_clear(&c->blend);
     mel_adjustment_clear(&c->adjustment);
+    mel_weight_basis_free(c->basis);
     mel_names_free(c->cost_column, c->n_classes);
     free(c->statistics);
     json_decref(c->layout);
@@ -52,13 +53,48 @@ mel_status mel_classifier_new(mel_classifier **out, size_t n_classes, size_t n_g
 
 bool mel_classifier_make_room(mel_classifier *c, size_t n)
 {
-    c->blend = (mel_blend){ .n_rules = n, .n_classes = c->n_classes, .n_groups = c->n_groups };
+    const size_t blocks = mel_classifier_blocks(c);
+    c->blend = (mel_blend){ .n_rules = n, .n_classes = c->n_classes, .n_groups = blocks > 1 ? blocks : 0 };
     c->blend.gain = mel_alloc_zero(n * mel_classifier_gains(c), sizeof *c->blend.gain);
     c->blend.share = mel_alloc_zero(n, sizeof *c->blend.share);
     if (c->blend.gain == NULL || c->blend.share == NULL)
         return false;
     c->blend.share[0] = 1.0;
     return true;
+}
+
+void mel_classifier_take_basis(mel_classifier *c, mel_weight_basis *basis)
+{
+    const bool plain =
+        basis != NULL && mel_weight_basis_size(basis) == 1 && !mel_weight_basis_reads_features(basis);
+    c->basis = plain ? NULL : basis;
+    if (plain) /* 1 everywhere: gains say it all */
+        mel_weight_basis_free(basis);
+}
+
+mel_status mel_classifier_of_blend(mel_classifier **out, const mel_blend *mixture, mel_weight_basis *basis,
+                                   bool majority, double value, mel_error *err)
+{
+    *out = NULL;
+    const size_t n = mixture->n_groups > 1 ? mixture->n_groups : 1;
+    MEL_AUTO(mel_weight_basis) *own = basis;
+    MEL_AUTO(mel_classifier) *c = NULL;
+    if (basis != NULL && mel_weight_basis_size(basis) != n)
+        return mel_fail(err, MEL_EINVAL, "%zu basis functions for rules of %zu", mel_weight_basis_size(basis),
+                        n);
+    TRY(mel_classifier_new(&c, mixture->n_classes, basis == NULL && n > 1 ? n : 0, err));
+    mel_classifier_take_basis(c, own);
+    own = NULL;
+    c->majority = majority;
+    c->value = value;
+    if (!mel_classifier_make_room(c, mixture->n_rules))
+        return mel_fail_memory(err, "a classifier");
+    memcpy(c->blend.gain, mixture->gain, mixture->n_rules * mel_classifier_gains(c) * sizeof *mixture->gain);
+    memcpy(c->blend.share, mixture->share, mixture->n_rules * sizeof *mixture->share);
+    TRY(mel_classifier_set_source(c, &(mel_classifier_source){ 0 }, err));
+    *out = c;
+    c = NULL;
+    return MEL_OK;
 }
 
 /* --- names -------------------------------------------------------------------------------------- */
@@ -139,6 +175,8 @@ mel_classifier_parts mel_classifier_get(const mel_classifier *c)
         .cost_column = (const char *const *)c->cost_column,
         .statistics = c->statistics,
         .value = c->value,
+        .basis = c->basis,
+        .majority = c->majority,
     };
 }
 
@@ -237,7 +275,7 @@ mel_status mel_classifier_words(char **out, const mel_classifier *c, size_t rule
     mel_buffer_init(&text, MOST_WORDS);
     if (c->mixture.n > 0)
         add_threshold(&text, c->mixture.rule[rule], c->names.class_name[1]);
-    else if (c->n_classes == 2 && c->cost_column == NULL)
+    else if (c->n_classes == 2 && c->cost_column == NULL && c->basis == NULL)
         add_thresholds(&text, c, rule);
     else
         mel_buffer_puts(&text, "predict the class with the largest expected gain under a matrix of gains");
@@ -281,69 +319,107 @@ static mel_status apply_gains(uint32_t *prediction, const mel_classifier *c, con
     return MEL_OK;
 }
 
-static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size_t r, size_t n,
-                             const double *probability, const uint32_t *group, mel_error *err)
+/* By gains for each basis function; phi: their values. */
+static mel_status apply_weights(uint32_t *prediction, const mel_classifier *c, const double *gain, size_t n,
+                                const double *probability, const double *phi, mel_error *err)
 {
-    const size_t k = c->n_classes;
-    const double *gain = c->mixture.n > 0 ? NULL : c->blend.gain + r * mel_classifier_gains(c);
-    if (gain == NULL)
-        return apply_threshold(prediction, c->mixture.rule[r], n, probability, err);
-    return c->n_decisions != k
-               ? apply_gains(prediction, c, gain, n, probability, group, err)
-               : mel_rule_predict(prediction, n, k, c->n_groups, probability, group, gain, err);
-}
-
-/* The probabilities that rules see: *own is memory of their own or NULL. */
-static mel_status adjusted(const double **seen, double **own, const mel_classifier *c,
-                           const mel_undecided *rows, mel_error *err)
-{
-    const size_t k = c->n_classes;
-    *own = NULL;
-    *seen = rows->probability;
-    if (c->adjustment.n_classes == 0 && rows->row_cost == NULL)
-        return MEL_OK;
-    *own = mel_alloc(rows->n * k, sizeof **own);
-    if (*own == NULL)
-        return mel_fail_memory(err, "predictions");
-    if (c->adjustment.n_classes > 0)
-        mel_adjust(*own, &c->adjustment, rows->n, rows->probability, rows->group);
-    else
-        memcpy(*own, rows->probability, rows->n * k * sizeof **own);
-    for (size_t i = 0; i < rows->n && rows->row_cost != NULL; i++)
-        (void)mel_weigh_costs(*own + i * k, rows->row_cost + i * k, k);
-    *seen = *own;
+    const size_t k = c->n_classes, l = mel_classifier_blocks(c);
+    const bool diagonal = mel_weighted_diagonal(k, l, gain);
+    MEL_AUTO_MEMORY double *score = mel_alloc(k, sizeof *score);
+    if (score == NULL)
+        return mel_fail_memory(err, "scores");
+    for (size_t i = 0; i < n * k; i++)
+        if (!isfinite(probability[i]))
+            return mel_fail(err, MEL_EDATA, "row %zu: the probability %g is not finite", i / k + 1,
+                            probability[i]);
+    for (size_t i = 0; i < n; i++)
+        prediction[i] = mel_weighted_class(k, l, gain, diagonal, probability + i * k, phi + i * l, score);
     return MEL_OK;
 }
 
-static mel_status check_costs(const mel_classifier *c, const mel_undecided *rows, mel_error *err)
+/* What rules look at: probabilities and values of basis functions, computed where `own` and `phi` are not
+ * NULL. */
+typedef struct {
+    size_t n;
+    const double *probability;
+    const uint32_t *group;
+    double *own, *phi;
+} seen_rows;
+
+static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size_t r, const seen_rows *rows,
+                             mel_error *err)
 {
-    if ((c->cost_column != NULL) == (rows->row_cost != NULL))
+    const double *p = rows->probability,
+                 *gain = c->mixture.n > 0 ? NULL : c->blend.gain + r * mel_classifier_gains(c);
+    if (gain == NULL)
+        return apply_threshold(prediction, c->mixture.rule[r], rows->n, p, err);
+    if (c->basis != NULL)
+        return apply_weights(prediction, c, gain, rows->n, p, rows->phi, err);
+    return c->n_decisions != c->n_classes
+               ? apply_gains(prediction, c, gain, rows->n, p, rows->group, err)
+               : mel_rule_predict(prediction, rows->n, c->n_classes, c->n_groups, p, rows->group, gain, err);
+}
+
+static void clear_seen(seen_rows *seen)
+{
+    free(seen->own);
+    free(seen->phi);
+}
+
+static mel_status adjust_rows(seen_rows *out, const mel_classifier *c, const mel_undecided *rows,
+                              mel_error *err)
+{
+    const size_t k = c->n_classes;
+    if (c->adjustment.n_classes == 0 && rows->row_cost == NULL)
         return MEL_OK;
-    return rows->row_cost != NULL ? mel_fail(err, MEL_EINVAL, "the classifier does not know costs of rows")
-                                  : mel_fail(err, MEL_EINVAL, "the classifier needs the costs of the rows");
+    out->own = mel_alloc(rows->n * k, sizeof *out->own);
+    if (out->own == NULL)
+        return mel_fail_memory(err, "predictions");
+    if (c->adjustment.n_classes > 0)
+        mel_adjust(out->own, &c->adjustment, rows->n, rows->probability, rows->group);
+    else
+        memcpy(out->own, rows->probability, rows->n * k * sizeof *out->own);
+    for (size_t i = 0; i < rows->n && rows->row_cost != NULL; i++)
+        (void)mel_weigh_costs(out->own + i * k, rows->row_cost + i * k, k);
+    out->probability = out->own;
+    return MEL_OK;
+}
+
+static mel_status see_rows(seen_rows *out, const mel_classifier *c, const mel_undecided *rows, mel_error *err)
+{
+    if ((c->cost_column != NULL) != (rows->row_cost != NULL))
+        return mel_fail(err, MEL_EINVAL,
+                        rows->row_cost != NULL ? "the classifier does not know costs of rows"
+                                               : "the classifier needs the costs of the rows");
+    TRY(adjust_rows(out, c, rows, err));
+    if (c->basis == NULL)
+        return MEL_OK;
+    out->phi = mel_alloc(rows->n, mel_classifier_blocks(c) * sizeof *out->phi);
+    return out->phi != NULL ? mel_weight_basis_values(out->phi, c->basis, rows->features, rows->n, err)
+                            : mel_fail_memory(err, "basis functions");
 }
 
 mel_status mel_classifier_chances_of(double *chance, const mel_classifier *c, const mel_undecided *rows,
                                      mel_error *err)
 {
-    const double *share = mel_classifier_shares(c), *seen = NULL;
-    double *own = NULL;
-    uint32_t *prediction = mel_alloc(rows->n, sizeof *prediction);
+    const size_t d = c->n_decisions;
+    const double *share = mel_classifier_shares(c);
+    __attribute__((cleanup(clear_seen)))
+    seen_rows seen = { rows->n, rows->probability, rows->group, NULL, NULL };
+    MEL_AUTO_MEMORY uint32_t *prediction = mel_alloc(rows->n, sizeof *prediction);
     if (prediction == NULL)
         return mel_fail_memory(err, "predictions");
-    mel_status status = check_costs(c, rows, err);
-    if (status == MEL_OK)
-        status = adjusted(&seen, &own, c, rows, err);
-    for (size_t i = 0; i < rows->n * c->n_decisions; i++)
+    TRY(see_rows(&seen, c, rows, err));
+    for (size_t i = 0; i < rows->n * d; i++)
         chance[i] = 0.0;
-    for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++) {
-        status = apply_rule(prediction, c, r, rows->n, seen, rows->group, err);
-        for (size_t i = 0; i < rows->n && status == MEL_OK; i++)
-            chance[i * c->n_decisions + prediction[i]] += share[r];
+    for (size_t r = 0; r < mel_classifier_rules(c); r++) {
+        TRY(apply_rule(prediction, c, r, &seen, err));
+        for (size_t i = 0; i < rows->n; i++)
+            chance[i * d + prediction[i]] += share[r];
     }
-    free(own);
-    free(prediction);
-    return status;
+    for (size_t i = 0; i < rows->n && c->majority; i++)
+        mel_weighted_majority(chance + i * d, d);
+    return MEL_OK;
 }
 
 mel_status mel_classifier_chances(double *chance, const mel_classifier *c, size_t n,
@@ -353,7 +429,8 @@ mel_status mel_classifier_chances(double *chance, const mel_classifier *c, size_
     return mel_classifier_chances_of(chance, c, &rows, err);
 }
 
-size_t mel_classifier_rule_at(const mel_classifier *c, double uniform)
+/* The rule that a uniform number falls on. */
+static uint32_t rule_at(const mel_classifier *c, double uniform)
 {
     const double *share = mel_classifier_shares(c);
     const size_t last = mel_classifier_rules(c) - 1;
@@ -361,7 +438,7 @@ size_t mel_classifier_rule_at(const mel_classifier *c, double uniform)
     size_t r = 0;
     while (r < last && left >= share[r])
         left -= share[r++];
-    return r;
+    return (uint32_t)r;
 }
 
 /* A uniform number from the name of a row and the seed. */
@@ -375,46 +452,61 @@ static double uniform_of(const char *name, uint64_t seed)
     return mel_rng_uniform(&rng);
 }
 
-static void draw_rules(uint32_t *rule, const mel_classifier *c, const mel_undecided *rows)
+static void draw_uniform(double *uniform, const mel_undecided *rows)
 {
     mel_rng rng;
     mel_rng_seed(&rng, rows->seed);
     mel_rng_skip(&rng, rows->before);
-    for (size_t i = 0; i < rows->n; i++) {
-        const double uniform =
+    for (size_t i = 0; i < rows->n; i++)
+        uniform[i] =
             rows->row_name != NULL ? uniform_of(rows->row_name[i], rows->seed) : mel_rng_uniform(&rng);
-        rule[i] = (uint32_t)mel_classifier_rule_at(c, uniform);
-    }
 }
 
-static mel_status decide(uint32_t *prediction, const mel_classifier *c, const mel_undecided *rows,
-                         const uint32_t *rule, uint32_t *said, mel_error *err)
+/* A decision by its chance. */
+static mel_status draw_decisions(uint32_t *prediction, const mel_classifier *c, const mel_undecided *rows,
+                                 const double *uniform, mel_error *err)
 {
-    const double *seen = NULL;
-    double *own = NULL;
-    mel_status status = check_costs(c, rows, err);
-    if (status == MEL_OK)
-        status = adjusted(&seen, &own, c, rows, err);
-    for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++) {
-        status = apply_rule(said, c, r, rows->n, seen, rows->group, err);
-        for (size_t i = 0; i < rows->n && status == MEL_OK; i++)
-            if (rule[i] == r)
-                prediction[i] = said[i];
+    const size_t d = c->n_decisions;
+    MEL_AUTO_MEMORY double *chance = mel_alloc(rows->n, d * sizeof *chance);
+    if (chance == NULL)
+        return mel_fail_memory(err, "predictions");
+    TRY(mel_classifier_chances_of(chance, c, rows, err));
+    for (size_t i = 0; i < rows->n; i++) {
+        double left = uniform[i];
+        uint32_t j = 0;
+        while (j + 1 < d && left >= chance[i * d + j])
+            left -= chance[i * d + j++];
+        prediction[i] = j;
     }
-    free(own);
-    return status;
+    return MEL_OK;
 }
 
+/* What the rule decides that each row's number falls on; with basis functions, what the rules decide
+ * together.
+ */
 mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *c, const mel_undecided *rows,
                                     mel_error *err)
 {
-    uint32_t *rule = mel_alloc(rows->n, 2 * sizeof *rule);
-    if (rule == NULL)
+    __attribute__((cleanup(clear_seen)))
+    seen_rows seen = { rows->n, rows->probability, rows->group, NULL, NULL };
+    MEL_AUTO_MEMORY double *uniform = mel_alloc(rows->n, sizeof *uniform);
+    MEL_AUTO_MEMORY uint32_t *said = mel_alloc(rows->n, 2 * sizeof *said);
+    if (uniform == NULL || said == NULL)
         return mel_fail_memory(err, "predictions");
-    draw_rules(rule, c, rows);
-    const mel_status status = decide(prediction, c, rows, rule, rule + rows->n, err);
-    free(rule);
-    return status;
+    draw_uniform(uniform, rows);
+    if (c->basis != NULL || c->majority)
+        return draw_decisions(prediction, c, rows, uniform, err);
+    TRY(see_rows(&seen, c, rows, err));
+    uint32_t *rule = said + rows->n;
+    for (size_t i = 0; i < rows->n; i++)
+        rule[i] = rule_at(c, uniform[i]);
+    for (size_t r = 0; r < mel_classifier_rules(c); r++) {
+        TRY(apply_rule(said, c, r, &seen, err));
+        for (size_t i = 0; i < rows->n; i++)
+            if (rule[i] == r)
+                prediction[i] = said[i];
+    }
+    return MEL_OK;
 }
 
 mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *c, size_t n,

@@ -4,6 +4,7 @@
 
 #include "base/internal.h"
 #include "base/json.h"
+#include "classify/shared.h"
 #include "melicit/classify.h"
 
 /* What the decision is called that is none of the classes. */
@@ -28,6 +29,8 @@ struct mel_classifier {
     double value;              /* NaN: none */
     json_t *layout, *achieved; /* "layout" and "statistics" of its file; NULL: none */
     json_t *found;             /* "found": for what, how well; NULL: none */
+    mel_weight_basis *basis;   /* that gains are of, instead of groups; NULL: none */
+    bool majority;             /* what most rules predict, instead of a drawn one */
     bool given;                /* the measure says where its thresholds are, not the rows it was found on */
 };
 
@@ -35,6 +38,8 @@ struct mel_classifier {
 mel_status mel_classifier_new(mel_classifier **out, size_t n_classes, size_t n_groups, mel_error *err);
 /* Room for n plug-in rules; false without memory. */
 bool mel_classifier_make_room(mel_classifier *classifier, size_t n);
+/* Takes the basis over; NULL: none. */
+void mel_classifier_take_basis(mel_classifier *classifier, mel_weight_basis *basis);
 /* "layout" and "statistics" of the file, from the statistics. */
 mel_status mel_classifier_note_statistics(mel_classifier *classifier, const mel_domain *domain,
                                           mel_error *err);
@@ -47,18 +52,16 @@ mel_status mel_classifier_settled(double *probability, const mel_belief *now, me
 /* mel_decisions.rule: of linear metrics of a space, or of a ball in one that is known. */
 mel_status mel_classifier_rule_settled(double *probability, const mel_belief *now, mel_error *err);
 
-/* The rule that a uniform number falls on. */
-size_t mel_classifier_rule_at(const mel_classifier *classifier, double uniform);
-
 static inline size_t mel_classifier_rules(const mel_classifier *c)
 {
     return c->mixture.n > 0 ? c->mixture.n : c->blend.n_rules;
 }
 
-/* Groups that have rules of their own, at least 1. */
+/* Groups that have rules of their own, or basis functions, at least 1. */
 static inline size_t mel_classifier_blocks(const mel_classifier *c)
 {
-    return c->n_groups > 1 ? c->n_groups : 1;
+    const size_t n = c->basis != NULL ? mel_weight_basis_size(c->basis) : c->n_groups;
+    return n > 1 ? n : 1;
 }
 
 /* Gains of a rule: of each block for every number that it sees. */

@@ -1,7 +1,7 @@
 /* Classifier files: writing them, and reading them with every refusal naming its place. */
 #include "base/file.h"
+#include "classify/basis.h"
 #include "classify/classify.h"
-#include "classify/shared.h"
 #include "data/quote.h"
 #include "data/shared.h"
 #include "data/source.h"
@@ -17,28 +17,28 @@ static const double most_gains = 1e9; /* numbers in all matrices of a file */
 
 /* --- writing ------------------------------------------------------------------------------------ */
 
-/* One matrix, or with groups a list of them. */
-static json_t *gains_json(size_t k, size_t d, size_t n_groups, const double *gain)
+/* One matrix, or of groups and of basis functions a list of them (n at least 1). */
+static json_t *gains_json(size_t k, size_t d, size_t n, const double *gain)
 {
-    if (n_groups < 2)
+    if (n == 0)
         return mel_json_matrix(k, d, gain);
     json_t *array = json_array();
     bool whole = true;
-    for (size_t g = 0; g < n_groups && whole; g++)
+    for (size_t g = 0; g < n && whole; g++)
         whole = mel_json_add(array, mel_json_matrix(k, d, gain + g * k * d));
     return mel_json_if(whole, array);
 }
 
-/* rows: of a matrix of gains. */
-static json_t *plug_ins_json(const mel_blend *blend, size_t rows, size_t d)
+/* listed: gains are lists of matrices, even of one. */
+static json_t *plug_ins_json(const mel_blend *blend, size_t d, bool listed)
 {
-    const size_t m = blend->n_groups > 1 ? blend->n_groups : 1;
+    const size_t k = blend->n_classes, m = blend->n_groups > 1 ? blend->n_groups : 1;
     json_t *rules = json_array();
     bool whole = true;
     for (size_t r = 0; r < blend->n_rules && whole; r++)
         whole = mel_json_add(rules,
                              json_pack("{s:o, s:f}", "gain",
-                                       gains_json(rows, d, blend->n_groups, blend->gain + r * m * rows * d),
+                                       gains_json(k, d, listed || m > 1 ? m : 0, blend->gain + r * m * k * d),
                                        "share", blend->share[r]));
     return mel_json_if(whole, rules);
 }
@@ -114,16 +114,14 @@ static bool put_use(json_t *out, const mel_classifier *c)
     bool whole = true;
     if (c->adjustment.n_classes > 0)
         whole = mel_json_put(out, "adjust", adjustment_json(&c->adjustment));
+    if (whole && c->majority)
+        whole = mel_json_put(out, "decide", json_string("majority"));
+    if (whole && c->basis != NULL)
+        whole = mel_json_put(out, "basis", mel_basis_to_json(c->basis));
     if (whole && c->cost_column != NULL)
         whole =
             mel_json_put(out, "row_cost", mel_json_texts(c->n_classes, (const char *const *)c->cost_column));
     return whole && (c->n_decisions == c->n_classes || mel_json_put(out, "refer", json_true()));
-}
-
-/* Of the matrix of a group: classes, or classes by cost and as they are. */
-static size_t gain_rows(const mel_classifier *c)
-{
-    return c->n_classes;
 }
 
 /* NULL without memory. */
@@ -131,7 +129,8 @@ static json_t *classifier_json(const mel_classifier *c)
 {
     const mel_classifier_names *names = &c->names;
     const bool planar = c->mixture.n > 0;
-    json_t *out = json_pack("{s:s, s:i, s:o}", "format", "melicit-classifier", "version", 1, "classes",
+    const int version = c->basis != NULL || c->majority ? 2 : 1; /* which older programs would misread */
+    json_t *out = json_pack("{s:s, s:i, s:o}", "format", "melicit-classifier", "version", version, "classes",
                             mel_json_texts(c->n_classes, (const char *const *)names->class_name));
     bool whole = out != NULL;
     if (whole && names->label != NULL)
@@ -146,7 +145,7 @@ static json_t *classifier_json(const mel_classifier *c)
     whole = whole && put_use(out, c) && put_given(out, "layout", c->layout) &&
             mel_json_put(out, "rules",
                          planar ? thresholds_json(&c->mixture)
-                                : plug_ins_json(&c->blend, gain_rows(c), c->n_decisions)) &&
+                                : plug_ins_json(&c->blend, c->n_decisions, c->basis != NULL)) &&
             put_given(out, "statistics", c->achieved) &&
             (!isfinite(c->value) || mel_json_put(out, "value", json_real(c->value))) &&
             put_given(out, "found", c->found) && put_given(out, "space", names->space);
@@ -160,8 +159,8 @@ mel_status mel_classifier_to_json(char **out, const mel_classifier *c, mel_error
 
 mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err)
 {
-    return mel_json_file_text(out, plug_ins_json(blend, blend->n_classes, blend->n_classes),
-                              "the text of a classifier", err);
+    return mel_json_file_text(out, plug_ins_json(blend, blend->n_classes, false), "the text of a classifier",
+                              err);
 }
 
 mel_status mel_classifier_save(const mel_classifier *c, const char *path, mel_error *err)
@@ -200,23 +199,29 @@ static mel_status read_gain(double *out, const json_t *matrix, size_t k, size_t 
     return status;
 }
 
+/* "gain" of each rule; in files of version 1 with basis functions "weights". */
 static mel_status read_gains(mel_classifier *c, const json_t *rules, mel_error *err)
 {
-    const size_t k = gain_rows(c), m = c->n_groups > 1 ? c->n_groups : 1, n = json_array_size(rules),
+    const size_t k = c->n_classes, m = mel_classifier_blocks(c), n = json_array_size(rules),
                  d = c->n_decisions;
-    mel_status status =
-        mel_classifier_make_room(c, n) ? MEL_OK : mel_fail_memory(err, "the gains of a classifier");
-    for (size_t r = 0; r < n && status == MEL_OK; r++) {
-        const json_t *rule = json_array_get(rules, r), *gain = json_object_get(rule, "gain");
-        status = read_number(&c->blend.share[r], json_object_get(rule, "share"), "share", r, err);
-        if (status == MEL_OK && m > 1 && json_array_size(gain) != m)
-            status =
-                mel_fail(err, MEL_EDATA, "rules[%zu].gain: expected one matrix for each of %zu groups", r, m);
-        for (size_t g = 0; g < m && status == MEL_OK; g++)
-            status = read_gain(c->blend.gain + (r * m + g) * k * d, m > 1 ? json_array_get(gain, g) : gain, k,
-                               d, r, err);
+    const bool listed = m > 1 || c->basis != NULL;
+    if (!mel_classifier_make_room(c, n))
+        return mel_fail_memory(err, "the gains of a classifier");
+    for (size_t r = 0; r < n; r++) {
+        const json_t *rule = json_array_get(rules, r), *gain = json_object_get(rule, "gain"),
+                     *weights = json_object_get(rule, "weights");
+        gain = gain != NULL ? gain : weights;
+        if (weights != NULL && !listed) /* of one function, 1 everywhere */
+            gain = json_array_get(weights, 0);
+        TRY(read_number(&c->blend.share[r], json_object_get(rule, "share"), "share", r, err));
+        if (listed && json_array_size(gain) != m)
+            return mel_fail(err, MEL_EDATA, "rules[%zu].gain: expected one matrix for each of %zu %s", r, m,
+                            c->basis != NULL ? "basis functions" : "groups");
+        for (size_t g = 0; g < m; g++)
+            TRY(read_gain(c->blend.gain + (r * m + g) * k * d, listed ? json_array_get(gain, g) : gain, k, d,
+                          r, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status read_threshold(mel_rule *out, double *share, const json_t *rule, size_t r, mel_error *err)
@@ -337,6 +342,30 @@ static mel_status read_curve(mel_adjustment *a, size_t curve, const json_t *from
     return status;
 }
 
+/* Basis functions, and how rules decide together. */
+static mel_status read_together(mel_classifier *c, const json_t *file, mel_error *err)
+{
+    const json_t *decide = json_object_get(file, "decide"), *basis = json_object_get(file, "basis");
+    const char *word = json_string_value(decide);
+    if (decide != NULL && (word == NULL || (strcmp(word, "majority") != 0 && strcmp(word, "draw") != 0)))
+        return mel_fail(err, MEL_EDATA, "decide: expected \"majority\" or \"draw\"");
+    c->majority = word != NULL && strcmp(word, "majority") == 0;
+    if (basis == NULL)
+        return MEL_OK;
+    if (c->n_groups > 0 || json_object_get(file, "refer") != NULL)
+        return mel_fail(err, MEL_EDATA, "basis: not together with groups and cases that are referred");
+    MEL_AUTO(mel_weight_basis) *own = NULL;
+    TRY(mel_basis_from_json(&own, basis, err));
+    if ((double)json_array_size(json_object_get(file, "rules")) * (double)mel_weight_basis_size(own) *
+            (double)c->n_classes * (double)c->n_classes >
+        most_gains)
+        return mel_fail(err, MEL_EDATA, "rules: too many for %zu basis functions",
+                        mel_weight_basis_size(own));
+    mel_classifier_take_basis(c, own);
+    own = NULL;
+    return MEL_OK;
+}
+
 static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_error *err)
 {
     if (adjust == NULL)
@@ -394,17 +423,22 @@ static void keep_record(mel_classifier *c, const json_t *file)
     c->value = json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* Files with basis functions had a format of their own. */
 static mel_status check_head(const json_t *file, mel_error *err)
 {
     const char *format = json_string_value(json_object_get(file, "format"));
+    const bool weighted = format != NULL && strcmp(format, "melicit-weighted-classifier") == 0;
     const json_t *version = json_object_get(file, "version");
     const size_t k = json_array_size(json_object_get(file, "classes")),
                  m = json_array_size(json_object_get(file, "groups")),
                  n = json_array_size(json_object_get(file, "rules"));
-    if (format == NULL || strcmp(format, "melicit-classifier") != 0)
+    if (!weighted && (format == NULL || strcmp(format, "melicit-classifier") != 0))
         return mel_fail(err, MEL_EDATA, "not a classifier (no \"format\": \"melicit-classifier\")");
-    if (!json_is_integer(version) || json_integer_value(version) != 1)
-        return mel_fail(err, MEL_EDATA, "version: expected 1, the only version of classifiers so far");
+    if (!json_is_integer(version) || json_integer_value(version) < 1 ||
+        json_integer_value(version) > (weighted ? 1 : 2))
+        return mel_fail(err, MEL_EDATA, "version: expected 1 or 2, the only versions of classifiers so far");
+    if (weighted && (json_object_get(file, "basis") == NULL || json_object_get(file, "decide") == NULL))
+        return mel_fail(err, MEL_EDATA, "expected basis, and decide: \"majority\" or \"draw\"");
     if (k < 2)
         return mel_fail(err, MEL_EDATA, "classes: expected at least two");
     if (n == 0)
@@ -417,36 +451,33 @@ static mel_status check_head(const json_t *file, mel_error *err)
 
 static mel_status read_classifier(mel_classifier **out, const json_t *file, mel_error *err)
 {
-    const json_t *rules = json_object_get(file, "rules");
-    mel_status status = check_head(file, err);
-    if (status == MEL_OK)
-        status = mel_classifier_new(out, json_array_size(json_object_get(file, "classes")),
-                                    json_array_size(json_object_get(file, "groups")), err);
-    if (status == MEL_OK)
-        status = read_names(*out, file, err);
-    if (status == MEL_OK)
-        status = read_use(*out, file, err);
-    if (status != MEL_OK)
-        return status;
+    const json_t *rules = json_object_get(file, "rules"), *first = json_array_get(rules, 0);
+    TRY(check_head(file, err));
+    TRY(mel_classifier_new(out, json_array_size(json_object_get(file, "classes")),
+                           json_array_size(json_object_get(file, "groups")), err));
+    TRY(read_names(*out, file, err));
+    TRY(read_use(*out, file, err));
+    TRY(read_together(*out, file, err));
     keep_record(*out, file);
-    status = json_object_get(json_array_get(rules, 0), "gain") != NULL ? read_gains(*out, rules, err)
-                                                                       : read_thresholds(*out, file, err);
-    return status == MEL_OK ? check_shares(*out, err) : status;
+    const bool gains = json_object_get(first, "gain") != NULL || json_object_get(first, "weights") != NULL ||
+                       (*out)->basis != NULL;
+    TRY(gains ? read_gains(*out, rules, err) : read_thresholds(*out, file, err));
+    return check_shares(*out, err);
 }
 
 mel_status mel_classifier_from_json(mel_classifier **out, const char *text, size_t size, mel_error *err)
 {
     *out = NULL;
     json_t *file = NULL;
-    mel_classifier *c = NULL;
+    MEL_AUTO(mel_classifier) *c = NULL;
     mel_status status = mel_json_parse(&file, text, size, err);
     if (status == MEL_OK)
         status = read_classifier(&c, file, err);
     json_decref(file);
-    if (status == MEL_OK)
+    if (status == MEL_OK) {
         *out = c;
-    else
-        mel_classifier_free(c);
+        c = NULL;
+    }
     return status;
 }
 

@@ -2,10 +2,13 @@
 #ifndef MEL_CLASSIFY_SHARED_H
 #define MEL_CLASSIFY_SHARED_H
 
+#include "base/internal.h"
 #include "melicit/certainty.h"
 #include "melicit/classify.h"
 #include "melicit/trust.h"
 #include "metric/shared.h"
+
+MEL_CLEANUP(mel_classifier)
 
 /* What one more row in each cell would add to the value, times the number of rows; on average over the rows
  * 0. Values of classifiers on the same n rows have covariances mean(slope slope')/(n + 1). */
@@ -34,20 +37,47 @@ mel_status mel_classifier_from_json(mel_classifier **out, const char *text, size
 /* "rules" of a classifier file alone, for any mixture of plug-in rules. */
 mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err);
 
-/* Rows to decide about. Everything is lent. */
-typedef struct {
-    size_t n;
-    const double *probability;   /* n x n_classes */
-    const uint32_t *group;       /* NULL: the classifier does not look at groups */
-    const double *row_cost;      /* n x n_classes, for classifiers with cost columns; else NULL */
-    const char *const *row_name; /* by which mixtures are drawn; NULL: by the row's place */
-    uint64_t seed;
-    size_t before; /* rows that come before these: their coins are tossed first */
-} mel_undecided;
-/* As mel_classifier_chances and mel_classifier_decide. */
-mel_status mel_classifier_chances_of(double *chance, const mel_classifier *classifier,
-                                     const mel_undecided *rows, mel_error *err);
-mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *classifier,
-                                    const mel_undecided *rows, mel_error *err);
+/* --- basis functions ---------------------------------------------------------------------------- */
+
+/* Without functions; the calls below add some. On failure the basis is as it was. */
+mel_status mel_weight_basis_new(mel_weight_basis **out, mel_error *err);
+void mel_weight_basis_free(mel_weight_basis *basis);
+/* 1 everywhere. */
+mel_status mel_weight_basis_add_default(mel_weight_basis *basis, mel_error *err);
+/* One function per column: its value, which must be from 0 to 1. */
+mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const char *const *name,
+                                        mel_error *err);
+/* k hard clusters found by k-means (k-means++ start, Lloyd's iterations) on the rows: function l is 1 for the
+ * rows that are nearest to centre l. */
+mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_feature_rows *rows, size_t k,
+                                       uint64_t seed, mel_error *err);
+/* One function per class (or group) c: the mean over the rows of that class of
+ * exp(-||x - x_l||^2 / (2 width^2)) or, unless squared, exp(-||x - x_l|| / (2 width^2)) as in the thesis. */
+mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_rows *centres,
+                                    const uint32_t *of, size_t n_classes, double width, bool squared,
+                                    mel_error *err);
+size_t mel_weight_basis_size(const mel_weight_basis *basis);
+/* value: n_rows x mel_weight_basis_size. Columns are found by name; MEL_EDATA for a missing one and, with the
+ * row, for values outside [0, 1]. rows may be NULL, with n_rows, when no function reads features. */
+mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
+                                   size_t n_rows, mel_error *err);
+/* Whether it reads features; one function, 1 everywhere, does not. */
+bool mel_weight_basis_reads_features(const mel_weight_basis *basis);
+/* Names of the features that it reads, in no order; a name may come twice. */
+size_t mel_weight_basis_columns(const mel_weight_basis *basis);
+const char *mel_weight_basis_column(const mel_weight_basis *basis, size_t i);
+/* What function l is called: "default", the column's name, "kmeans 3", "rbf 2"; lent. */
+const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l);
+
+/* mel_weight_basis_values for rows that are the centres of radial functions: a row does not count as a centre
+ * of itself, which would tell its class. */
+mel_status mel_weight_basis_values_of_centres(double *value, const mel_weight_basis *basis,
+                                              const mel_feature_rows *rows, size_t n_rows, mel_error *err);
+
+/* chance[i][j]: the probability that a mixture predicts row i as j. basis: values of its functions. */
+mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n, const double *probability,
+                                const double *basis, mel_error *err);
+/* The class that is predicted most often is predicted always, the smallest of those that tie. */
+void mel_weighted_majority(double *chance, size_t k);
 
 #endif

@@ -282,9 +282,12 @@ mel_status mel_comparisons_to_json(char **out, const mel_comparisons *s, const m
 {
     mel_blend mixture = { 0 };
     *out = NULL;
+    MEL_AUTO(mel_classifier) *c = NULL;
     mel_status status = take_mixture(&mixture, s, err);
     if (status == MEL_OK)
-        status = mel_plain_classifier_json(out, &mixture, source, NAN, err);
+        status = mel_classifier_of_blend(&c, &mixture, NULL, false, NAN, err);
     mel_blend_clear(&mixture);
-    return status;
+    if (status == MEL_OK)
+        status = mel_classifier_set_source(c, source, err);
+    return status == MEL_OK ? mel_classifier_to_json(out, c, err) : status;
 }

@@ -5,6 +5,7 @@
 #include "melicit/optimise.h"
 
 #include "base/internal.h"
+#include "classify/basis.h"
 
 /* The sizes of a problem. Directions are functions u of a row along which probes leave the current
  * classifier; direction 0 is 1 everywhere and only measures. */
@@ -37,18 +38,6 @@ mel_status mel_packed_sums(double *moment, const mel_packed *packed, const doubl
 mel_status mel_packed_totals(double *total, const mel_packed *packed, mel_error *err);
 /* u[0..n_directions) of one row. */
 void mel_directions(double *u, const mel_weight_size *size, const double *probability, const double *phi);
-
-/* --- weighted.c: one row, one rule -------------------------------------------------------------- */
-
-/* The class with the largest score; rows that no basis function reaches get their most probable class. gain:
- * n_basis x k x k; score is scratch for k numbers. */
-uint32_t mel_weighted_class(size_t k, size_t n_basis, const double *gain, bool diagonal,
-                            const double *probability, const double *phi, double *score);
-bool mel_weighted_diagonal(size_t k, size_t n_basis, const double *gain);
-/* Basis values of a row where there are none: one function, 1. */
-const double *mel_weight_basis_row(const double *basis, size_t n_basis, size_t row);
-/* Weights of the diagonal (n_basis x k) as gains (n_basis x k x k). */
-void mel_weights_to_gains(double *gain, size_t k, size_t n_basis, const double *weight);
 
 /* --- solve.c ------------------------------------------------------------------------------------ */
 
@@ -129,11 +118,5 @@ mel_status mel_probes_decide(mel_weighting *w, size_t number, const double *gain
                              mel_error *err);
 /* constrained.c: for any functions and cells; adds to w->probes, which are 0. */
 mel_status mel_probes_constrained(mel_weighting *w, const mel_weight_rows *train, mel_error *err);
-
-/* --- classifier_file.c -------------------------------------------------------------------------- */
-
-/* An ordinary classifier file of rules on probabilities alone, with groups where the mixture has some. */
-mel_status mel_plain_classifier_json(char **out, const mel_blend *from, const mel_classifier_source *source,
-                                     double value, mel_error *err);
 
 #endif

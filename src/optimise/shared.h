@@ -2,42 +2,9 @@
 #ifndef MEL_OPTIMISE_SHARED_H
 #define MEL_OPTIMISE_SHARED_H
 
+#include "classify/shared.h"
 #include "melicit/optimise.h"
 
-/* Without functions; the calls below add some. On failure the basis is as it was. */
-mel_status mel_weight_basis_new(mel_weight_basis **out, mel_error *err);
-void mel_weight_basis_free(mel_weight_basis *basis);
-/* 1 everywhere. */
-mel_status mel_weight_basis_add_default(mel_weight_basis *basis, mel_error *err);
-/* One function per column: its value, which must be from 0 to 1. */
-mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const char *const *name,
-                                        mel_error *err);
-/* k hard clusters found by k-means (k-means++ start, Lloyd's iterations) on the rows: function l is 1 for the
- * rows that are nearest to centre l. */
-mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_feature_rows *rows, size_t k,
-                                       uint64_t seed, mel_error *err);
-/* One function per class (or group) c: the mean over the rows of that class of
- * exp(-||x - x_l||^2 / (2 width^2)) or, unless squared, exp(-||x - x_l|| / (2 width^2)) as in the thesis. */
-mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_rows *centres,
-                                    const uint32_t *of, size_t n_classes, double width, bool squared,
-                                    mel_error *err);
-size_t mel_weight_basis_size(const mel_weight_basis *basis);
-/* value: n_rows x mel_weight_basis_size. Columns are found by name; MEL_EDATA for a missing one and, with the
- * row, for values outside [0, 1]. rows may be NULL, with n_rows, when no function reads features. */
-mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
-                                   size_t n_rows, mel_error *err);
-/* Whether it reads features; one function, 1 everywhere, does not. */
-bool mel_weight_basis_reads_features(const mel_weight_basis *basis);
-/* Names of the features that it reads, in no order; a name may come twice. */
-size_t mel_weight_basis_columns(const mel_weight_basis *basis);
-const char *mel_weight_basis_column(const mel_weight_basis *basis, size_t i);
-/* What function l is called: "default", the column's name, "kmeans 3", "rbf 2"; lent. */
-const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l);
-
-/* mel_weight_basis_values for rows that are the centres of radial functions: a row does not count as a centre
- * of itself, which would tell its class. */
-mel_status mel_weight_basis_values_of_centres(double *value, const mel_weight_basis *basis,
-                                              const mel_feature_rows *rows, size_t n_rows, mel_error *err);
 /* Whether a metric failed, rather than the memory or the patience of whoever waits. */
 bool mel_metric_fails(mel_status status);
 /* MEL_EDATA for a value of a metric that is not finite. */
@@ -82,36 +49,6 @@ mel_status mel_optimise_ended(mel_optimise_result *out, bool flat, mel_status st
 mel_status mel_optimise_plug_in(mel_optimise_result *found, size_t n_classes,
                                 const mel_weight_rows *validation, const mel_black_box *box, double spacing,
                                 uint32_t rounds, const mel_progress *progress, mel_error *err);
-
-/* chance[i][j]: the probability that a mixture predicts row i as j. */
-mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n, const double *probability,
-                                const double *basis, mel_error *err);
-
-/* The class that is predicted most often is predicted always, the smallest of those that tie. */
-void mel_weighted_majority(double *chance, size_t k);
-
-/* What it is made of; lent until it changes. */
-typedef struct {
-    const mel_blend *mixture;
-    const mel_weight_basis *basis;
-    bool majority;
-    const char *const *class_name;
-    const char *const *label; /* NULL: not known */
-    bool number_texts;        /* labels that look like numbers are texts, sorted by byte */
-    double value;
-} mel_weighted_parts;
-mel_weighted_parts mel_weighted_get(const mel_weighted *weighted);
-void mel_weighted_set_number_texts(mel_weighted *weighted, bool yes);
-/* The file of mel_weighted_save as a text, for the caller to free(). */
-mel_status mel_weighted_to_json(char **out, const mel_weighted *weighted, mel_error *err);
-mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t size, mel_error *err);
-/* Whether a file says that it has the format of mel_weighted_save; false also for files that cannot be read
- * and for "-". */
-bool mel_weighted_recognise(const char *path);
-/* mel_weighted_decide of rows that so many others come before. */
-mel_status mel_weighted_decide_from(uint32_t *prediction, const mel_weighted *weighted, size_t before,
-                                    size_t n, const double *probability, const mel_feature_rows *features,
-                                    uint64_t seed, mel_error *err);
 
 /* Shorter for two classes, where the next question is about the same gain again. */
 double mel_compare_first_step(size_t n_classes);

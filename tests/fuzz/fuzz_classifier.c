@@ -11,27 +11,41 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROWS = 3 };
 
-/* Predictions are classes, and the chances of a row are probabilities. */
+/* Predictions are classes, and the chances of a row are probabilities. Features are all 1/2, under the names
+ * that the basis asks for. */
 static void decide(const mel_classifier *c)
 {
     const mel_classifier_parts of = mel_classifier_get(c);
-    const size_t k = of.n_classes, d = of.n_decisions;
-    double *probability = calloc(ROWS * k, sizeof *probability), *chance = calloc(ROWS * d, sizeof *chance);
+    const size_t k = of.n_classes, d = of.n_decisions,
+                 columns = of.basis != NULL ? mel_weight_basis_columns(of.basis) : 0;
+    double *probability = calloc(ROWS * k, sizeof *probability), *chance = calloc(ROWS * d, sizeof *chance),
+           *value = calloc(ROWS * (columns + 1), sizeof *value);
+    const char **name = calloc(columns + 1, sizeof *name);
     uint32_t group[ROWS] = { 0, 0, 0 }, prediction[ROWS];
-    if (probability == NULL || chance == NULL)
+    if (probability == NULL || chance == NULL || value == NULL || name == NULL)
         abort();
     for (size_t i = 0; i < ROWS * k; i++)
         probability[i] = 1.0 / (double)k;
-    if (mel_classifier_decide(prediction, c, ROWS, probability, group, 1, NULL) == MEL_OK)
+    for (size_t i = 0; i < ROWS * columns; i++)
+        value[i] = 0.5;
+    for (size_t i = 0; i < columns; i++)
+        name[i] = mel_weight_basis_column(of.basis, i);
+    const mel_feature_rows features = { ROWS, columns, value, name };
+    const mel_undecided rows = {
+        .n = ROWS, .probability = probability, .group = group, .features = &features, .seed = 1
+    };
+    if (mel_classifier_decide_of(prediction, c, &rows, NULL) == MEL_OK)
         for (size_t i = 0; i < ROWS; i++)
             if (prediction[i] >= d)
                 abort();
-    if (mel_classifier_chances(chance, c, ROWS, probability, group, NULL) == MEL_OK)
+    if (mel_classifier_chances_of(chance, c, &rows, NULL) == MEL_OK)
         for (size_t i = 0; i < ROWS * d; i++)
             if (!(chance[i] >= 0.0 && chance[i] <= 1.0 + 1e-6))
                 abort();
     free(probability);
     free(chance);
+    free(value);
+    free(name);
 }
 
 static void read_back(const mel_classifier *c)

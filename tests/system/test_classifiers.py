@@ -1,5 +1,6 @@
 """Classifier files: the best one for a metric, the one for a point, and what they predict."""
 import json
+import pathlib
 
 import numpy
 import pytest
@@ -125,7 +126,7 @@ def test_classifier_of_too_many_numbers(melicit):
 
 @pytest.mark.parametrize("change, says", [
     (lambda c: c.update(format="melicit-metric"), "melicit-classifier"),
-    (lambda c: c.update(version=2), "version"),
+    (lambda c: c.update(version=3), "version"),
     (lambda c: c.update(classes=["0"]), "classes"),
     (lambda c: c.update(classes=["0", 1, "2"]), "classes[1]"),
     (lambda c: c.update(classes=["0", "1", "1"]), "classes[2]"),
@@ -143,3 +144,46 @@ def test_damaged_classifier(melicit, sample, change, says):
     change(classifier)
     melicit.write("c.json", json.dumps(classifier))
     melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy").refused(3, "c.json", says)
+
+
+OLD = pathlib.Path(__file__).resolve().parents[1] / "data" / "classifiers"
+
+
+@pytest.mark.parametrize("name, more", [
+    ("thresholds", ("--probs", OLD / "two.csv")),
+    ("gains", ("--probs", OLD / "three.csv", "--groups", OLD / "groups.csv")),
+    ("weighted_draw", ("--probs", OLD / "two.csv", "--features", OLD / "features.csv")),
+    ("weighted_majority", ("--probs", OLD / "three.csv", "--features", OLD / "features.csv")),
+])
+def test_old_files_decide_the_same(melicit, name, more):
+    words = ("predict", "--classifier", OLD / f"{name}.json", *more, "--out", "-")
+    said = "".join(melicit(*words, "--seed", seed).done().out for seed in (1, 7))
+    assert said == (OLD / f"{name}.decisions.txt").read_text()
+    rows = [numpy.array([line.split(",") for line in text.split()[1:]], dtype=float)
+            for text in (melicit(*words, "--chances").done().out, (OLD / f"{name}.chances.csv").read_text())]
+    assert numpy.allclose(rows[0], rows[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("name, more", [("thresholds", ()), ("weighted_draw", ("--features", OLD / "features.csv"))])
+def test_texts_that_look_like_numbers_stay_texts(melicit, name, more):
+    """Labels "10" and "2" as texts are sorted by byte: columns of an array are those of "10" (no), then of "2" (yes)."""
+    p = numpy.loadtxt(OLD / "two.csv", delimiter=",", skiprows=1)
+    numpy.save(melicit.folder / "p.npy", p)
+    melicit("predict", "--classifier", OLD / f"{name}.json", "--probs", "p.npy", *more, "--chances", "--out", "c.npy").done()
+    want = numpy.loadtxt(OLD / f"{name}.chances.csv", delimiter=",", skiprows=1)
+    assert numpy.allclose(melicit.load("c.npy"), want, atol=1e-12)
+
+
+def test_mixtures_with_basis_functions_are_drawn_by_ids(melicit):
+    """A row gets the same decision wherever it stands."""
+    ids = [f"r{i}" for i in range(40)]
+    lines = {file: (OLD / f"{file}.csv").read_text().split() for file in ("two", "features")}
+    said = []
+    for order in (range(40), range(39, -1, -1)):
+        for file, rows in lines.items():
+            melicit.write(f"{file}.csv", "\n".join([rows[0], *(rows[1 + i] for i in order)]) + "\n")
+        melicit.write("ids.csv", "id\n" + "\n".join(ids[i] for i in order) + "\n")
+        got = melicit("predict", "--classifier", OLD / "weighted_draw.json", "--probs", "two.csv", "--features", "features.csv",
+                      "--ids", "ids.csv", "--out", "-").done().out.split()[1:]
+        said.append(dict(zip((ids[i] for i in order), got)))
+    assert said[0] == said[1] and set(said[0].values()) == {"no", "yes"}

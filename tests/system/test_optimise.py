@@ -92,7 +92,7 @@ def test_metric_by_name_file_and_program(work):
     assert hinted["value"] > plain["value"] + 0.005
     assert json.loads((work.folder / "plain.json").read_text()) == plain["classifier"]
     assert plain["classifier"]["format"] == "melicit-classifier"
-    assert hinted["classifier"]["format"] == "melicit-weighted-classifier"
+    assert (hinted["classifier"]["format"], hinted["classifier"]["version"]) == ("melicit-classifier", 2)
     work("predict", "--classifier", "plain.json", "--probs", "pt.csv", "--chances", "--out", "plain.csv").done()
     work("predict", "--classifier", "hinted.json", "--probs", "pt.csv", "--features", "ft.csv", "--chances", "--out",
          "hinted.csv").done()
@@ -317,7 +317,7 @@ def test_refusals(work):
         ((*LABELLED, *metric, *FEATURES, "--basis", "waves:3"), 2, "expected default, columns"),
         ((*LABELLED, *metric, *FEATURES, "--basis", "rbf:1,group"), 2, "--validation-groups"),
         ((*LABELLED, *metric, "--epsilon", "2"), 2, "above 0, at most 1"),
-        ((*LABELLED, "--metric", "mcc", "--known"), 2, "gradient of this metric is not known"),
+        ((*LABELLED, "--metric", "min-recall", "--known"), 2, "gradient of this metric is not known"),
         ((*LABELLED, *metric, "--labels-only"), 2, "--labels-only is for"),
         ((*LABELLED, *metric, "--draws", "3"), 2, "--draws goes with"),
         ((*LABELLED, *metric, "--time-limit", "3"), 2, "--time-limit is for"),

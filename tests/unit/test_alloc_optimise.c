@@ -27,24 +27,26 @@ static mel_status make_basis(mel_weight_basis **basis, mel_error *err)
 
 static mel_status use_files(const mel_blend *mixture, mel_weight_basis *basis, mel_error *err)
 {
-    mel_weighted *w = NULL, *read = NULL;
+    mel_classifier *c = NULL, *read = NULL;
     char *text = NULL;
     double chance[N * K];
     uint32_t decided[N];
-    mel_status status = mel_weighted_new(&w, mixture, basis, true, err);
+    const mel_classifier_source source = { .class_name = names, .label = names };
+    const mel_undecided rows = { .n = N, .probability = probability, .features = &features, .seed = 1 };
+    mel_status status = mel_classifier_of_blend(&c, mixture, basis, true, 0.5, err);
     if (status == MEL_OK)
-        status = mel_weighted_set_source(w, names, names, 0.5, err);
+        status = mel_classifier_set_source(c, &source, err);
     if (status == MEL_OK)
-        status = mel_weighted_to_json(&text, w, err);
+        status = mel_classifier_to_json(&text, c, err);
     if (status == MEL_OK)
-        status = mel_weighted_from_json(&read, text, strlen(text), err);
+        status = mel_classifier_from_json(&read, text, strlen(text), err);
     if (status == MEL_OK)
-        status = mel_weighted_apply(chance, read, N, probability, &features, err);
+        status = mel_classifier_chances_of(chance, read, &rows, err);
     if (status == MEL_OK)
-        status = mel_weighted_decide(decided, read, N, probability, &features, 1, err);
+        status = mel_classifier_decide_of(decided, read, &rows, err);
     free(text);
-    mel_weighted_free(w);
-    mel_weighted_free(read);
+    mel_classifier_free(c);
+    mel_classifier_free(read);
     return status;
 }
 

@@ -417,7 +417,7 @@ static void test_refused_files(void **state)
     } cases[] = {
         { "[]", "melicit-classifier" },
         { "{\"format\": \"melicit-metric\"}", "melicit-classifier" },
-        { "{\"format\": \"melicit-classifier\", \"version\": 2}", "version" },
+        { "{\"format\": \"melicit-classifier\", \"version\": 3}", "version" },
         { "{\"format\": \"melicit-classifier\", \"version\": 1, \"classes\": [\"a\"]}", "classes" },
         { HEAD "\"rules\": []}", "rules" },
         { HEAD "\"labels\": [\"0\"], \"rules\": [{}]}", "labels: 1 for 2" },

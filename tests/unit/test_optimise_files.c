@@ -84,102 +84,103 @@ static void test_basis_refusals(void **state)
 
 /* --- classifiers -------------------------------------------------------------------------------- */
 
-static mel_weighted *make_weighted(bool majority)
+static mel_classifier *make_weighted(bool majority)
 {
     mel_weight_basis *basis = NULL;
-    mel_weighted *w = NULL;
+    mel_classifier *c = NULL;
     mel_error err = { 0 };
     const char *const names[] = { "healthy", "cancer" };
     double gain[] = { 1, 0, 0, 1, 0, 0, 0, 1, /* rule 1 */ 1, 0, 0, 3, 0, 0, 0, -2 };
     double share[] = { 0.75, 0.25 };
     const mel_blend mixture = { 2, 2, 2, gain, share };
+    const mel_classifier_source source = { .class_name = names };
     assert_ok(mel_weight_basis_new(&basis, &err), &err);
     assert_ok(mel_weight_basis_add_columns(basis, 2, feature_names, &err), &err);
-    assert_ok(mel_weighted_new(&w, &mixture, basis, majority, &err), &err);
-    assert_ok(mel_weighted_set_source(w, names, NULL, 0.625, &err), &err);
-    return w;
+    assert_ok(mel_classifier_of_blend(&c, &mixture, basis, majority, 0.625, &err), &err);
+    assert_ok(mel_classifier_set_source(c, &source, &err), &err);
+    return c;
 }
 
 static void test_weighted_files(void **state)
 {
     (void)state;
     const double probability[] = { 0.4, 0.6, 0.4, 0.6, 0.6, 0.4, 0.7, 0.3 };
+    const mel_undecided rows = { .n = 4, .probability = probability, .features = &features, .seed = 3 };
+    const mel_undecided without = { .n = 4, .probability = probability };
     for (int majority = 0; majority < 2; majority++) {
-        mel_weighted *w = make_weighted(majority == 1), *read = NULL;
+        mel_classifier *w = make_weighted(majority == 1), *read = NULL;
         mel_error err = { 0 };
         double chance[8], again[8];
         uint32_t decided[4];
         char *text = NULL, *text2 = NULL;
-        assert_ok(mel_weighted_apply(chance, w, 4, probability, &features, &err), &err);
-        assert_ok(mel_weighted_to_json(&text, w, &err), &err);
-        assert_ok(mel_weighted_from_json(&read, text, strlen(text), &err), &err);
-        assert_ok(mel_weighted_to_json(&text2, read, &err), &err);
+        assert_ok(mel_classifier_chances_of(chance, w, &rows, &err), &err);
+        assert_ok(mel_classifier_to_json(&text, w, &err), &err);
+        assert_ok(mel_classifier_from_json(&read, text, strlen(text), &err), &err);
+        assert_ok(mel_classifier_to_json(&text2, read, &err), &err);
         assert_string_equal(text, text2);
-        assert_close(mel_weighted_get(read).value, 0.625, 0.0);
-        assert_ok(mel_weighted_apply(again, read, 4, probability, &features, &err), &err);
+        assert_close(mel_classifier_get(read).value, 0.625, 0.0);
+        assert_ok(mel_classifier_chances_of(again, read, &rows, &err), &err);
         assert_memory_equal(chance, again, sizeof chance);
         /* Row 0 has no basis function: its most probable class. Row 2: rule 1 says cancer (.4 x 2 > .6), rule
          * 2 healthy (.4 x 1 < .6). */
         assert_close(chance[1], 1.0, 1e-15);
         assert_close(chance[5], majority == 1 ? 1.0 : 0.75, 1e-15);
-        assert_ok(mel_weighted_decide(decided, w, 4, probability, &features, 3, &err), &err);
+        assert_ok(mel_classifier_decide_of(decided, w, &rows, &err), &err);
         assert_int_equal(decided[0], 1);
-        assert_int_equal(mel_weighted_apply(chance, w, 4, probability, NULL, &err), MEL_EINVAL);
+        assert_int_equal(mel_classifier_chances_of(chance, w, &without, &err), MEL_EINVAL);
         free(text);
         free(text2);
-        mel_weighted_free(w);
-        mel_weighted_free(read);
+        mel_classifier_free(w);
+        mel_classifier_free(read);
     }
 }
 
-/* Rules on probabilities alone are an ordinary classifier file. */
+/* One function, 1 everywhere, is none. */
 static void test_plain_file(void **state)
 {
     (void)state;
     double gain[] = { 1, 0, 0, 2, 1, 0, 0, 1 }, share[] = { 0.6, 0.4 };
     const mel_blend mixture = { 2, 2, 0, gain, share };
     const double probability[] = { 0.6, 0.4, 0.3, 0.7 };
-    mel_weighted *w = NULL;
-    mel_classifier *c = NULL;
+    mel_weight_basis *basis = NULL;
+    mel_classifier *w = NULL, *c = NULL;
     mel_error err = { 0 };
     double chance[4], ours[4];
-    assert_ok(mel_weighted_new(&w, &mixture, NULL, false, &err), &err);
+    assert_ok(mel_weight_basis_new(&basis, &err), &err);
+    assert_ok(mel_weight_basis_add_default(basis, &err), &err);
+    assert_ok(mel_classifier_of_blend(&w, &mixture, basis, false, (double)NAN, &err), &err);
+    assert_null(mel_classifier_get(w).basis);
     const char *path = test_path("plain.json");
-    assert_ok(mel_weighted_save(w, path, &err), &err);
-    assert_false(mel_weighted_recognise(path));
+    assert_ok(mel_classifier_save(w, path, &err), &err);
     assert_ok(mel_classifier_load(&c, path, &err), &err);
     assert_ok(mel_classifier_chances(chance, c, 2, probability, NULL, &err), &err);
-    assert_ok(mel_weighted_apply(ours, w, 2, probability, NULL, &err), &err);
+    assert_ok(mel_weighted_chances(ours, &mixture, 2, probability, NULL, &err), &err);
     for (size_t i = 0; i < 4; i++)
         assert_close(chance[i], ours[i], 0.0);
     assert_close(chance[1], 0.6, 1e-15);
     mel_classifier_free(c);
-    mel_weighted_free(w);
-    w = make_weighted(false);
-    assert_ok(mel_weighted_save(w, path, &err), &err);
-    assert_true(mel_weighted_recognise(path));
-    mel_weighted_free(w);
-    assert_ok(mel_weighted_load(&w, path, &err), &err);
-    mel_weighted_free(w);
+    mel_classifier_free(w);
 }
 
 static void test_bad_files(void **state)
 {
     (void)state;
-    mel_weighted *w = make_weighted(false);
+    mel_classifier *w = make_weighted(true);
     mel_error err = { 0 };
     char *text = NULL;
-    assert_ok(mel_weighted_to_json(&text, w, &err), &err);
-    mel_weighted_free(w);
+    assert_ok(mel_classifier_to_json(&text, w, &err), &err);
+    mel_classifier_free(w);
     static const struct {
         const char *from, *to, *says;
     } rows[] = {
-        { "\"version\": 1", "\"version\": 2", "version: expected 1" },
-        { "melicit-weighted", "melicit-lighted", "not a weighted classifier" },
-        { "\"draw\"", "\"dice\"", "decide: expected" },
+        { "\"version\": 2", "\"version\": 3", "version: expected 1 or 2" },
+        { "melicit-classifier", "melicit-lighted", "not a classifier" },
+        { "\"majority\"", "\"dice\"", "decide: expected" },
         { "\"columns\",", "\"pillars\",", "basis.kind" },
         { "\"a\"", "\"b\"", "basis.columns[1]: \"b\" appears a second time" },
         { "\"healthy\"", "17", "classes[0]: not a text" },
+        { "\"groups\": []", "\"groups\": [\"x\", \"y\"]", "basis: not together with groups" },
+        { "\"basis\"", "\"basics\"", "rules[0].gain: not a number" },
         { "0.75", "0.85", "the shares add up to" },
         { "0.75", "-0.75", "rules[0].share" },
     };
@@ -191,8 +192,9 @@ static void test_bad_files(void **state)
         (void)strncat(bad, rows[i].to, 32);
         (void)strncat(bad, at + strlen(rows[i].from), strlen(text));
         print_message("  %s\n", rows[i].to);
-        assert_int_equal(mel_weighted_from_json(&w, bad, strlen(bad), &err), MEL_EDATA);
-        assert_non_null(strstr(err.text, rows[i].says));
+        assert_int_equal(mel_classifier_from_json(&w, bad, strlen(bad), &err), MEL_EDATA);
+        if (strstr(err.text, rows[i].says) == NULL)
+            fail_msg("\"%s\" does not say \"%s\"", err.text, rows[i].says);
         assert_null(w);
         free(bad);
     }

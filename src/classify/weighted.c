@@ -1,6 +1,5 @@
 /* Rules whose gains depend on basis functions: what they decide. */
-#include "optimise/optimise.h"
-#include "optimise/shared.h"
+#include "classify/basis.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,4 +99,11 @@ mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t
     }
     free(score);
     return status;
+}
+
+void mel_weighted_majority(double *chance, size_t k)
+{
+    const size_t most = largest(k, chance);
+    for (size_t j = 0; j < k; j++)
+        chance[j] = j == most ? 1.0 : 0.0;
 }

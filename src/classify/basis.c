@@ -1,9 +1,8 @@
 /* Basis functions: hard clusters by columns and by k-means, averages of radial functions, a matrix of one's
  * own. */
-#include "optimise/basis.h"
+#include "classify/basis.h"
 
 #include "data/quote.h"
-#include "optimise/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,173 @@
+/* Basis functions in classifier files. */
+#include "base/json.h"
+#include "classify/basis.h"
+#include "data/quote.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double most_numbers = 1e9;
+static const char *const kind_name[] = { "default", "columns", "kmeans", "rbf" };
+
+static json_t *counts_json(size_t n, const size_t *count)
+{
+    json_t *list = json_array();
+    bool whole = list != NULL;
+    for (size_t i = 0; i < n && whole; i++)
+        whole = mel_json_add(list, json_integer((json_int_t)count[i]));
+    return mel_json_if(whole, list);
+}
+
+static json_t *part_json(const mel_basis_part *part)
+{
+    json_t *out = json_pack("{s:s}", "kind", kind_name[part->kind]);
+    bool whole = out != NULL;
+    if (whole && part->n_columns > 0)
+        whole =
+            mel_json_put(out, "columns", mel_json_texts(part->n_columns, (const char *const *)part->column));
+    if (whole && part->n_centres > 0)
+        whole = mel_json_put(out, "centres", mel_json_matrix(part->n_centres, part->n_columns, part->centre));
+    if (whole && part->kind == MEL_BASIS_RBF)
+        whole = mel_json_put(out, "of_each", counts_json(part->n_functions, part->centres)) &&
+                mel_json_put(out, "width", json_real(part->width)) &&
+                mel_json_put(out, "squared", json_boolean(part->squared));
+    return mel_json_if(whole, out);
+}
+
+json_t *mel_basis_to_json(const mel_weight_basis *basis)
+{
+    json_t *list = json_array();
+    bool whole = list != NULL;
+    for (size_t p = 0; p < basis->n_parts && whole; p++)
+        whole = mel_json_add(list, part_json(&basis->part[p]));
+    return mel_json_if(whole, list);
+}
+
+static mel_status read_numbers(double *out, size_t n, const json_t *list, const char *place, mel_error *err)
+{
+    if (json_array_size(list) != n)
+        return mel_fail(err, MEL_EDATA, "%s: expected %zu numbers", place, n);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *value = json_array_get(list, i);
+        out[i] = json_number_value(value);
+        if (!json_is_number(value) || !isfinite(out[i]))
+            return mel_fail(err, MEL_EDATA, "%s[%zu]: not a number", place, i);
+    }
+    return MEL_OK;
+}
+
+static mel_status read_matrix(double *out, size_t n_rows, size_t n_columns, const json_t *matrix,
+                              const char *place, mel_error *err)
+{
+    if (json_array_size(matrix) != n_rows)
+        return mel_fail(err, MEL_EDATA, "%s: expected %zu rows", place, n_rows);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n_rows && status == MEL_OK; i++)
+        status = read_numbers(out + i * n_columns, n_columns, json_array_get(matrix, i), place, err);
+    return status;
+}
+
+/* n different texts; *out is filled as far as it goes (n entries). */
+static mel_status read_texts(char ***out, size_t n, const json_t *list, const char *place, mel_error *err)
+{
+    if (n == 0 || json_array_size(list) != n)
+        return mel_fail(err, MEL_EDATA, "%s: expected %zu texts", place, n);
+    const char **text = mel_alloc(n, sizeof *text);
+    if (text == NULL)
+        return mel_fail_memory(err, "names");
+    size_t texts = 0;
+    while (texts < n && (text[texts] = json_string_value(json_array_get(list, texts))) != NULL)
+        texts++;
+    if (texts < n) {
+        free(text);
+        return mel_fail(err, MEL_EDATA, "%s[%zu]: not a text", place, texts);
+    }
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i && status == MEL_OK; j++)
+            if (strcmp(text[i], text[j]) == 0)
+                status = mel_fail(err, MEL_EDATA, "%s[%zu]: %s appears a second time", place, i,
+                                  mel_quote_text(text[i]).text);
+    if (status == MEL_OK && !mel_basis_copy_names(out, n, text))
+        status = mel_fail_memory(err, "names");
+    free(text);
+    return status;
+}
+
+static mel_status read_centres(mel_basis_part *part, const json_t *json, mel_error *err)
+{
+    const json_t *centres = json_object_get(json, "centres");
+    part->n_centres = json_array_size(centres);
+    if (part->n_centres == 0 || (double)part->n_centres * (double)part->n_columns > most_numbers)
+        return mel_fail(err, MEL_EDATA, "basis.centres: expected at least one, and not %zu", part->n_centres);
+    part->centre = mel_alloc(part->n_centres * part->n_columns, sizeof *part->centre);
+    if (part->centre == NULL)
+        return mel_fail_memory(err, "centres");
+    return read_matrix(part->centre, part->n_centres, part->n_columns, centres, "basis.centres", err);
+}
+
+static mel_status read_radial(mel_basis_part *part, const json_t *json, mel_error *err)
+{
+    const json_t *each = json_object_get(json, "of_each"), *squared = json_object_get(json, "squared");
+    size_t sum = 0;
+    part->n_functions = json_array_size(each);
+    part->width = json_number_value(json_object_get(json, "width"));
+    part->squared = json_is_true(squared);
+    if (!json_is_boolean(squared) || !(part->width > 0.0))
+        return mel_fail(err, MEL_EDATA, "basis: expected a width above 0, and squared true or false");
+    part->centres = mel_alloc_zero(part->n_functions, sizeof *part->centres);
+    if (part->centres == NULL)
+        return mel_fail_memory(err, "centres");
+    for (size_t i = 0; i < part->n_functions; i++) {
+        const json_int_t count = json_integer_value(json_array_get(each, i));
+        if (count < 1 || count > (json_int_t)part->n_centres)
+            return mel_fail(err, MEL_EDATA, "basis.of_each[%zu]: expected a number of centres", i);
+        part->centres[i] = (size_t)count;
+        sum += part->centres[i];
+    }
+    return part->n_functions > 0 && sum == part->n_centres
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "basis.of_each: %zu of %zu centres", sum, part->n_centres);
+}
+
+static mel_status read_part(mel_basis_part *part, const json_t *json, mel_error *err)
+{
+    const char *kind = json_string_value(json_object_get(json, "kind"));
+    size_t which = 0;
+    while (which < sizeof kind_name / sizeof *kind_name &&
+           (kind == NULL || strcmp(kind, kind_name[which]) != 0))
+        which++;
+    if (which == sizeof kind_name / sizeof *kind_name)
+        return mel_fail(err, MEL_EDATA, "basis.kind: expected default, columns, kmeans or rbf");
+    *part = (mel_basis_part){ .kind = (mel_basis_kind)which, .n_functions = 1 };
+    if (part->kind == MEL_BASIS_DEFAULT)
+        return MEL_OK;
+    part->n_columns = json_array_size(json_object_get(json, "columns"));
+    mel_status status =
+        read_texts(&part->column, part->n_columns, json_object_get(json, "columns"), "basis.columns", err);
+    if (status != MEL_OK && part->column == NULL)
+        part->n_columns = 0;
+    part->n_functions = part->n_columns;
+    if (status == MEL_OK && part->kind != MEL_BASIS_COLUMNS) {
+        status = read_centres(part, json, err);
+        part->n_functions = part->n_centres;
+    }
+    return status == MEL_OK && part->kind == MEL_BASIS_RBF ? read_radial(part, json, err) : status;
+}
+
+mel_status mel_basis_from_json(mel_weight_basis **out, const json_t *list, mel_error *err)
+{
+    if (json_array_size(list) == 0)
+        return mel_fail(err, MEL_EDATA, "basis: expected at least one kind of functions");
+    mel_status status = mel_weight_basis_new(out, err);
+    for (size_t i = 0; i < json_array_size(list) && status == MEL_OK; i++) {
+        mel_basis_part part = { 0 };
+        status = read_part(&part, json_array_get(list, i), err);
+        if (status == MEL_OK)
+            status = mel_basis_add_part(*out, &part, err);
+        else
+            mel_basis_part_clear(&part);
+    }
+    return status;
+}
