@@ -23,7 +23,7 @@ static mel_status read_header(mel_pool_header *out, const mel_table *table, cons
         const bool total = strcasecmp(name, "n") == 0;
         if (strcasecmp(name, "name") == 0)
             continue;
-        if (colon != NULL && !want->grouped && mel_pool_is_word(colon + 1))
+        if (colon != NULL && !want->grouped && mel_pool_formula_of(colon + 1) != NULL)
             return mel_fail(err, MEL_EDATA, "%s: column \"%s\" is about a group; %s metrics are not", file,
                             name, want->whom);
         if (want->grouped && colon == NULL && !total)

@@ -9,23 +9,27 @@
 #define MEL_POOL_ROUNDING 1e-3
 
 typedef enum {
-    MEL_COLUMN_NAME,       /* of the classifier */
-    MEL_COLUMN_ENTRY,      /* an entry of the matrix, in the layout's kind or a count */
-    MEL_COLUMN_SHARE,      /* an entry as a share of all rows, or a count */
-    MEL_COLUMN_RATE,       /* an entry as a share of its true class */
-    MEL_COLUMN_PRECISION,  /* two classes */
-    MEL_COLUMN_PREVALENCE, /* two classes */
-    MEL_COLUMN_TOTAL       /* how many rows there are */
+    MEL_COLUMN_NAME,    /* of the classifier */
+    MEL_COLUMN_ENTRY,   /* an entry of the matrix, in the layout's kind or a count */
+    MEL_COLUMN_SHARE,   /* an entry as a share of all rows, or a count */
+    MEL_COLUMN_FORMULA, /* two classes: another number of the entries */
+    MEL_COLUMN_TOTAL    /* how many rows there are */
 } mel_pool_column_kind;
+/* A number of two classes: a sum of TN, FP, FN, TP over another one. */
+typedef struct {
+    const char *name;
+    double part[4], whole[4];
+} mel_pool_formula;
 typedef struct {
     mel_pool_column_kind kind;
     size_t group, truth, said; /* 0-based; group 0 also where there are none */
+    const mel_pool_formula *formula;
 } mel_pool_column;
 /* One for each column of the table. */
 mel_status mel_pool_columns(mel_pool_column *out, const mel_table *table, const mel_pool_about *about,
                             mel_error *err);
-/* Whether a column of two classes may be called so: tp, recall, ... */
-bool mel_pool_is_word(const char *name);
+/* The number of two classes that a column may be called after, in any case: tp, recall, ...; NULL: none. */
+const mel_pool_formula *mel_pool_formula_of(const char *name);
 
 /* Texts, each once. */
 typedef struct {

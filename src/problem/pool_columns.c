@@ -9,26 +9,30 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct {
-    const char *name;
-    mel_pool_column_kind kind;
-    size_t truth, said;
-} words[] = {
-    { "tp", MEL_COLUMN_SHARE, 1, 1 },
-    { "tn", MEL_COLUMN_SHARE, 0, 0 },
-    { "fp", MEL_COLUMN_SHARE, 0, 1 },
-    { "fn", MEL_COLUMN_SHARE, 1, 0 },
-    { "tpr", MEL_COLUMN_RATE, 1, 1 },
-    { "tnr", MEL_COLUMN_RATE, 0, 0 },
-    { "fpr", MEL_COLUMN_RATE, 0, 1 },
-    { "fnr", MEL_COLUMN_RATE, 1, 0 },
-    { "recall", MEL_COLUMN_RATE, 1, 1 },
-    { "sensitivity", MEL_COLUMN_RATE, 1, 1 },
-    { "specificity", MEL_COLUMN_RATE, 0, 0 },
-    { "precision", MEL_COLUMN_PRECISION, 1, 1 },
-    { "prevalence", MEL_COLUMN_PREVALENCE, 1, 1 },
+#define ALL                                                                                                  \
+    {                                                                                                        \
+        1, 1, 1, 1                                                                                           \
+    }
+static const mel_pool_formula formulas[] = {
+    { "tp", { 0, 0, 0, 1 }, ALL },
+    { "tn", { 1, 0, 0, 0 }, ALL },
+    { "fp", { 0, 1, 0, 0 }, ALL },
+    { "fn", { 0, 0, 1, 0 }, ALL },
+    { "tpr", { 0, 0, 0, 1 }, { 0, 0, 1, 1 } },
+    { "tnr", { 1, 0, 0, 0 }, { 1, 1, 0, 0 } },
+    { "fpr", { 0, 1, 0, 0 }, { 1, 1, 0, 0 } },
+    { "fnr", { 0, 0, 1, 0 }, { 0, 0, 1, 1 } },
+    { "recall", { 0, 0, 0, 1 }, { 0, 0, 1, 1 } },
+    { "sensitivity", { 0, 0, 0, 1 }, { 0, 0, 1, 1 } },
+    { "specificity", { 1, 0, 0, 0 }, { 1, 1, 0, 0 } },
+    { "precision", { 0, 0, 0, 1 }, { 0, 1, 0, 1 } },
+    { "ppv", { 0, 0, 0, 1 }, { 0, 1, 0, 1 } },
+    { "npv", { 1, 0, 0, 0 }, { 1, 0, 1, 0 } },
+    { "accuracy", { 1, 0, 0, 1 }, ALL },
+    { "f1", { 0, 0, 0, 2 }, { 0, 1, 1, 2 } },
+    { "prevalence", { 0, 0, 1, 1 }, ALL },
 };
-enum { N_WORDS = sizeof words / sizeof *words };
+enum { N_FORMULAS = sizeof formulas / sizeof *formulas, N_ENTRIES = 4 };
 
 /* A pool's names, with room for the longest column's. */
 typedef struct {
@@ -65,25 +69,32 @@ static bool find_entry(mel_pool_column *out, const char *text, const naming *nam
     return false;
 }
 
-bool mel_pool_is_word(const char *name)
+const mel_pool_formula *mel_pool_formula_of(const char *name)
 {
-    for (size_t i = 0; i < N_WORDS; i++)
-        if (strcasecmp(words[i].name, name) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < N_FORMULAS; i++)
+        if (strcasecmp(formulas[i].name, name) == 0)
+            return &formulas[i];
+    return NULL;
 }
 
-static bool find_word(mel_pool_column *out, const char *text, const mel_pool_about *about)
+static bool find_formula(mel_pool_column *out, const char *text, const mel_pool_about *about)
 {
     /* Shares of all rows say nothing about the rates of one group. */
     const bool shares_only = about->layout.n_groups > 1 && about->layout.kind == MEL_CONFUSION;
-    for (size_t i = 0; i < N_WORDS && about->layout.n_classes == 2; i++)
-        if (strcasecmp(words[i].name, text) == 0 && (words[i].kind == MEL_COLUMN_SHARE || !shares_only)) {
-            *out = (mel_pool_column){ words[i].kind, out->group, words[i].truth, words[i].said };
-            return true;
+    const mel_pool_formula *found = about->layout.n_classes == 2 ? mel_pool_formula_of(text) : NULL;
+    const bool entry = found != NULL && found < formulas + N_ENTRIES;
+    if (found == NULL || (shares_only && !entry)) {
+        out->kind = MEL_COLUMN_TOTAL;
+        return strcasecmp(text, "n") == 0;
+    }
+    out->kind = entry ? MEL_COLUMN_SHARE : MEL_COLUMN_FORMULA;
+    out->formula = found;
+    for (size_t cell = 0; cell < 4 && entry; cell++)
+        if (found->part[cell] > 0.0) {
+            out->truth = cell / 2;
+            out->said = cell % 2;
         }
-    out->kind = MEL_COLUMN_TOTAL;
-    return strcasecmp(text, "n") == 0;
+    return true;
 }
 
 /* Takes "group:" off the front, where there are groups; false when none is named. */
@@ -117,13 +128,13 @@ static bool understand(mel_pool_column *out, const char *name, const naming *nam
     }
     out->truth = out->said = find_class(text, strlen(text), names);
     return out->truth < about->layout.n_classes || find_entry(out, text, names) ||
-           find_word(out, text, about);
+           find_formula(out, text, about);
 }
 
 char **mel_pool_names(size_t *n, const mel_pool_about *about)
 {
     const size_t k = about->layout.n_classes, n_labels = about->label != NULL ? k : 0;
-    const char **all = mel_alloc(k + n_labels + N_WORDS + 1, sizeof *all);
+    const char **all = mel_alloc(k + n_labels + N_FORMULAS + 1, sizeof *all);
     *n = 0;
     if (all == NULL)
         return NULL;
@@ -131,8 +142,8 @@ char **mel_pool_names(size_t *n, const mel_pool_about *about)
         all[(*n)++] = about->class_name[i];
     for (size_t i = 0; i < n_labels; i++)
         all[(*n)++] = about->label[i];
-    for (size_t i = 0; i < N_WORDS; i++)
-        all[(*n)++] = words[i].name;
+    for (size_t i = 0; i < N_FORMULAS; i++)
+        all[(*n)++] = formulas[i].name;
     all[(*n)++] = "n";
     char **copy = mel_names_copy(*n, all, 0);
     free(all);
@@ -174,8 +185,8 @@ static expected_names list_expected(const mel_pool_about *about)
     expected_names all = { .name = mel_alloc_zero(MOST_EXPECTED, sizeof *all.name) };
     for (size_t g = 0; g < m; g++) {
         const char *group = m > 1 ? about->group_name[g] : "";
-        for (size_t w = 0; w < N_WORDS && k == 2; w++)
-            expect(&all, group, words[w].name, "");
+        for (size_t w = 0; w < N_FORMULAS && k == 2; w++)
+            expect(&all, group, formulas[w].name, "");
         for (size_t i = 0; i < k && all.n < MOST_EXPECTED; i++)
             for (size_t j = 0; j < k && all.n < MOST_EXPECTED; j++)
                 expect(&all, group, class[i], class[j]);
@@ -197,7 +208,7 @@ static mel_status refuse(const mel_table *table, const char *name, const mel_poo
         mel_table_name(table), name, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
         near != NULL ? "\"?)" : "",
         about->layout.n_classes == 2 ? " tp, tn, fp, fn, tpr, tnr, fpr, fnr, recall, sensitivity, "
-                                       "specificity, precision, prevalence,"
+                                       "specificity, precision, ppv, npv, accuracy, f1, prevalence,"
                                      : "",
         class[0], class[0], class[1], about -> layout.n_groups > 1 ? ", each as group:name" : "");
     mel_names_free(all.name, all.n);
@@ -217,7 +228,7 @@ static void number_entries(mel_pool_column *entry, const mel_layout *layout)
                 const size_t truth = layout->coordinates == MEL_BINARY ? 1 - i : i;
                 const size_t said = layout->coordinates == MEL_BINARY ? 1 - j : j;
                 if ((i == j) != (layout->coordinates == MEL_OFFDIAGONAL))
-                    entry[at++] = (mel_pool_column){ MEL_COLUMN_ENTRY, g, truth, said };
+                    entry[at++] = (mel_pool_column){ MEL_COLUMN_ENTRY, g, truth, said, NULL };
             }
 }
 
@@ -249,7 +260,7 @@ static mel_status take_in_order(mel_pool_column *out, const mel_table *table, co
     if (given == 0)
         number_entries(out, layout);
     for (size_t i = 0; i < found && given != 0; i++)
-        out[i] = (mel_pool_column){ MEL_COLUMN_ENTRY, 0, i / k, i % k };
+        out[i] = (mel_pool_column){ MEL_COLUMN_ENTRY, 0, i / k, i % k, NULL };
     for (size_t i = 0; i < found; i++)
         if (mel_table_numbers(table, i) == NULL)
             return refuse_texts(table, i, err);

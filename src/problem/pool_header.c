@@ -59,7 +59,7 @@ mel_status mel_pool_header_name(mel_pool_header *out, const char *name, const ch
 {
     if (strcasecmp(name, "n") == 0 || strcasecmp(name, "prevalence") == 0)
         return MEL_OK;
-    if (mel_pool_is_word(name)) {
+    if (mel_pool_formula_of(name) != NULL) {
         out->words = true;
         return MEL_OK;
     }

@@ -6,84 +6,55 @@
 
 static const double rounding = MEL_POOL_ROUNDING, nothing = 1e-9;
 
-/* Unknowns: the four shares and that of the positives; an equation is their coefficients and what they
- * add up to. */
-enum { TN, FP, FN, TP, PI, UNKNOWNS };
-enum { MOST_EQUATIONS = 20 }; /* 4 entries, 7 rates, precision, 2 prevalences, 2 identities */
+/* Unknowns: the four shares; an equation is their coefficients and what they add up to. */
+enum { TN, FP, FN, TP, UNKNOWNS };
+enum { MOST_EQUATIONS = 40 }; /* of columns that are called differently, two prevalences and the sum */
 typedef struct {
     double of[MOST_EQUATIONS][UNKNOWNS + 1];
     size_t n;
 } equations;
 
-static double *add_equation(equations *e)
+/* A part is `value` times the whole, which of all four entries is 1. */
+static void add_equation(equations *e, const double part[4], const double whole[4], double value)
 {
-    double *fresh = e->of[e->n++];
-    memset(fresh, 0, (UNKNOWNS + 1) * sizeof *fresh);
-    return fresh;
+    const bool all = whole[TN] == 1.0 && whole[FP] == 1.0 && whole[FN] == 1.0 && whole[TP] == 1.0;
+    double *of = e->of[e->n++];
+    for (size_t u = 0; u < UNKNOWNS; u++)
+        of[u] = part[u] - (all ? 0.0 : value * whole[u]);
+    of[UNKNOWNS] = all ? value : 0.0;
 }
 
-/* An entry is `value` times the share of its class (rates), or `value`. */
-static void add_entry(equations *e, const mel_pool_column *c, double value, bool rate)
-{
-    double *of = add_equation(e);
-    of[2 * c->truth + c->said] = 1.0;
-    if (!rate) {
-        of[UNKNOWNS] = value;
-    } else if (c->truth == 1) {
-        of[PI] = -value;
-    } else {
-        of[PI] = value;
-        of[UNKNOWNS] = value;
-    }
-}
-
-static void add_prevalence(equations *e, double value)
-{
-    double *of = add_equation(e);
-    of[PI] = 1.0;
-    of[UNKNOWNS] = value;
-}
-
-/* What must hold of any classifier: TP + FN = pi, TN + FP = 1 - pi. */
-static void add_identities(equations *e)
-{
-    double *of = add_equation(e);
-    of[TP] = of[FN] = 1.0;
-    of[PI] = -1.0;
-    of = add_equation(e);
-    of[TN] = of[FP] = of[PI] = 1.0;
-    of[UNKNOWNS] = 1.0;
-}
+static const double everything[] = { 1, 1, 1, 1 };
 
 static void add_columns(equations *e, const mel_pool_reading *r, const mel_pool_matrix *x, size_t group,
                         size_t row, double prevalence)
 {
+    const mel_pool_formula *positives = mel_pool_formula_of("prevalence");
     bool rates_only = r->about->layout.kind == MEL_RATES && isnan(prevalence);
     for (size_t c = 0; c < r->n_columns; c++) {
         const mel_pool_column *column = &r->column[c];
         if (column->group != group || column->kind == MEL_COLUMN_NAME || column->kind == MEL_COLUMN_TOTAL)
             continue;
-        const bool share =
-            column->kind == MEL_COLUMN_SHARE || (column->kind == MEL_COLUMN_ENTRY && x->shares);
-        rates_only = rates_only && !share && column->kind != MEL_COLUMN_PRECISION &&
-                     column->kind != MEL_COLUMN_PREVALENCE;
+        mel_pool_formula own = { 0 };
+        const mel_pool_formula *formula = column->formula;
+        if (mel_pool_is_entry(column->kind)) { /* a share of all rows, or of its class */
+            const bool share = column->kind == MEL_COLUMN_SHARE || x->shares;
+            own.part[2 * column->truth + column->said] = 1.0;
+            for (size_t cell = 0; cell < 4; cell++)
+                own.whole[cell] = share || cell / 2 == column->truth ? 1.0 : 0.0;
+            formula = &own;
+        }
+        /* Of one class: rates are the same for any prevalence. */
+        const bool of_class = (formula->whole[TN] > 0.0 || formula->whole[FP] > 0.0) !=
+                              (formula->whole[FN] > 0.0 || formula->whole[TP] > 0.0);
+        rates_only = rates_only && of_class;
         const double value = mel_pool_is_entry(column->kind) && r->counts ? *mel_pool_entry(r, x, column)
                                                                           : mel_pool_number(r, c, row);
-        if (column->kind == MEL_COLUMN_PREVALENCE) {
-            add_prevalence(e, value);
-        } else if (column->kind == MEL_COLUMN_PRECISION) { /* TP = value (TP + FP) */
-            double *of = add_equation(e);
-            of[TP] = 1.0 - value;
-            of[FP] = -value;
-        } else {
-            add_entry(e, column, value, !share);
-        }
+        add_equation(e, formula->part, formula->whole, value);
     }
-    if (!isnan(prevalence))
-        add_prevalence(e, prevalence);
-    else if (rates_only) /* rates are the same for any prevalence */
-        add_prevalence(e, 0.5);
-    add_identities(e);
+    if (!isnan(prevalence) || rates_only)
+        add_equation(e, positives->part, everything, isnan(prevalence) ? 0.5 : prevalence);
+    add_equation(e, everything, everything, 1.0);
 }
 
 /* Gauss-Jordan; found[i] is NaN where unknown i is not determined. False when two equations contradict each
@@ -166,13 +137,14 @@ mel_status mel_pool_solve_two(mel_pool_matrix *x, double *positives, const mel_p
         status = solve_with(found, r, x, group, row, r->about->prevalence, err);
     if (status != MEL_OK)
         return status;
-    *positives = found[PI];
+    const double share = found[FN] + found[TP];
+    *positives = share;
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < 2; j++) {
-            const double of = !rates ? 1.0 : i == 1 ? found[PI] : 1.0 - found[PI];
+            const double of = !rates ? 1.0 : i == 1 ? share : 1.0 - share;
             x->entry[(group * 2 + i) * 2 + j] = found[2 * i + j] / of;
         }
-    x->rows[group * 2] = x->total[group] * (1.0 - found[PI]);
-    x->rows[group * 2 + 1] = x->total[group] * found[PI];
+    x->rows[group * 2] = x->total[group] * (1.0 - share);
+    x->rows[group * 2 + 1] = x->total[group] * share;
     return MEL_OK;
 }

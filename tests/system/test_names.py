@@ -457,6 +457,9 @@ RATES = metric_text("linear", layout("rates", "offdiagonal", 2, classes=["no", "
     ("sensitivity,fpr", (TP / PI, FP / (1 - PI)), ("--prevalence", PI)),
     ("precision,recall", (TP / (TP + FP), TP / PI), ("--prevalence", PI)),
     ("precision,recall,prevalence", (0.625, 0.8333, PI), ()),
+    ("ppv,npv,prevalence", (TP / (TP + FP), TN / (TN + FN), PI), ()),
+    ("accuracy,recall,prevalence", (TP + TN, TP / PI, PI), ()),
+    ("F1,precision", (2 * TP / (2 * TP + FP + FN), TP / (TP + FP)), ("--prevalence", PI)),
     ("no,yes", (TN, TP), ()),
     ("yes,no", (TP, TN), ()),
     ("no>no,no>yes,yes>no,yes>yes", (TN, FP, FN, TP), ()),
@@ -494,6 +497,7 @@ def test_columns_of_pools(melicit, header, cells, words):
     ("tp,TP", (TP, TN), ["alike"]),
     ("maybe,no", (TP, TN), ['"maybe"', '"no"']),
     ("precision,recall,prevalence", (0.1, 0.9, 0.5), ["no classifier"]),
+    ("tp,tn,fp,fn,accuracy", (TP, TN, FP, FN, 0.9), ["contradict"]),
 ])
 def test_pools_that_are_refused(melicit, header, cells, says):
     melicit.write("m.json", BINARY)
