@@ -21,6 +21,7 @@ struct cli_browser {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     mel_http *http;
+    mel_admission *admission;
     char prefix[TOKEN_TEXT + 2]; /* "/TOKEN/": only who was told the address gets in */
     char *url;
     const char *question; /* JSON; NULL: none is open */
@@ -227,6 +228,7 @@ void cli_browser_close(cli_browser *b)
     (void)pthread_mutex_unlock(&b->lock);
     if (b->http != NULL)
         mel_http_stop(b->http);
+    mel_admission_free(b->admission);
     (void)pthread_cond_destroy(&b->changed);
     (void)pthread_mutex_destroy(&b->lock);
     free(b->url);
@@ -253,6 +255,7 @@ mel_status cli_browser_open(cli_browser **out, uint16_t port, mel_error *err)
         opt.workers = 2;
         opt.connections = 64;
         opt.per_address = 64;
+        opt.admission = b->admission = mel_admission_new();
         status = mel_http_start(&b->http, &opt, handle, b, err);
     }
     if (status != MEL_OK) {

@@ -422,12 +422,12 @@ void mel_admin_export(mel_call *call)
     }
     if (!find_study(&row, call))
         return;
-    mel_status status = mel_cache_await_work(call->app->cache, 0, &call->err);
-    if (status == MEL_OK) {
+    MEL_HELD(held);
+    mel_status status =
+        mel_work_begin(&held, call->app->admission, &(mel_work){ .shared = true, .waits = true }, &call->err);
+    if (status == MEL_OK)
         status = mel_export(&call->response->file, &call->response->n, call->app->store, row.id, format,
                             &call->err);
-        mel_cache_end_work(call->app->cache);
-    }
     if (status == MEL_OK) {
         call->response->type = types[format];
         (void)snprintf(call->response->name, sizeof call->response->name, "%s%s", row.id,

@@ -40,16 +40,11 @@ static mel_status make_page(json_t **page, mel_call *call, mel_participant *part
 {
     mel_flow *flow = participant->flow;
     const bool result = strcmp(mel_flow_where(flow), "result") == 0;
-    bool begun = false;
-    mel_status status = mel_cache_begin_flow(&begun, call->app->cache, participant->open_study,
-                                             result ? MEL_WORK_RESULT : MEL_WORK_ANSWER, &call->err);
-    if (status == MEL_OK)
-        status = mel_flow_page(page, flow, &call->err);
-    if (status == MEL_OK && result)
-        status = add_result(*page, flow, &call->err);
-    if (begun)
-        mel_cache_end_work(call->app->cache);
-    return status;
+    MEL_HELD(held);
+    TRY(mel_cache_begin_flow(&held, call->app->cache, participant->open_study,
+                             result ? MEL_WORK_RESULT : MEL_WORK_ANSWER, &call->err));
+    TRY(mel_flow_page(page, flow, &call->err));
+    return result ? add_result(*page, flow, &call->err) : MEL_OK;
 }
 
 /* {"page": PAGE}; NULL with the call's err. */
@@ -150,19 +145,12 @@ static mel_status take_value(mel_event_row *event, json_t **reply, mel_call *cal
         return mel_fail_memory(&call->err, "an answer");
     if (participant->bytes + strlen(event->body) > MOST_BYTES)
         return mel_fail(&call->err, MEL_EINVAL, "value: this is too long");
-    bool begun = false;
-    mel_status status =
-        mel_cache_begin_flow(&begun, call->app->cache, participant->open_study, MEL_WORK_ANSWER, &call->err);
-    if (status == MEL_OK)
-        status = mel_flow_tell(participant->flow, value, seconds, &call->err);
-    if (status == MEL_OK) {
-        participant->seq++;
-        *reply = reply_of(call, participant);
-        status = *reply != NULL ? MEL_OK : call->err.code;
-    }
-    if (begun)
-        mel_cache_end_work(call->app->cache);
-    return status;
+    MEL_HELD(held);
+    TRY(mel_cache_begin_flow(&held, call->app->cache, participant->open_study, MEL_WORK_ANSWER, &call->err));
+    TRY(mel_flow_tell(participant->flow, value, seconds, &call->err));
+    participant->seq++;
+    *reply = reply_of(call, participant);
+    return *reply != NULL ? MEL_OK : call->err.code;
 }
 
 /* Answers as event `seq` was answered before: with the page that followed it. */
@@ -367,16 +355,16 @@ void mel_api_mine(mel_call *call)
     if (!mel_call_participant(call))
         return;
     json_t *mine = NULL;
-    mel_status status = mel_cache_begin_own_work(call->app->cache, MOST_MINE, &call->err);
-    const bool begun = status == MEL_OK;
+    MEL_HELD(held);
+    mel_status status =
+        mel_work_begin(&held, call->app->admission,
+                       &(mel_work){ .own = true, .shared = true, .bytes = MOST_MINE }, &call->err);
     if (status == MEL_OK)
         status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
     if (status == MEL_OK)
         status = describe_own(&mine, call, &row, &call->err);
     mel_participant_row_clear(&row);
     mel_call_finish(call, status, mine);
-    if (begun)
-        mel_cache_end_work(call->app->cache);
     if (status == MEL_OK)
         (void)snprintf(call->response->name, sizeof call->response->name, "my-answers.json");
 }

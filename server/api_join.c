@@ -302,14 +302,12 @@ mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t 
                                        "space: choose bundled data, an upload, a population or a ball");
     if (status == MEL_OK)
         status = mel_open_study_of(out, call->app->cache, study, &call->err);
-    bool begun = false;
+    MEL_HELD(held);
     if (status == MEL_OK)
-        status = mel_cache_begin_flow(&begun, call->app->cache, *out, MEL_WORK_ANSWER, &call->err);
+        status = mel_cache_begin_flow(&held, call->app->cache, *out, MEL_WORK_ANSWER, &call->err);
     if (status == MEL_OK)
         status = mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, NULL, &call->err);
     mel_flow_free(flow);
-    if (begun)
-        mel_cache_end_work(call->app->cache);
     return status;
 }
 

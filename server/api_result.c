@@ -39,13 +39,11 @@ static char *make(mel_call *call, maker maker_of, mel_flow_work what)
     if (participant == NULL)
         return NULL;
     char *text = NULL;
-    bool begun = false;
+    MEL_HELD(held);
     mel_status status =
-        mel_cache_begin_flow(&begun, call->app->cache, participant->open_study, what, &call->err);
+        mel_cache_begin_flow(&held, call->app->cache, participant->open_study, what, &call->err);
     if (status == MEL_OK)
         status = maker_of(&text, participant->flow, mel_is_own(participant), &call->err);
-    if (begun)
-        mel_cache_end_work(call->app->cache);
     mel_participant_release(call->app->cache, participant, true);
     if (status != MEL_OK)
         mel_call_finish(call, status, NULL);

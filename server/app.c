@@ -239,7 +239,7 @@ bool mel_call_is_own(mel_call *call, const char *cookie)
 
 void mel_call_wrong_token(mel_call *call, const char *code, const char *message)
 {
-    if (mel_rate_count(call->app->rate, "token", call->request->client, MEL_TRIES) != 0)
+    if (mel_admission_count(call->app->admission, "token", call->request->client, MEL_TRIES) != 0)
         mel_call_error(call, 429, "too-many", "too many wrong tokens were tried; wait a minute", NULL);
     else
         mel_call_error(call, 403, code, message, NULL);
@@ -247,7 +247,8 @@ void mel_call_wrong_token(mel_call *call, const char *code, const char *message)
 
 bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned most)
 {
-    const unsigned wait = call->app->joins > 0 ? mel_rate_count(call->app->rate, what, who, most) : 0;
+    const unsigned wait =
+        call->app->joins > 0 ? mel_admission_count(call->app->admission, what, who, most) : 0;
     if (wait == 0)
         return true;
     mel_call_error(call, 429, "too-many", "too many requests within a minute; wait until it is over", NULL);
@@ -257,7 +258,7 @@ bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned mo
 
 bool mel_call_has_room(mel_call *call, mel_storing what)
 {
-    mel_disk_guard *disk = &call->app->disk;
+    mel_admission *disk = call->app->admission;
     if (mel_disk_has_room(disk, what))
         return true;
     char text[320];
@@ -266,7 +267,7 @@ bool mel_call_has_room(mel_call *call, mel_storing what)
             text, sizeof text,
             "there is no room for more: the store takes %lld MB (--store-room), and %lld MB of the "
             "disk are free (--keep-free); delete studies, participants or uploads",
-            (long long)disk->used / 1000000, (long long)disk->free / 1000000);
+            (long long)disk->store_bytes / 1000000, (long long)disk->disk_free / 1000000);
     else
         (void)snprintf(text, sizeof text,
                        "the server has no room for more at the moment; what was saved is safe");
@@ -286,7 +287,8 @@ bool mel_call_may_store(mel_call *call)
 
 void mel_call_stored(mel_call *call, size_t bytes)
 {
-    mel_rate_add(call->app->rate, stored_kilobytes, call->request->client, (unsigned)(bytes / 1024));
+    mel_admission_add(call->app->admission, stored_kilobytes, call->request->client,
+                      (unsigned)(bytes / 1024));
 }
 
 json_t *mel_call_body(mel_call *call)

@@ -3,11 +3,9 @@
 #define MEL_SERVER_APP_H
 
 #include "cache.h"
-#include "disk.h"
 #include "http.h"
 #include "journal.h"
 #include "metrics.h"
-#include "rate.h"
 
 #include "melicit/data.h"
 
@@ -28,10 +26,9 @@ typedef struct {
     bool secure;                       /* that begins with https: cookies are for TLS only */
     _Atomic(const char *) url; /* what links begin with: that, or the address and port; NULL: not known yet */
     _Atomic int64_t upload_room;       /* bytes that uploads may take in the store */
-    mel_disk_guard disk;               /* room for everything */
     const char *const *folders;        /* where data sets are, as in mel_resources; borrowed */
     const json_t *datasets;            /* what /api/datasets lists; borrowed */
-    mel_rate *rate;                    /* of requests and wrong tokens */
+    mel_admission *admission;          /* limits on everything */
     _Atomic unsigned joins;            /* of one address within a minute; 0: any number of anything */
     _Atomic double processor;          /* seconds of computing per request; 0: any number */
     _Atomic size_t memory;             /* bytes of the process above which work is given up; 0: any number */
@@ -175,8 +172,8 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 
 #define MEL_UPLOAD "upload:" /* precedes the id of an upload, in a space and in the store */
 bool mel_is_upload(const char *text);
-/* The table of an upload, as heavy work that ends when it is closed; NULL with the answer set. */
-mel_table *mel_upload_open(mel_call *call, const char *id);
+/* The table of an upload, as heavy work, for mel_table_free; NULL with the answer set. */
+mel_table *mel_upload_open(mel_admission **held, mel_call *call, const char *id);
 /* Columns that are to be read as texts or numbers, whatever they look like. */
 typedef struct {
     mel_column_override *column;
@@ -184,7 +181,6 @@ typedef struct {
 } mel_columns_as;
 /* The table of an upload within work that has begun; as: or NULL. */
 mel_status mel_upload_read(mel_table **out, mel_call *call, const char *id, const mel_columns_as *as);
-void mel_upload_close(mel_call *call, mel_table *table); /* NULL: nothing */
 /* The place of its column of that name; SIZE_MAX: there is none. */
 size_t mel_upload_column(const mel_table *table, const char *name);
 /* The groups of its rows, by the column that body["group"] names, for free(); nothing where the problem has

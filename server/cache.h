@@ -2,41 +2,18 @@
 #ifndef MEL_SERVER_CACHE_H
 #define MEL_SERVER_CACHE_H
 
+#include "admission.h"
 #include "flow.h"
-#include "store.h"
 
 size_t mel_text_hash(const char *text);
 
 typedef struct mel_cache mel_cache;
-/* store and folders (where data sets are, as in mel_resources) must outlive the cache. */
-mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *folders, mel_error *err);
+/* store, folders (where data sets are, as in mel_resources) and admission must outlive the cache, which
+ * forgets when the latter says so. */
+mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *folders,
+                         mel_admission *admission, mel_error *err);
+mel_admission *mel_cache_admission(const mel_cache *cache);
 void mel_cache_free(mel_cache *cache);
-
-/* Too much heavy work is under way: the same call succeeds in a moment. No other failure here has this
- * status. */
-#define MEL_BUSY MEL_ESTOPPED
-/* Sets how many callers there may be at a time, and how many bytes the process should take (0: any number).
- * Heavy work (making a problem, waiting for one or for a participant, whatever runs between begin and end) is
- * refused with MEL_BUSY when too many do it, or one client too much of it, so that answers always find a
- * worker. What is no study's is refused, too, while the process takes more than that, although all that
- * nobody needs now was forgotten. */
-void mel_cache_limit(mel_cache *cache, size_t workers, size_t memory);
-mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err);
-/* The same, but waits for a place, for two seconds; other requests go on meanwhile. bytes: what it takes. */
-mel_status mel_cache_await_work(mel_cache *cache, size_t bytes, mel_error *err);
-/* The same for what is no study's (sessions of somebody's own, uploads), which leaves a place for studies and
- * is refused, too, when the bytes that it will take do not fit beside what others will. */
-mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *err);
-/* The work that this thread has begun will take so many bytes more, which become known on the way; MEL_BUSY:
- * they do not fit. */
-mel_status mel_cache_more_work(mel_cache *cache, bool own, size_t bytes, mel_error *err);
-/* What reading a table of n bytes, and a model of it, takes at most: a cell of two bytes, if all differ,
- * takes the most beside its own size. */
-static inline size_t mel_cache_table_bytes(size_t n)
-{
-    return 10 * n;
-}
-void mel_cache_end_work(mel_cache *cache);
 
 /* A study with the problem that it is about, borrowed until mel_open_study_release. Making one problem does
  * not hold up callers who need another. */
@@ -58,9 +35,8 @@ void mel_open_study_release(mel_cache *cache, mel_open_study *open_study);
 mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_notice notice,
                                mel_error *err);
 /* Begins heavy work where this of a flow of the study takes long to compute, unless this thread does such
- * work already. What is a study's waits for a place, for two seconds; its answers are not shared out among
- * clients. *begun: mel_cache_end_work is due. */
-mel_status mel_cache_begin_flow(bool *begun, mel_cache *cache, const mel_open_study *open_study,
+ * work already. What is a study's waits for a place; its answers are not shared out among clients. */
+mel_status mel_cache_begin_flow(mel_admission **held, mel_cache *cache, const mel_open_study *open_study,
                                 mel_flow_work what, mel_error *err);
 
 /* One participant, for one caller at a time. */

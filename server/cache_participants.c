@@ -1,7 +1,6 @@
 /* Participants in memory: replayed from the store, lent to one caller at a time, forgotten when long idle. */
 #include "cache_internal.h"
 
-#include "budget.h"
 #include "clock.h"
 #include "json_helpers.h"
 
@@ -119,10 +118,8 @@ static mel_status replay(mel_participant *participant, mel_cache *cache, uint32_
     participant->behind = true;
     for (size_t i = participant->seq; i < end && status == MEL_OK; i++) {
         status = replay_line(participant, &event[i], err);
-        if (status == MEL_OK && i + 1 < end && mel_budget_check(NULL) != MEL_OK) {
-            mel_cache_too_busy(err);
-            status = MEL_BUSY;
-        }
+        if (status == MEL_OK && i + 1 < end && mel_budget_check(NULL) != MEL_OK)
+            status = mel_busy(err);
     }
     mel_event_rows_free(event, n);
     if (status == MEL_OK)
@@ -150,8 +147,8 @@ static mel_status fill_participant(mel_participant *participant, mel_cache *cach
     if (status != MEL_OK)
         return status;
     const mel_open_study *open_study = participant->open_study;
-    bool begun = false;
-    status = mel_cache_begin_flow(&begun, cache, open_study, MEL_WORK_ANSWER, err);
+    MEL_HELD(held);
+    status = mel_cache_begin_flow(&held, cache, open_study, MEL_WORK_ANSWER, err);
     if (status == MEL_OK && participant->flow == NULL) {
         json_t *about = mel_stored_json(participant->row.about);
         status = mel_flow_new(&participant->flow, open_study->study, open_study->problem,
@@ -160,25 +157,23 @@ static mel_status fill_participant(mel_participant *participant, mel_cache *cach
     }
     if (status == MEL_OK)
         status = replay(participant, cache, last, err);
-    if (begun)
-        mel_cache_end_work(cache);
     return mel_cache_unavailable(status, err);
 }
 
-/* Waits until nobody has the entry; false: the caller may not wait any longer. The lock is held. */
+/* Waits until nobody has the entry; false: too many wait, or that is no use any more. The lock is held. */
 static bool wait_for(mel_cache *cache, mel_participant_entry *entry)
 {
+    mel_waiting how = MEL_WAITS_FOR_PERSON;
+    if (!mel_wait_begin(&how, cache->admission))
+        return false;
     bool may = true;
     entry->waiting++;
-    cache->n_waiting++;
-    cache->n_stuck++;
     while (entry->taken && may) {
         mel_wait(&cache->changed, &cache->lock, 1);
         may = mel_budget_check(NULL) == MEL_OK;
     }
-    cache->n_stuck--;
-    cache->n_waiting--;
     entry->waiting--;
+    mel_wait_end(how, cache->admission);
     return !entry->taken;
 }
 
@@ -187,11 +182,6 @@ static bool wait_for(mel_cache *cache, mel_participant_entry *entry)
 static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error *err)
 {
     mel_participant_entry *entry = find_participant(cache, id);
-    if (entry != NULL && entry->taken && cache->workers > 0 &&
-        (cache->n_waiting >= cache->workers / 2 || !mel_cache_may_wait(cache))) {
-        mel_cache_too_busy(err);
-        return NULL;
-    }
     if (entry == NULL) {
         entry = mel_alloc_zero(1, sizeof *entry);
         if (entry == NULL) {
@@ -207,8 +197,8 @@ static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error 
     }
     if (!entry->taken && entry->waiting == 0) /* otherwise a waiting caller gets it, and it is on no list */
         unlink_idle(cache, entry);
-    if (!wait_for(cache, entry)) {
-        mel_cache_too_busy(err);
+    if (entry->taken && !wait_for(cache, entry)) {
+        (void)mel_busy(err);
         return NULL;
     }
     entry->taken = true;
@@ -266,11 +256,11 @@ mel_status mel_participant_past(mel_participant **out, mel_cache *cache, const c
     mel_participant *past = mel_alloc_zero(1, sizeof *past);
     if (past == NULL)
         return mel_fail_memory(err, "a participant");
-    mel_status status = mel_cache_begin_own_work(cache, 0, err);
-    if (status == MEL_OK) {
+    MEL_HELD(held);
+    mel_status status =
+        mel_work_begin(&held, cache->admission, &(mel_work){ .own = true, .shared = true }, err);
+    if (status == MEL_OK)
         status = fill_participant(past, cache, id, seq, err);
-        mel_cache_end_work(cache);
-    }
     if (status == MEL_OK)
         *out = past;
     else

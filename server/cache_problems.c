@@ -1,12 +1,10 @@
 /* Problems in memory, shared by all sessions about the same data, and the studies that are about them. */
 #include "cache_internal.h"
 
-#include "budget.h"
 #include "clock.h"
 
 #include "base/json.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,10 +82,8 @@ typedef struct {
 static mel_status fetch_upload(void **bytes, size_t *n, void *user, const char *name, mel_error *err)
 {
     const fetcher *f = user;
-    mel_status status = mel_store_get(bytes, n, f->cache->store, name, err);
-    if (status != MEL_OK)
-        return status;
-    status = mel_cache_more_work(f->cache, f->own, mel_cache_table_bytes(*n), err);
+    TRY(mel_store_get(bytes, n, f->cache->store, name, err));
+    const mel_status status = mel_work_grow(f->cache->admission, f->own, mel_table_work_bytes(*n), err);
     if (status != MEL_OK) {
         free(*bytes);
         *bytes = NULL;
@@ -139,9 +135,7 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     mel_problem_entry *entry = mel_alloc_zero(1, sizeof *entry);
     if (entry == NULL) {
         free(key);
-        mel_cache_leave(cache);
-        (void)mel_fail_memory(err, "a study");
-        return MEL_ENOMEM;
+        return mel_fail_memory(err, "a study");
     }
     *entry = (mel_problem_entry){ .next = cache->problems, .key = key, .making = true };
     cache->problems = entry;
@@ -149,7 +143,6 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     pthread_mutex_unlock(&cache->lock);
     const mel_status status = read_problem(&entry->problem, cache, study, false, (mel_notice){ 0 }, err);
     pthread_mutex_lock(&cache->lock);
-    mel_cache_leave(cache);
     entry->making = false;
     pthread_cond_broadcast(&cache->changed);
     cache->n_made += status == MEL_OK;
@@ -160,36 +153,59 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     return status;
 }
 
-/* Finds or, if there is room, makes an entry; the lock is held before and after, not while the problem is
- * made. Takes the key over. shared: making it counts for the client. */
-static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
-                              bool room, bool shared, mel_error *err)
+/* Waits while somebody makes the problem of this key; false: too many wait, or that is no use any more. The
+ * lock is held. */
+static bool wait_for_problem(mel_cache *cache, const char *key, bool own)
 {
-    const double until = mel_cache_patience(study->own);
-    const mel_work work = { .own = study->own, .shared = shared, .study = study->own ? NULL : study };
-    const mel_work none = { .own = study->own }; /* who waits for a problem needs no place */
+    mel_waiting how = own ? MEL_WAITS_FOR_DATA : MEL_WAITS_ASIDE;
+    if (!mel_wait_begin(&how, cache->admission))
+        return false;
+    bool useful = true;
+    for (const mel_problem_entry *entry = find_problem(cache, key); useful && entry != NULL && entry->making;
+         entry = find_problem(cache, key)) {
+        mel_wait(&cache->changed, &cache->lock, 1);
+        useful = mel_budget_check(NULL) == MEL_OK;
+    }
+    mel_wait_end(how, cache->admission);
+    return useful;
+}
+
+/* Finds or makes an entry, one more user of which the caller is; takes the key over. shared: making it counts
+ * for the client. */
+static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
+                              bool shared, mel_error *err)
+{
+    const mel_work work = {
+        .own = study->own, .shared = shared, .waits = !study->own, .study = study->own ? NULL : study
+    };
+    MEL_HELD(held);
+    mel_status status = MEL_OK;
+    pthread_mutex_lock(&cache->lock);
     mel_problem_entry *entry = find_problem(cache, key);
-    bool entered = entry == NULL && room && mel_cache_enter(cache, &work);
-    while (!entered && (entry == NULL ? room : entry->making) &&
-           mel_cache_wait_turn(cache, entry != NULL ? &none : &work, entry != NULL ? HUGE_VAL : until)) {
-        entry = find_problem(cache, key);
-        entered = entry == NULL && room && mel_cache_enter(cache, &work);
-    }
-    if (entered) {
-        const mel_status status = make_problem(&entry, cache, key, study, err);
-        if (status != MEL_OK)
-            return status;
-    } else {
-        free(key);
-        if (entry == NULL || entry->making) {
-            mel_cache_too_busy(err);
-            return MEL_BUSY;
+    while (status == MEL_OK && (entry == NULL ? held == NULL : entry->making)) {
+        if (entry == NULL) {
+            pthread_mutex_unlock(&cache->lock);
+            status = mel_work_begin(&held, cache->admission, &work, err);
+            pthread_mutex_lock(&cache->lock);
+        } else {
+            mel_work_end(&held); /* who waits for a problem needs no place */
+            status = wait_for_problem(cache, key, study->own) ? MEL_OK : mel_busy(err);
         }
+        entry = find_problem(cache, key); /* which others may have made or given up meanwhile */
     }
-    entry->users++;
-    entry->used = ++cache->clock;
-    *out = entry;
-    return MEL_OK;
+    if (status == MEL_OK && entry == NULL)
+        status = make_problem(&entry, cache, key, study, err);
+    else
+        free(key);
+    if (status == MEL_OK) {
+        entry->users++;
+        entry->used = ++cache->clock;
+        *out = entry;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    mel_work_end(&held);
+    mel_budget_step_back();
+    return status;
 }
 
 /* --- studies ------------------------------------------------------------------------------------ */
@@ -308,11 +324,8 @@ static mel_status open_study_of(mel_open_study **out, mel_cache *cache, const me
         return MEL_ENOMEM;
     }
     mel_problem_entry *entry = NULL;
-    const bool room = mel_cache_make_room(cache) || !study->own;
-    pthread_mutex_lock(&cache->lock);
-    const mel_status status = use_problem(&entry, cache, key, study, room, shared, err);
-    pthread_mutex_unlock(&cache->lock);
-    mel_budget_step_back();
+    (void)mel_admission_make_room(cache->admission);
+    const mel_status status = use_problem(&entry, cache, key, study, shared, err);
     if (status != MEL_OK) {
         free(open_study);
         return status;

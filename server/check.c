@@ -76,20 +76,16 @@ static void keep_warning(void *user, const char *file, mel_format format, const 
 static mel_status check_rows(json_t *out, mel_call *call, const mel_study *study)
 {
     mel_problem *rows = NULL;
+    MEL_HELD(held);
+    TRY(mel_work_begin(&held, call->app->admission, &(mel_work){ .own = true, .shared = true }, &call->err));
     json_t *warnings = json_array();
-    mel_status status = mel_cache_begin_own_work(call->app->cache, 0, &call->err);
-    if (status != MEL_OK) {
-        json_decref(warnings);
-        return status;
-    }
-    status = mel_cache_read_rows(&rows, call->app->cache, study, (mel_notice){ keep_warning, warnings },
-                                 &call->err);
+    mel_status status = mel_cache_read_rows(&rows, call->app->cache, study,
+                                            (mel_notice){ keep_warning, warnings }, &call->err);
     if (status == MEL_OK)
         status = describe_rows(out, rows, &call->err);
     mel_problem_free(rows);
     if (!mel_json_put(out, "warnings", warnings) && status == MEL_OK)
         status = mel_fail_memory(&call->err, "a check");
-    mel_cache_end_work(call->app->cache);
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* Decisions with what a session found: about the rows it was measured on, or about uploaded probabilities. */
 #include "app.h"
 
-#include "budget.h"
 #include "decide_ids.h"
 #include "export.h"
 #include "json_helpers.h"
@@ -225,7 +224,7 @@ static void decide_for(mel_call *call, mel_participant *participant, const mel_t
                        const mel_named_rows *named, const json_t *body)
 {
     json_t *out = NULL;
-    mel_status status = mel_cache_more_work(call->app->cache, true, 3 * (size_t)MOST_TEXT, &call->err);
+    mel_status status = mel_work_grow(call->app->admission, true, 3 * (size_t)MOST_TEXT, &call->err);
     if (status == MEL_OK)
         status = answer(&out, call, participant, table, named, body);
     if (status == MEL_ELIMIT) /* which is about what they asked for */
@@ -237,31 +236,32 @@ static void decide_for(mel_call *call, mel_participant *participant, const mel_t
 static void decide_about_upload(mel_call *call, mel_participant *participant, const json_t *body)
 {
     const char *id = mel_json_string(body, "upload");
-    mel_table *table = mel_upload_open(call, id);
+    MEL_HELD(held);
+    mel_table *table = mel_upload_open(&held, call, id);
     if (table != NULL)
         decide_for(call, participant, table, &(mel_named_rows){ id, table }, body);
-    mel_upload_close(call, table);
+    mel_table_free(table);
 }
 
 static void decide_about_own_rows(mel_call *call, mel_participant *participant, const json_t *body)
 {
-    mel_cache *cache = call->app->cache;
     const char *file = mel_json_string(mel_flow_study(participant->flow)->space, "data");
     if (mel_is_own(participant) && mel_is_upload(file)) {
         const char *id = file + sizeof MEL_UPLOAD - 1;
-        mel_table *table = mel_upload_open(call, id);
+        MEL_HELD(held);
+        mel_table *table = mel_upload_open(&held, call, id);
         if (table != NULL)
             decide_for(call, participant, NULL, &(mel_named_rows){ id, table }, body);
-        mel_upload_close(call, table);
+        mel_table_free(table);
         return;
     }
-    const mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
-    if (status == MEL_OK) {
+    MEL_HELD(held);
+    const mel_status status =
+        mel_work_begin(&held, call->app->admission, &(mel_work){ .own = true, .shared = true }, &call->err);
+    if (status == MEL_OK)
         decide_for(call, participant, NULL, NULL, body);
-        mel_cache_end_work(cache);
-    } else {
+    else
         mel_call_finish(call, status, NULL);
-    }
 }
 
 /* Nothing is read before it is known who asks, and that they may see a result. */

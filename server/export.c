@@ -3,7 +3,7 @@
  */
 #include "export.h"
 
-#include "budget.h"
+#include "admission.h"
 #include "json_helpers.h"
 
 #include "base/buffer.h"

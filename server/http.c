@@ -93,7 +93,7 @@ static unsigned ask_for_sender(const mel_http *http, mel_http_request *request)
     const mel_sender sender =
         http->opt.sender != NULL ? http->opt.sender(&request->seen, http->user) : MEL_SENDER_STRANGER;
     if (sender == MEL_SENDER_KNOWN)
-        request->kind = MEL_BODY_KNOWN;
+        request->pool = MEL_RESEARCHERS;
     return sender == MEL_SENDER_REFUSED ? 403 : 0;
 }
 
@@ -112,7 +112,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
             return mel_response_refuse(link, 503);
         *state = request;
         request->refused = mel_http_check_head(link, request->limit);
-        if (request->refused == 0 && request->kind == MEL_BODY_STRANGER)
+        if (request->refused == 0 && request->pool == MEL_STRANGERS)
             request->refused = ask_for_sender(http, request);
         return request->refused != 0 ? mel_response_refuse(link, request->refused) : MHD_YES;
     }
@@ -237,9 +237,6 @@ void mel_http_options_init(mel_http_options *opt)
         .connections = 1024,
         .body_limit = 65536,
         .upload_limit = (size_t)32 << 20,
-        .body_memory = (size_t)32 << 20,
-        .upload_memory = (size_t)64 << 20,
-        .answer_memory = (size_t)32 << 20,
         .deadline = 10.0,
     };
 }
@@ -332,8 +329,9 @@ mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handl
                           mel_error *err)
 {
     *out = NULL;
-    if (opt->struct_size != sizeof *opt || opt->threads == 0 || opt->workers == 0 || opt->connections == 0)
-        return mel_fail(err, MEL_EINVAL, "a server needs threads, workers and connections");
+    if (opt->struct_size != sizeof *opt || opt->threads == 0 || opt->workers == 0 || opt->connections == 0 ||
+        opt->admission == NULL)
+        return mel_fail(err, MEL_EINVAL, "a server needs threads, workers, connections and limits");
     char proxy[INET6_ADDRSTRLEN] = "";
     if (opt->proxy != NULL && !mel_http_spell_address(proxy, opt->proxy))
         return mel_fail(err, MEL_EINVAL, "the proxy '%.80s': expected a numeric address", opt->proxy);
@@ -376,18 +374,12 @@ void mel_http_drain(mel_http *http)
  * first, and new requests are told to try again. (MHD_quiesce_daemon, which would refuse connections, aborts
  * when a thread of the library takes the socket out of its set at the same moment.) */
 /* Answers that workers have given may still be on their way: they get half a second to leave. */
-static void let_answers_leave(mel_http *http)
+static void let_answers_leave(mel_admission *admission)
 {
     enum { LOOKS = 100 };
     const struct timespec nap = { 0, 5000000 };
-    for (int look = 0; look < LOOKS; look++) {
-        pthread_mutex_lock(&http->lock);
-        const bool sending = http->sending > 0;
-        pthread_mutex_unlock(&http->lock);
-        if (!sending)
-            return;
+    for (int look = 0; look < LOOKS && mel_bytes_held(admission, MEL_ANSWERS) > 0; look++)
         (void)nanosleep(&nap, NULL);
-    }
 }
 
 void mel_http_stop(mel_http *http)
@@ -404,7 +396,7 @@ void mel_http_stop(mel_http *http)
         pthread_join(http->worker[i], NULL);
     if (http->sweeping)
         pthread_join(http->sweeper, NULL);
-    let_answers_leave(http);
+    let_answers_leave(http->opt.admission);
     if (http->daemon != NULL)
         MHD_stop_daemon(http->daemon);
     free(http->worker);

@@ -4,7 +4,7 @@
 #ifndef MEL_SERVER_HTTP_H
 #define MEL_SERVER_HTTP_H
 
-#include "melicit/base.h"
+#include "admission.h"
 
 /* Borrowed until the handler returns. */
 typedef struct {
@@ -50,17 +50,15 @@ typedef enum { MEL_SENDER_REFUSED, MEL_SENDER_STRANGER, MEL_SENDER_KNOWN } mel_s
 
 typedef struct {
     size_t struct_size;
-    const char *address;  /* "127.0.0.1" */
-    uint16_t port;        /* 8080; 0: any free one */
-    unsigned threads;     /* that read and write sockets; 2 */
-    unsigned workers;     /* that answer; 16 */
-    unsigned connections; /* at most; 1,024, or as many as open files allow */
-    unsigned per_address; /* of one client; twice as many of an IPv6 /48; 0: a quarter of all */
-    size_t body_limit;    /* bytes; 65,536 */
-    size_t upload_limit;  /* of requests to upload_path; 32 MiB */
-    size_t body_memory;   /* of all requests at a time; 32 MiB: beyond it requests are told to try again */
-    size_t upload_memory; /* the same for requests to upload_path, half of it for strangers; 64 MiB */
-    size_t answer_memory; /* of answers on their way out; 32 MiB: beyond it clients are told to try again */
+    const char *address;      /* "127.0.0.1" */
+    uint16_t port;            /* 8080; 0: any free one */
+    unsigned threads;         /* that read and write sockets; 2 */
+    unsigned workers;         /* that answer; 16 */
+    unsigned connections;     /* at most; 1,024, or as many as open files allow */
+    unsigned per_address;     /* of one client; twice as many of an IPv6 /48; 0: a quarter of all */
+    size_t body_limit;        /* bytes; 65,536 */
+    size_t upload_limit;      /* of requests to upload_path; 32 MiB */
+    mel_admission *admission; /* counts bytes of requests and answers; must outlive the server */
     const char *upload_path;
     /* On the threads that read and write; NULL: all are strangers. user: the handler's. */
     mel_sender (*sender)(const mel_request *request, void *user);

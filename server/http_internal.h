@@ -3,7 +3,6 @@
 #define MEL_SERVER_HTTP_INTERNAL_H
 
 #include "http.h"
-#include "rate.h"
 
 #include "base/internal.h"
 
@@ -32,8 +31,8 @@ struct mel_http_request {
     char client[INET6_ADDRSTRLEN];
     char *body;
     size_t n, capacity, limit;
-    enum { MEL_BODY_USUAL, MEL_BODY_STRANGER, MEL_BODY_KNOWN } kind; /* the latter two: uploads */
-    unsigned refused; /* status of a request that no handler answers */
+    mel_byte_pool pool; /* in which the body counts */
+    unsigned refused;   /* status of a request that no handler answers */
     mel_response response;
     size_t sending; /* bytes of the answer that count among the server's */
     bool answered;
@@ -50,8 +49,6 @@ struct mel_http {
         sweep; /* a request may be taken; whoever stepped aside may go on; time is over */
     mel_http_request *first, *last;
     mel_http_connection *connections;
-    size_t held[3]; /* bytes of bodies in memory, by their kind ... */
-    size_t sending; /* ... and of answers */
     size_t pending; /* requests that are about to be queued */
     bool stopping;
     pthread_t *worker, sweeper;

@@ -52,12 +52,8 @@ void mel_http_request_free(mel_http_request *request)
 {
     if (request == NULL)
         return;
-    if (request->capacity > 0 || request->sending > 0) {
-        pthread_mutex_lock(&request->http->lock);
-        request->http->held[request->kind] -= request->capacity;
-        request->http->sending -= request->sending;
-        pthread_mutex_unlock(&request->http->lock);
-    }
+    mel_bytes_release(request->http->opt.admission, request->pool, request->capacity);
+    mel_bytes_release(request->http->opt.admission, MEL_ANSWERS, request->sending);
     free(request->method);
     free(request->path);
     free(request->body);
@@ -208,26 +204,13 @@ mel_http_request *mel_http_request_new(mel_http *http, struct MHD_Connection *li
     }
     read_client(request);
     const bool upload = http->opt.upload_path != NULL && strcmp(path, http->opt.upload_path) == 0;
-    request->kind = upload ? MEL_BODY_STRANGER : MEL_BODY_USUAL;
+    request->pool = upload ? MEL_STRANGERS : MEL_BODIES;
     request->limit = upload ? http->opt.upload_limit : http->opt.body_limit;
     return request;
 }
 
 /* All bodies together have a limit, so that many large requests cannot exhaust the memory; uploads have one
  * of their own, so that they leave room for answers, half of it for strangers; one upload always fits. */
-static bool hold(mel_http *http, const mel_http_request *request, size_t bytes)
-{
-    const size_t half = http->opt.upload_memory / 2, one = http->opt.upload_limit + 1;
-    const size_t most = request->kind == MEL_BODY_USUAL ? http->opt.body_memory : half > one ? half : one;
-    size_t *held = &http->held[request->kind];
-    pthread_mutex_lock(&http->lock);
-    const bool fits = bytes <= most && *held <= most - bytes;
-    if (fits)
-        *held += bytes;
-    pthread_mutex_unlock(&http->lock);
-    return fits;
-}
-
 bool mel_http_request_append(mel_http_request *request, const char *bytes, size_t n)
 {
     if (request->n + n + 1 > request->capacity) {
@@ -238,7 +221,7 @@ bool mel_http_request_append(mel_http_request *request, const char *bytes, size_
             capacity = request->limit + 1;
         const size_t more = capacity - request->capacity;
         void *block = request->body;
-        if (!hold(request->http, request, more))
+        if (!mel_bytes_hold(request->http->opt.admission, request->pool, more))
             return false;
         request->capacity = capacity; /* given back with the request, grown or not */
         if (!mel_grow(&block, capacity, 1))
@@ -253,19 +236,16 @@ bool mel_http_request_append(mel_http_request *request, const char *bytes, size_
 
 void mel_http_request_hold_answer(mel_http_request *request)
 {
-    mel_http *http = request->http;
+    mel_admission *admission = request->http->opt.admission;
     mel_response *response = &request->response;
     const size_t n = response->lent == NULL && response->file < 0 ? response->n : 0;
-    pthread_mutex_lock(&http->lock);
-    const bool fits = n <= http->opt.answer_memory && http->sending <= http->opt.answer_memory - n;
+    const bool fits = mel_bytes_hold(admission, MEL_ANSWERS, n);
     request->sending = fits ? n : 0;
-    http->sending += request->sending;
-    pthread_mutex_unlock(&http->lock);
-    if (!fits) {
-        free(response->body);
-        if (n > http->opt.answer_memory)
-            mel_response_too_large(response);
-        else
-            mel_response_busy(response);
-    }
+    if (fits)
+        return;
+    free(response->body);
+    if (n > admission->most[MEL_ANSWERS])
+        mel_response_too_large(response);
+    else
+        mel_response_busy(response);
 }

@@ -2,7 +2,6 @@
 #include "manage.h"
 
 #include "app.h"
-#include "budget.h"
 #include "clock.h"
 #include "json_helpers.h"
 
@@ -160,11 +159,13 @@ static mel_status walk_through(json_t *pages, const mel_open_study *open_study, 
 }
 
 /* Whole ways through a study are heavy work, however short each answer is. */
-static mel_status await_walk(mel_cache *cache, const mel_open_study *open_study, mel_error *err)
+static mel_status await_walk(mel_admission **held, const mel_cache *cache, const mel_open_study *open_study,
+                             mel_error *err)
 {
-    size_t bytes = 0;
-    const bool large = mel_flow_is_heavy(&bytes, open_study->study, open_study->problem, MEL_WORK_RESULT);
-    return mel_cache_await_work(cache, large ? bytes : 0, err);
+    mel_work work = { .shared = true, .waits = true };
+    if (!mel_flow_is_heavy(&work.bytes, open_study->study, open_study->problem, MEL_WORK_RESULT))
+        work.bytes = 0;
+    return mel_work_begin(held, mel_cache_admission(cache), &work, err);
 }
 
 mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, mel_error *err)
@@ -173,11 +174,11 @@ mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, m
     mel_status status = mel_open_study_of(&open_study, cache, study, err);
     if (status != MEL_OK)
         return status;
-    status = await_walk(cache, open_study, err);
-    if (status == MEL_OK) {
+    MEL_HELD(held);
+    status = await_walk(&held, cache, open_study, err);
+    if (status == MEL_OK)
         status = walk_through(pages, open_study, err);
-        mel_cache_end_work(cache);
-    }
+    mel_work_end(&held);
     mel_open_study_release(cache, open_study);
     return status;
 }
@@ -480,12 +481,12 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cach
         prior != NULL ? mel_manage_learn(store, cache, study, err) : mel_fail_memory(err, "what others want");
     if (status == MEL_OK && open_study->study->learns)
         status = mel_manage_put_prior(prior, cache, study, err);
+    MEL_HELD(held);
     if (status == MEL_OK)
-        status = await_walk(cache, open_study, err);
-    if (status == MEL_OK) {
+        status = await_walk(&held, cache, open_study, err);
+    if (status == MEL_OK)
         status = rehearse(&walked, store, open_study, study, how, prior, err);
-        mel_cache_end_work(cache);
-    }
+    mel_work_end(&held);
     json_decref(prior);
     mel_open_study_release(cache, open_study);
     if (done != NULL)

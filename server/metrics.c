@@ -1,7 +1,7 @@
 /* Counts of requests, and their text for Prometheus. */
 #include "metrics.h"
 
-#include "budget.h"
+#include "admission.h"
 #include "clock.h"
 
 #include <dirent.h>

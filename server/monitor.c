@@ -129,10 +129,9 @@ static mel_status replay(json_t **found, const mel_participant_row *row, mel_cac
 {
     char mark[MEL_MEMO_TEXT];
     mel_participant *participant = NULL;
-    mel_status status = mel_cache_begin_work(cache, NULL);
-    if (status != MEL_OK)
-        return status;
-    status = mel_participant_look(&participant, cache, row->id, row->seen, NULL);
+    MEL_HELD(held);
+    TRY(mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .shared = true }, NULL));
+    mel_status status = mel_participant_look(&participant, cache, row->id, row->seen, NULL);
     if (status == MEL_OK) {
         *found = describe_replayed(participant);
         (void)snprintf(participant->row.state, sizeof participant->row.state, "%s",
@@ -144,7 +143,6 @@ static mel_status replay(json_t **found, const mel_participant_row *row, mel_cac
             status = MEL_ENOMEM;
         mel_participant_release(cache, participant, !participant->fresh);
     }
-    mel_cache_end_work(cache);
     return status;
 }
 
@@ -321,11 +319,11 @@ static json_t *join_respondents(const survey *s)
     const bool current = known != NULL;
     if (!current)
         known = mel_cache_recall(s->cache, s->id, NULL);
+    MEL_HELD(held);
     if (!current && !s->incomplete && (known == NULL || is_due(known)) &&
-        mel_cache_begin_work(s->cache, NULL) == MEL_OK) {
+        mel_work_begin(&held, mel_cache_admission(s->cache), &(mel_work){ .shared = true }, NULL) == MEL_OK) {
         json_decref(known);
         known = join_anew(s, mark);
-        mel_cache_end_work(s->cache);
     }
     json_t *pooled = json_incref(json_object_get(known, "pooled"));
     json_decref(known);

@@ -2,7 +2,7 @@
  * they want together, by simulated participants who are not stored. */
 #include "manage.h"
 
-#include "budget.h"
+#include "admission.h"
 #include "json_helpers.h"
 #include "result.h"
 
@@ -336,8 +336,10 @@ mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, co
         return mel_fail(err, MEL_BUSY, "another plan is being made; try again when it is done");
     mel_open_study *open_study = NULL;
     mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
+    MEL_HELD(held);
     if (status == MEL_OK)
-        status = mel_cache_await_work(cache, 0, err);
+        status = mel_work_begin(&held, mel_cache_admission(cache),
+                                &(mel_work){ .shared = true, .waits = true }, err);
     if (status == MEL_OK) {
         rehearsal r = { .plan = plan,
                         .open_study = open_study,
@@ -345,7 +347,6 @@ mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, co
                         .most = open_study->study->options.max_questions,
                         .err = err };
         status = run(out, &r);
-        mel_cache_end_work(cache);
     }
     mel_open_study_release(cache, open_study);
     planning = false;

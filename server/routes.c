@@ -2,7 +2,6 @@
 #include "app.h"
 
 #include "assets.h"
-#include "budget.h"
 #include "clock.h"
 #include "json_helpers.h"
 
@@ -164,9 +163,9 @@ static bool answer_metrics(mel_response *response, const mel_request *request, c
         return false;
     const mel_server_metrics server = {
         .draining = app->draining,
-        .store_bytes = app->disk.used,
-        .store_limit = app->disk.most,
-        .disk_free = app->disk.free,
+        .store_bytes = app->admission->store_bytes,
+        .store_limit = app->admission->store_most,
+        .disk_free = app->admission->disk_free,
         .lost = mel_journal_lost(app->requests) + mel_journal_lost(app->audit),
     };
     response->body = mel_metrics_text(app->metrics, route_name, &server);
@@ -286,9 +285,10 @@ static void note_request(const mel_call *call, json_t *line)
 {
     const mel_app *app = call->app;
     const char *client = call->request->client;
-    if (app->joins == 0 || mel_rate_count(app->rate, "lines", client, LINES_SHARE * app->joins) == 0)
+    if (app->joins == 0 ||
+        mel_admission_count(app->admission, "lines", client, LINES_SHARE * app->joins) == 0)
         mel_journal_add(app->requests, json_incref(line));
-    else if (mel_rate_count(app->rate, "no lines", client, 1) == 0)
+    else if (mel_admission_count(app->admission, "no lines", client, 1) == 0)
         mel_journal_add(app->requests, json_pack("{s:I, s:s, s:b}", "time", (json_int_t)mel_now(), "client",
                                                  client, "left_out", 1));
 }

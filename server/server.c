@@ -43,20 +43,20 @@ mel_status mel_app_init_with_key(mel_app *app, mel_store *store, const char *key
     *app = (mel_app){ .store = store, .folders = folders };
     if (sodium_init() < 0)
         return mel_fail(err, MEL_ESTATE, "libsodium finds no source of random numbers");
-    app->rate = mel_rate_new();
-    if (app->rate == NULL)
+    app->admission = mel_admission_new();
+    if (app->admission == NULL)
         return mel_fail_memory(err, "the server");
     if (!mel_store_is_read_only(store)) { /* otherwise nobody can log in or join, and no link be made */
         TRY(mel_key_find(app->key, store, key_path, err));
         TRY(mel_manage_prepare(store, err));
     }
-    return mel_cache_new(&app->cache, store, folders, err);
+    return mel_cache_new(&app->cache, store, folders, app->admission, err);
 }
 
 void mel_app_clear(mel_app *app)
 {
     mel_cache_free(app->cache);
-    mel_rate_free(app->rate);
+    mel_admission_free(app->admission);
     mel_journal_close(app->requests);
     mel_journal_close(app->audit);
     free(app->metrics);
@@ -132,7 +132,7 @@ static void *clean(void *user)
             }
             tidied = status == MEL_OK ? now : now - TIDY_SECONDS + AGAIN_SECONDS;
         }
-        mel_disk_look(&app->disk); /* for the metrics */
+        mel_disk_look(app->admission); /* for the metrics */
         if (now - learned >= LEARN_SECONDS) {
             (void)mel_manage_learn_all(app->store, app->cache, &server->stopping, NULL);
             learned = now;
@@ -201,13 +201,13 @@ const char *mel_server_url(const mel_server *server)
 static void set_limits(mel_server *server, const mel_limits *limits)
 {
     mel_app *app = &server->app;
-    app->disk.most = limits->store_room > 0 ? limits->store_room : server->usual_room;
-    app->disk.keep = limits->keep_free;
+    app->admission->store_most = limits->store_room > 0 ? limits->store_room : server->usual_room;
+    app->admission->disk_keep = limits->keep_free;
     app->upload_room = limits->upload_room;
     app->joins = limits->joins;
     app->processor = limits->processor;
     app->memory = 2 * limits->memory;
-    mel_cache_limit(app->cache, server->workers, limits->memory);
+    mel_admission_limit(app->admission, server->workers, limits->memory);
 }
 
 static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
@@ -228,10 +228,10 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = mel_journal_open(&server->app.requests, opt->request_log, err);
     if (status == MEL_OK)
         status = mel_journal_open(&server->app.audit, opt->audit_log, err);
-    mel_disk_init(&server->app.disk, opt->store);
-    server->usual_room = mel_disk_usual_room(&server->app.disk);
-    if (status == MEL_OK)
+    if (status == MEL_OK) {
+        server->usual_room = mel_disk_watch(server->app.admission, opt->store);
         set_limits(server, &opt->limits);
+    }
     bool mine = false;
     if (status == MEL_OK)
         status = mel_admin_token_new(server->token, &mine, false, &server->app, err);
@@ -243,6 +243,7 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         (void)trusted_time(&till, &in_doubt, opt->store, 0, NULL);
     mel_http_options http = opt->http;
     http.secure = server->app.secure;
+    http.admission = server->app.admission;
     if (status == MEL_OK)
         status = mel_http_start(&server->http, &http, mel_handle, &server->app, err);
     if (status != MEL_OK)
@@ -296,7 +297,7 @@ mel_status mel_server_reload(mel_server *server, const mel_limits *limits, mel_e
 
 bool mel_server_is_full(mel_server *server)
 {
-    return !mel_disk_has_room(&server->app.disk, MEL_STORES_NEW);
+    return !mel_disk_has_room(server->app.admission, MEL_STORES_NEW);
 }
 
 void mel_server_drain(mel_server *server)

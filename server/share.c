@@ -87,15 +87,13 @@ void mel_api_shared(mel_call *call)
     mel_participant_row_clear(&row);
     mel_participant *participant = mel_call_take(call);
     json_t *out = NULL;
-    bool begun = false;
+    MEL_HELD(held);
     mel_status status = participant != NULL
-                            ? mel_cache_begin_flow(&begun, call->app->cache, participant->open_study,
+                            ? mel_cache_begin_flow(&held, call->app->cache, participant->open_study,
                                                    MEL_WORK_RESULT, &call->err)
                             : call->err.code;
     if (status == MEL_OK && participant != NULL)
         status = shared_json(&out, participant, &call->err);
-    if (begun)
-        mel_cache_end_work(call->app->cache);
     mel_call_finish(call, status, out);
     mel_participant_release(call->app->cache, participant, true);
 }

@@ -1,7 +1,6 @@
 /* What is decided today: decisions in an uploaded table, counted against what was true. */
 #include "app.h"
 
-#include "budget.h"
 #include "json_helpers.h"
 
 #include "base/internal.h"
@@ -184,10 +183,12 @@ void mel_api_today(mel_call *call)
 {
     json_t *body = mel_call_own_body(call, call->cookie);
     mel_participant *participant = body != NULL ? mel_call_take_for_result(call) : NULL;
-    mel_table *table = participant != NULL ? mel_upload_open(call, mel_json_string(body, "upload")) : NULL;
+    MEL_HELD(held);
+    mel_table *table =
+        participant != NULL ? mel_upload_open(&held, call, mel_json_string(body, "upload")) : NULL;
     if (participant != NULL && table != NULL)
         count_decisions(call, table, body, mel_flow_problem(participant->flow));
-    mel_upload_close(call, table);
+    mel_table_free(table);
     mel_participant_release(call->app->cache, participant, true);
     json_decref(body);
 }

@@ -1,7 +1,6 @@
 /* Uploaded tables: kept for a day, for a month once a session uses them, for ever once a study does. */
 #include "app.h"
 
-#include "budget.h"
 #include "decide_ids.h"
 #include "json_helpers.h"
 
@@ -205,7 +204,7 @@ static mel_status read_texts(mel_table **out, mel_call *call, const mel_table *t
     mel_columns_as as;
     mel_status status = mel_ids_as_texts(&as, table, NULL, &call->err);
     if (status == MEL_OK && as.n > 0)
-        status = mel_cache_more_work(call->app->cache, true, mel_cache_table_bytes(n), &call->err);
+        status = mel_work_grow(call->app->admission, true, mel_table_work_bytes(n), &call->err);
     if (status == MEL_OK && as.n > 0)
         status = read_table(out, bytes, n, &as, &call->err);
     free(as.column);
@@ -264,18 +263,17 @@ void mel_api_upload(mel_call *call)
     mel_table *table = NULL;
     if (!mel_call_is_open(call) || !mel_call_is_own(call, NULL))
         return;
-    mel_status status = mel_cache_begin_own_work(call->app->cache, mel_cache_table_bytes(n), &call->err);
-    if (status != MEL_OK) {
-        mel_call_finish(call, status, NULL);
-        return;
-    }
-    status = read_table(&table, call->request->body, n, NULL, &call->err);
+    MEL_HELD(held);
+    mel_status status = mel_work_begin(
+        &held, call->app->admission,
+        &(mel_work){ .own = true, .shared = true, .bytes = mel_table_work_bytes(n) }, &call->err);
+    if (status == MEL_OK)
+        status = read_table(&table, call->request->body, n, NULL, &call->err);
     if (status == MEL_OK)
         keep_table(call, table, call->request->body, n);
     else
         mel_call_finish(call, status, NULL);
     mel_table_free(table);
-    mel_cache_end_work(call->app->cache);
 }
 
 /* --- columns of an upload, under other names ----------------------------------------------------- */
@@ -359,49 +357,38 @@ static void keep_columns(mel_call *call, const mel_table *table, const json_t *l
 /* What is made of the table may take as much memory again. */
 mel_status mel_upload_read(mel_table **out, mel_call *call, const char *id, const mel_columns_as *as)
 {
-    mel_cache *cache = call->app->cache;
     char name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
     void *bytes = NULL;
     size_t n = 0;
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id != NULL ? id : "");
     mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
     if (status == MEL_OK)
-        status = mel_cache_more_work(cache, true, 2 * mel_cache_table_bytes(n), &call->err);
+        status = mel_work_grow(call->app->admission, true, 2 * mel_table_work_bytes(n), &call->err);
     if (status == MEL_OK)
         status = read_table(out, bytes, n, as, &call->err);
     free(bytes);
     return status;
 }
 
-mel_table *mel_upload_open(mel_call *call, const char *id)
+mel_table *mel_upload_open(mel_admission **held, mel_call *call, const char *id)
 {
-    mel_cache *cache = call->app->cache;
     mel_table *table = NULL;
-    mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
-    const bool begun = status == MEL_OK;
+    mel_status status =
+        mel_work_begin(held, call->app->admission, &(mel_work){ .own = true, .shared = true }, &call->err);
     if (status == MEL_OK)
         status = mel_upload_read(&table, call, id, NULL);
     if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
-    if (status != MEL_OK && begun)
-        mel_cache_end_work(cache);
     return table;
-}
-
-void mel_upload_close(mel_call *call, mel_table *table)
-{
-    if (table == NULL)
-        return;
-    mel_table_free(table);
-    mel_cache_end_work(call->app->cache);
 }
 
 static void take_columns(mel_call *call, const json_t *body)
 {
-    mel_table *table = mel_upload_open(call, mel_json_string(body, "upload"));
+    MEL_HELD(held);
+    mel_table *table = mel_upload_open(&held, call, mel_json_string(body, "upload"));
     if (table != NULL)
         keep_columns(call, table, json_object_get(body, "columns"));
-    mel_upload_close(call, table);
+    mel_table_free(table);
 }
 
 void mel_api_columns(mel_call *call)

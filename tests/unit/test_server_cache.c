@@ -3,7 +3,6 @@
 #include "support/server/problem.h"
 #include "support/server/store.h"
 
-#include "server/budget.h"
 #include "server/cache_internal.h"
 #include "server/export.h"
 #include "server/manage.h"
@@ -463,6 +462,24 @@ static void test_tokens(void **state)
     assert_string_not_equal(link[0], link[2]);
 }
 
+static mel_status begin_work(const mel_cache *cache, mel_error *err)
+{
+    mel_admission *held = NULL;
+    return mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .shared = true }, err);
+}
+
+static mel_status begin_own_work(const mel_cache *cache, mel_error *err)
+{
+    mel_admission *held = NULL;
+    return mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .own = true, .shared = true }, err);
+}
+
+static void end_work(const mel_cache *cache)
+{
+    mel_admission *held = mel_cache_admission(cache);
+    mel_work_end(&held);
+}
+
 /* With four workers one does what takes long; others are told to come again, unless all is there already. */
 static void test_heavy_work_is_bounded(void **state)
 {
@@ -473,15 +490,15 @@ static void test_heavy_work_is_bounded(void **state)
     mel_error err;
     char *text = copied();
     overwrite(strstr(text, "\"seed\": 1"), "\"seed\": 2");
-    mel_cache_limit(cache, 4, 0);
-    assert_ok(mel_cache_begin_work(cache, &err), &err);
-    assert_int_equal(mel_cache_begin_work(cache, &err), MEL_BUSY);
+    mel_admission_limit(mel_cache_admission(cache), 4, 0);
+    assert_ok(begin_work(cache, &err), &err);
+    assert_int_equal(begin_work(cache, &err), MEL_BUSY);
     assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
     assert_int_equal(mel_open_study_of(&open_study, cache, other, &err), MEL_BUSY);
     assert_null(open_study);
     assert_ok(mel_open_study_by_id(&open_study, cache, w->study, &err), &err);
     mel_open_study_release(cache, open_study);
-    mel_cache_end_work(cache);
+    end_work(cache);
     assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
     assert_ok(mel_open_study_of(&open_study, cache, other, &err), &err);
     mel_open_study_release(cache, open_study);
@@ -494,19 +511,19 @@ static void test_heavy_work_is_shared_out(void **state)
     mel_cache *cache = ((world *)*state)->app.cache;
     const mel_budget greedy = { .client = "198.51.100.1" }, modest = { .client = "198.51.100.2" };
     mel_error err;
-    mel_cache_limit(cache, 16, 0);
+    mel_admission_limit(mel_cache_admission(cache), 16, 0);
     mel_budget_begin(&greedy);
-    assert_ok(mel_cache_begin_work(cache, &err), &err);
-    assert_ok(mel_cache_begin_work(cache, &err), &err);
-    assert_int_equal(mel_cache_begin_work(cache, &err), MEL_BUSY);
+    assert_ok(begin_work(cache, &err), &err);
+    assert_ok(begin_work(cache, &err), &err);
+    assert_int_equal(begin_work(cache, &err), MEL_BUSY);
     mel_budget_begin(&modest);
-    assert_ok(mel_cache_begin_work(cache, &err), &err);
-    mel_cache_end_work(cache);
+    assert_ok(begin_work(cache, &err), &err);
+    end_work(cache);
     mel_budget_begin(&greedy);
-    mel_cache_end_work(cache);
-    assert_ok(mel_cache_begin_work(cache, &err), &err);
-    mel_cache_end_work(cache);
-    mel_cache_end_work(cache);
+    end_work(cache);
+    assert_ok(begin_work(cache, &err), &err);
+    end_work(cache);
+    end_work(cache);
     mel_budget_end();
 }
 
@@ -538,21 +555,21 @@ static void test_networks_are_counted(void **state)
 {
     (void)state;
     enum { MOST = 3, CLIENTS = 20 };
-    mel_rate *rate = mel_rate_new();
+    mel_admission *rate = mel_admission_new();
     assert_non_null(rate);
     size_t allowed = 0;
     for (unsigned client = 0; client < CLIENTS; client++)
         for (unsigned i = 0; i < 2 * MOST; i++) {
             char address[MEL_CLIENT_TEXT];
             (void)snprintf(address, sizeof address, "2001:db8:7:%x::%x", client, i + 1);
-            allowed += mel_rate_count(rate, "joins", address, MOST) == 0;
+            allowed += mel_admission_count(rate, "joins", address, MOST) == 0;
         }
     assert_int_equal(allowed, MOST * MEL_NETWORK_CLIENTS);
-    assert_int_equal(mel_rate_count(rate, "joins", "2001:db8:8::1", MOST), 0);
+    assert_int_equal(mel_admission_count(rate, "joins", "2001:db8:8::1", MOST), 0);
     for (unsigned i = 0; i < MOST; i++)
-        assert_int_equal(mel_rate_count(rate, "joins", "198.51.100.1", MOST), 0);
-    assert_int_not_equal(mel_rate_count(rate, "joins", "::ffff:198.51.100.1", MOST), 0);
-    mel_rate_free(rate);
+        assert_int_equal(mel_admission_count(rate, "joins", "198.51.100.1", MOST), 0);
+    assert_int_not_equal(mel_admission_count(rate, "joins", "::ffff:198.51.100.1", MOST), 0);
+    mel_admission_free(rate);
 }
 
 /* Two addresses of one /64 are one client. */
@@ -561,16 +578,16 @@ static void test_clients_with_many_addresses(void **state)
     mel_cache *cache = ((world *)*state)->app.cache;
     const mel_budget one = { .client = "2001:db8:0:1::1" }, other = { .client = "2001:db8:0:1::2" };
     mel_error err;
-    mel_cache_limit(cache, 8, 0);
+    mel_admission_limit(mel_cache_admission(cache), 8, 0);
     mel_budget_begin(&one);
-    assert_ok(mel_cache_begin_work(cache, &err), &err);
+    assert_ok(begin_work(cache, &err), &err);
     mel_budget_begin(&other);
-    assert_int_equal(mel_cache_begin_work(cache, &err), MEL_BUSY);
+    assert_int_equal(begin_work(cache, &err), MEL_BUSY);
     mel_budget_begin(&one);
-    mel_cache_end_work(cache);
+    end_work(cache);
     mel_budget_begin(&other);
-    assert_ok(mel_cache_begin_work(cache, &err), &err);
-    mel_cache_end_work(cache);
+    assert_ok(begin_work(cache, &err), &err);
+    end_work(cache);
     mel_budget_end();
 }
 
@@ -579,7 +596,7 @@ enum { MANY_LIMITS = 200 };
 static void *change_limits(void *cache)
 {
     for (size_t i = 0; i < MANY_LIMITS; i++)
-        mel_cache_limit(cache, 16, ((size_t)1 << 40) + i);
+        mel_admission_limit(mel_cache_admission(cache), 16, ((size_t)1 << 40) + i);
     return NULL;
 }
 
@@ -591,8 +608,8 @@ static void test_limits_change_under_way(void **state)
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, change_limits, cache), 0);
     for (size_t i = 0; i < MANY_LIMITS; i++) {
-        assert_ok(mel_cache_begin_work(cache, &err), &err);
-        mel_cache_end_work(cache);
+        assert_ok(begin_work(cache, &err), &err);
+        end_work(cache);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
@@ -602,33 +619,34 @@ static void test_limits_change_under_way(void **state)
 static void test_a_laboratory_is_no_client(void **state)
 {
     mel_cache *cache = ((world *)*state)->app.cache;
+    mel_admission *admission = mel_cache_admission(cache);
     const mel_budget laboratory = { .client = "198.51.100.1" };
     const mel_work of_client = { .shared = true }, of_nobody = { .shared = false };
-    mel_cache_limit(cache, 16, 0);
+    mel_admission_limit(admission, 16, 0);
     mel_budget_begin(&laboratory);
-    pthread_mutex_lock(&cache->lock);
+    pthread_mutex_lock(&admission->lock);
     for (size_t i = 0; i < 2; i++)
-        assert_true(mel_cache_enter(cache, &of_client));
-    assert_false(mel_cache_enter(cache, &of_client));
+        assert_true(mel_work_enter(admission, &of_client));
+    assert_false(mel_work_enter(admission, &of_client));
     for (size_t i = 0; i < 2; i++)
-        assert_true(mel_cache_enter(cache, &of_nobody));
-    assert_false(mel_cache_enter(cache, &of_nobody));
-    mel_cache_leave(cache);
-    mel_cache_leave(cache);
-    assert_false(mel_cache_enter(cache, &of_client));
-    mel_cache_leave(cache);
-    assert_true(mel_cache_enter(cache, &of_client));
-    mel_cache_leave(cache);
-    mel_cache_leave(cache);
-    pthread_mutex_unlock(&cache->lock);
+        assert_true(mel_work_enter(admission, &of_nobody));
+    assert_false(mel_work_enter(admission, &of_nobody));
+    mel_work_leave(admission);
+    mel_work_leave(admission);
+    assert_false(mel_work_enter(admission, &of_client));
+    mel_work_leave(admission);
+    assert_true(mel_work_enter(admission, &of_client));
+    mel_work_leave(admission);
+    mel_work_leave(admission);
+    pthread_mutex_unlock(&admission->lock);
     mel_budget_end();
 }
 
-static size_t places_of(const mel_cache *cache, const char *client)
+static size_t places_of(const mel_admission *admission, const char *client)
 {
     size_t n = 0;
     for (size_t i = 0; i < MEL_MOST_MAKING; i++)
-        n += strcmp(cache->worker[i].client, client) == 0;
+        n += strcmp(admission->worker[i].client, client) == 0;
     return n;
 }
 
@@ -640,22 +658,23 @@ static void test_whose_work_a_study_is(void **state)
         " \"space\": {\"ball\": \"6\", \"radius\": 0.02}, \"elicitation\": {\"family\": \"linear\"},"
         " \"phases\": [{\"kind\": \"elicitation\"}, {\"kind\": \"done\", \"title\": \"x\"}]}";
     mel_cache *cache = ((world *)*state)->app.cache;
+    mel_admission *admission = mel_cache_admission(cache);
     const mel_budget laboratory = { .client = "198.51.100.1" };
     mel_study *study = NULL;
     mel_open_study *open_study = NULL;
     mel_error err;
     assert_ok(mel_study_parse(&study, text, strlen(text), &err), &err);
     assert_ok(mel_open_study_of(&open_study, cache, study, &err), &err);
-    mel_cache_limit(cache, 16, 0);
+    mel_admission_limit(admission, 16, 0);
     mel_budget_begin(&laboratory);
     for (int what = MEL_WORK_ANSWER; what <= MEL_WORK_REPORT; what++) {
-        bool begun = false;
-        assert_ok(mel_cache_begin_flow(&begun, cache, open_study, (mel_flow_work)what, &err), &err);
-        assert_true(begun);
-        assert_int_equal(cache->n_making, 1);
-        assert_int_equal(places_of(cache, "198.51.100.1"), what == MEL_WORK_ANSWER ? 0 : 1);
-        mel_cache_end_work(cache);
-        assert_int_equal(places_of(cache, ""), MEL_MOST_MAKING);
+        mel_admission *held = NULL;
+        assert_ok(mel_cache_begin_flow(&held, cache, open_study, (mel_flow_work)what, &err), &err);
+        assert_ptr_equal(held, admission);
+        assert_int_equal(admission->n_making, 1);
+        assert_int_equal(places_of(admission, "198.51.100.1"), what == MEL_WORK_ANSWER ? 0 : 1);
+        mel_work_end(&held);
+        assert_int_equal(places_of(admission, ""), MEL_MOST_MAKING);
     }
     mel_budget_end();
     mel_open_study_release(cache, open_study);
@@ -665,29 +684,28 @@ static void test_whose_work_a_study_is(void **state)
 static void test_studies_share_the_places(void **state)
 {
     mel_cache *cache = ((world *)*state)->app.cache;
+    mel_admission *admission = mel_cache_admission(cache);
     static const char a, b, c; /* looked at by their addresses only */
-    const mel_work large = { .study = (const mel_study *)(const void *)&a },
-                   small = { .study = (const mel_study *)(const void *)&b },
-                   third = { .study = (const mel_study *)(const void *)&c };
-    mel_cache_limit(cache, 16, 0);
-    pthread_mutex_lock(&cache->lock);
+    const mel_work large = { .study = &a }, small = { .study = &b }, third = { .study = &c };
+    mel_admission_limit(admission, 16, 0);
+    pthread_mutex_lock(&admission->lock);
     for (size_t i = 0; i < 3; i++)
-        assert_true(mel_cache_enter(cache, &large));
-    assert_false(mel_cache_enter(cache, &large));
-    assert_true(mel_cache_enter(cache, &small));
-    assert_false(mel_cache_enter(cache, &third)); /* all are taken */
-    mel_cache_leave(cache);
-    mel_cache_leave(cache);
+        assert_true(mel_work_enter(admission, &large));
+    assert_false(mel_work_enter(admission, &large));
+    assert_true(mel_work_enter(admission, &small));
+    assert_false(mel_work_enter(admission, &third)); /* all are taken */
+    mel_work_leave(admission);
+    mel_work_leave(admission);
     mel_waiter waiter = { .study = third.study };
-    cache->waiters = &waiter;
-    assert_false(mel_cache_enter(cache, &large));
-    assert_true(mel_cache_enter(cache, &third));
-    assert_false(mel_cache_enter(cache, &large));
-    cache->waiters = NULL;
-    assert_true(mel_cache_enter(cache, &large));
-    while (cache->n_making > 0)
-        mel_cache_leave(cache);
-    pthread_mutex_unlock(&cache->lock);
+    admission->waiters = &waiter;
+    assert_false(mel_work_enter(admission, &large));
+    assert_true(mel_work_enter(admission, &third));
+    assert_false(mel_work_enter(admission, &large));
+    admission->waiters = NULL;
+    assert_true(mel_work_enter(admission, &large));
+    while (admission->n_making > 0)
+        mel_work_leave(admission);
+    pthread_mutex_unlock(&admission->lock);
 }
 
 typedef struct {
@@ -699,13 +717,13 @@ typedef struct {
 static void *begin_patiently(void *user)
 {
     patient *p = user;
-    bool begun = false;
-    while (mel_cache_begin_flow(&begun, p->cache, p->open_study, MEL_WORK_REPORT, NULL) != MEL_OK) {
-        pthread_mutex_lock(&p->cache->lock);
+    mel_admission *held = NULL;
+    while (mel_cache_begin_flow(&held, p->cache, p->open_study, MEL_WORK_REPORT, NULL) != MEL_OK) {
+        pthread_mutex_lock(&mel_cache_admission(p->cache)->lock);
         p->refused++;
-        pthread_mutex_unlock(&p->cache->lock);
+        pthread_mutex_unlock(&mel_cache_admission(p->cache)->lock);
     }
-    mel_cache_end_work(p->cache);
+    mel_work_end(&held);
     return NULL;
 }
 
@@ -718,18 +736,19 @@ static void test_studies_wait_for_a_place(void **state)
     pthread_t thread;
     mel_error err;
     assert_ok(mel_open_study_by_id(&p.open_study, p.cache, w->study, &err), &err);
-    mel_cache_limit(p.cache, 4, 0);
-    assert_ok(mel_cache_begin_work(p.cache, &err), &err);
-    assert_int_equal(mel_cache_begin_own_work(p.cache, 0, &err), MEL_BUSY);
+    mel_admission_limit(mel_cache_admission(p.cache), 4, 0);
+    assert_ok(begin_work(p.cache, &err), &err);
+    assert_int_equal(begin_own_work(p.cache, &err), MEL_BUSY);
     assert_int_equal(pthread_create(&thread, NULL, begin_patiently, &p), 0);
     bool waits = false, over = false;
     while (!waits && !over) {
-        pthread_mutex_lock(&p.cache->lock);
-        waits = p.cache->n_stuck == 2;
+        mel_admission *admission = mel_cache_admission(p.cache);
+        pthread_mutex_lock(&admission->lock);
+        waits = admission->n_stuck == 2;
         over = p.refused > MOST_REFUSED;
-        pthread_mutex_unlock(&p.cache->lock);
+        pthread_mutex_unlock(&admission->lock);
     }
-    mel_cache_end_work(p.cache);
+    end_work(p.cache);
     pthread_join(thread, NULL);
     assert_true(waits);
     mel_open_study_release(p.cache, p.open_study);
@@ -900,11 +919,11 @@ static void test_monitor_waits_its_turn(void **state)
     const mel_rehearsal how = { .participants = 2 };
     json_t *seen = NULL;
     assert_ok(mel_manage_rehearse(NULL, w->store, w->app.cache, w->study, &how, &err), &err);
-    mel_cache_limit(w->app.cache, 4, 0);
-    assert_ok(mel_cache_begin_work(w->app.cache, &err), &err);
+    mel_admission_limit(mel_cache_admission(w->app.cache), 4, 0);
+    assert_ok(begin_work(w->app.cache, &err), &err);
     assert_false(monitor_is_complete(&seen, w, 60.0));
     assert_int_equal(json_array_size(json_object_get(seen, "live")), 2);
-    mel_cache_end_work(w->app.cache);
+    end_work(w->app.cache);
     assert_true(monitor_is_complete(&seen, w, 60.0));
     assert_int_equal(json_integer_value(json_object_get(json_object_get(seen, "pooled"), "participants")), 2);
     json_decref(seen);
@@ -941,7 +960,7 @@ static void test_one_person_cannot_have_all_workers(void **state)
     mel_participant *participant = NULL;
     pthread_t thread[7];
     add_person(w, id, NULL);
-    mel_cache_limit(w->app.cache, 8, 0);
+    mel_admission_limit(mel_cache_admission(w->app.cache), 8, 0);
     press p = { .cache = w->app.cache, .id = id };
     pthread_mutex_init(&p.lock, NULL);
     assert_ok(mel_participant_take(&participant, w->app.cache, id, 0, &err), &err);

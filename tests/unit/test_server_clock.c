@@ -1,7 +1,7 @@
 /* Waiting and the limits on a request's time go by clocks that nobody sets: here the calendar's clock is an
  * hour slow. */
 #define _DEFAULT_SOURCE /* syscall */
-#include "server/budget.h"
+#include "server/admission.h"
 #include "server/clock.h"
 
 #include "support/test.h"
