@@ -3,7 +3,7 @@
 #include "command.h"
 #include "files.h"
 #include "output.h"
-#include "server/export.h"
+#include "server/manage.h"
 #include "study_desk.h"
 #include "study_print.h"
 

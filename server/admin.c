@@ -1,7 +1,6 @@
 /* What researchers ask for over HTTP. */
 #include "app.h"
 
-#include "export.h"
 #include "json_helpers.h"
 #include "manage.h"
 

@@ -1,7 +1,7 @@
 /* Exports of a study. CSV has one row per event with the column names of jsPsych where it has such a column
  * (trial_index, trial_type, rt and time_elapsed in milliseconds, response), JSON Lines one object per event.
  */
-#include "export.h"
+#include "manage.h"
 
 #include "admission.h"
 #include "json_helpers.h"

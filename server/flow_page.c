@@ -2,7 +2,7 @@
 #include "flow_internal.h"
 
 #include "json_helpers.h"
-#include "question_json.h"
+#include "result.h"
 
 #include <math.h>
 #include <stdlib.h>

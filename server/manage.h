@@ -2,8 +2,11 @@
 #ifndef MEL_SERVER_MANAGE_H
 #define MEL_SERVER_MANAGE_H
 
+#include "base/buffer.h"
 #include "cache.h"
 #include "journal.h"
+#include "store.h"
+#include "study.h"
 
 /* Sessions without a study belong to this row, which is never listed. */
 #define MEL_NO_STUDY "alone"
@@ -92,5 +95,23 @@ mel_status mel_manage_put_prior(json_t *about, mel_cache *cache, const char *stu
  * goes on. */
 mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, const char *study,
                               const char *after, double seconds, mel_error *err);
+
+/* Of people as mel_manage_monitor lists them, those who are simulated only when there is nobody else. NULL
+ * without memory, JSON null where there is nothing to say.
+ * {"answers", "tau": of distance and time, "thirds": [{"low", "high", "median_seconds"}]}: whether close
+ * pairs take longer. */
+json_t *mel_survey_times(const json_t *people);
+/* [{"form", "name", "label", "type", "answers", "of", "counts": {choice: n}?, "low"?, "median"?, "high"?}] */
+json_t *mel_survey_forms(const mel_study *study, const json_t *people);
+
+typedef enum { MEL_EXPORT_CSV, MEL_EXPORT_JSONL, MEL_EXPORT_SQLITE } mel_export_format;
+/* "csv", "jsonl", "sqlite". */
+mel_status mel_export_parse(mel_export_format *out, const char *name, mel_error *err);
+/* The file, at its beginning, for the caller to close(), and its bytes. MEL_EINVAL when there is no such
+ * study. It ends early when the budget of the thread is spent. */
+mel_status mel_export(int *file, size_t *n, mel_store *store, const char *study, mel_export_format format,
+                      mel_error *err);
+/* A cell of CSV with its comma, or with the end of the line; a formula gets an apostrophe before it. */
+void mel_csv_cell(mel_buffer *out, const char *text, bool last);
 
 #endif

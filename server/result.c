@@ -4,9 +4,11 @@
 
 #include "json_helpers.h"
 
+#include "base/buffer.h"
 #include "base/json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,4 +117,204 @@ mel_status mel_result_of_sessions(json_t **out, size_t n, mel_session *const *se
         status = outcome_json(out, outcome, err);
     mel_outcome_free(outcome);
     return status;
+}
+
+/* --- questions -------------------------------------------------------------------------------------- */
+
+enum { MOST_TEXT = 100000 };
+
+/* --- words -------------------------------------------------------------------------------------- */
+
+static void add_plural(mel_buffer *text, const char *noun)
+{
+    char *many = mel_plural_of(noun);
+    mel_buffer_puts(text, many != NULL ? many : noun);
+    free(many);
+}
+
+char *mel_mistake_name(const mel_problem *problem, const json_t *words, size_t truth, size_t predicted,
+                       bool plural)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    const json_t *mistakes = json_object_get(words, "mistakes");
+    const char *key = truth == 1 ? "missed" : "false_alarm";
+    const char *own = problem->n_classes == 2 ? mel_json_string(mistakes, key) : NULL;
+    char plural_key[24];
+    (void)snprintf(plural_key, sizeof plural_key, "%s_plural", key);
+    const char *many = plural ? mel_json_string(mistakes, plural_key) : NULL;
+    if (own != NULL && many != NULL)
+        mel_buffer_puts(&text, many);
+    else if (own != NULL && plural)
+        add_plural(&text, own);
+    else if (own != NULL)
+        mel_buffer_puts(&text, own);
+    else
+        mel_buffer_printf(&text, "%s predicted as %s", problem->class_name[truth],
+                          problem->class_name[predicted]);
+    return mel_buffer_take(&text);
+}
+
+/* "12 fewer missed cancer cases": what changes from left to right. */
+static json_t *difference(const mel_problem *problem, const json_t *words, size_t group, size_t truth,
+                          size_t predicted, int64_t left, int64_t right)
+{
+    const int64_t change = right - left;
+    const int64_t size = change < 0 ? -change : change;
+    char *name = mel_mistake_name(problem, words, truth, predicted, size != 1);
+    const bool mistake = truth != predicted;
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    mel_buffer_printf(&text, "%lld %s ", (long long)size, change < 0 ? "fewer" : "more");
+    if (mistake)
+        mel_buffer_puts(&text, name != NULL ? name : "");
+    else
+        mel_buffer_printf(&text, "%s predicted rightly", problem->class_name[truth]);
+    if (problem->n_groups > 1)
+        mel_buffer_printf(&text, " (%s)", problem->group_name[group]);
+    char *words_out = mel_buffer_take(&text);
+    json_t *one = words_out == NULL || name == NULL
+                      ? NULL
+                      : json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I}", "text", words_out, "name", name,
+                                  "a", (json_int_t)left, "b", (json_int_t)right, "better",
+                                  (change < 0) == mistake ? "b" : "a", "group", (json_int_t)group, "true",
+                                  (json_int_t)truth, "predicted", (json_int_t)predicted);
+    free(words_out);
+    free(name);
+    return one;
+}
+
+/* Mistakes first; right decisions only where nothing else is known (diagonal statistics). */
+static json_t *differences(const mel_counted *c, const mel_problem *problem, const json_t *words,
+                           bool swapped)
+{
+    json_t *list = json_array();
+    bool good = true;
+    for (int right = 0; right < 2 && good; right++) {
+        if (right == 1 && json_array_size(list) > 0)
+            break;
+        for (size_t i = 0; i < c->n_groups * c->k * c->k && good; i++) {
+            const size_t truth = i / c->k % c->k, predicted = i % c->k;
+            const int64_t left = swapped ? c->b[i] : c->a[i], other = swapped ? c->a[i] : c->b[i];
+            if ((truth == predicted) != (right == 1) || left == other || left < 0 || other < 0)
+                continue;
+            good = mel_json_add(list,
+                                difference(problem, words, i / (c->k * c->k), truth, predicted, left, other));
+        }
+    }
+    return mel_json_if(good, list);
+}
+
+/* --- numbers ------------------------------------------------------------------------------------ */
+
+/* null where a count is unknown. */
+static json_t *count_row(size_t k, const int64_t *count)
+{
+    json_t *row = json_array();
+    bool good = true;
+    for (size_t i = 0; i < k && good; i++)
+        good = mel_json_add(row, count[i] < 0 ? json_null() : json_integer((json_int_t)count[i]));
+    return mel_json_if(good, row);
+}
+
+static json_t *matrix(size_t k, const int64_t *count)
+{
+    json_t *rows = json_array();
+    bool good = true;
+    for (size_t i = 0; i < k && good; i++)
+        good = mel_json_add(rows, count_row(k, count + i * k));
+    return mel_json_if(good, rows);
+}
+
+/* A matrix, or one for each group. */
+static json_t *counts(const mel_counted *c, const int64_t *side)
+{
+    if (c->n_groups == 1)
+        return matrix(c->k, side);
+    json_t *groups = json_array();
+    bool good = true;
+    for (size_t g = 0; g < c->n_groups && good; g++)
+        good = mel_json_add(groups, matrix(c->k, side + g * c->k * c->k));
+    return mel_json_if(good, groups);
+}
+
+static json_t *classes(const mel_problem *problem)
+{
+    const double *share = problem->class_share;
+    json_t *list = json_array();
+    bool good = true;
+    for (size_t i = 0; i < problem->n_classes && good; i++)
+        good = mel_json_add(list, json_pack("{s:s, s:o}", "name", problem->class_name[i], "share",
+                                            share != NULL ? json_real(share[i]) : json_null()));
+    return mel_json_if(good, list);
+}
+
+static json_t *groups(const mel_problem *problem)
+{
+    return mel_json_texts(problem->n_groups > 1 ? problem->n_groups : 0, problem->group_name);
+}
+
+/* What every picture needs. */
+static json_t *frame(const mel_counted *c, const mel_problem *problem)
+{
+    json_t *out = json_object();
+    const bool good = mel_json_put(out, "people", json_integer((json_int_t)c->people)) &&
+                      mel_json_put(out, "of_each_class", json_boolean(c->of_each_class)) &&
+                      mel_json_put(out, "classes", classes(problem)) &&
+                      mel_json_put(out, "groups", groups(problem)) &&
+                      (problem->n_classes != 2 || mel_json_put(out, "positive", json_integer(1)));
+    return mel_json_if(good, out);
+}
+
+/* What A and B are called, where they exist. */
+static json_t *names(const mel_question *question, bool swapped)
+{
+    const char *a = swapped ? question->classifier_b : question->classifier_a;
+    const char *b = swapped ? question->classifier_a : question->classifier_b;
+    return json_pack("[s, s]", a != NULL ? a : "", b != NULL ? b : "");
+}
+
+json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem, const json_t *words,
+                             uint32_t people, bool swapped, mel_error *err)
+{
+    mel_counted c;
+    if (mel_counted_make(&c, question, people, err) != MEL_OK)
+        return NULL;
+    json_t *out = frame(&c, problem);
+    /* Pairs in whole numbers on a face are two settings of one test: they differ for nobody else. */
+    const bool one_test = question->people > 0 && problem->domain.face != NULL;
+    const bool good = mel_json_put(out, "number", json_integer((json_int_t)question->number)) &&
+                      mel_json_put(out, "expected", json_integer((json_int_t)question->expected)) &&
+                      mel_json_put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
+                      mel_json_put(out, "b", counts(&c, swapped ? c.a : c.b)) &&
+                      mel_json_put(out, "differences", differences(&c, problem, words, swapped)) &&
+                      mel_json_put(out, "swapped", json_boolean(swapped)) &&
+                      (!question->named || mel_json_put(out, "names", names(question, swapped))) &&
+                      (!one_test || mel_json_put(out, "same_test", json_true())) &&
+                      (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
+    mel_counted_clear(&c);
+    char *remark = mel_question_remark(question);
+    const bool whole = good && (remark == NULL || mel_json_put(out, "remark", json_string(remark)));
+    free(remark);
+    if (!whole)
+        (void)mel_fail_memory(err, "a question");
+    return mel_json_if(whole, out);
+}
+
+json_t *mel_views_to_json(const mel_question *question, const mel_problem *problem, uint32_t people,
+                          mel_error *err)
+{
+    mel_counted c;
+    if (mel_counted_make(&c, question, people, err) != MEL_OK)
+        return NULL;
+    json_t *a = frame(&c, problem), *b = frame(&c, problem);
+    const bool good = a != NULL && b != NULL && mel_json_put(a, "counts", counts(&c, c.a)) &&
+                      mel_json_put(b, "counts", counts(&c, c.b));
+    mel_counted_clear(&c);
+    json_t *out = good ? json_pack("[O, O]", a, b) : NULL;
+    json_decref(a);
+    json_decref(b);
+    if (out == NULL)
+        (void)mel_fail_memory(err, "two pictures");
+    return out;
 }

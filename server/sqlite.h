@@ -43,14 +43,4 @@ mel_status mel_sqlite_recognise(mel_sqlite *connection, bool up_to_date, mel_err
 /* Makes the tables, or brings them up to date. */
 mel_status mel_sqlite_upgrade(mel_sqlite *connection, mel_error *err);
 
-/* The thread that writes: whatever is queued when it comes round goes into one transaction, so that one sync
- * serves all. */
-typedef struct mel_writer mel_writer;
-/* Takes the connection over, also when it fails. */
-mel_status mel_writer_start(mel_writer **out, mel_sqlite *connection, mel_error *err);
-/* Ends once the queue is empty. */
-void mel_writer_stop(mel_writer *writer);
-/* Returns when the work is on disk, or has failed and left no trace. */
-mel_status mel_writer_do(mel_writer *writer, mel_sql_work work, void *context, bool erases, mel_error *err);
-
 #endif

@@ -1,8 +1,17 @@
-/* Opening, closing and verifying a store, whichever it is. */
+/* Opening, closing, verifying and copying a store, whichever it is. */
+#include "sqlite.h"
 #include "store_sql.h"
 
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool mel_store_has_postgres(void)
 {
@@ -88,5 +97,170 @@ mel_status mel_store_verify(mel_store *store, mel_error *err)
         status = store->read(store, find_gap, &g, err);
     if (status == MEL_OK && g.n > 0)
         return mel_fail(err, MEL_EDATA, "participant %s: the log has a gap", g.participant);
+    return status;
+}
+
+/* --- copies ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *study;
+    mel_sqlite *copy;
+    const mel_progress *progress; /* or NULL */
+} copying;
+
+static mel_status copy_study(void *user, const mel_study_row *row, mel_error *err)
+{
+    const copying *c = user;
+    return mel_sql_add_study(&c->copy->sql, row, err);
+}
+
+static mel_status copy_row(void *user, const mel_participant_row *participant, const mel_event_row *event,
+                           mel_error *err)
+{
+    const copying *c = user;
+    if (event != NULL)
+        return mel_sql_add_event(&c->copy->sql, participant->id, event, err);
+    const mel_progress *progress = c->progress;
+    if (progress != NULL && progress->call != NULL &&
+        progress->call(progress->user, "copying", (double)NAN) != 0)
+        return mel_fail(err, MEL_ESTOPPED, "stopped");
+    mel_participant_row row = *participant;
+    memset(row.token, 0, sizeof row.token);
+    return mel_sql_add_participant(&c->copy->sql, &row, err);
+}
+
+/* The copy's transaction begins anew whenever that of the store does. */
+static mel_status copy_rows(mel_sql *sql, void *context, mel_error *err)
+{
+    copying *c = context;
+    const mel_walker walker = { copy_study, copy_row, c };
+    mel_sqlite_rollback(c->copy);
+    mel_status status = mel_sqlite_execute(c->copy, "BEGIN IMMEDIATE", err);
+    if (status == MEL_OK)
+        status = mel_sql_walk(sql, c->study, &walker, err);
+    return status;
+}
+
+/* Fills a file that was opened. */
+static mel_status fill(copying *c, mel_store *store, mel_error *err)
+{
+    /* It gets its name only once it is complete and synced, or never. */
+    mel_status status =
+        mel_sqlite_execute(c->copy, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", err);
+    if (status == MEL_OK)
+        status = mel_sqlite_upgrade(c->copy, err);
+    if (status == MEL_OK)
+        status = store->read(store, copy_rows, c, err);
+    if (status == MEL_OK)
+        status = mel_sqlite_execute(c->copy, "COMMIT", err);
+    return status;
+}
+
+static mel_status sync_file(const char *path, mel_error *err)
+{
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    const int reason = file < 0 || fsync(file) != 0 ? errno : 0;
+    if (file >= 0)
+        (void)close(file);
+    return reason == 0 ? MEL_OK : mel_sqlite_cannot(path, "be synced", reason, err);
+}
+
+static bool same_file(const char *path, const char *other)
+{
+    struct stat one, two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+static mel_status copy_to(char *unfinished, mel_store *store, const char *study, const char *path,
+                          mel_error *err)
+{
+    const int file = mkstemp(unfinished);
+    if (file < 0)
+        return mel_sqlite_cannot(unfinished, "be created", errno, err);
+    (void)close(file);
+    copying c = { .study = study };
+    mel_status status = mel_sqlite_open(&c.copy, unfinished, err);
+    if (status == MEL_OK)
+        status = fill(&c, store, err);
+    mel_sqlite_close(c.copy);
+    if (status == MEL_OK)
+        status = sync_file(unfinished, err);
+    if (status == MEL_OK && rename(unfinished, path) != 0)
+        status = mel_sqlite_cannot(path, "be replaced", errno, err);
+    if (status == MEL_OK)
+        mel_file_sync_folder(path);
+    else
+        (void)unlink(unfinished);
+    return status;
+}
+
+mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err)
+{
+    const mel_status named = mel_sqlite_check_name(path, err);
+    if (named != MEL_OK)
+        return named;
+    if (store->path != NULL && same_file(path, store->path))
+        return mel_fail(err, MEL_EINVAL, "%s: this is the store itself", path);
+    const size_t size = strlen(path) + sizeof ".XXXXXX";
+    char *unfinished = mel_alloc(size, 1);
+    if (unfinished == NULL)
+        return mel_fail_memory(err, "a file name");
+    (void)snprintf(unfinished, size, "%s.XXXXXX", path);
+    const mel_status status = copy_to(unfinished, store, study, path, err);
+    free(unfinished);
+    return status;
+}
+
+/* --- files without a name ------------------------------------------------------------------------- */
+
+/* A new file and its name, for the caller to unlink() and free(). */
+static mel_status make_scratch(int *file, char **name, const mel_store *store, mel_error *err)
+{
+    static const char ending[] = ".export-XXXXXX";
+    const char *folder = getenv("TMPDIR"), *path = store->read_only ? NULL : store->path;
+    folder = folder != NULL && folder[0] != '\0' ? folder : "/var/tmp";
+    const size_t size = strlen(path != NULL ? path : folder) + sizeof "/melicit" + sizeof ending;
+    *name = mel_alloc(size, 1);
+    if (*name == NULL)
+        return mel_fail_memory(err, "a file name");
+    (void)snprintf(*name, size, "%s%s%s", path != NULL ? path : folder, path != NULL ? "" : "/melicit",
+                   ending);
+    *file = mkstemp(*name);
+    if (*file >= 0)
+        return MEL_OK;
+    const mel_status status = mel_failure(mel_sqlite_cannot(*name, "be created", errno, err));
+    free(*name);
+    *name = NULL;
+    return status;
+}
+
+mel_status mel_store_scratch(int *file, const mel_store *store, mel_error *err)
+{
+    char *name = NULL;
+    const mel_status status = make_scratch(file, &name, store, err);
+    if (status == MEL_OK)
+        (void)unlink(name);
+    free(name);
+    return status;
+}
+
+/* SQLite goes on with a file that has lost its name, as its journal is in memory. */
+mel_status mel_store_image(int *file, mel_store *store, const char *study, const mel_progress *progress,
+                           mel_error *err)
+{
+    copying c = { .study = study, .progress = progress };
+    char *name = NULL;
+    mel_status status = make_scratch(file, &name, store, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_sqlite_open(&c.copy, name, err);
+    (void)unlink(name);
+    free(name);
+    if (status == MEL_OK)
+        status = fill(&c, store, err);
+    mel_sqlite_close(c.copy);
+    if (status != MEL_OK)
+        (void)close(*file);
     return status;
 }

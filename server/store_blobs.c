@@ -1,6 +1,6 @@
 /* Blobs in the store: bytes by name, which may expire. */
 #include "clock.h"
-#include "store_requests.h"
+#include "store_sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>

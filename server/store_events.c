@@ -1,5 +1,5 @@
 /* A participant's log in the store, and reading everything in one go. */
-#include "store_requests.h"
+#include "store_sql.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Studies and participants in the store. */
-#include "store_requests.h"
+#include "store_sql.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -56,4 +56,9 @@ mel_status mel_study_read_phases(mel_study *study, const json_t *phases, mel_err
  * "options"}. */
 mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error *err);
 
+/* Refuses (MEL_EDATA, beginning with `where`) what is no object, unknown fields, other types and missing
+ * ones. fields: names separated by blanks, each followed by its type unless it is a text (":number",
+ * ":boolean", ":object", ":list", ":any"), then by "!" when it is required: "kind! title! code:boolean". */
+mel_status mel_check_fields(const json_t *object, const char *where, const char *fields, mel_error *err);
+
 #endif

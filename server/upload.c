@@ -1,7 +1,6 @@
 /* Uploaded tables: kept for a day, for a month once a session uses them, for ever once a study does. */
 #include "app.h"
 
-#include "decide_ids.h"
 #include "json_helpers.h"
 
 #include "base/buffer.h"

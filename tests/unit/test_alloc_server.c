@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "server/flow.h"
 #include "server/manage.h"
-#include "server/question_json.h"
 #include "server/result.h"
 #include "server/server.h"
 

@@ -4,7 +4,6 @@
 #include "support/server/store.h"
 
 #include "server/cache_internal.h"
-#include "server/export.h"
 #include "server/manage.h"
 #include "server/server.h"
 
