@@ -81,59 +81,52 @@ static void know(const char *token, mel_app *app)
     app->known[mark % MEL_KNOWN] = mark;
 }
 
-static void log_in(mel_call *call)
+static mel_status log_in(json_t **out, mel_call *call)
 {
     char token[MEL_TOKEN_TEXT], name[MEL_ADMIN_NAME], csrf[MEL_CSRF_TEXT];
     unsigned char hash[MEL_HASH_BYTES];
     mel_token_new(token, hash, call->app);
     admin_name(name, token, call->app);
-    const mel_status status =
-        mel_store_put(call->app->store, name, "1", 1, mel_now() + (int64_t)ADMIN_HOURS * 3600000, &call->err);
+    TRY(mel_store_put(call->app->store, name, "1", 1, mel_now() + (int64_t)ADMIN_HOURS * 3600000,
+                      &call->err));
     mel_csrf_of(csrf, token, call->app);
-    if (status == MEL_OK) {
-        know(token, call->app);
-        mel_call_cookie(call, "melicit_admin", token, (int64_t)ADMIN_HOURS * 3600);
-    }
-    call->audited = status == MEL_OK;
-    mel_call_finish(call, status, json_pack("{s:s}", "csrf", csrf));
+    know(token, call->app);
+    mel_call_cookie(call, "melicit_admin", token, (int64_t)ADMIN_HOURS * 3600);
+    call->audited = true;
+    *out = json_pack("{s:s}", "csrf", csrf);
+    return MEL_OK;
 }
 
-void mel_admin_login(mel_call *call)
+mel_status mel_admin_login(json_t **out, mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, NULL);
-    if (body == NULL)
-        return;
+    json_auto_t *body = NULL;
+    TRY(mel_call_own_body(&body, call, NULL));
     const char *token = mel_json_string(body, "token");
-    bool right = false;
-    const mel_status status = token != NULL ? is_token(&right, call, token, &call->err) : MEL_OK;
     if (token == NULL)
-        mel_call_error(call, 400, "bad-request", "token: expected a text", NULL);
-    else if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    else if (right)
-        log_in(call);
-    else
+        return mel_call_refuse(call, 400, "bad-request", "token: expected a text");
+    bool right = false;
+    TRY(is_token(&right, call, token, &call->err));
+    if (right)
+        return log_in(out, call);
+    const mel_status refused =
         mel_call_wrong_token(call, "wrong-token", "this is not the researcher's token");
-    if (token != NULL && !right)
-        call->audited = call->response->status == 403; /* those that are too many would fill the log */
-    json_decref(body);
+    call->audited = call->response->status == 403; /* those that are too many would fill the log */
+    return refused;
 }
 
-void mel_admin_logout(mel_call *call)
+mel_status mel_admin_logout(json_t **out, mel_call *call)
 {
     const char *token = mel_request_cookie(call->request, "melicit_admin");
-    if (!mel_call_is_own(call, "melicit_admin"))
-        return;
-    mel_status status = MEL_OK;
+    TRY(mel_call_is_own(call, "melicit_admin"));
     if (token != NULL) {
         char name[MEL_ADMIN_NAME];
         (void)mel_call_find_login(call); /* for the audit log alone */
         admin_name(name, token, call->app);
-        status = mel_store_remove(call->app->store, name, &call->err);
+        TRY(mel_store_remove(call->app->store, name, &call->err));
     }
-    if (status == MEL_OK)
-        mel_call_cookie(call, "melicit_admin", NULL, 0);
-    mel_call_finish(call, status, json_object());
+    mel_call_cookie(call, "melicit_admin", NULL, 0);
+    *out = json_object();
+    return MEL_OK;
 }
 
 bool mel_request_is_known(const mel_request *request, mel_app *app)
@@ -160,38 +153,28 @@ mel_status mel_call_find_login(mel_call *call)
     return status;
 }
 
-bool mel_call_admin(mel_call *call)
+mel_status mel_call_admin(mel_call *call)
 {
     static const char first[] = "log in with the researcher's token first";
-    if (mel_request_cookie(call->request, "melicit_admin") == NULL) {
-        mel_call_error(call, 403, "not-logged-in", first, NULL);
-        return false;
-    }
+    if (mel_request_cookie(call->request, "melicit_admin") == NULL)
+        return mel_call_refuse(call, 403, "not-logged-in", first);
     const mel_status status = mel_call_find_login(call);
-    if (status == MEL_EINVAL)
-        mel_call_wrong_token(call, "not-logged-in", first);
-    else if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    return status == MEL_OK;
+    return status == MEL_EINVAL ? mel_call_wrong_token(call, "not-logged-in", first) : status;
 }
 
-/* A request that writes. */
-bool mel_admin_may_write(mel_call *call)
+mel_status mel_admin_may_write(mel_call *call)
 {
-    return mel_call_is_own(call, "melicit_admin") && mel_call_admin(call);
+    TRY(mel_call_is_own(call, "melicit_admin"));
+    return mel_call_admin(call);
 }
 
 /* 404 when there is no such study. */
-static bool find_study(mel_study_row *row, mel_call *call)
+static mel_status find_study(mel_study_row *row, mel_call *call)
 {
     const char *id = call->rest[0];
     const mel_status status =
         strcmp(id, MEL_NO_STUDY) != 0 ? mel_store_study(row, call->app->store, id, &call->err) : MEL_EINVAL;
-    if (status == MEL_EINVAL)
-        mel_call_error(call, 404, "no-study", "there is no such study", NULL);
-    else if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    return status == MEL_OK;
+    return status == MEL_EINVAL ? mel_call_refuse(call, 404, "no-study", "there is no such study") : status;
 }
 
 json_t *mel_admin_csrf(const mel_call *call)
@@ -220,14 +203,13 @@ static json_t *links_of(const mel_call *call, const char *study)
                 "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"));
 }
 
-/* The body of a request that changes an existing study; NULL with the answer set. */
-static json_t *body_about_study(mel_call *call)
+/* The body of a request that changes an existing study. */
+static mel_status body_about_study(json_t **body, mel_call *call)
 {
-    mel_study_row row;
-    if (!mel_admin_may_write(call) || !find_study(&row, call))
-        return NULL;
-    mel_study_row_clear(&row);
-    return mel_call_body(call);
+    MEL_ROW(mel_study_row) row = { .file = NULL };
+    TRY(mel_admin_may_write(call));
+    TRY(find_study(&row, call));
+    return mel_call_body(body, call);
 }
 
 static mel_status check_labels(const json_t *labels, mel_error *err)
@@ -251,33 +233,28 @@ static mel_status add_link(json_t *list, const mel_call *call, const char *label
     return added ? MEL_OK : mel_fail_memory(err, "links");
 }
 
-void mel_admin_links(mel_call *call)
+mel_status mel_admin_links(json_t **out, mel_call *call)
 {
-    json_t *body = body_about_study(call), *list = json_array();
+    json_auto_t *body = NULL, *list = json_array();
+    TRY(body_about_study(&body, call));
     const json_t *labels = json_object_get(body, "labels");
-    if (body != NULL) {
-        mel_status status = check_labels(labels, &call->err);
-        if (status == MEL_OK)
-            status = mel_links_note(call->app, call->rest[0], labels, &call->err);
-        for (size_t i = 0; i < json_array_size(labels) && status == MEL_OK; i++)
-            status = add_link(list, call, json_string_value(json_array_get(labels, i)), &call->err);
-        mel_call_finish(call, status, status == MEL_OK ? json_pack("{s:O}", "links", list) : NULL);
-    }
-    json_decref(list);
-    json_decref(body);
+    TRY(check_labels(labels, &call->err));
+    TRY(mel_links_note(call->app, call->rest[0], labels, &call->err));
+    for (size_t i = 0; i < json_array_size(labels); i++)
+        TRY(add_link(list, call, json_string_value(json_array_get(labels, i)), &call->err));
+    *out = json_pack("{s:O}", "links", list);
+    return MEL_OK;
 }
 
-void mel_admin_revoke(mel_call *call)
+mel_status mel_admin_revoke(json_t **out, mel_call *call)
 {
-    json_t *body = body_about_study(call);
-    if (body == NULL)
-        return;
+    json_auto_t *body = NULL;
+    TRY(body_about_study(&body, call));
     const json_t *labels = json_object_get(body, "labels");
-    mel_status status = check_labels(labels, &call->err);
-    if (status == MEL_OK)
-        status = mel_links_revoke(call->app, call->rest[0], labels, &call->err);
-    mel_call_finish(call, status, json_object());
-    json_decref(body);
+    TRY(check_labels(labels, &call->err));
+    TRY(mel_links_revoke(call->app, call->rest[0], labels, &call->err));
+    *out = json_object();
+    return MEL_OK;
 }
 
 /* --- studies ------------------------------------------------------------------------------------ */
@@ -319,14 +296,14 @@ json_t *mel_studies_json(mel_store *store, mel_error *err)
     return mel_json_if(good, list);
 }
 
-void mel_admin_studies(mel_call *call)
+mel_status mel_admin_studies(json_t **out, mel_call *call)
 {
-    if (!mel_call_admin(call))
-        return;
+    TRY(mel_call_admin(call));
     json_t *list = mel_studies_json(call->app->store, &call->err);
-    mel_call_finish(call, list != NULL ? MEL_OK : call->err.code,
-                    list != NULL ? json_pack("{s:o, s:o}", "csrf", mel_admin_csrf(call), "studies", list)
-                                 : NULL);
+    if (list == NULL)
+        return call->err.code;
+    *out = json_pack("{s:o, s:o}", "csrf", mel_admin_csrf(call), "studies", list);
+    return MEL_OK;
 }
 
 /* Whether the study file's space may be used over the web; with the call's err. */
@@ -339,163 +316,132 @@ static mel_status check_space(mel_call *call, const json_t *file)
                           "`melicit study create` takes files");
 }
 
-void mel_admin_preview(mel_call *call)
+mel_status mel_admin_preview(json_t **out, mel_call *call)
 {
-    json_t *body = mel_admin_may_write(call) ? mel_call_body(call) : NULL;
-    if (body == NULL)
-        return;
+    json_auto_t *body = NULL, *pages = json_array();
     mel_study *study = NULL;
-    json_t *pages = json_array();
-    mel_status status = check_space(call, body);
-    if (status == MEL_OK)
-        status = mel_study_take(&study, json_incref(body), &call->err);
-    if (status == MEL_OK)
-        status = mel_manage_check(pages, call->app->cache, study, &call->err);
-    mel_call_finish(call, status, status == MEL_OK ? json_pack("{s:O}", "pages", pages) : NULL);
-    json_decref(pages);
-    json_decref(body);
+    TRY(mel_admin_may_write(call));
+    TRY(mel_call_body(&body, call));
+    TRY(check_space(call, body));
+    TRY(mel_study_take(&study, json_incref(body), &call->err));
+    TRY(mel_manage_check(pages, call->app->cache, study, &call->err));
+    *out = json_pack("{s:O}", "pages", pages);
+    return MEL_OK;
 }
 
-void mel_admin_create(mel_call *call)
+mel_status mel_admin_create(json_t **out, mel_call *call)
 {
-    json_t *body = mel_admin_may_write(call) ? mel_call_body(call) : NULL;
-    if (body == NULL)
-        return;
+    json_auto_t *body = NULL;
     char id[MEL_ID_TEXT];
-    mel_status status = check_space(call, body);
-    if (status == MEL_OK)
-        status = mel_manage_create(id, call->app->store, call->app->cache, call->request->body, &call->err);
-    mel_call_finish(call, status,
-                    status == MEL_OK ? json_pack("{s:s, s:o}", "id", id, "links", links_of(call, id)) : NULL);
-    json_decref(body);
+    TRY(mel_admin_may_write(call));
+    TRY(mel_call_body(&body, call));
+    TRY(check_space(call, body));
+    TRY(mel_manage_create(id, call->app->store, call->app->cache, call->request->body, &call->err));
+    *out = json_pack("{s:s, s:o}", "id", id, "links", links_of(call, id));
+    return MEL_OK;
 }
 
-void mel_admin_study(mel_call *call)
+mel_status mel_admin_study(json_t **out, mel_call *call)
 {
-    mel_study_row row;
-    if (!mel_call_admin(call) || !find_study(&row, call))
-        return;
-    json_t *out = NULL;
-    const mel_status status =
-        mel_manage_monitor(&out, call->app->store, call->app->cache, row.id,
-                           mel_request_query(call->request, "after"), monitor_seconds, &call->err);
-    if (status == MEL_OK)
-        (void)json_object_update_new(
-            out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", mel_admin_csrf(call), "id", row.id,
-                           "state", mel_manage_is_archived(call->app->store, &row) ? "archived" : row.state,
-                           "created", (json_int_t)row.created, "file", mel_stored_json(row.file), "links",
-                           links_of(call, row.id)));
-    mel_call_finish(call, status, out);
-    mel_study_row_clear(&row);
+    MEL_ROW(mel_study_row) row = { .file = NULL };
+    TRY(mel_call_admin(call));
+    TRY(find_study(&row, call));
+    TRY(mel_manage_monitor(out, call->app->store, call->app->cache, row.id,
+                           mel_request_query(call->request, "after"), monitor_seconds, &call->err));
+    (void)json_object_update_new(
+        *out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", mel_admin_csrf(call), "id", row.id, "state",
+                        mel_manage_is_archived(call->app->store, &row) ? "archived" : row.state, "created",
+                        (json_int_t)row.created, "file", mel_stored_json(row.file), "links",
+                        links_of(call, row.id)));
+    return MEL_OK;
 }
 
-void mel_admin_state(mel_call *call)
+mel_status mel_admin_state(json_t **out, mel_call *call)
 {
-    json_t *body = body_about_study(call);
-    if (body == NULL)
-        return;
+    json_auto_t *body = NULL;
+    TRY(body_about_study(&body, call));
     const char *state = mel_json_string(body, "state");
     if (state == NULL ||
-        (strcmp(state, "open") != 0 && strcmp(state, "closed") != 0 && strcmp(state, "archived") != 0)) {
-        mel_call_error(call, 400, "bad-request", "state: expected open, closed or archived", NULL);
-    } else {
-        const mel_status status = mel_manage_set_state(call->app->store, call->rest[0], state, &call->err);
-        mel_call_finish(call, status, json_pack("{s:s}", "state", state));
-    }
-    json_decref(body);
+        (strcmp(state, "open") != 0 && strcmp(state, "closed") != 0 && strcmp(state, "archived") != 0))
+        return mel_call_refuse(call, 400, "bad-request", "state: expected open, closed or archived");
+    TRY(mel_manage_set_state(call->app->store, call->rest[0], state, &call->err));
+    *out = json_pack("{s:s}", "state", state);
+    return MEL_OK;
 }
 
-void mel_admin_export(mel_call *call)
+mel_status mel_admin_export(json_t **out, mel_call *call)
 {
     static const char *const types[] = { "text/csv; charset=utf-8", "application/x-ndjson",
                                          "application/vnd.sqlite3" };
     static const char prefix[] = "export.";
-    mel_study_row row;
-    if (!mel_call_admin(call))
-        return;
+    MEL_ROW(mel_study_row) row = { .file = NULL };
     mel_export_format format = MEL_EXPORT_CSV;
+    (void)out; /* a file is sent */
+    TRY(mel_call_admin(call));
     if (strncmp(call->rest[1], prefix, sizeof prefix - 1) != 0 ||
-        mel_export_parse(&format, call->rest[1] + sizeof prefix - 1, NULL) != MEL_OK) {
-        mel_call_error(call, 404, "not-found", "there is export.csv, export.jsonl and export.sqlite", NULL);
-        return;
-    }
-    if (!find_study(&row, call))
-        return;
+        mel_export_parse(&format, call->rest[1] + sizeof prefix - 1, NULL) != MEL_OK)
+        return mel_call_refuse(call, 404, "not-found", "there is export.csv, export.jsonl and export.sqlite");
+    TRY(find_study(&row, call));
     MEL_HELD(held);
-    mel_status status =
-        mel_work_begin(&held, call->app->admission, &(mel_work){ .shared = true, .waits = true }, &call->err);
-    if (status == MEL_OK)
-        status = mel_export(&call->response->file, &call->response->n, call->app->store, row.id, format,
-                            &call->err);
-    if (status == MEL_OK) {
-        call->response->type = types[format];
-        (void)snprintf(call->response->name, sizeof call->response->name, "%s%s", row.id,
-                       call->rest[1] + sizeof prefix - 2);
-    } else {
-        mel_call_finish(call, status, NULL);
-    }
-    mel_study_row_clear(&row);
+    TRY(mel_work_begin(&held, call->app->admission, &(mel_work){ .shared = true, .waits = true },
+                       &call->err));
+    TRY(mel_export(&call->response->file, &call->response->n, call->app->store, row.id, format, &call->err));
+    call->answered = true;
+    call->response->type = types[format];
+    (void)snprintf(call->response->name, sizeof call->response->name, "%s%s", row.id,
+                   call->rest[1] + sizeof prefix - 2);
+    return MEL_OK;
 }
 
-void mel_admin_delete_study(mel_call *call)
+mel_status mel_admin_delete_study(json_t **out, mel_call *call)
 {
-    mel_study_row row;
-    if (!mel_admin_may_write(call) || !find_study(&row, call))
-        return;
-    const mel_status status = mel_manage_delete(call->app->store, call->app->cache, row.id, &call->err);
+    MEL_ROW(mel_study_row) row = { .file = NULL };
+    TRY(mel_admin_may_write(call));
+    TRY(find_study(&row, call));
+    TRY(mel_manage_delete(call->app->store, call->app->cache, row.id, &call->err));
     call->app->tidy_soon = true;
-    mel_call_finish(call, status, json_object());
-    mel_study_row_clear(&row);
+    *out = json_object();
+    return MEL_OK;
 }
 
 /* --- participants ------------------------------------------------------------------------------- */
 
-/* The participant of the study that the path names, for the caller to clear; false with the answer set. */
-static bool find_person(mel_participant_row *row, mel_call *call)
+/* The participant of the study that the path names. */
+static mel_status find_person(mel_participant_row *row, mel_call *call)
 {
     mel_status status = mel_store_participant(row, call->app->store, call->rest[1], &call->err);
-    if (status == MEL_OK && strcmp(row->study, call->rest[0]) != 0) {
-        mel_participant_row_clear(row);
+    if (status == MEL_OK && strcmp(row->study, call->rest[0]) != 0)
         status = MEL_EINVAL;
-    }
-    if (status == MEL_EINVAL)
-        mel_call_error(call, 404, "no-participant", "there is no such participant", NULL);
-    else if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    return status == MEL_OK;
+    return status == MEL_EINVAL ? mel_call_refuse(call, 404, "no-participant", "there is no such participant")
+                                : status;
 }
 
-void mel_admin_delete(mel_call *call)
+mel_status mel_admin_delete(json_t **out, mel_call *call)
 {
-    mel_participant_row row;
-    if (!mel_admin_may_write(call) || !find_person(&row, call))
-        return;
-    const mel_status status = mel_manage_erase(call->app->store, call->app->cache, call->app->audit, &row,
-                                               "researcher", &call->err);
-    mel_participant_row_clear(&row);
-    if (status == MEL_OK)
-        mel_cache_forget(call->app->cache, call->rest[0]); /* the findings about all participants together */
-    mel_call_finish(call, status, json_object());
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
+    TRY(mel_admin_may_write(call));
+    TRY(find_person(&row, call));
+    TRY(mel_manage_erase(call->app->store, call->app->cache, call->app->audit, &row, "researcher",
+                         &call->err));
+    mel_cache_forget(call->app->cache, call->rest[0]); /* the findings about all participants together */
+    *out = json_object();
+    return MEL_OK;
 }
 
-void mel_admin_person(mel_call *call)
+mel_status mel_admin_person(json_t **out, mel_call *call)
 {
-    mel_participant_row row;
-    if (!mel_call_admin(call) || !find_person(&row, call))
-        return;
-    json_t *out = NULL;
-    const mel_status status = mel_manage_person(&out, call->app->store, call->app->cache, &row, &call->err);
-    if (status == MEL_OK)
-        (void)mel_json_put(out, "csrf", mel_admin_csrf(call));
-    mel_call_finish(call, status, out);
-    mel_participant_row_clear(&row);
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
+    TRY(mel_call_admin(call));
+    TRY(find_person(&row, call));
+    TRY(mel_manage_person(out, call->app->store, call->app->cache, &row, &call->err));
+    (void)mel_json_put(*out, "csrf", mel_admin_csrf(call));
+    return MEL_OK;
 }
 
-void mel_admin_rehearse(mel_call *call)
+mel_status mel_admin_rehearse(json_t **out, mel_call *call)
 {
-    json_t *body = body_about_study(call);
-    if (body == NULL)
-        return;
+    json_auto_t *body = NULL;
+    TRY(body_about_study(&body, call));
     const double wanted = json_number_value(json_object_get(body, "participants"));
     const mel_rehearsal how = {
         .participants = wanted >= 1.0 && wanted <= MEL_MOST_REHEARSED ? (uint32_t)wanted : 0,
@@ -503,24 +449,20 @@ void mel_admin_rehearse(mel_call *call)
         .noise = mel_json_string(body, "noise"),
     };
     uint32_t done = 0;
-    const mel_status status =
-        mel_manage_rehearse(&done, call->app->store, call->app->cache, call->rest[0], &how, &call->err);
-    mel_call_finish(call, status, json_pack("{s:I}", "participants", (json_int_t)done));
-    json_decref(body);
+    TRY(mel_manage_rehearse(&done, call->app->store, call->app->cache, call->rest[0], &how, &call->err));
+    *out = json_pack("{s:I}", "participants", (json_int_t)done);
+    return MEL_OK;
 }
 
-void mel_admin_plan(mel_call *call)
+mel_status mel_admin_plan(json_t **out, mel_call *call)
 {
-    json_t *body = body_about_study(call), *out = NULL;
-    if (body == NULL)
-        return;
+    json_auto_t *body = NULL;
+    TRY(body_about_study(&body, call));
     const double wanted = mel_json_number(body, "participants", 20.0);
     const mel_plan plan = { .how = { .participants = wanted >= 1.0 && wanted <= 1e6 ? (uint32_t)wanted : 0,
                                      .metric = json_object_get(body, "metric"),
                                      .noise = mel_json_string(body, "noise") },
                             .spread = mel_json_number(body, "spread", 0.0),
                             .width = mel_json_number(body, "width", MEL_USUAL_WIDTH) };
-    const mel_status status = mel_manage_plan(&out, call->app->cache, call->rest[0], &plan, &call->err);
-    mel_call_finish(call, status, out);
-    json_decref(body);
+    return mel_manage_plan(out, call->app->cache, call->rest[0], &plan, &call->err);
 }

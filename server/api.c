@@ -23,9 +23,7 @@ static const char answered_elsewhere[] = "this page was answered elsewhere; here
 static mel_status add_result(json_t *page, mel_flow *flow, mel_error *err)
 {
     json_t *result = NULL;
-    const mel_status status = mel_result_json(&result, flow, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_result_json(&result, flow, err));
     uint32_t number[MEL_OUTCOME_CALLS];
     const size_t calls = mel_flow_close_calls(number, MEL_OUTCOME_CALLS, flow);
     return mel_json_put(page, "result", result) &&
@@ -47,15 +45,11 @@ static mel_status make_page(json_t **page, mel_call *call, mel_participant *part
     return result ? add_result(*page, flow, &call->err) : MEL_OK;
 }
 
-/* {"page": PAGE}; NULL with the call's err. */
-static json_t *page_of(mel_call *call, mel_participant *participant)
+/* {"page": PAGE} */
+static mel_status page_of(json_t **out, mel_call *call, mel_participant *participant)
 {
-    json_t *page = NULL;
-    const mel_status status = make_page(&page, call, participant);
-    if (status != MEL_OK) {
-        json_decref(page);
-        return NULL;
-    }
+    json_auto_t *page = NULL;
+    TRY(make_page(&page, call, participant));
     const char *study = participant->row.study;
     char csrf[MEL_CSRF_TEXT];
     mel_csrf_of(csrf, call->token, call->app);
@@ -64,38 +58,38 @@ static json_t *page_of(mel_call *call, mel_participant *participant)
                       mel_json_put(page, "study",
                                    json_pack("{s:s, s:s?}", "title", participant->open_study->study->title,
                                              "id", strcmp(study, MEL_NO_STUDY) != 0 ? study : NULL));
-    json_t *out = good && (call->resume[0] == '\0' || mel_json_put(page, "resume", json_string(call->resume)))
-                      ? json_pack("{s:O}", "page", page)
-                      : NULL;
-    json_decref(page);
-    if (out == NULL)
-        (void)mel_fail_memory(&call->err, "a page");
-    return out;
+    if (good && (call->resume[0] == '\0' || mel_json_put(page, "resume", json_string(call->resume))))
+        *out = json_pack("{s:O}", "page", page);
+    return *out != NULL ? MEL_OK : mel_fail_memory(&call->err, "a page");
 }
 
 /* Answers with the current page; conflict (or NULL): with this refusal and the page. The page is written out
  * before others can take the participant, because it holds parts of the study. */
-static void give_page(mel_call *call, const char *conflict)
+static mel_status give_page(mel_call *call, const char *conflict)
 {
-    mel_participant *participant = mel_call_take(call);
-    json_t *page = participant != NULL ? page_of(call, participant) : NULL;
-    const bool made = page != NULL, busy = !made && call->err.code == MEL_BUSY;
-    if (conflict != NULL && !busy)
-        mel_call_error(call, 409, "conflict", conflict, page);
+    mel_participant *participant = NULL;
+    json_t *page = NULL;
+    mel_status status = mel_call_take(&participant, call);
+    if (status == MEL_OK)
+        status = page_of(&page, call, participant);
+    if (conflict != NULL && status != MEL_BUSY)
+        (void)mel_call_error(call, 409, "conflict", conflict, page);
     else
-        mel_call_finish(call, made ? MEL_OK : call->err.code, page);
-    mel_participant_release(call->app->cache, participant, made || busy);
+        mel_call_finish(call, status, page);
+    mel_participant_release(call->app->cache, participant, status == MEL_OK || status == MEL_BUSY);
+    return status;
 }
 
-void mel_api_give_page(mel_call *call)
+mel_status mel_api_give_page(mel_call *call)
 {
-    give_page(call, NULL);
+    return give_page(call, NULL);
 }
 
-void mel_api_page(mel_call *call)
+mel_status mel_api_page(json_t **out, mel_call *call)
 {
-    if (mel_call_participant(call))
-        give_page(call, NULL);
+    (void)out; /* it is written out at once */
+    TRY(mel_call_participant(call));
+    return give_page(call, NULL);
 }
 
 /* [{"name": "linear", "shape": "a weighted sum"}, ..]: every family, as it is written; NULL: no memory. */
@@ -115,24 +109,21 @@ static json_t *families(void)
     return list;
 }
 
-void mel_api_datasets(mel_call *call)
+mel_status mel_api_datasets(json_t **out, mel_call *call)
 {
-    mel_call_json(call,
-                  json_pack("{s:O, s:o}", "datasets", (json_t *)call->app->datasets, "families", families()));
+    *out = json_pack("{s:O, s:o}", "datasets", (json_t *)call->app->datasets, "families", families());
+    return MEL_OK;
 }
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
-/* {"page": PAGE, "saved": n}: what the participant's last event is answered with; NULL with the call's err.
- */
-static json_t *reply_of(mel_call *call, mel_participant *participant)
+/* {"page": PAGE, "saved": n}: what the participant's last event is answered with. */
+static mel_status reply_of(json_t **out, mel_call *call, mel_participant *participant)
 {
-    json_t *reply = page_of(call, participant);
-    if (reply == NULL || mel_json_put(reply, "saved", json_integer((json_int_t)participant->seq)))
-        return reply;
-    json_decref(reply);
-    (void)mel_fail_memory(&call->err, "an answer");
-    return NULL;
+    TRY(page_of(out, call, participant));
+    return mel_json_put(*out, "saved", json_integer((json_int_t)participant->seq))
+               ? MEL_OK
+               : mel_fail_memory(&call->err, "an answer");
 }
 
 /* Fills in the line of the log and the reply. Changes the flow: after a failure the participant must be
@@ -149,54 +140,47 @@ static mel_status take_value(mel_event_row *event, json_t **reply, mel_call *cal
     TRY(mel_cache_begin_flow(&held, call->app->cache, participant->open_study, MEL_WORK_ANSWER, &call->err));
     TRY(mel_flow_tell(participant->flow, value, seconds, &call->err));
     participant->seq++;
-    *reply = reply_of(call, participant);
-    return *reply != NULL ? MEL_OK : call->err.code;
+    return reply_of(reply, call, participant);
 }
 
 /* Answers as event `seq` was answered before: with the page that followed it. */
-static void give_saved(mel_call *call, uint32_t seq)
+static mel_status give_saved(mel_call *call, uint32_t seq)
 {
-    mel_participant *participant = mel_call_take(call), *past = NULL;
-    mel_status status = participant != NULL ? MEL_OK : call->err.code;
-    const bool current = participant != NULL && participant->seq == seq;
+    mel_participant *participant = NULL, *past = NULL;
+    json_t *reply = NULL;
+    mel_status status = mel_call_take(&participant, call);
+    const bool current = status == MEL_OK && participant->seq == seq;
     if (status == MEL_OK && !current)
         status = mel_participant_past(&past, call->app->cache, call->participant, seq, &call->err);
-    json_t *reply = status == MEL_OK ? reply_of(call, current ? participant : past) : NULL;
-    if (status == MEL_OK && reply == NULL)
-        status = call->err.code;
+    if (status == MEL_OK)
+        status = reply_of(&reply, call, current ? participant : past);
     mel_call_finish(call, status, reply);
     mel_participant_past_free(call->app->cache, past);
     mel_participant_release(call->app->cache, participant, true);
+    return status;
 }
 
-/* Answers a request that was sent before: the log has its key, and the value must be the same. False: the key
- * is new, and nothing was answered. */
-static bool is_replay(mel_call *call, const char *key, const json_t *value)
+/* Answers a request about another event than the next one: if it was sent before, the log has its key, and
+ * the value must be the same. */
+static mel_status answer_again(mel_call *call, const char *key, const json_t *value)
 {
-    mel_event_row event;
+    MEL_ROW(mel_event_row) event = { .seq = 0 };
     const mel_status status = mel_store_event(&event, call->app->store, call->participant, key, &call->err);
     if (status == MEL_EINVAL)
-        return false;
-    if (status != MEL_OK) {
-        mel_call_finish(call, status, NULL);
-        return true;
-    }
-    json_t *line = mel_stored_json(event.body);
-    if (json_equal(json_object_get(line, "value"), value) != 0)
-        give_saved(call, event.seq);
-    else
-        give_page(call, "this was answered differently before; here is the current page");
-    json_decref(line);
-    mel_event_row_clear(&event);
-    return true;
+        return give_page(call, answered_elsewhere);
+    TRY(status);
+    json_auto_t *line = mel_stored_json(event.body);
+    return json_equal(json_object_get(line, "value"), value) != 0
+               ? give_saved(call, event.seq)
+               : give_page(call, "this was answered differently before; here is the current page");
 }
 
 /* Takes the reply over. */
-static void append(mel_call *call, mel_participant *participant, mel_event_row *event, json_t *reply,
-                   double seconds)
+static mel_status append(mel_call *call, mel_participant *participant, mel_event_row *event, json_t *reply,
+                         double seconds)
 {
     mel_append outcome = MEL_STALE;
-    mel_event_row stored = { .seq = 0 };
+    MEL_ROW(mel_event_row) stored = { .seq = 0 };
     const mel_status status = mel_store_append(&outcome, &stored, call->app->store, call->participant, event,
                                                mel_flow_state(participant->flow), &call->err);
     const bool appended = status == MEL_OK && outcome == MEL_APPENDED;
@@ -210,101 +194,82 @@ static void append(mel_call *call, mel_participant *participant, mel_event_row *
         json_decref(reply);
     }
     mel_participant_release(call->app->cache, participant, appended);
-    if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    else if (outcome == MEL_REPLAYED)
-        give_saved(call, stored.seq);
-    else if (!appended)
-        give_page(call, answered_elsewhere);
-    mel_event_row_clear(&stored);
+    if (status != MEL_OK || appended)
+        return status;
+    return outcome == MEL_REPLAYED ? give_saved(call, stored.seq) : give_page(call, answered_elsewhere);
 }
 
 /* Takes an answer to the current page. A value that the page refuses changes nothing. */
-static void tell_next(mel_call *call, mel_participant *participant, const char *key, const json_t *value,
-                      double seconds)
+static mel_status tell_next(mel_call *call, mel_participant *participant, const char *key,
+                            const json_t *value, double seconds)
 {
-    mel_event_row event = { .seq = participant->seq + 1, .time = mel_now() };
+    MEL_ROW(mel_event_row) event = { .seq = participant->seq + 1, .time = mel_now() };
     (void)snprintf(event.key, sizeof event.key, "%s", key);
     const double spent = seconds >= 0.0 && seconds <= MOST_SECONDS ? seconds : (double)NAN;
     json_t *reply = NULL;
     const mel_status status = take_value(&event, &reply, call, participant, value, spent);
-    if (status == MEL_OK) {
-        append(call, participant, &event, reply, spent);
-    } else {
-        const bool unchanged =
-            (status == MEL_EINVAL || status == MEL_BUSY) && participant->seq + 1 == event.seq;
-        mel_participant_release(call->app->cache, participant, unchanged);
-        mel_call_finish(call, status, NULL);
-    }
-    mel_event_row_clear(&event);
+    if (status == MEL_OK)
+        return append(call, participant, &event, reply, spent);
+    json_decref(reply);
+    const bool unchanged = (status == MEL_EINVAL || status == MEL_BUSY) && participant->seq + 1 == event.seq;
+    mel_participant_release(call->app->cache, participant, unchanged);
+    return status;
 }
 
-static void tell(mel_call *call, const json_t *body, const json_t *value)
+static mel_status tell(mel_call *call, const json_t *body, const json_t *value)
 {
     const json_t *seq = json_object_get(body, "seq");
     const char *key = mel_json_string(body, "key");
-    if (!mel_call_participant(call) || !mel_call_may_store(call))
-        return;
+    TRY(mel_call_participant(call));
+    TRY(mel_call_may_store(call));
     if (!json_is_integer(seq) || key == NULL || strlen(key) < 8 || strlen(key) >= MEL_KEY_TEXT ||
-        !json_is_object(value)) {
-        mel_call_error(call, 400, "bad-request",
-                       "expected seq (a whole number), key (8 to 63 characters) and value", NULL);
-        return;
-    }
-    mel_participant *participant = mel_call_take(call);
-    if (participant == NULL) {
-        mel_call_finish(call, call->err.code, NULL);
-    } else if (json_integer_value(seq) != (json_int_t)participant->seq + 1) {
-        mel_participant_release(call->app->cache, participant, true);
-        if (!is_replay(call, key, value))
-            give_page(call, answered_elsewhere);
-    } else if (participant->seq >= MOST_EVENTS) {
-        mel_participant_release(call->app->cache, participant, true);
-        mel_call_error(call, 400, "too-many", "these are too many answers", NULL);
-    } else if (call->request->n > MOST_ANSWER && strcmp(mel_flow_where(participant->flow), "form") != 0) {
-        mel_participant_release(call->app->cache, participant, true);
-        mel_call_error(call, 413, "too-large", "an answer to this page has at most 4 kB", NULL);
-    } else {
-        tell_next(call, participant, key, value, mel_json_number(body, "seconds", -1.0));
-    }
+        !json_is_object(value))
+        return mel_call_refuse(call, 400, "bad-request",
+                               "expected seq (a whole number), key (8 to 63 characters) and value");
+    mel_participant *participant = NULL;
+    TRY(mel_call_take(&participant, call));
+    const bool next = json_integer_value(seq) == (json_int_t)participant->seq + 1;
+    const bool many = participant->seq >= MOST_EVENTS;
+    const bool large =
+        call->request->n > MOST_ANSWER && strcmp(mel_flow_where(participant->flow), "form") != 0;
+    if (next && !many && !large)
+        return tell_next(call, participant, key, value, mel_json_number(body, "seconds", -1.0));
+    mel_participant_release(call->app->cache, participant, true);
+    if (!next)
+        return answer_again(call, key, value);
+    return many ? mel_call_refuse(call, 400, "too-many", "these are too many answers")
+                : mel_call_refuse(call, 413, "too-large", "an answer to this page has at most 4 kB");
 }
 
-void mel_api_event(mel_call *call)
+mel_status mel_api_event(json_t **out, mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, call->cookie);
-    if (body != NULL)
-        tell(call, body, json_object_get(body, "value"));
-    json_decref(body);
+    json_auto_t *body = NULL;
+    (void)out; /* what is told is answered at once */
+    TRY(mel_call_own_body(&body, call, call->cookie));
+    return tell(call, body, json_object_get(body, "value"));
 }
 
-void mel_api_undo(mel_call *call)
+mel_status mel_api_undo(json_t **out, mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, call->cookie);
-    json_t *value = json_pack("{s:b}", "undo", 1);
-    if (body != NULL)
-        tell(call, body, value);
-    json_decref(value);
-    json_decref(body);
+    json_auto_t *body = NULL, *value = json_pack("{s:b}", "undo", 1);
+    (void)out;
+    TRY(mel_call_own_body(&body, call, call->cookie));
+    return tell(call, body, value);
 }
 
 /* The cookie and the code are of no use any more, wherever a copy of them may be. */
-void mel_api_leave(mel_call *call)
+mel_status mel_api_leave(json_t **out, mel_call *call)
 {
-    if (!mel_call_is_own(call, call->cookie))
-        return;
-    mel_status status = MEL_OK;
+    TRY(mel_call_is_own(call, call->cookie));
     if (mel_request_cookie(call->request, call->cookie) != NULL) {
-        mel_participant_row row;
-        if (!mel_call_participant(call))
-            return;
-        status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
-        if (status == MEL_OK)
-            status = mel_end_cookie(call->app, &row, &call->err);
-        mel_participant_row_clear(&row);
+        MEL_ROW(mel_participant_row) row = { .label = NULL };
+        TRY(mel_call_participant(call));
+        TRY(mel_store_participant(&row, call->app->store, call->participant, &call->err));
+        TRY(mel_end_cookie(call->app, &row, &call->err));
     }
-    if (status == MEL_OK)
-        mel_call_cookie(call, call->cookie, NULL, 0);
-    mel_call_finish(call, status, json_object());
+    mel_call_cookie(call, call->cookie, NULL, 0);
+    *out = json_object();
+    return MEL_OK;
 }
 
 /* --- one's own data ----------------------------------------------------------------------------- */
@@ -321,66 +286,55 @@ static json_t *list_uploads(const json_t *about)
     return mel_json_if(good, list);
 }
 
-/* {"created", "seen", "study"?, "label"?, "about", "uploads", "events": [what was sent, with its time]};
- * NULL with err. */
+/* {"created", "seen", "study"?, "label"?, "about", "uploads", "events": [what was sent, with its time]} */
 static mel_status describe_own(json_t **out, const mel_call *call, const mel_participant_row *row,
                                mel_error *err)
 {
     mel_event_row *event = NULL;
     size_t n = 0;
-    const mel_status status = mel_store_events(&event, &n, call->app->store, row->id, err);
-    json_t *events = json_array();
+    TRY(mel_store_events(&event, &n, call->app->store, row->id, err));
+    json_auto_t *events = json_array();
     bool good = true;
     for (size_t i = 0; i < n && good; i++)
         good = mel_json_add(events, json_pack("{s:I, s:o}", "time", (json_int_t)event[i].time, "event",
                                               mel_stored_json(event[i].body)));
     mel_event_rows_free(event, n);
-    json_t *about = mel_stored_json(row->about != NULL ? row->about : "{}");
+    json_auto_t *about = mel_stored_json(row->about != NULL ? row->about : "{}");
     const char *study = strcmp(row->study, MEL_NO_STUDY) != 0 ? row->study : NULL;
-    *out = good && status == MEL_OK
-               ? json_pack("{s:I, s:I, s:s*, s:s*, s:O, s:o, s:O}", "created", (json_int_t)row->created,
-                           "seen", (json_int_t)row->seen, "study", study, "label", row->label, "about", about,
-                           "uploads", list_uploads(about), "events", events)
-               : NULL;
-    json_decref(about);
-    json_decref(events);
-    return status == MEL_OK && *out == NULL ? mel_fail_memory(err, "your data") : status;
+    if (good)
+        *out = json_pack("{s:I, s:I, s:s*, s:s*, s:O, s:o, s:O}", "created", (json_int_t)row->created, "seen",
+                         (json_int_t)row->seen, "study", study, "label", row->label, "about", about,
+                         "uploads", list_uploads(about), "events", events);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "your data");
 }
 
 /* Everything that is stored about the participant who asks. */
-void mel_api_mine(mel_call *call)
+mel_status mel_api_mine(json_t **out, mel_call *call)
 {
     enum { MOST_MINE = 8 * MOST_BYTES }; /* of the log as JSON */
-    mel_participant_row row = { .label = NULL };
-    if (!mel_call_participant(call))
-        return;
-    json_t *mine = NULL;
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
     MEL_HELD(held);
-    mel_status status =
-        mel_work_begin(&held, call->app->admission,
-                       &(mel_work){ .own = true, .shared = true, .bytes = MOST_MINE }, &call->err);
-    if (status == MEL_OK)
-        status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
-    if (status == MEL_OK)
-        status = describe_own(&mine, call, &row, &call->err);
-    mel_participant_row_clear(&row);
-    mel_call_finish(call, status, mine);
-    if (status == MEL_OK)
-        (void)snprintf(call->response->name, sizeof call->response->name, "my-answers.json");
+    TRY(mel_call_participant(call));
+    TRY(mel_work_begin(&held, call->app->admission,
+                       &(mel_work){ .own = true, .shared = true, .bytes = MOST_MINE }, &call->err));
+    TRY(mel_store_participant(&row, call->app->store, call->participant, &call->err));
+    TRY(describe_own(out, call, &row, &call->err));
+    mel_call_finish(call, MEL_OK, *out); /* as part of the work */
+    *out = NULL;
+    (void)snprintf(call->response->name, sizeof call->response->name, "my-answers.json");
+    return MEL_OK;
 }
 
 /* Deletes everything that the store has about the participant who asks. */
-void mel_api_erase(mel_call *call)
+mel_status mel_api_erase(json_t **out, mel_call *call)
 {
     mel_app *app = call->app;
-    mel_participant_row row;
-    if (!mel_call_is_own(call, call->cookie) || !mel_call_participant(call))
-        return;
-    mel_status status = mel_store_participant(&row, app->store, call->participant, &call->err);
-    if (status == MEL_OK)
-        status = mel_manage_erase(app->store, app->cache, app->audit, &row, "participant", &call->err);
-    mel_participant_row_clear(&row);
-    if (status == MEL_OK)
-        mel_call_cookie(call, call->cookie, NULL, 0);
-    mel_call_finish(call, status, json_object());
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
+    TRY(mel_call_is_own(call, call->cookie));
+    TRY(mel_call_participant(call));
+    TRY(mel_store_participant(&row, app->store, call->participant, &call->err));
+    TRY(mel_manage_erase(app->store, app->cache, app->audit, &row, "participant", &call->err));
+    mel_call_cookie(call, call->cookie, NULL, 0);
+    *out = json_object();
+    return MEL_OK;
 }

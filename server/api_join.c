@@ -18,52 +18,41 @@ enum {
 
 /* --- with a new cookie -------------------------------------------------------------------------- */
 
-static void let_in(mel_call *call, const mel_participant_row *who, const char *token)
+static mel_status let_in(mel_call *call, const mel_participant_row *who, const char *token)
 {
     (void)snprintf(call->participant, sizeof call->participant, "%s", who->id);
     mel_resume_of(call->resume, who, call->app);
     call->token = token;
     mel_call_cookie(call, call->cookie, token, (int64_t)COOKIE_DAYS * 86400);
-    mel_api_give_page(call);
+    return mel_api_give_page(call);
 }
 
-/* A new participant, unless the study is full (most: its quota, 0: none); about is taken over. */
-static void join_as_new(mel_call *call, const char *study, const char *label, uint32_t most, json_t *about)
+/* A new participant, unless the study is full (most: its quota, 0: none). */
+static mel_status join_as_new(mel_call *call, const char *study, const char *label, uint32_t most,
+                              json_t *about)
 {
-    mel_participant_row row;
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
     char token[MEL_TOKEN_TEXT];
-    if (!mel_call_has_room(call, MEL_STORES_NEW)) {
-        json_decref(about);
-        return;
-    }
-    mel_status status = mel_new_participant(&row, study, label, mel_new_seed(), about, &call->err);
+    TRY(mel_call_has_room(call, MEL_STORES_NEW));
+    TRY(mel_new_participant(&row, study, label, mel_new_seed(), json_incref(about), &call->err));
     mel_token_new(token, row.token, call->app);
     const mel_quota quota = { .most = most, .since = mel_now() - (int64_t)QUOTA_MINUTES * 60000 };
     bool full = false;
-    if (status == MEL_OK)
-        status = mel_store_admit_participant(&full, call->app->store, &row, &quota, &call->err);
-    if (status == MEL_OK && !full)
-        mel_call_stored(call, strlen(row.about));
-    if (status == MEL_OK && full)
-        mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
-    else if (status == MEL_OK)
-        let_in(call, &row, token);
-    else
-        mel_call_finish(call, status, NULL);
-    mel_participant_row_clear(&row);
+    TRY(mel_store_admit_participant(&full, call->app->store, &row, &quota, &call->err));
+    if (full)
+        return mel_call_refuse(call, 409, "full", "this study has all the participants that it needs");
+    mel_call_stored(call, strlen(row.about));
+    return let_in(call, &row, token);
 }
 
 /* Somebody who was here before. */
-static void join_again(mel_call *call, const mel_participant_row *earlier)
+static mel_status join_again(mel_call *call, const mel_participant_row *earlier)
 {
     char token[MEL_TOKEN_TEXT];
     unsigned char hash[MEL_HASH_BYTES];
     mel_token_new(token, hash, call->app);
-    const mel_status status = mel_store_set_token(call->app->store, earlier->id, hash, &call->err);
-    if (status == MEL_OK)
-        let_in(call, earlier, token);
-    else
-        mel_call_finish(call, status, NULL);
+    TRY(mel_store_set_token(call->app->store, earlier->id, hash, &call->err));
+    return let_in(call, earlier, token);
 }
 
 /* --- studies ------------------------------------------------------------------------------------ */
@@ -133,87 +122,69 @@ static mel_status find_earlier(mel_participant_row *out, mel_call *call, const j
     return other ? MEL_ESTATE : find_by_label(out, call, who);
 }
 
-/* after: whom they were before, or NULL. */
-static void join_study(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
-{
-    json_t *about = json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific);
-    mel_status status = about != NULL ? MEL_OK : mel_fail_memory(&call->err, "a participant");
-    if (status == MEL_OK && open_study->study->learns)
-        status = mel_manage_put_prior(about, call->app->cache, who->study, &call->err);
-    if (status == MEL_OK) {
-        join_as_new(call, who->study, who->label, open_study->study->quota, about);
-        return;
-    }
-    json_decref(about);
-    mel_call_finish(call, status, NULL);
-}
-
-/* Admits somebody new if the study is open, not full, and needs no link from them. */
-static void admit(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
+/* Admits somebody new if the study is open, not full, and needs no link from them. after: whom they were
+ * before, or NULL. */
+static mel_status admit(mel_call *call, const mel_open_study *open_study, const joiner *who,
+                        const char *after)
 {
     bool linkless = false;
-    mel_status status = MEL_OK;
-    if (who->label != NULL && !who->linked)
-        status = mel_links_needed(&linkless, call->app, who->study, who->label, who->named, &call->err);
     if (strcmp(open_study->state, "open") != 0)
-        mel_call_error(call, 409, "closed", "this study is closed", NULL);
-    else if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    else if (linkless)
-        mel_call_wrong_token(call, "wrong-link",
-                             "this study is for those who have a personal link; use all of it");
-    else
-        join_study(call, open_study, who, after);
+        return mel_call_refuse(call, 409, "closed", "this study is closed");
+    if (who->label != NULL && !who->linked)
+        TRY(mel_links_needed(&linkless, call->app, who->study, who->label, who->named, &call->err));
+    if (linkless)
+        return mel_call_wrong_token(call, "wrong-link",
+                                    "this study is for those who have a personal link; use all of it");
+    json_auto_t *about = json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific);
+    if (about == NULL)
+        return mel_fail_memory(&call->err, "a participant");
+    if (open_study->study->learns)
+        TRY(mel_manage_put_prior(about, call->app->cache, who->study, &call->err));
+    return join_as_new(call, who->study, who->label, open_study->study->quota, about);
 }
 
 /* Admits somebody who comes back, as the study says. No events yet: treat as new, because the first reply may
  * have been lost. */
-static void rejoin(mel_call *call, const mel_open_study *open_study, const joiner *who,
-                   const mel_participant_row *earlier)
+static mel_status rejoin(mel_call *call, const mel_open_study *open_study, const joiner *who,
+                         const mel_participant_row *earlier)
 {
     const mel_study *study = open_study->study;
     const bool fresh = (double)(mel_now() - earlier->seen) < 3.6e6 * study->resume_hours;
     const bool over = strcmp(earlier->state, "active") != 0, begun = earlier->seen != earlier->created;
     if (!begun || (study->resume == MEL_RESUME && (fresh || over)))
-        join_again(call, earlier);
-    else if (study->resume == MEL_RESTART && who->label == NULL)
-        admit(call, open_study, who, earlier->id);
-    else
-        mel_call_error(call, 409, "taken", "you have taken part in this study already", NULL);
+        return join_again(call, earlier);
+    if (study->resume == MEL_RESTART && who->label == NULL)
+        return admit(call, open_study, who, earlier->id);
+    return mel_call_refuse(call, 409, "taken", "you have taken part in this study already");
 }
 
 /* Codes are not to be guessed. */
-static void refuse_label(mel_call *call, const joiner *who)
+static mel_status refuse_label(mel_call *call, const joiner *who)
 {
     if (who->resume != NULL)
-        mel_call_wrong_token(call, "wrong-code", "this is not the code that was shown in the other browser");
-    else
-        mel_call_error(call, 409, "taken",
-                       "somebody has taken part under this name already; if it was you, enter the code that "
-                       "was shown to "
-                       "you, or ask the researchers for your personal link",
-                       NULL);
+        return mel_call_wrong_token(call, "wrong-code",
+                                    "this is not the code that was shown in the other browser");
+    return mel_call_refuse(
+        call, 409, "taken",
+        "somebody has taken part under this name already; if it was you, enter the code that was shown to "
+        "you, or ask the researchers for your personal link");
 }
 
-static void join(mel_call *call, const mel_open_study *open_study, const joiner *who)
+static mel_status join(mel_call *call, const mel_open_study *open_study, const joiner *who)
 {
-    mel_participant_row earlier = { .label = NULL };
+    MEL_ROW(mel_participant_row) earlier = { .label = NULL };
     const mel_status status = find_earlier(&earlier, call, who);
-    if (status == MEL_OK)
-        rejoin(call, open_study, who, &earlier);
-    else if (status == MEL_EINVAL)
-        admit(call, open_study, who, NULL);
-    else if (status == MEL_ECONFLICT)
-        refuse_label(call, who);
-    else if (status == MEL_ESTATE)
-        mel_call_error(
+    if (status == MEL_EINVAL)
+        return admit(call, open_study, who, NULL);
+    if (status == MEL_ECONFLICT)
+        return refuse_label(call, who);
+    if (status == MEL_ESTATE)
+        return mel_call_refuse(
             call, 409, "somebody-else",
             "somebody else is in the middle of this study in this browser; let them finish, or use another "
-            "browser",
-            NULL);
-    else
-        mel_call_finish(call, status, NULL);
-    mel_participant_row_clear(&earlier);
+            "browser");
+    TRY(status);
+    return rejoin(call, open_study, who, &earlier);
 }
 
 /* Texts that Prolific adds to its links; they are kept. */
@@ -232,8 +203,8 @@ static bool is_prolific(const json_t *object)
     return true;
 }
 
-/* Label and proof; false with the answer set. */
-static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
+/* Label and proof. */
+static mel_status read_joiner(joiner *out, mel_call *call, const json_t *body)
 {
     const json_t *prolific = json_object_get(body, "prolific");
     const char *id = mel_json_string(prolific, "PROLIFIC_PID"), *link = mel_json_string(body, "link");
@@ -245,48 +216,37 @@ static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
     if (out->named)
         out->label = id;
     if (out->study == NULL || strlen(out->study) >= MEL_ID_TEXT ||
-        (out->label != NULL && (strlen(out->label) > MEL_MOST_LABEL || out->label[0] == '\0'))) {
-        mel_call_error(call, 400, "bad-request", "study: expected the id of a study", NULL);
-        return false;
-    }
-    if (prolific != NULL && !is_prolific(prolific)) {
-        mel_call_error(call, 400, "bad-request", "prolific: expected at most five short texts", NULL);
-        return false;
-    }
+        (out->label != NULL && (strlen(out->label) > MEL_MOST_LABEL || out->label[0] == '\0')))
+        return mel_call_refuse(call, 400, "bad-request", "study: expected the id of a study");
+    if (prolific != NULL && !is_prolific(prolific))
+        return mel_call_refuse(call, 400, "bad-request", "prolific: expected at most five short texts");
     if (out->label == NULL || link == NULL)
-        return true;
+        return MEL_OK;
     char right[MEL_LINK_TEXT];
-    const mel_status status = mel_link_now(right, out->study, out->label, call->app, &call->err);
-    if (status != MEL_OK) {
-        mel_call_finish(call, status, NULL);
-        return false;
-    }
+    TRY(mel_link_now(right, out->study, out->label, call->app, &call->err));
     out->linked = strlen(link) == strlen(right) && sodium_memcmp(link, right, strlen(right)) == 0;
-    if (!out->linked)
-        mel_call_wrong_token(call, "wrong-link", "this link is not one of the study's");
-    return out->linked;
+    return out->linked ? MEL_OK
+                       : mel_call_wrong_token(call, "wrong-link", "this link is not one of the study's");
 }
 
-void mel_api_join(mel_call *call)
+mel_status mel_api_join(json_t **out, mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, NULL);
+    json_auto_t *body = NULL;
     joiner who;
-    if (body != NULL && read_joiner(&who, call, body) &&
-        mel_call_may(call, "study", who.study, STUDY_SHARE * call->app->joins)) {
-        mel_open_study *open_study = NULL;
-        const mel_status status =
-            strcmp(who.study, MEL_NO_STUDY) != 0
-                ? mel_open_study_by_id(&open_study, call->app->cache, who.study, &call->err)
-                : MEL_EINVAL;
-        if (status == MEL_EINVAL)
-            mel_call_error(call, 404, "no-study", "there is no such study", NULL);
-        else if (status != MEL_OK)
-            mel_call_finish(call, status, NULL);
-        else
-            join(call, open_study, &who);
-        mel_open_study_release(call->app->cache, open_study);
-    }
-    json_decref(body);
+    (void)out; /* the page is written out at once */
+    TRY(mel_call_own_body(&body, call, NULL));
+    TRY(read_joiner(&who, call, body));
+    TRY(mel_call_may(call, "study", who.study, STUDY_SHARE * call->app->joins));
+    mel_open_study *open_study = NULL;
+    mel_status status = strcmp(who.study, MEL_NO_STUDY) != 0
+                            ? mel_open_study_by_id(&open_study, call->app->cache, who.study, &call->err)
+                            : MEL_EINVAL;
+    if (status == MEL_EINVAL)
+        return mel_call_refuse(call, 404, "no-study", "there is no such study");
+    TRY(status);
+    status = join(call, open_study, &who);
+    mel_open_study_release(call->app->cache, open_study);
+    return status;
 }
 
 /* --- a session of one's own --------------------------------------------------------------------- */
@@ -295,39 +255,36 @@ mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t 
 {
     mel_study *study = NULL;
     mel_flow *flow = NULL;
-    *out = NULL;
-    mel_status status = mel_space_is_allowed(json_object_get(body, "space"), call->app->datasets)
-                            ? mel_study_for_session(&study, body, &call->err)
-                            : mel_fail(&call->err, MEL_EINVAL,
-                                       "space: choose bundled data, an upload, a population or a ball");
-    if (status == MEL_OK)
-        status = mel_open_study_of(out, call->app->cache, study, &call->err);
     MEL_HELD(held);
-    if (status == MEL_OK)
-        status = mel_cache_begin_flow(&held, call->app->cache, *out, MEL_WORK_ANSWER, &call->err);
-    if (status == MEL_OK)
-        status = mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, NULL, &call->err);
+    *out = NULL;
+    if (!mel_space_is_allowed(json_object_get(body, "space"), call->app->datasets))
+        return mel_fail(&call->err, MEL_EINVAL,
+                        "space: choose bundled data, an upload, a population or a ball");
+    TRY(mel_study_for_session(&study, body, &call->err));
+    TRY(mel_open_study_of(out, call->app->cache, study, &call->err));
+    TRY(mel_cache_begin_flow(&held, call->app->cache, *out, MEL_WORK_ANSWER, &call->err));
+    const mel_status status = mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, NULL, &call->err);
     mel_flow_free(flow);
     return status;
 }
 
-void mel_api_start(mel_call *call)
+mel_status mel_api_start(json_t **out, mel_call *call)
 {
-    json_t *body = mel_call_is_open(call) && mel_call_may_store(call) ? mel_call_own_body(call, NULL) : NULL;
-    body = body != NULL ? mel_share_start(call, body) : NULL;
-    if (body == NULL)
-        return;
+    json_t *sent = NULL;
+    json_auto_t *body = NULL;
+    (void)out; /* the page is written out at once */
+    TRY(mel_call_is_open(call));
+    TRY(mel_call_may_store(call));
+    TRY(mel_call_own_body(&sent, call, NULL));
+    TRY(mel_share_start(&body, call, sent));
     mel_open_study *open_study = NULL;
-    mel_status status = mel_call_open_own(&open_study, call, body);
+    const mel_status status = mel_call_open_own(&open_study, call, body);
     mel_open_study_release(call->app->cache, open_study);
-    if (status == MEL_OK)
-        status = mel_space_keep(call->app->store, json_object_get(body, "space"),
-                                mel_now() + (int64_t)UPLOAD_DAYS * 86400000, &call->err);
-    if (status == MEL_OK)
-        join_as_new(call, MEL_NO_STUDY, NULL, 0, json_pack("{s:O}", "start", body));
-    else
-        mel_call_finish(call, status, NULL);
-    json_decref(body);
+    TRY(status);
+    TRY(mel_space_keep(call->app->store, json_object_get(body, "space"),
+                       mel_now() + (int64_t)UPLOAD_DAYS * 86400000, &call->err));
+    json_auto_t *about = json_pack("{s:O}", "start", body);
+    return join_as_new(call, MEL_NO_STUDY, NULL, 0, about);
 }
 
 /* --- checking before starting ----------------------------------------------------------------------- */
@@ -425,13 +382,11 @@ static mel_status check(json_t *out, mel_call *call, const json_t *body)
     return status;
 }
 
-void mel_api_check(mel_call *call)
+mel_status mel_api_check(json_t **out, mel_call *call)
 {
-    json_t *body = mel_call_is_open(call) ? mel_call_own_body(call, NULL) : NULL;
-    if (body == NULL)
-        return;
-    json_t *out = json_object();
-    const mel_status status = check(out, call, body);
-    mel_call_finish(call, status, mel_json_if(status == MEL_OK, out));
-    json_decref(body);
+    json_auto_t *body = NULL;
+    TRY(mel_call_is_open(call));
+    TRY(mel_call_own_body(&body, call, NULL));
+    *out = json_object();
+    return check(*out, call, body);
 }

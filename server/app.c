@@ -53,6 +53,7 @@ mel_status mel_new_participant(mel_participant_row *out, const char *study, cons
 
 void mel_call_text(mel_call *call, char *text)
 {
+    call->answered = true;
     if (text == NULL) {
         static const char busy[] =
             "{\"error\": {\"code\": \"memory\", \"message\": \"the server is short of memory; "
@@ -74,7 +75,8 @@ void mel_call_json(mel_call *call, json_t *value)
     mel_call_text(call, text);
 }
 
-void mel_call_error(mel_call *call, unsigned status, const char *code, const char *message, json_t *more)
+mel_status mel_call_error(mel_call *call, unsigned status, const char *code, const char *message,
+                          json_t *more)
 {
     json_t *answer = json_pack("{s:{s:s, s:s}}", "error", "code", code, "message", message);
     if (answer != NULL && more != NULL)
@@ -84,6 +86,12 @@ void mel_call_error(mel_call *call, unsigned status, const char *code, const cha
     if (status == 503 || status == 429)
         call->response->retry = status == 503 ? 2 : 60;
     mel_call_json(call, answer);
+    return MEL_ESTATE;
+}
+
+mel_status mel_call_refuse(mel_call *call, unsigned status, const char *code, const char *message)
+{
+    return mel_call_error(call, status, code, message, NULL);
 }
 
 /* What the sentence is about, when it begins with a name: "age: expected a number". */
@@ -142,6 +150,10 @@ void mel_call_finish(mel_call *call, mel_status status, json_t *value)
         { MEL_BUSY, 503, "busy", "the server is busy with other people's data; try again in a moment" },
         { MEL_OK, 503, "unavailable", "the data that this is about are not available at the moment" },
     };
+    if (call->answered) {
+        json_decref(value);
+        return;
+    }
     if (status == MEL_OK) {
         mel_call_json(call, value);
         return;
@@ -161,7 +173,7 @@ void mel_call_finish(mel_call *call, mel_status status, json_t *value)
         i++;
     const bool storage = status == MEL_EIO; /* of which only researchers hear more */
     const bool said = storage ? is_researchers(call) : details;
-    mel_call_error(call, failures[i].http, failures[i].code, said ? call->err.text : failures[i].told, NULL);
+    (void)mel_call_refuse(call, failures[i].http, failures[i].code, said ? call->err.text : failures[i].told);
 }
 
 /* --- tokens ------------------------------------------------------------------------------------- */
@@ -212,7 +224,7 @@ static bool same_origin(const mel_call *call, const char *origin)
     return host != NULL && scheme > 0 && strcmp(origin + scheme, host) == 0;
 }
 
-bool mel_call_is_own(mel_call *call, const char *cookie)
+mel_status mel_call_is_own(mel_call *call, const char *cookie)
 {
     const char *origin = mel_request_header(call->request, "Origin");
     const char *type = mel_request_header(call->request, "Content-Type");
@@ -231,56 +243,52 @@ bool mel_call_is_own(mel_call *call, const char *cookie)
         own = own && sent != NULL && strlen(sent) == sizeof csrf - 1 &&
               sodium_memcmp(sent, csrf, sizeof csrf - 1) == 0;
     }
-    if (!own)
-        mel_call_error(call, 403, "refused",
-                       "this request did not come from the page that the server gave; reload it", NULL);
-    return own;
+    return own ? MEL_OK
+               : mel_call_refuse(call, 403, "refused",
+                                 "this request did not come from the page that the server gave; reload it");
 }
 
-void mel_call_wrong_token(mel_call *call, const char *code, const char *message)
+mel_status mel_call_wrong_token(mel_call *call, const char *code, const char *message)
 {
     if (mel_admission_count(call->app->admission, "token", call->request->client, MEL_TRIES) != 0)
-        mel_call_error(call, 429, "too-many", "too many wrong tokens were tried; wait a minute", NULL);
-    else
-        mel_call_error(call, 403, code, message, NULL);
+        return mel_call_refuse(call, 429, "too-many", "too many wrong tokens were tried; wait a minute");
+    return mel_call_refuse(call, 403, code, message);
 }
 
-bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned most)
+mel_status mel_call_may(mel_call *call, const char *what, const char *who, unsigned most)
 {
     const unsigned wait =
         call->app->joins > 0 ? mel_admission_count(call->app->admission, what, who, most) : 0;
     if (wait == 0)
-        return true;
-    mel_call_error(call, 429, "too-many", "too many requests within a minute; wait until it is over", NULL);
+        return MEL_OK;
+    const mel_status refused =
+        mel_call_refuse(call, 429, "too-many", "too many requests within a minute; wait until it is over");
     call->response->retry = wait;
-    return false;
+    return refused;
 }
 
-bool mel_call_has_room(mel_call *call, mel_storing what)
+mel_status mel_call_has_room(mel_call *call, mel_storing what)
 {
     mel_admission *disk = call->app->admission;
     if (mel_disk_has_room(disk, what))
-        return true;
-    char text[320];
+        return MEL_OK;
+    char text[320] = "the server has no room for more at the moment; what was saved is safe";
     if (is_researchers(call))
         (void)snprintf(
             text, sizeof text,
             "there is no room for more: the store takes %lld MB (--store-room), and %lld MB of the "
             "disk are free (--keep-free); delete studies, participants or uploads",
             (long long)disk->store_bytes / 1000000, (long long)disk->disk_free / 1000000);
-    else
-        (void)snprintf(text, sizeof text,
-                       "the server has no room for more at the moment; what was saved is safe");
-    mel_call_error(call, 503, "no-room", text, NULL);
+    const mel_status refused = mel_call_refuse(call, 503, "no-room", text);
     call->response->retry = 60;
-    return false;
+    return refused;
 }
 
 /* kB of one address within a minute, per join that is allowed; each answer or start is one at least. */
 enum { STORED_SHARE = 100 };
 static const char stored_kilobytes[] = "stored";
 
-bool mel_call_may_store(mel_call *call)
+mel_status mel_call_may_store(mel_call *call)
 {
     return mel_call_may(call, stored_kilobytes, call->request->client, STORED_SHARE * call->app->joins);
 }
@@ -291,63 +299,54 @@ void mel_call_stored(mel_call *call, size_t bytes)
                       (unsigned)(bytes / 1024));
 }
 
-json_t *mel_call_body(mel_call *call)
+mel_status mel_call_body(json_t **out, mel_call *call)
 {
-    json_t *body = NULL;
+    json_auto_t *body = NULL;
     mel_status status = mel_json_parse(&body, call->request->body, call->request->n, &call->err);
     if (status == MEL_OK && !json_is_object(body))
         status = mel_fail(&call->err, MEL_EDATA, "expected a JSON object");
-    if (status != MEL_OK)
-        mel_call_finish(call, status == MEL_EDATA ? MEL_EINVAL : status, NULL);
-    return mel_json_if(status == MEL_OK, body);
+    *out = status == MEL_OK ? json_incref(body) : NULL;
+    return status == MEL_EDATA ? MEL_EINVAL : status;
 }
 
-json_t *mel_call_own_body(mel_call *call, const char *cookie)
+mel_status mel_call_own_body(json_t **out, mel_call *call, const char *cookie)
 {
-    return mel_call_is_own(call, cookie) ? mel_call_body(call) : NULL;
+    TRY(mel_call_is_own(call, cookie));
+    return mel_call_body(out, call);
 }
 
-bool mel_call_is_open(mel_call *call)
+mel_status mel_call_is_open(mel_call *call)
 {
     if (!call->app->closed) {
         (void)mel_call_find_login(call); /* for the audit log alone */
-        return true;
+        return MEL_OK;
     }
     if (mel_request_cookie(call->request, "melicit_admin") != NULL)
         return mel_call_admin(call);
-    mel_call_error(call, 403, "closed", "on this server only researchers start sessions and upload tables",
-                   NULL);
-    return false;
+    return mel_call_refuse(call, 403, "closed",
+                           "on this server only researchers start sessions and upload tables");
 }
 
-bool mel_call_participant(mel_call *call)
+mel_status mel_call_participant(mel_call *call)
 {
     static const char nobody[] = "no study or session is open in this browser";
     call->token = mel_request_cookie(call->request, call->cookie);
-    if (call->token == NULL) {
-        mel_call_error(call, 403, "no-session", nobody, NULL);
-        return false;
-    }
+    if (call->token == NULL)
+        return mel_call_refuse(call, 403, "no-session", nobody);
     unsigned char hash[MEL_HASH_BYTES];
     mel_token_hash(hash, call->token, call->app);
-    mel_participant_row row;
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
     const mel_status status = mel_store_participant_by_token(&row, call->app->store, hash, &call->err);
     if (status == MEL_EINVAL)
-        mel_call_wrong_token(call, "no-session", nobody);
-    else if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
+        return mel_call_wrong_token(call, "no-session", nobody);
+    TRY(status);
     memcpy(call->participant, row.id, sizeof row.id);
     call->seen = row.seen;
-    if (status == MEL_OK)
-        mel_resume_of(call->resume, &row, call->app);
-    mel_participant_row_clear(&row);
-    return status == MEL_OK;
+    mel_resume_of(call->resume, &row, call->app);
+    return MEL_OK;
 }
 
-mel_participant *mel_call_take(mel_call *call)
+mel_status mel_call_take(mel_participant **out, mel_call *call)
 {
-    mel_participant *out = NULL;
-    const mel_status status =
-        mel_participant_take(&out, call->app->cache, call->participant, call->seen, &call->err);
-    return status == MEL_OK ? out : NULL;
+    return mel_participant_take(out, call->app->cache, call->participant, call->seen, &call->err);
 }

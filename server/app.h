@@ -51,6 +51,7 @@ typedef struct {
     bool audited; /* it is something for the audit log: a login, or what a researcher who is logged in did */
     char rest[4][MEL_ID_TEXT + 40]; /* the parts of the path that match the stars of the route */
     mel_error err;                  /* why the last call failed */
+    bool answered;                  /* the response is filled */
     /* The participant: id, token of the cookie, and when the store saw them last (0: not asked yet). */
     char participant[MEL_ID_TEXT];
     char cookie[MEL_ID_TEXT + 12]; /* its name: "melicit", or one of the study that the query names */
@@ -64,9 +65,13 @@ typedef struct {
 
 /* Takes the value over; NULL becomes 503. */
 void mel_call_json(mel_call *call, json_t *value);
-/* {"error": {"code", "message"}} with what is in `more` (taken over, or NULL) beside it. */
-void mel_call_error(mel_call *call, unsigned status, const char *code, const char *message, json_t *more);
-/* Answers with the value (taken over) or, when the status is a failure, with the call's err. */
+/* {"error": {"code", "message"}} with what is in `more` (taken over, or NULL) beside it. Returns a failure,
+ * for handlers to return. */
+mel_status mel_call_refuse(mel_call *call, unsigned status, const char *code, const char *message);
+mel_status mel_call_error(mel_call *call, unsigned status, const char *code, const char *message,
+                          json_t *more);
+/* Answers with the value (taken over) or, when the status is a failure, with the call's err; not if an answer
+ * is there already. */
 void mel_call_finish(mel_call *call, mel_status status, json_t *value);
 /* Answers with a text (taken over); NULL becomes 503. */
 void mel_call_text(mel_call *call, char *text);
@@ -80,41 +85,41 @@ void mel_token_hash(unsigned char hash[MEL_HASH_BYTES], const char *text, const 
 void mel_csrf_of(char csrf[MEL_CSRF_TEXT], const char *token, const mel_app *app);
 /* Set-Cookie for a token; NULL: forget it. */
 void mel_call_cookie(mel_call *call, const char *name, const char *token, int64_t seconds);
-/* Whether the request comes from our own page: its Origin, and the CSRF header for the cookie of this name
- * (NULL: none is needed yet). If not, 403 is the answer. */
-bool mel_call_is_own(mel_call *call, const char *cookie);
+/* The functions that follow fail with the answer set, or with the call's err. */
+
+/* The request must come from our own page: its Origin, and the CSRF header for the cookie of this name (NULL:
+ * none is needed yet). If not, 403. */
+mel_status mel_call_is_own(mel_call *call, const char *cookie);
 /* The answer to a wrong token: 403 or, after too many of one client within a minute, 429. Right ones are
  * never held up. */
-void mel_call_wrong_token(mel_call *call, const char *code, const char *message);
-
-/* Whether one more of `what` by `who` is within so many a minute; false with 429 as the answer. */
-bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned most);
-
-/* Whether there is room for it in the store; false with 503 as the answer. */
-bool mel_call_has_room(mel_call *call, mel_storing what);
-/* Whether the client may have more stored within this minute; false with 429 as the answer. */
-bool mel_call_may_store(mel_call *call);
+mel_status mel_call_wrong_token(mel_call *call, const char *code, const char *message);
+/* One more of `what` by `who` must be within so many a minute, otherwise 429. */
+mel_status mel_call_may(mel_call *call, const char *what, const char *who, unsigned most);
+/* There must be room for it in the store, otherwise 503. */
+mel_status mel_call_has_room(mel_call *call, mel_storing what);
+/* The client may have more stored within this minute, otherwise 429. */
+mel_status mel_call_may_store(mel_call *call);
 /* So many bytes were stored for the client. */
 void mel_call_stored(mel_call *call, size_t bytes);
 
-/* The body as a JSON object; NULL with the answer set. mel_call_own_body checks mel_call_is_own first. */
-json_t *mel_call_body(mel_call *call);
-json_t *mel_call_own_body(mel_call *call, const char *cookie);
-/* Whether there is a participant behind the cookie; false with 403 as the answer. */
-bool mel_call_participant(mel_call *call);
-/* That participant, for the caller to release; NULL with the call's err. */
-mel_participant *mel_call_take(mel_call *call);
-/* That participant, if the study shows them the result now, for the caller to release; NULL with the answer
- * set. In a session without a study (mel_is_own) they always see it. */
-mel_participant *mel_call_take_for_result(mel_call *call);
+/* The body as a JSON object, for the caller to release. mel_call_own_body checks mel_call_is_own first. */
+mel_status mel_call_body(json_t **out, mel_call *call);
+mel_status mel_call_own_body(json_t **out, mel_call *call, const char *cookie);
+/* There must be a participant behind the cookie, otherwise 403. */
+mel_status mel_call_participant(mel_call *call);
+/* That participant, for the caller to release. */
+mel_status mel_call_take(mel_participant **out, mel_call *call);
+/* The same, if the study shows them the result now. In a session without a study (mel_is_own) they always see
+ * it. */
+mel_status mel_call_take_for_result(mel_participant **out, mel_call *call);
 bool mel_is_own(const mel_participant *participant);
-/* Whether a researcher is logged in; false with 403 as the answer. */
-bool mel_call_admin(mel_call *call);
+/* A researcher must be logged in, otherwise 403; and the request come from our own page, if it writes. */
+mel_status mel_call_admin(mel_call *call);
+mel_status mel_admin_may_write(mel_call *call);
 /* Whether they are, quietly: MEL_EINVAL when not. */
 mel_status mel_call_find_login(mel_call *call);
-/* Whether sessions of one's own and uploads are for everybody, or a researcher asks; false with 403 as the
- * answer. */
-bool mel_call_is_open(mel_call *call);
+/* Sessions of one's own and uploads must be for everybody, or a researcher ask, otherwise 403. */
+mel_status mel_call_is_open(mel_call *call);
 
 int64_t mel_now(void); /* milliseconds since 1970 */
 void mel_new_id(char id[MEL_ID_TEXT]);
@@ -174,8 +179,9 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 
 #define MEL_UPLOAD "upload:" /* precedes the id of an upload, in a space and in the store */
 bool mel_is_upload(const char *text);
-/* The table of an upload, as heavy work, for mel_table_free; NULL with the answer set. */
-mel_table *mel_upload_open(mel_admission **held, mel_call *call, const char *id);
+MEL_CLEANUP(mel_table)
+/* The table of an upload, as heavy work. */
+mel_status mel_upload_open(mel_table **out, mel_admission **held, mel_call *call, const char *id);
 /* Columns that are to be read as texts or numbers, whatever they look like. */
 typedef struct {
     mel_column_override *column;
@@ -214,50 +220,21 @@ void mel_handle(mel_response *response, const mel_request *request, void *app);
 bool mel_handle_at_once(mel_response *response, const mel_request *request, void *app);
 
 /* Answers with the page of the call's participant. */
-void mel_api_give_page(mel_call *call);
-void mel_api_join(mel_call *call);
-void mel_api_start(mel_call *call);
-void mel_api_upload(mel_call *call);
-void mel_api_columns(mel_call *call);
-void mel_api_check(mel_call *call);
-void mel_api_datasets(mel_call *call);
-void mel_api_page(mel_call *call);
-void mel_api_event(mel_call *call);
-void mel_api_undo(mel_call *call);
-void mel_api_result(mel_call *call);
-void mel_api_download(mel_call *call);
-void mel_api_decide(mel_call *call);
-void mel_api_today(mel_call *call);
-void mel_api_share(mel_call *call);
-void mel_api_shared(mel_call *call);
+mel_status mel_api_give_page(mel_call *call);
 /* What a session is started with: the body (taken over), or what the session of the link in "like" was
- * started with; NULL with the answer set. */
-json_t *mel_share_start(mel_call *call, json_t *body);
-void mel_api_leave(mel_call *call);
-void mel_api_mine(mel_call *call);
-void mel_api_erase(mel_call *call);
-
-void mel_admin_login(mel_call *call);
-void mel_admin_logout(mel_call *call);
-void mel_admin_studies(mel_call *call);
-void mel_admin_create(mel_call *call);
-void mel_admin_preview(mel_call *call);
-void mel_admin_delete_study(mel_call *call);
-void mel_admin_person(mel_call *call);
-void mel_admin_study(mel_call *call);
-void mel_admin_state(mel_call *call);
-void mel_admin_links(mel_call *call);
-void mel_admin_revoke(mel_call *call);
-void mel_admin_export(mel_call *call);
-void mel_admin_delete(mel_call *call);
-void mel_admin_rehearse(mel_call *call);
-void mel_admin_plan(mel_call *call);
-void mel_admin_uploads(mel_call *call);
-void mel_admin_delete_upload(mel_call *call);
-/* What handlers of researchers' requests share: the token for writing, and whether this one may write (false
- * with the answer set). */
+ * started with. */
+mel_status mel_share_start(json_t **out, mel_call *call, json_t *body);
+/* The token for writing, in answers to researchers. */
 json_t *mel_admin_csrf(const mel_call *call);
-bool mel_admin_may_write(mel_call *call);
+
+/* What answers a request of a route: with *out, or by itself. */
+typedef mel_status mel_endpoint(json_t **out, mel_call *call);
+mel_endpoint mel_api_join, mel_api_start, mel_api_upload, mel_api_columns, mel_api_check, mel_api_datasets,
+    mel_api_page, mel_api_event, mel_api_undo, mel_api_result, mel_api_download, mel_api_decide,
+    mel_api_today, mel_api_share, mel_api_shared, mel_api_leave, mel_api_mine, mel_api_erase, mel_admin_login,
+    mel_admin_logout, mel_admin_studies, mel_admin_create, mel_admin_preview, mel_admin_delete_study,
+    mel_admin_person, mel_admin_study, mel_admin_state, mel_admin_links, mel_admin_revoke, mel_admin_export,
+    mel_admin_delete, mel_admin_rehearse, mel_admin_plan, mel_admin_uploads, mel_admin_delete_upload;
 
 /* The upload whose rows decisions are about. */
 typedef struct {

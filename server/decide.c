@@ -336,59 +336,46 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
 }
 
 /* As heavy work that has begun. */
-static void decide_for(mel_call *call, mel_participant *participant, const mel_table *table,
-                       const mel_named_rows *named, const json_t *body)
+static mel_status decide_for(json_t **out, mel_call *call, mel_participant *participant,
+                             const mel_table *table, const mel_named_rows *named, const json_t *body)
 {
-    json_t *out = NULL;
-    mel_status status = mel_work_grow(call->app->admission, true, 3 * (size_t)MOST_TEXT, &call->err);
-    if (status == MEL_OK)
-        status = answer(&out, call, participant, table, named, body);
-    if (status == MEL_ELIMIT) /* which is about what they asked for */
-        mel_call_error(call, 413, "too-large", call->err.text, NULL);
-    else
-        mel_call_finish(call, status, out);
+    TRY(mel_work_grow(call->app->admission, true, 3 * (size_t)MOST_TEXT, &call->err));
+    const mel_status status = answer(out, call, participant, table, named, body);
+    return status == MEL_ELIMIT /* which is about what they asked for */
+               ? mel_call_refuse(call, 413, "too-large", call->err.text)
+               : status;
 }
 
-static void decide_about_upload(mel_call *call, mel_participant *participant, const json_t *body)
+/* About an upload, or else about the rows of the session, of which an upload says what they are called. */
+static mel_status decide_rows_of(json_t **out, mel_call *call, mel_participant *participant,
+                                 const json_t *body)
 {
     const char *id = mel_json_string(body, "upload");
-    MEL_HELD(held);
-    mel_table *table = mel_upload_open(&held, call, id);
-    if (table != NULL)
-        decide_for(call, participant, table, &(mel_named_rows){ id, table }, body);
-    mel_table_free(table);
-}
-
-static void decide_about_own_rows(mel_call *call, mel_participant *participant, const json_t *body)
-{
     const char *file = mel_json_string(mel_flow_study(participant->flow)->space, "data");
-    if (mel_is_own(participant) && mel_is_upload(file)) {
-        const char *id = file + sizeof MEL_UPLOAD - 1;
-        MEL_HELD(held);
-        mel_table *table = mel_upload_open(&held, call, id);
-        if (table != NULL)
-            decide_for(call, participant, NULL, &(mel_named_rows){ id, table }, body);
-        mel_table_free(table);
-        return;
-    }
+    const bool given = id != NULL;
     MEL_HELD(held);
-    const mel_status status =
-        mel_work_begin(&held, call->app->admission, &(mel_work){ .own = true, .shared = true }, &call->err);
-    if (status == MEL_OK)
-        decide_for(call, participant, NULL, NULL, body);
-    else
-        mel_call_finish(call, status, NULL);
+    MEL_AUTO(mel_table) *table = NULL;
+    if (!given && mel_is_own(participant) && mel_is_upload(file))
+        id = file + sizeof MEL_UPLOAD - 1;
+    if (id == NULL) {
+        TRY(mel_work_begin(&held, call->app->admission, &(mel_work){ .own = true, .shared = true },
+                           &call->err));
+        return decide_for(out, call, participant, NULL, NULL, body);
+    }
+    TRY(mel_upload_open(&table, &held, call, id));
+    return decide_for(out, call, participant, given ? table : NULL, &(mel_named_rows){ id, table }, body);
 }
 
 /* Nothing is read before it is known who asks, and that they may see a result. */
-void mel_api_decide(mel_call *call)
+mel_status mel_api_decide(json_t **out, mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, call->cookie);
-    mel_participant *participant = body != NULL ? mel_call_take_for_result(call) : NULL;
-    if (participant != NULL && mel_json_string(body, "upload") != NULL)
-        decide_about_upload(call, participant, body);
-    else if (participant != NULL)
-        decide_about_own_rows(call, participant, body);
+    json_auto_t *body = NULL;
+    mel_participant *participant = NULL;
+    TRY(mel_call_own_body(&body, call, call->cookie));
+    TRY(mel_call_take_for_result(&participant, call));
+    const mel_status status = decide_rows_of(out, call, participant, body);
+    mel_call_finish(call, status, *out); /* before others can take the participant */
+    *out = NULL;
     mel_participant_release(call->app->cache, participant, true);
-    json_decref(body);
+    return status;
 }

@@ -18,8 +18,9 @@
             row(resultErrorField) row(resultStatus) row(setNoticeProcessor) row(status)
 
 typedef struct {
-#define MEL_LIBPQ_MEMBER(name) __typeof__(PQ##name) *name; /* NOLINT(bugprone-macro-parentheses): a member   \
-                                                            */
+#define MEL_LIBPQ_MEMBER(name)                                                                               \
+    __typeof__(PQ##name) *name; /* NOLINT(bugprone-macro-parentheses): a member                              \
+                                 */
     MEL_LIBPQ_FUNCTIONS(MEL_LIBPQ_MEMBER)
 #undef MEL_LIBPQ_MEMBER
 } mel_libpq;

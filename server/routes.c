@@ -24,12 +24,11 @@ enum {
     LEAST_ADMIN = 600
 };
 
-typedef void (*route_fn)(mel_call *call);
 /* A star stands for one part of a path. share: how many such requests of one address are allowed within a
  * minute, per join that is; 0: any number. stores: joins find out themselves whether somebody is new. */
 static const struct {
     const char *method, *path;
-    route_fn answer;
+    mel_endpoint *answer;
     double share;
     mel_storing stores;
 } routes[] = {
@@ -232,10 +231,9 @@ static void answer(mel_call *call, size_t route)
 {
     const bool researcher = strncmp(routes[route].path, "/api/admin", 10) == 0;
     const double most = fmax(routes[route].share * call->app->joins, researcher ? LEAST_ADMIN : 1.0);
-    if (routes[route].share > 0.0 &&
-        !mel_call_may(call, routes[route].path, call->request->client, (unsigned)most))
-        return;
-    if (!mel_call_has_room(call, routes[route].stores))
+    if ((routes[route].share > 0.0 &&
+         mel_call_may(call, routes[route].path, call->request->client, (unsigned)most) != MEL_OK) ||
+        mel_call_has_room(call, routes[route].stores) != MEL_OK)
         return;
     name_cookie(call);
     const double processor = (researcher ? 6.0 : 1.0) * call->app->processor;
@@ -248,7 +246,9 @@ static void answer(mel_call *call, size_t route)
                                 .step_back = step_back,
                                 .user = (void *)(uintptr_t)call->request };
     mel_budget_begin(&budget);
-    routes[route].answer(call);
+    json_t *out = NULL;
+    const mel_status status = routes[route].answer(&out, call);
+    mel_call_finish(call, status, out);
     mel_budget_end();
 }
 
@@ -313,8 +313,8 @@ static void dispatch(mel_call *call)
     const char *method = call->request->method, *path = call->request->path;
     bool there = false; /* something of this path, for this or another method */
     if (!is_our_host(call->request, call->app)) {
-        mel_call_error(call, 421, "wrong-host",
-                       "this server does not go by that name; --public-url says what it is", NULL);
+        (void)mel_call_refuse(call, 421, "wrong-host",
+                              "this server does not go by that name; --public-url says what it is");
         return;
     }
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
@@ -328,12 +328,12 @@ static void dispatch(mel_call *call)
             return;
         }
     }
-    if (!mel_call_may(call, "other", call->request->client, OTHER_SHARE * call->app->joins))
+    if (mel_call_may(call, "other", call->request->client, OTHER_SHARE * call->app->joins) != MEL_OK)
         return;
     if (there || !is_reading(call->request))
-        mel_call_error(call, 405, "method", "this cannot be done here", NULL);
+        (void)mel_call_refuse(call, 405, "method", "this cannot be done here");
     else if (!mel_handle_at_once(call->response, call->request, call->app))
-        mel_call_error(call, 404, "not-found", "there is nothing here", NULL);
+        (void)mel_call_refuse(call, 404, "not-found", "there is nothing here");
 }
 
 void mel_handle(mel_response *response, const mel_request *request, void *app)

@@ -37,7 +37,9 @@ typedef struct {
     int64_t created; /* milliseconds since 1970, UTC */
 } mel_study_row;
 /* Rows that a call gives are for the caller to clear: one with ..._clear, an array with ..._free. On failure
- * a row is empty and an array NULL. Arrays are in the order of creation. */
+ * a row is empty and an array NULL. Arrays are in the order of creation. MEL_ROW(type): a row that is cleared
+ * on every way out of its block. */
+#define MEL_ROW(type) __attribute__((cleanup(type##_clear))) type
 void mel_study_row_clear(mel_study_row *row);
 void mel_study_rows_free(mel_study_row *rows, size_t n);
 mel_status mel_store_add_study(mel_store *store, const mel_study_row *study, mel_error *err);

@@ -159,36 +159,28 @@ static mel_status counts_json(json_t **out, size_t rows, const uint32_t *truth, 
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "decisions");
 }
 
-static void count_decisions(mel_call *call, const mel_table *table, const json_t *body,
-                            const mel_problem *problem)
+static mel_status count_decisions(json_t **out, mel_call *call, const json_t *body,
+                                  const mel_problem *problem)
 {
     const names classes = { problem->n_classes, problem->class_name,
                             (const char *const *)problem->classes.label };
-    uint32_t *truth = NULL, *decision = NULL, *group = NULL;
-    json_t *out = NULL;
-    mel_status status = take_codes(&truth, table, body, "truth", &classes, &call->err);
-    if (status == MEL_OK)
-        status = take_codes(&decision, table, body, "decision", &classes, &call->err);
-    if (status == MEL_OK)
-        status = mel_upload_groups(&group, table, body, problem, &call->err);
-    if (status == MEL_OK)
-        status = counts_json(&out, mel_table_rows(table), truth, decision, group, problem, &call->err);
-    mel_call_finish(call, status, out);
-    free(truth);
-    free(decision);
-    free(group);
+    MEL_AUTO_MEMORY uint32_t *truth = NULL, *decision = NULL, *group = NULL;
+    MEL_HELD(held);
+    MEL_AUTO(mel_table) *table = NULL;
+    TRY(mel_upload_open(&table, &held, call, mel_json_string(body, "upload")));
+    TRY(take_codes(&truth, table, body, "truth", &classes, &call->err));
+    TRY(take_codes(&decision, table, body, "decision", &classes, &call->err));
+    TRY(mel_upload_groups(&group, table, body, problem, &call->err));
+    return counts_json(out, mel_table_rows(table), truth, decision, group, problem, &call->err);
 }
 
-void mel_api_today(mel_call *call)
+mel_status mel_api_today(json_t **out, mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, call->cookie);
-    mel_participant *participant = body != NULL ? mel_call_take_for_result(call) : NULL;
-    MEL_HELD(held);
-    mel_table *table =
-        participant != NULL ? mel_upload_open(&held, call, mel_json_string(body, "upload")) : NULL;
-    if (participant != NULL && table != NULL)
-        count_decisions(call, table, body, mel_flow_problem(participant->flow));
-    mel_table_free(table);
+    json_auto_t *body = NULL;
+    mel_participant *participant = NULL;
+    TRY(mel_call_own_body(&body, call, call->cookie));
+    TRY(mel_call_take_for_result(&participant, call));
+    const mel_status status = count_decisions(out, call, body, mel_flow_problem(participant->flow));
     mel_participant_release(call->app->cache, participant, true);
-    json_decref(body);
+    return status;
 }

@@ -229,7 +229,8 @@ static json_t *describe_upload(mel_call *call, const char *id, const mel_table *
 }
 
 /* Keeps the bytes of a table under a new id and says what is in it. */
-static void keep_table(mel_call *call, const mel_table *table, const char *bytes, size_t n)
+static mel_status keep_table(json_t **out, mel_call *call, const mel_table *table, const char *bytes,
+                             size_t n)
 {
     char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
     rooms all;
@@ -237,42 +238,30 @@ static void keep_table(mel_call *call, const mel_table *table, const char *bytes
     name_upload(id, call, mel_call_find_login(call) == MEL_OK);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
     find_rooms(&all, call, id);
-    json_t *found = describe_upload(call, id, table, bytes, n);
-    mel_status status = found != NULL ? MEL_OK : call->err.code;
-    if (status == MEL_OK)
-        status =
-            mel_store_put_within(&full, call->app->store, name, bytes, n,
-                                 mel_now() + (int64_t)UPLOAD_HOURS * 3600000, all.room, all.n, &call->err);
-    if (status == MEL_OK && !full) {
-        memcpy(call->upload, id, sizeof id);
-        mel_call_finish(call, status, found);
-        return;
-    }
-    json_decref(found);
+    *out = describe_upload(call, id, table, bytes, n);
+    if (*out == NULL)
+        return call->err.code;
+    TRY(mel_store_put_within(&full, call->app->store, name, bytes, n,
+                             mel_now() + (int64_t)UPLOAD_HOURS * 3600000, all.room, all.n, &call->err));
     if (full)
-        mel_call_error(call, 503, "storage", "the server holds as many tables as it may; try again tomorrow",
-                       NULL);
-    else
-        mel_call_finish(call, status, NULL);
+        return mel_call_refuse(call, 503, "storage",
+                               "the server holds as many tables as it may; try again tomorrow");
+    memcpy(call->upload, id, sizeof id);
+    return MEL_OK;
 }
 
-void mel_api_upload(mel_call *call)
+mel_status mel_api_upload(json_t **out, mel_call *call)
 {
     const size_t n = call->request->n;
-    mel_table *table = NULL;
-    if (!mel_call_is_open(call) || !mel_call_is_own(call, NULL))
-        return;
     MEL_HELD(held);
-    mel_status status = mel_work_begin(
-        &held, call->app->admission,
-        &(mel_work){ .own = true, .shared = true, .bytes = mel_table_work_bytes(n) }, &call->err);
-    if (status == MEL_OK)
-        status = read_table(&table, call->request->body, n, NULL, &call->err);
-    if (status == MEL_OK)
-        keep_table(call, table, call->request->body, n);
-    else
-        mel_call_finish(call, status, NULL);
-    mel_table_free(table);
+    MEL_AUTO(mel_table) *table = NULL;
+    TRY(mel_call_is_open(call));
+    TRY(mel_call_is_own(call, NULL));
+    TRY(mel_work_begin(&held, call->app->admission,
+                       &(mel_work){ .own = true, .shared = true, .bytes = mel_table_work_bytes(n) },
+                       &call->err));
+    TRY(read_table(&table, call->request->body, n, NULL, &call->err));
+    return keep_table(out, call, table, call->request->body, n);
 }
 
 /* --- columns of an upload, under other names ----------------------------------------------------- */
@@ -337,20 +326,18 @@ static mel_status write_columns(mel_buffer *out, mel_call *call, const mel_table
     return out->status == MEL_OK ? status : mel_fail_memory(&call->err, "columns of a table");
 }
 
-static void keep_columns(mel_call *call, const mel_table *table, const json_t *list)
+static mel_status keep_columns(json_t **out, mel_call *call, const mel_table *table, const json_t *list)
 {
     mel_buffer text;
-    mel_table *chosen = NULL;
+    MEL_AUTO(mel_table) *chosen = NULL;
     mel_buffer_init(&text, MOST_CHOSEN_BYTES);
     mel_status status = write_columns(&text, call, table, list);
     if (status == MEL_OK)
         status = read_table(&chosen, text.data, text.size, NULL, &call->err);
     if (status == MEL_OK)
-        keep_table(call, chosen, text.data, text.size);
-    else
-        mel_call_finish(call, status, NULL);
-    mel_table_free(chosen);
+        status = keep_table(out, call, chosen, text.data, text.size);
     mel_buffer_free(&text);
+    return status;
 }
 
 /* What is made of the table may take as much memory again. */
@@ -369,33 +356,21 @@ mel_status mel_upload_read(mel_table **out, mel_call *call, const char *id, cons
     return status;
 }
 
-mel_table *mel_upload_open(mel_admission **held, mel_call *call, const char *id)
+mel_status mel_upload_open(mel_table **out, mel_admission **held, mel_call *call, const char *id)
 {
-    mel_table *table = NULL;
-    mel_status status =
-        mel_work_begin(held, call->app->admission, &(mel_work){ .own = true, .shared = true }, &call->err);
-    if (status == MEL_OK)
-        status = mel_upload_read(&table, call, id, NULL);
-    if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    return table;
+    TRY(mel_work_begin(held, call->app->admission, &(mel_work){ .own = true, .shared = true }, &call->err));
+    return mel_upload_read(out, call, id, NULL);
 }
 
-static void take_columns(mel_call *call, const json_t *body)
+mel_status mel_api_columns(json_t **out, mel_call *call)
 {
+    json_auto_t *body = NULL;
     MEL_HELD(held);
-    mel_table *table = mel_upload_open(&held, call, mel_json_string(body, "upload"));
-    if (table != NULL)
-        keep_columns(call, table, json_object_get(body, "columns"));
-    mel_table_free(table);
-}
-
-void mel_api_columns(mel_call *call)
-{
-    json_t *body = mel_call_is_open(call) ? mel_call_own_body(call, NULL) : NULL;
-    if (body != NULL)
-        take_columns(call, body);
-    json_decref(body);
+    MEL_AUTO(mel_table) *table = NULL;
+    TRY(mel_call_is_open(call));
+    TRY(mel_call_own_body(&body, call, NULL));
+    TRY(mel_upload_open(&table, &held, call, mel_json_string(body, "upload")));
+    return keep_columns(out, call, table, json_object_get(body, "columns"));
 }
 
 /* --- spaces that strangers may name ------------------------------------------------------------- */
@@ -457,26 +432,22 @@ static mel_status list_upload(void *list, const char *name, int64_t bytes, int64
     return mel_json_add(list, line) ? MEL_OK : mel_fail_memory(err, "the uploads");
 }
 
-void mel_admin_uploads(mel_call *call)
+mel_status mel_admin_uploads(json_t **out, mel_call *call)
 {
-    if (!mel_call_admin(call))
-        return;
-    json_t *list = json_array();
-    const mel_status status = mel_store_blobs(call->app->store, MEL_UPLOAD, list_upload, list, &call->err);
-    mel_call_finish(call, status,
-                    status == MEL_OK ? json_pack("{s:o, s:O}", "csrf", mel_admin_csrf(call), "uploads", list)
-                                     : NULL);
-    json_decref(list);
+    json_auto_t *list = json_array();
+    TRY(mel_call_admin(call));
+    TRY(mel_store_blobs(call->app->store, MEL_UPLOAD, list_upload, list, &call->err));
+    *out = json_pack("{s:o, s:O}", "csrf", mel_admin_csrf(call), "uploads", list);
+    return MEL_OK;
 }
 
-void mel_admin_delete_upload(mel_call *call)
+mel_status mel_admin_delete_upload(json_t **out, mel_call *call)
 {
     char name[sizeof MEL_UPLOAD + sizeof call->rest[0]];
-    if (!mel_admin_may_write(call))
-        return;
+    TRY(mel_admin_may_write(call));
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, call->rest[0]);
-    mel_status status = mel_store_remove(call->app->store, name, &call->err);
-    if (status == MEL_OK)
-        status = mel_store_forget_traces(call->app->store, &call->err);
-    mel_call_finish(call, status, json_object());
+    TRY(mel_store_remove(call->app->store, name, &call->err));
+    TRY(mel_store_forget_traces(call->app->store, &call->err));
+    *out = json_object();
+    return MEL_OK;
 }
