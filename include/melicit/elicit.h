@@ -279,8 +279,7 @@ typedef struct {
     bool imagined;
     uint32_t people; /* as in mel_question */
     uint32_t again; /* the question that it was by wish, its sides swapped (mel_session_ask_again); 0: none */
-    int signs; /* answers to a check of the declared signs made the session give them up: 1; it kept them: -1
-                */
+    bool signs_dropped; /* in files of earlier versions: with this answer declared signs were given up */
 } mel_record;
 /* Question i (0-based); its points are lent. */
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
@@ -345,20 +344,10 @@ typedef enum {
      * sign is wrong. The metric has no intervals; the radius and the angle's interval are NaN. */
     MEL_FINDING_AT_END = 6
 } mel_finding;
-/* What came of the signs and the direction that were declared; search: free or pressed. */
+/* Whether the answers go with the signs and the direction that were declared. */
 typedef enum {
-    /* None declared, or the answers do not press against them; fair: mistakes do not matter, and so have
-     * no signs. */
-    MEL_SIGNS_FREE = 0,
-    /* They press weights against zero, which may belong on the other side; no question has settled it. */
-    MEL_SIGNS_PRESSED = 1,
-    MEL_SIGNS_UPHELD = 2, /* they did, and a question about just these weights spoke for the signs */
-    /* It spoke against them: dropped (on a face the direction was turned round). Fair: and a weight's 95%
-     * interval is on the other side without them. */
-    MEL_SIGNS_CONTRADICTED = 3,
-    /* Fair: it spoke against them, so they were dropped, but no weight's interval is on the other side:
-     * mistakes may hardly matter. */
-    MEL_SIGNS_DROPPED = 4
+    MEL_SIGNS_FREE = 0,   /* none declared, or the answers do not press against them */
+    MEL_SIGNS_PRESSED = 1 /* they press weights against zero, which may count the other way */
 } mel_sign_check;
 typedef struct {
     mel_end end;

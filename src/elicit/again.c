@@ -9,7 +9,7 @@ mel_status mel_session_ask_again(mel_session *session, uint32_t number, mel_erro
     if (session->broken || session->options.values.strategy == MEL_STRATEGY_SEARCH)
         return mel_fail(err, MEL_ESTATE, "question %u cannot be asked again: %s", number,
                         session->broken ? "the session is broken" : "a search asks every question once");
-    if (number < 1 || number > session->n_entries || session->entries[number - 1].check)
+    if (number < 1 || number > session->n_entries)
         return mel_fail(err, MEL_EINVAL, "question %u cannot be asked again: %zu are answered", number,
                         session->n_entries);
     const mel_pair first = mel_session_pair(session, number - 1);
@@ -17,8 +17,8 @@ mel_status mel_session_ask_again(mel_session *session, uint32_t number, mel_erro
     memcpy(session->pending.a, first.b, bytes);
     memcpy(session->pending.b, first.a, bytes);
     session->pending.repeated = true;
-    session->pending.people = session->entries[number - 1].said.people;
-    session->pending.imagined = session->entries[number - 1].said.imagined;
+    session->pending.people = session->entries[number - 1].people;
+    session->pending.imagined = session->entries[number - 1].imagined;
     session->note[0][0] = session->note[1][0] = '\0';
     session->again = number;
     session->end = MEL_END_NOT_YET;
@@ -41,7 +41,7 @@ typedef struct {
 static bool came_again(const mel_session *session, size_t index)
 {
     for (size_t j = index + 1; j < session->n_entries; j++)
-        if (session->entries[j].said.repeated && mel_session_repeats(session, j) == index)
+        if (session->entries[j].repeated && mel_session_repeats(session, j) == index)
             return true;
     return false;
 }
@@ -62,7 +62,7 @@ static bool same_offer(const mel_session *session, size_t i, size_t j)
 static call look_at(const mel_session *session, size_t index, const mel_metric *metric)
 {
     const mel_pair pair = mel_session_pair(session, index);
-    const mel_answer answer = session->entries[index].said.answer;
+    const mel_answer answer = session->entries[index].answer;
     call c = { .number = (uint32_t)index + 1, .rate = NAN };
     double better = 0.0, far = 0.0;
     (void)mel_metric_compare(&better, metric, pair.a, pair.b, NULL);
@@ -91,8 +91,8 @@ static size_t pick(const mel_session *session, const mel_metric *metric, int acc
 {
     call best = { 0 };
     for (size_t i = 0; i < session->n_entries; i++) {
-        const mel_entry *e = &session->entries[i];
-        bool out = e->said.answer == MEL_ANSWER_SKIP || e->check || came_again(session, i);
+        const mel_record *e = &session->entries[i];
+        bool out = e->answer == MEL_ANSWER_SKIP || came_again(session, i);
         for (size_t j = 0; j < n_taken; j++)
             out = out || same_offer(session, i, taken[j] - 1);
         if (out)

@@ -67,7 +67,7 @@ static mel_status count_contradictions(double *out, const mel_session *session, 
     if (twice == NULL)
         return mel_fail_memory(err, "the answers");
     for (size_t i = 0; i < session->n_entries; i++) {
-        const size_t first = session->entries[i].said.repeated ? mel_session_repeats(session, i) : SIZE_MAX;
+        const size_t first = session->entries[i].repeated ? mel_session_repeats(session, i) : SIZE_MAX;
         if (first != SIZE_MAX)
             twice[first] = true;
     }
@@ -76,8 +76,8 @@ static mel_status count_contradictions(double *out, const mel_session *session, 
     for (size_t i = 0; i < session->n_entries; i++) {
         const mel_pair pair = mel_session_pair(session, i);
         double difference = 0.0;
-        const bool counted = session->entries[i].said.repeated && mel_session_repeats(session, i) != SIZE_MAX;
-        if (session->entries[i].said.answer == MEL_ANSWER_SKIP || (counted && !twice[i]) ||
+        const bool counted = session->entries[i].repeated && mel_session_repeats(session, i) != SIZE_MAX;
+        if (session->entries[i].answer == MEL_ANSWER_SKIP || (counted && !twice[i]) ||
             mel_metric_compare(&difference, metric, pair.a, pair.b, NULL) != MEL_OK)
             continue;
         any = true;

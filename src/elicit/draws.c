@@ -91,7 +91,7 @@ bool mel_session_order_was_asked(const mel_session *session)
     enum { ENOUGH = 3 };
     size_t preferring = 0;
     for (size_t i = 0; i < session->n_entries; i++) {
-        const mel_answer answer = session->entries[i].said.answer;
+        const mel_answer answer = session->entries[i].answer;
         preferring += answer == MEL_ANSWER_A || answer == MEL_ANSWER_B;
     }
     return preferring + 1 >= count_different(session->domain.pool, ENOUGH + 1);

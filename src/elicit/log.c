@@ -129,19 +129,6 @@ static bool read_question(uint32_t *out, const json_t *value)
     return true;
 }
 
-/* A check that contradicted the declared signs once too often, in words: what came of it. */
-static const char *const signs_names[] = { "kept", NULL, "dropped" };
-
-static bool read_signs(int *out, const json_t *value)
-{
-    const char *name = json_string_value(value);
-    for (*out = 1; *out >= -1; *out -= 2)
-        if (name != NULL && strcmp(name, signs_names[*out + 1]) == 0)
-            return true;
-    *out = 0;
-    return value == NULL;
-}
-
 /* False: not a line of a session. */
 static bool read_answer(mel_log_line *line, const json_t *object)
 {
@@ -161,9 +148,10 @@ static bool read_answer(mel_log_line *line, const json_t *object)
         said->seconds = json_number_value(seconds);
     said->repeated = json_is_true(json_object_get(object, "repeated"));
     said->imagined = json_is_true(json_object_get(shown, "imagined"));
+    const char *signs = json_string_value(json_object_get(object, "signs"));
+    said->signs_dropped = signs != NULL && strcmp(signs, "dropped") == 0;
     return (people == NULL || read_question(&said->people, people)) &&
            (again == NULL || read_question(&said->again, again)) &&
-           read_signs(&said->signs, json_object_get(object, "signs")) &&
            read_question(&line->question, json_object_get(object, "question"));
 }
 
@@ -461,7 +449,7 @@ json_t *mel_log_line_json(const mel_log_line *line, const char *when)
     if ((said->people == 0 || mel_json_put(object, "shown", shown_json(line))) &&
         (!said->repeated || mel_json_put(object, "repeated", json_true())) &&
         (said->again == 0 || mel_json_put(object, "again", json_integer(said->again))) &&
-        (said->signs == 0 || mel_json_put(object, "signs", json_string(signs_names[said->signs + 1]))) &&
+        (!said->signs_dropped || mel_json_put(object, "signs", json_string("dropped"))) &&
         (when == NULL || mel_json_put(object, "time", json_string(when))) &&
         mel_json_put(object, "a", mel_json_numbers(line->size, said->a)) &&
         mel_json_put(object, "b", mel_json_numbers(line->size, said->b)) &&

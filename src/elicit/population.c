@@ -16,13 +16,13 @@ static const double negligible = 1e-12;
 mel_status mel_session_hear_again(mel_session **out, const mel_session *session, const mel_metric *prior,
                                   double strength, mel_error *err)
 {
-    mel_session_options opt = mel_session_in_force(session, session->n_entries);
+    mel_session_options opt = session->options.values;
     opt.prior = prior;
     opt.prior_strength = strength;
     TRY(mel_session_new(out, &session->domain, &opt, err));
     for (size_t k = 0; k < session->n_entries; k++) {
         const mel_record record = mel_session_record(session, (uint32_t)k);
-        const mel_status status = mel_session_accept(*out, &record, false, err);
+        const mel_status status = mel_session_accept(*out, &record, err);
         if (status != MEL_OK)
             return mel_fail_in(err, status, "question %zu", k + 1);
     }
@@ -32,7 +32,7 @@ mel_status mel_session_hear_again(mel_session **out, const mel_session *session,
 /* Draws of what the answers alone tell: heard again, where the session began with a prior metric. */
 static mel_status draw_alone(mel_cloud *cloud, mel_session *session, const mel_metric *metric, mel_error *err)
 {
-    if (mel_session_in_force(session, session->n_entries).prior == NULL)
+    if (session->options.values.prior == NULL)
         return mel_cloud_make(cloud, session, metric, true, err);
     mel_session *alone = NULL;
     mel_status status = mel_session_hear_again(&alone, session, NULL, 0.0, err);
@@ -140,9 +140,8 @@ static mel_status fit_rates(mel_population *out, size_t n, const mel_cloud *clou
     if (prior == NULL)
         return mel_fail_memory(err, "a population of people");
     for (size_t i = 0; i < n; i++) {
-        const mel_session_options opt = mel_session_in_force(sessions[i], sessions[i]->n_entries);
-        prior[i] =
-            mel_asks_exchange(&opt, &sessions[i]->domain) ? mel_exchange_log_prior : mel_uniform_angle_prior;
+        const bool rates = mel_asks_exchange(&sessions[i]->options.values, &sessions[i]->domain);
+        prior[i] = rates ? mel_exchange_log_prior : mel_uniform_angle_prior;
     }
     const mel_status status = mel_population_of_rates(out, n, clouds, prior, err);
     free(prior);

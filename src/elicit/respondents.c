@@ -50,10 +50,10 @@ static bool is_copy(const mel_session *x, const mel_session *y)
     if (x->size != y->size || memcmp(x->points, y->points, 2 * n * x->size * sizeof *x->points) != 0)
         return false;
     for (size_t k = 0; k < n; k++) {
-        const mel_record *one = &x->entries[k].said, *other = &y->entries[k].said;
+        const mel_record *one = &x->entries[k], *other = &y->entries[k];
         if (one->answer != other->answer || !same_seconds(one->seconds, other->seconds))
             return false;
-        timed = timed || (isfinite(one->seconds) && one->seconds != x->entries[0].said.seconds);
+        timed = timed || (isfinite(one->seconds) && one->seconds != x->entries[0].seconds);
     }
     return timed;
 }
@@ -242,7 +242,7 @@ mel_status mel_pooled_person(mel_metric **out, const mel_pooled *pooled, const m
 static void count_contradictions(mel_respondent *r, const mel_session *session, const mel_metric *common)
 {
     for (size_t k = 0; k < session->n_entries; k++) {
-        const mel_answer answer = session->entries[k].said.answer;
+        const mel_answer answer = session->entries[k].answer;
         const mel_pair pair = mel_session_pair(session, k);
         double better = 0.0;
         if ((answer != MEL_ANSWER_A && answer != MEL_ANSWER_B) ||

@@ -1,5 +1,6 @@
 /* Questions and answers: the ask/tell object. */
 #include "elicit/session.h"
+#include "elicit/assumption.h"
 #include "elicit/families/families.h"
 #include "space/shared.h"
 
@@ -20,31 +21,28 @@ void mel_session_free(mel_session *session)
     free(session->entries);
     free(session->points);
     free(session->room);
-    free(session->sign);
     free(session);
 }
 
-/* For the first n answers. */
-static mel_status make_engine(mel_engine **out, const mel_session *session, size_t n, mel_error *err)
+static mel_status make_engine(mel_engine **out, const mel_session *session, mel_error *err)
 {
-    const mel_session_options opt = mel_session_in_force(session, n);
+    const mel_session_options *opt = &session->options.values;
     if (session->domain.pool != NULL)
-        return mel_engine_candidates(out, &session->domain, &opt, err);
-    const mel_elicit_ops *family = mel_elicit_of(opt.family);
-    mel_engine_maker *make = opt.strategy == MEL_STRATEGY_SEARCH ? family->search : family->active;
+        return mel_engine_candidates(out, &session->domain, opt, err);
+    const mel_elicit_ops *family = mel_elicit_of(opt->family);
+    mel_engine_maker *make = opt->strategy == MEL_STRATEGY_SEARCH ? family->search : family->active;
     if (make == NULL)
         return mel_fail(err, MEL_EINVAL, "%s metrics are found by the %s strategy, not by the %s one",
-                        mel_family_name(opt.family),
+                        mel_family_name(opt->family),
                         mel_strategy_name(family->search != NULL ? MEL_STRATEGY_SEARCH : MEL_STRATEGY_ACTIVE),
-                        mel_strategy_name(opt.strategy));
-    return make(out, &session->domain, &opt, err);
+                        mel_strategy_name(opt->strategy));
+    return make(out, &session->domain, opt, err);
 }
 
 static mel_status make_room(mel_session *session, mel_error *err)
 {
     session->room = mel_alloc_zero(session->size, 2 * sizeof *session->room);
-    session->sign = mel_alloc_zero(mel_sign_count(&session->layout), sizeof *session->sign);
-    if (session->room == NULL || session->sign == NULL)
+    if (session->room == NULL)
         return mel_fail_memory(err, "the question");
     session->pending = (mel_pair){
         .a = session->room,
@@ -80,7 +78,7 @@ mel_status mel_session_new(mel_session **out, const mel_domain *domain, const me
     if (status == MEL_OK)
         status = make_room(session, err);
     if (status == MEL_OK)
-        status = make_engine(&session->engine, session, 0, err);
+        status = make_engine(&session->engine, session, err);
     if (status != MEL_OK) {
         mel_session_free(session);
         return status;
@@ -94,7 +92,7 @@ mel_status mel_session_new(mel_session **out, const mel_domain *domain, const me
 mel_pair mel_session_pair(const mel_session *session, size_t index)
 {
     double *a = session->points + 2 * index * session->size;
-    return (mel_pair){ .a = a, .b = a + session->size, .repeated = session->entries[index].said.repeated };
+    return (mel_pair){ .a = a, .b = a + session->size, .repeated = session->entries[index].repeated };
 }
 
 const double *mel_session_class_share(const mel_session *session)
@@ -165,23 +163,17 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     session->note[1][0] = '\0';
     session->pending.repeated = false;
     mel_end end = MEL_END_NOT_YET;
-    mel_status status = session->engine->ops->next(session->engine, &session->pending, &end, err);
-    if (status == MEL_OK)
-        find_shown(session, &session->pending);
+    TRY(session->engine->ops->next(session->engine, &session->pending, &end, err));
+    find_shown(session, &session->pending);
     bool decided = false;
-    if (status == MEL_OK && end != MEL_END_TOLERANCE && session->options.values.until != MEL_UNTIL_TOLERANCE)
-        status = mel_session_decided(&decided, session, err);
+    if (end != MEL_END_TOLERANCE && session->options.values.until != MEL_UNTIL_TOLERANCE)
+        TRY(mel_session_decided(&decided, session, err));
     if (decided)
         end = MEL_END_DECIDED;
-    bool check = false;
-    if (status == MEL_OK)
-        status = mel_session_check_signs(&check, session, end, err);
-    if (status != MEL_OK)
-        return status;
     if (end == MEL_END_NOT_YET && session->n_entries >= session->options.values.max_questions)
         end = MEL_END_BUDGET;
-    session->end = check ? MEL_END_NOT_YET : end;
-    session->asked = session->end == MEL_END_NOT_YET;
+    session->end = end;
+    session->asked = end == MEL_END_NOT_YET;
     if (session->asked)
         mel_session_show_pending(session);
     return MEL_OK;
@@ -225,26 +217,15 @@ static mel_status reserve_entry(mel_session *session, mel_error *err)
 }
 
 /* The engine comes first: what it cannot digest is not recorded. */
-mel_status mel_session_accept(mel_session *session, const mel_record *said, bool check, mel_error *err)
+mel_status mel_session_accept(mel_session *session, const mel_record *said, mel_error *err)
 {
     TRY(reserve_entry(session, err));
     const size_t before = session->n_entries, bytes = session->size * sizeof *session->points;
-    session->entries[before] = (mel_entry){ .said = *said, .check = check };
+    session->entries[before] = *said;
     const mel_pair pair = mel_session_pair(session, before);
     memcpy(pair.a, said->a, bytes);
     memcpy(pair.b, said->b, bytes);
-    mel_engine *without = NULL;
-    mel_status status = mel_session_hear_without_signs(&without, session, err);
-    if (status == MEL_OK)
-        status = session->engine->ops->tell(session->engine, &pair, said->answer, err);
-    if (status == MEL_OK && without != NULL && mel_session_gives_up_signs(session, without, said->signs)) {
-        mel_session_adopt(session, without, before + 1);
-        return MEL_OK;
-    }
-    if (without != NULL)
-        without->ops->free(without);
-    if (status != MEL_OK)
-        return status;
+    TRY(session->engine->ops->tell(session->engine, &pair, said->answer, err));
     session->n_entries = before + 1;
     session->asked = false;
     session->again = 0;
@@ -259,7 +240,7 @@ static mel_status check_number(const mel_session *session, uint32_t number, mel_
         answer != MEL_ANSWER_SKIP)
         return mel_fail(err, MEL_EINVAL, "question %u: %d is not an answer", number, (int)answer);
     if (number >= 1 && number <= session->n_entries) {
-        const mel_answer before = session->entries[number - 1].said.answer;
+        const mel_answer before = session->entries[number - 1].answer;
         if (before != answer)
             return mel_fail(err, MEL_ECONFLICT, "question %u was answered %s already, not %s", number,
                             mel_answer_name(before), mel_answer_name(answer));
@@ -275,13 +256,13 @@ static mel_status check_number(const mel_session *session, uint32_t number, mel_
 mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, size_t n, mel_error *err)
 {
     mel_engine *fresh = NULL;
-    mel_status status = make_engine(&fresh, session, n, err);
+    mel_status status = make_engine(&fresh, session, err);
     for (size_t i = 0; i < n && status == MEL_OK && fresh != NULL; i++) {
         const mel_pair pair = mel_session_pair(session, i);
         status =
             mel_report_progress(&session->domain.progress, "replaying answers", (double)i / (double)n, err);
         if (status == MEL_OK)
-            status = fresh->ops->tell(fresh, &pair, session->entries[i].said.answer, err);
+            status = fresh->ops->tell(fresh, &pair, session->entries[i].answer, err);
     }
     if (status == MEL_OK)
         *out = fresh;
@@ -311,11 +292,10 @@ static void take_back(mel_session *session, size_t n)
         session->broken = true;
 }
 
-static mel_status accept_and_store(mel_session *session, const mel_record *said, const mel_pair *pair,
-                                   mel_error *err)
+static mel_status accept_and_store(mel_session *session, const mel_record *said, mel_error *err)
 {
     const size_t before = session->n_entries;
-    TRY(mel_session_accept(session, said, mel_session_is_check(session, pair), err));
+    TRY(mel_session_accept(session, said, err));
     if (session->log == NULL)
         return MEL_OK;
     const mel_log_line line = mel_session_log_line(session, before);
@@ -341,20 +321,53 @@ mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer an
                               .imagined = pair->imagined,
                               .people = pair->people,
                               .again = session->again };
-    return accept_and_store(session, &said, pair, err);
+    return accept_and_store(session, &said, err);
 }
 
 /* --- answers from elsewhere --------------------------------------------------------------------- */
+
+static mel_status go_on_as_set(mel_session *session, mel_error *err)
+{
+    mel_engine *fresh = NULL;
+    TRY(mel_session_rebuild(&fresh, session, session->n_entries, err));
+    mel_session_adopt(session, fresh, session->n_entries);
+    return MEL_OK;
+}
+
+/* A line of an earlier version, in which sessions gave declared signs up once answers spoke against them:
+ * those of the weights that the question was about where answers err by margin, else all. On a face the
+ * direction was turned round. */
+static mel_status go_on_without_signs(mel_session *session, const mel_record *said, mel_error *err)
+{
+    const double same = 1e-9;
+    mel_kept_options *kept = &session->options;
+    mel_session_options *opt = &kept->values;
+    if (session->domain.face != NULL) {
+        opt->direction = opt->direction == MEL_INCREASING ? MEL_DECREASING : MEL_INCREASING;
+        return go_on_as_set(session, err);
+    }
+    const size_t n = mel_sign_count(&session->layout);
+    const bool singly = mel_assumed(&opt->assume)->errs == MEL_ERRS_BY_MARGIN;
+    signed char *signs = mel_alloc(n, sizeof *signs);
+    if (signs == NULL)
+        return mel_fail_memory(err, "the signs");
+    for (size_t i = 0; i < n; i++)
+        signs[i] = (signed char)mel_sign_declared(session, i);
+    for (size_t i = 0; i < session->size; i++)
+        if (!singly || fabs(said->a[i] - said->b[i]) > same)
+            signs[i % n] = 0;
+    free(kept->signs);
+    opt->signs = kept->signs = signs;
+    opt->direction = MEL_DIRECTION_UNKNOWN;
+    return go_on_as_set(session, err);
+}
 
 /* The session had ended with the cost ratio beyond its questions, and went on with an option that its header
  * does not have. */
 static mel_status go_on_imagined(mel_session *session, mel_error *err)
 {
-    mel_engine *fresh = NULL;
     session->options.values.imagined_beyond = true;
-    TRY(mel_session_rebuild(&fresh, session, session->n_entries, err));
-    mel_session_adopt(session, fresh, session->n_entries);
-    return MEL_OK;
+    return go_on_as_set(session, err);
 }
 
 /* The classifier of a pool that a recorded point is, whose numbers may have been computed otherwise in the
@@ -419,16 +432,17 @@ mel_status mel_session_replay(mel_session *session, const mel_record *record, me
     TRY(check_point(&said.b, "b", session, err));
     if (said.imagined && !opt->imagined_beyond && opt->questions == MEL_QUESTIONS_REALISTIC)
         TRY(go_on_imagined(session, err));
-    mel_pair pair = { .a = (double *)said.a, .b = (double *)said.b };
+    if (said.signs_dropped)
+        TRY(go_on_without_signs(session, &said, err));
     if (said.people == MEL_NOT_RECORDED) {
+        mel_pair pair = { .a = (double *)said.a, .b = (double *)said.b };
         find_shown(session, &pair);
         said.people = pair.people;
         said.imagined = pair.imagined;
         said.repeated = was_asked_swapped(session, &said);
     }
-    pair.repeated = said.repeated;
     session->end = MEL_END_NOT_YET;
-    return accept_and_store(session, &said, &pair, err);
+    return accept_and_store(session, &said, err);
 }
 
 mel_status mel_session_set_budget(mel_session *session, uint32_t max_questions, mel_error *err)

@@ -7,12 +7,6 @@
 #include "elicit/log.h"
 #include "elicit/options.h"
 
-/* An answered question. */
-typedef struct {
-    mel_record said; /* without a and b, which are in the session's points */
-    bool check;      /* of the declared signs */
-} mel_entry;
-
 struct mel_session {
     mel_domain domain;
     mel_layout layout;
@@ -21,16 +15,15 @@ struct mel_session {
     double face_share[2]; /* class shares of a face */
     mel_engine *engine;
     mel_log *log;
-    mel_entry *entries;
-    double *points; /* of the answered questions: A then B of each */
+    mel_record *entries; /* the answered questions, without a and b, which are in the points */
+    double *points;      /* of the answered questions: A then B of each */
     size_t n_entries, capacity;
     bool broken; /* memory and log differ: nothing can go on */
     /* The pending question, when it has been asked; otherwise why there is none, if that is known. */
     bool asked;
     uint32_t again; /* the answered question that it is by wish; 0: none */
     mel_end end;
-    double *room;      /* of the pending pair: A, then B */
-    signed char *sign; /* room for the signs in force (signs_force.c) */
+    double *room; /* of the pending pair: A, then B */
     char note[2][MEL_NOTE_TEXT];
     mel_pair pending;
     mel_question question;
@@ -46,8 +39,8 @@ void mel_session_show_pending(mel_session *session);
 mel_log_line mel_session_log_line(const mel_session *session, size_t index);
 /* Finds the pending question, or the reason why there is none. */
 mel_status mel_session_propose(mel_session *session, mel_error *err);
-/* Takes an answered question in, not yet in the log. check: of the declared signs. */
-mel_status mel_session_accept(mel_session *session, const mel_record *said, bool check, mel_error *err);
+/* Takes an answered question in, not yet in the log. */
+mel_status mel_session_accept(mel_session *session, const mel_record *said, mel_error *err);
 /* Whether what the session is for can no longer change (mel_until). */
 mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err);
 /* The earlier question that question i (0-based) repeats with its sides swapped, both of them answered;
@@ -60,25 +53,11 @@ mel_status mel_session_consistency(double *out, const mel_session *session, cons
  * intervals of what has no meaning then. */
 mel_status mel_session_judge(mel_summary *summary, mel_metric *metric, const mel_session *session,
                              mel_error *err);
-/* signs_force.c. The options with which the first n answers are heard; signs are lent until the next call. */
-mel_session_options mel_session_in_force(const mel_session *session, size_t n);
-/* signs.c. Whether the declared signs must be asked about now, the engine having proposed to go on or to end;
- * then the question is the pending one. */
-mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err);
-/* signs_near.c. Brings the pending check close to the classifier preferred last: a mixture of that one with
- * both of the check differs in the same numbers only and can be achieved as they can. As little of the check
- * is taken as shows in whole numbers, of which the last question was. */
-void mel_session_bring_near(mel_session *session);
-/* signs_force.c. Whether such a pair, as the next one, is a check of the declared signs: one side is better
- * in every number by declaration, which no other question is about, as its answer is known. */
-bool mel_session_is_check(const mel_session *session, const mel_pair *pair);
-/* signs_force.c. Where the answer of the entry after the last contradicts the signs once too often: an engine
- * that has heard all answers without them; otherwise NULL. Then, once the session's own engine has heard the
- * answer, whether that one is to be put in its place; what a log says about it decides. */
-mel_status mel_session_hear_without_signs(mel_engine **out, mel_session *session, mel_error *err);
-bool mel_session_gives_up_signs(mel_session *session, const mel_engine *without, int recorded);
-/* Sets the summary's signs; its finding must be known. */
-mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, mel_error *err);
+/* signs.c. Which way the utility counts number i of a group, as declared; 0: unknown. */
+int mel_sign_declared(const mel_session *session, size_t i);
+/* signs.c. Sets the summary's signs; its finding must be known. */
+mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, const mel_metric *metric,
+                                   mel_error *err);
 /* An engine that has heard the first n answers, and going on with it. */
 mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, size_t n, mel_error *err);
 void mel_session_adopt(mel_session *session, mel_engine *fresh, size_t n);

@@ -14,7 +14,7 @@ uint32_t mel_session_answers(const mel_session *session)
 mel_record mel_session_record(const mel_session *session, uint32_t index)
 {
     const mel_pair pair = mel_session_pair(session, index);
-    mel_record record = session->entries[index].said;
+    mel_record record = session->entries[index];
     record.a = pair.a;
     record.b = pair.b;
     return record;
@@ -62,11 +62,11 @@ static bool equal(size_t n, const double *x, const double *y)
 size_t mel_session_repeats(const mel_session *session, size_t index)
 {
     const mel_pair pair = mel_session_pair(session, index);
-    if (session->entries[index].said.answer == MEL_ANSWER_SKIP)
+    if (session->entries[index].answer == MEL_ANSWER_SKIP)
         return SIZE_MAX;
     for (size_t j = index; j-- > 0;) {
         const mel_pair first = mel_session_pair(session, j);
-        if (session->entries[j].said.answer != MEL_ANSWER_SKIP && equal(session->size, first.a, pair.b) &&
+        if (session->entries[j].answer != MEL_ANSWER_SKIP && equal(session->size, first.a, pair.b) &&
             equal(session->size, first.b, pair.a))
             return j;
     }
@@ -76,12 +76,11 @@ size_t mel_session_repeats(const mel_session *session, size_t index)
 static void count_repeats(const mel_session *session, mel_summary *summary)
 {
     for (size_t i = 0; i < session->n_entries; i++) {
-        const size_t first = session->entries[i].said.repeated ? mel_session_repeats(session, i) : SIZE_MAX;
+        const size_t first = session->entries[i].repeated ? mel_session_repeats(session, i) : SIZE_MAX;
         if (first == SIZE_MAX)
             continue;
         summary->repeats++;
-        summary->repeats_agreed +=
-            agrees(session->entries[first].said.answer, session->entries[i].said.answer);
+        summary->repeats_agreed += agrees(session->entries[first].answer, session->entries[i].answer);
     }
 }
 
@@ -96,7 +95,7 @@ bool mel_answer_contradicts(const mel_metric *metric, const double *a, const dou
 static void count_disagreements(const mel_session *session, const mel_metric *metric, mel_summary *summary)
 {
     for (size_t i = 0; i < session->n_entries; i++) {
-        const mel_answer answer = session->entries[i].said.answer;
+        const mel_answer answer = session->entries[i].answer;
         const mel_pair pair = mel_session_pair(session, i);
         summary->skipped += answer == MEL_ANSWER_SKIP;
         summary->disagreements += mel_answer_contradicts(metric, pair.a, pair.b, answer);
@@ -165,7 +164,7 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
     if (status == MEL_OK && session->options.values.strategy != MEL_STRATEGY_SEARCH)
         status = mel_session_judge(&found, result, session, err);
     if (status == MEL_OK)
-        status = mel_session_judge_signs(&found, session, err);
+        status = mel_session_judge_signs(&found, session, result, err);
     if (status != MEL_OK) {
         mel_metric_free(result);
         return status;

@@ -19,13 +19,13 @@ typedef struct {
 /* Reads a value of these types; of the row only type, range and words matter. MEL_EINVAL says what is
  * expected ("expected a whole number from 2 to 4"). */
 mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text, mel_error *err);
-/* Whether a contradiction takes the signs of just the weights that were asked about: answers are wrong by how
- * little is seen. */
-bool mel_signs_dropped_singly(const mel_session_options *opt);
 /* "-,-,+,?": one sign for each coefficient of a group, for the caller to free(). */
 mel_status mel_signs_parse(signed char **out, const mel_layout *layout, const char *text, mel_error *err);
 /* "METRIC.json:25": the file's name, for the caller to free(), and the strength of the prior. */
 mel_status mel_prior_parse(char **path, double *strength, const char *text, mel_error *err);
+/* Which numbers of a group the answers press against their declared signs, by the draws of this result; an
+ * array as long as a list of signs. Search: none. */
+mel_status mel_session_pressed(bool *pressed, mel_session *session, const mel_metric *metric, mel_error *err);
 /* What its questions are: those of the options, or far where there are no others. */
 mel_questions mel_session_questions(const mel_session *session);
 /* The first line of a session file, a JSON object, for the caller to free(): it says what the session is

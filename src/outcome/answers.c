@@ -4,6 +4,7 @@
 #include "outcome/shared.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double inconsistent_below = 0.05, consistent_from = 0.2;
 enum { enough_repeats = 5 };              /* that all agree by chance once in 32 times */
@@ -49,39 +50,40 @@ static void state_contradictions(mel_outcome_work *w)
                         mel_digits_count(s->skipped).text, mel_digits_count(s->questions).text);
 }
 
-/* What came of the signs or the direction that were declared, where the answers pressed against them. */
+/* "cat taken for dog, dog taken for cat": what the answers press against its declared sign; "" where no list
+ * is known (search). */
+static const char *list_pressed(mel_outcome_work *w)
+{
+    if (w->session == NULL)
+        return "";
+    const size_t n = mel_outcome_per_group(w->out.metric);
+    bool *pressed = mel_outcome_room(w, n, sizeof *pressed);
+    mel_buffer text;
+    mel_buffer_init(&text, 1 << 16);
+    mel_buffer_printf(&text, "%s", "");
+    if (pressed != NULL &&
+        mel_outcome_good(w, mel_session_pressed(pressed, w->session, w->out.metric, w->err)))
+        for (size_t i = 0; i < n; i++)
+            if (pressed[i]) {
+                mel_buffer_printf(&text, "%s", text.size > 0 ? ", " : ": ");
+                mel_outcome_add_coordinate(&text, w->out.metric, i, false);
+            }
+    free(pressed);
+    return mel_outcome_keep(w, &text);
+}
+
+/* A warning and a question, where the answers press against the signs or the direction that were declared. */
 static void state_signs(mel_outcome_work *w)
 {
-    static const char small[] = "Some weights came out as nearly nothing";
+    if (w->out.summary.signs != MEL_SIGNS_PRESSED)
+        return;
     const char *what = w->out.options->signs != NULL ? "signs" : "direction";
-    const char *it = w->out.options->signs != NULL ? "them" : "it";
-    switch (w->out.summary.signs) {
-    case MEL_SIGNS_FREE:
-        break;
-    case MEL_SIGNS_PRESSED:
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
-                        "%s. If they count the other way than declared, the result is wrong, and no question "
-                        "has settled that; a session without the %s would.",
-                        small, what);
-        break;
-    case MEL_SIGNS_UPHELD:
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
-                        "%s; a question about just these upheld the %s declared.", small, what);
-        break;
-    case MEL_SIGNS_CONTRADICTED:
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
-                        "The answers contradict the %s declared: the result %s.", what,
-                        w->out.domain->face != NULL                ? "has it turned round"
-                        : mel_signs_dropped_singly(w->out.options) ? "does without for the weights concerned"
-                                                                   : "does without");
-        break;
-    case MEL_SIGNS_DROPPED:
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
-                        "%s; a question about just these was answered against the %s declared, so "
-                        "the result does without %s. Which way they count is not known.",
-                        small, what, it);
-        break;
-    }
+    mel_outcome_say(
+        w, MEL_ABOUT_ANSWERS, "signs",
+        "Some weights came out as nearly nothing%s. Which way do they count: is more of it better or "
+        "worse? If it is the other way than declared, the result is wrong, and no question has "
+        "settled that; a session without the %s would.",
+        list_pressed(w), what);
 }
 
 /* Not consistent, whatever that rests on. */

@@ -11,8 +11,6 @@ static void put_summary(mel_sheet *s, const mel_outcome *o)
 {
     static const char *const ends[] = { "not yet",   "tolerance", "budget", "noise",
                                         "exhausted", "decided",   "range",  "beyond" }; /* as mel_end */
-    static const char *const signs[] = { NULL, "open", "upheld", "contradicted",
-                                         "dropped" }; /* as mel_sign_check */
     const mel_summary *m = &o->summary;
     mel_sheet_put(s, "questions", mel_sheet_count(m->questions));
     mel_sheet_put(s, "radius", mel_sheet_number(m->radius));
@@ -35,8 +33,8 @@ static void put_summary(mel_sheet *s, const mel_outcome *o)
     }
     if (m->end == MEL_END_RANGE)
         mel_sheet_put(s, "at_end", json_true());
-    if (signs[m->signs] != NULL)
-        mel_sheet_put(s, "signs", json_string(signs[m->signs]));
+    if (m->signs == MEL_SIGNS_PRESSED)
+        mel_sheet_put(s, "signs", json_string("open"));
 }
 
 static void put_weights(mel_sheet *s, const mel_outcome *o)

@@ -224,7 +224,7 @@ static mel_status run_session(void *context)
         status = mel_session_result(&metric, &summary, session, &err);
     assert_true((status == MEL_OK) == (metric != NULL));
     if (status == MEL_OK && j->opt.until == MEL_UNTIL_TOLERANCE)
-        assert_int_equal(summary.signs, MEL_SIGNS_CONTRADICTED);
+        assert_int_equal(summary.signs, MEL_SIGNS_PRESSED);
     mel_metric_free(metric);
     mel_session_free(session);
     mel_oracle_free(oracle);

@@ -351,9 +351,6 @@ static void test_answers(void **state)
         { 0.3, NAN, false, MEL_SIGNS_FREE, false, "are to be expected of a respondent", "no more" },
         { 0.01, NAN, true, MEL_SIGNS_FREE, false, "are not consistent: a respondent", "coins" },
         { NAN, NAN, false, MEL_SIGNS_PRESSED, false, "no question has settled that", "are consistent" },
-        { NAN, NAN, false, MEL_SIGNS_UPHELD, false, "upheld the direction", "settled that" },
-        { NAN, NAN, false, MEL_SIGNS_CONTRADICTED, false, "contradict the direction", "settled that" },
-        { NAN, NAN, false, MEL_SIGNS_DROPPED, false, "Which way they count is not known", "settled that" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session_options opt = options();
