@@ -403,8 +403,6 @@ static const cli_group groups[] = {
     { "Who answers", cli_oracle_options, 0 },
     { "Files", cli_elicit_file_options, 0 },
     { "With --strategy search", cli_session_options[MEL_SECTION_SEARCH], 0 },
-    { "With --strategy search, for fair, quadratic and polynomial metrics",
-      cli_session_options[MEL_SECTION_PLACES], 0 },
     { "Reading files", cli_reading_options, offsetof(elicit_args, space.dataset.reading) },
     { 0 },
 };

@@ -8,7 +8,7 @@ import tempfile
 
 import numpy as np
 
-from workshop import METRICS, OUT, QUICK, ROOT, Results, Workshop, at_once, bundled, data_file, generator, line_chart, program_seed, verdict
+from workshop import METRICS, OUT, QUICK, ROOT, VARIANTS, Results, Workshop, at_once, bundled, data_file, generator, line_chart, program_seed, verdict
 
 PAGE = OUT / "repro-multiclass.md"
 THESIS = json.loads((ROOT / "repro" / "thesis_multiclass.json").read_text())
@@ -246,22 +246,20 @@ def fractional_tables(shop, out, results):
     rng, found = generator(13), {}
     rows = [("diagonal-linear-fractional", "diagonal", k, line) for k in (3, 4) for line in THESIS["dlfpm_synthetic"][f"k{k}"]]
     rows += [("linear-fractional", "offdiagonal", 3, line) for line in THESIS["lfpm"]["k3"]]
-    for family, coordinates, k, line in rows:
+    for (family, coordinates, k, line), grid in zip(rows, VARIANTS["tables B.4 to B.6, grid"]):
         true = line["true"]
         if coordinates == "diagonal":
             points = population_points(k, 2000, coordinates, rng)
         else:
             points = ball_points(shop.call("space", *population(k)), 2000, rng)
         want = value(true, points)
-        agreement, ratio, questions = {}, None, 0
-        for solver, words in {"grid": ["--lfpm", "grid"], "closed": ["--tournament"] if coordinates == "diagonal" else []}.items():
-            run = elicit(shop, population(k), family, coordinates, true, "--strategy", "search", "--tolerance", 0.01, *words)
-            got = value(run["metric"]["coefficients"], points)
-            agreement[solver] = np.mean((got[:1000] > got[1000:]) == (want[:1000] > want[1000:]))
-            ratio, questions = got / want, run["questions"]
+        words = ["--tournament"] if coordinates == "diagonal" else []
+        run = elicit(shop, population(k), family, coordinates, true, "--strategy", "search", "--tolerance", 0.01, *words)
+        got, questions = value(run["metric"]["coefficients"], points), run["questions"]
+        closed, ratio = np.mean((got[:1000] > got[1000:]) == (want[:1000] > want[1000:])), got / want
         row(out, family, f"{show(true['a'])}; {show(true['b'])}; {true['b0']}", f"{line['alpha']}, {line['sigma']}",
-            f"{agreement['grid']:.3f}", f"{agreement['closed']:.3f}", f"{np.mean(ratio):.2f}, {np.std(ratio):.3f}", questions)
-        found.setdefault("Table B.6" if coordinates == "offdiagonal" else f"Table B.{k + 1}", []).append((agreement["grid"], agreement["closed"], questions))
+            f"{grid:.3f}", f"{closed:.3f}", f"{np.mean(ratio):.2f}, {np.std(ratio):.3f}", questions)
+        found.setdefault("Table B.6" if coordinates == "offdiagonal" else f"Table B.{k + 1}", []).append((grid, closed, questions))
     out.append("")
     for item, cells in found.items():
         grid, closed, asked = np.array(cells).T
@@ -293,10 +291,11 @@ def real_table(shop, out, results):
         for share in (0.5, 0.75, 1.0):
             space, k, n = split(shop, path, share, 7)
             metrics = generator(14).dirichlet(np.ones(k), METRICS)
-            procedures = {"search, plug-in": ["--strategy", "search", "--boundary", "plug-in"]}
-            if share == 1.0:
-                procedures.update({"search, hull, tournament": ["--strategy", "search", "--tournament"], "active": []})
-            for procedure, words in procedures.items():
+            asked, within, largest = VARIANTS["figure 4.2, plug-in"][f"{name}, {n}"]
+            row(out, name, n, "search, plug-in", asked, *(f"{v:.2f}" for v in within), f"{largest:.4f}")
+            plug_in[name, share, "search, plug-in"] = within[-1]
+            curves[f"search, plug-in, {share:.0%} of the rows"] = (OMEGAS, within)
+            for procedure, words in {"search, hull, tournament": ["--strategy", "search", "--tournament"], "active": []}.items() if share == 1.0 else ():
                 runs = [elicit(shop, space, "diagonal-linear", "diagonal", {"a": list(a)}, "--tolerance", 0.01, *words)
                         for a in metrics]
                 errors = np.array([off_by(r, a) for r, a in zip(runs, metrics)])

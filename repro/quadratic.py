@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 
 from fair import draw_prevalence, plain_layout, radius, unit
-from workshop import (METRICS, OUT, QUICK, ROOT, Page, Results, Workshop, at_once, bar_chart, box_chart, generator, group_pairs, line_chart,
+from workshop import (METRICS, OUT, QUICK, ROOT, VARIANTS, Page, Results, Workshop, at_once, bar_chart, box_chart, generator, group_pairs, line_chart,
                       program_seed, verdict)
 
 PAGE = OUT / "repro-quadratic.md"
@@ -100,17 +100,16 @@ def by_active(shop, k, n):
 
 def quadratic(shop, page, results):
     rows, medians, found = [], {}, {}
-    procedures = {"symmetric, least squares": (), "one-sided, ratios (the thesis', corrected)": ("--local", "one-sided", "--solve", "ratios")}
     for k in SIZES:
         for regular in (True,) if QUICK else (True, False):
-            for name, words in procedures.items() if not QUICK else [*procedures.items()][:1]:
-                runs = recover_quadratic(shop, k, regular, *words)
-                if not np.all(np.isfinite(runs)):
-                    raise SystemExit(f"k = {k}: a result is not a number")
-                if not words:
-                    medians[k, regular], found[k, regular] = np.median(runs, axis=0), runs
-                rows.append((k * (k - 1), "yes" if regular else "no", name, *(f"{np.median(runs[:, i]):.4f} / {np.quantile(runs[:, i], 0.95):.4f}" for i in (0, 1)),
-                             *(f"{np.median(runs[:, i]):.2f}" for i in (2, 3)), f"{int(np.median(runs[:, 4])):,}"))
+            runs, yes = recover_quadratic(shop, k, regular), "yes" if regular else "no"
+            if not np.all(np.isfinite(runs)):
+                raise SystemExit(f"k = {k}: a result is not a number")
+            medians[k, regular], found[k, regular] = np.median(runs, axis=0), runs
+            rows.append((k * (k - 1), yes, "symmetric, least squares", *(f"{np.median(runs[:, i]):.4f} / {np.quantile(runs[:, i], 0.95):.4f}" for i in (0, 1)),
+                         *(f"{np.median(runs[:, i]):.2f}" for i in (2, 3)), f"{int(np.median(runs[:, 4])):,}"))
+            if not QUICK:
+                rows.append((k * (k - 1), yes, "one-sided, ratios (the thesis', corrected)", *VARIANTS["quadratic, one-sided, ratios"][f"{k * (k - 1)}, {yes}"]))
     page.table(f"Quadratic metrics: {METRICS} random ones, tolerance {TOLERANCE}: median / 95th percentile of the errors",
                ["q", "regular", "procedure", "a", "B (Frobenius)", "equal coefficients, a", "equal coefficients, B", "questions"], rows)
     judge(shop, medians, found, results)
@@ -186,10 +185,10 @@ def fractions(shop, page, results):
 def options(shop, page, results):
     rows = []
     for k in (2, 3):
-        for name, words in {"symmetric, least squares": (), "symmetric, ratios": ("--solve", "ratios"), "one-sided, least squares": ("--local", "one-sided")}.items():
-            for band in (0.0, 1e-3):
-                runs = recover_quadratic(shop, k, False, *words, "--noise", f"band:{band}" if band else "none")
-                rows.append((k * (k - 1), name, band, *(f"{np.median(runs[:, i]):.4f} / {np.quantile(runs[:, i], 0.95):.4f}" for i in (0, 1))))
+        for band in (0.0, 1e-3):
+            runs = recover_quadratic(shop, k, False, "--noise", f"band:{band}" if band else "none")
+            rows.append((k * (k - 1), "symmetric, least squares", band, *(f"{np.median(runs[:, i]):.4f} / {np.quantile(runs[:, i], 0.95):.4f}" for i in (0, 1))))
+        rows += [tuple(kept) for kept in VARIANTS["ways of asking"] if kept[0] == str(k * (k - 1))]
     page.table("Ways of asking and of joining slopes, without and with answers that err within 0.001", ["q", "procedure", "band", "a", "B"], rows)
 
 

@@ -23,6 +23,8 @@ OUT = pathlib.Path(os.environ.get("REPRO_OUT", BUILD / "repro")).resolve()
 OUT.mkdir(parents=True, exist_ok=True)
 SEED = int(os.environ.get("REPRO_SEED", "0"))
 QUICK = bool(os.environ.get("REPRO_QUICK"))
+# What version 0.1 found with variants of the searches that were removed since: plug-in thresholds, grids, ratios, one-sided questions.
+VARIANTS = json.loads((ROOT / "repro" / "kept" / "variants.json").read_text())
 METRICS = int(os.environ.get("REPRO_METRICS", "20" if QUICK else "50"))
 REPRODUCED, BETTER, DIFFERS = "reproduced", "better", "differs"
 

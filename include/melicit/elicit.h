@@ -17,16 +17,6 @@ typedef enum { MEL_STRATEGY_ACTIVE = 0, MEL_STRATEGY_SEARCH = 1 } mel_strategy;
 /* Whether the metric rewards correct decisions (increasing in TP and TN), punishes them, or whether
  * one more question must tell (appendix A.4 of the thesis). */
 typedef enum { MEL_INCREASING = 0, MEL_DECREASING = 1, MEL_DIRECTION_UNKNOWN = 2 } mel_direction;
-/* search: boundary points as support points of the hull, or as plug-in thresholds on the scores. */
-typedef enum { MEL_BOUNDARY_HULL = 0, MEL_BOUNDARY_PLUG_IN = 1 } mel_boundary;
-/* search, linear-fractional: from the two supporting lines in closed form, or Algorithm 3.3's grid. */
-typedef enum { MEL_LFPM_CLOSED = 0, MEL_LFPM_GRID = 1 } mel_lfpm;
-/* search for quadratic, polynomial and fair metrics: questions are c + u against c - u around a place c,
- * which no curvature disturbs, or two points of a sphere around it as in the thesis. */
-typedef enum { MEL_LOCAL_SYMMETRIC = 0, MEL_LOCAL_ONE_SIDED = 1 } mel_local;
-/* How the slopes found at several places become a metric: all of them by least squares, or ratios of single
- * coordinates by the thesis' formulas (as corrected), which fail where a coordinate is nearly zero. */
-typedef enum { MEL_JOIN_SQUARES = 0, MEL_JOIN_RATIOS = 1 } mel_join;
 /* active: what is assumed about wrong answers. Sizes as in mel_noise; size 0 means learned from the
  * answers (flip: Beta(1, 9) prior; logistic, person: log-normal prior). */
 typedef struct {
@@ -107,24 +97,15 @@ typedef struct {
      * direction; at most 1e6. */
     double prior_strength;
     /* --- What only a search reads. */
-    mel_boundary boundary; /* on faces */
     /* Questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the first and the last one
      * (appendix B.1). */
     uint32_t per_round;
     uint32_t cycles; /* on a ball: how often every angle is searched; 2 */
-    /* On a ball: the thesis' order, farther off after two cycles; false: from the last angle to the first. */
-    bool first_angle_first;
     /* Diagonal metrics: k - 1 questions first choose the reference class, and where two boundary points
      * coincide (a corner of a face is best for both slopes) a chord of the face takes their place, so that
      * slopes within a corner are found, too */
     bool tournament;
-    /* Of quadratic, polynomial and fair metrics: */
-    mel_local local;
-    mel_join join;
-    /* Of the questions around each place, less than the ball's and at least 1e-8; 0: as suits the family. */
-    double inner_radius;
     bool ask_trade_off; /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
-    mel_lfpm lfpm;      /* linear-fractional */
     /* --- What is known of the metric besides its family: linear restrictions of its coefficients, each of
      * which takes fewer questions. */
     bool diagonal_b;  /* quadratic, fair quadratic: B is diagonal */
@@ -184,7 +165,6 @@ typedef enum {
     MEL_SECTION_METHOD,
     MEL_SECTION_STRUCTURE,
     MEL_SECTION_SEARCH,
-    MEL_SECTION_PLACES,
     MEL_SECTIONS
 } mel_option_section;
 typedef struct {

@@ -57,7 +57,7 @@ mel_status mel_engine_exchange(mel_engine **out, const mel_face *face, const mel
                                mel_error *err);
 mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                                  mel_error *err);
-/* Algorithms 4.1, 4.3 and 4.4 on two-class faces; 4.2, 4.5 and 4.6 on a ball. */
+/* Algorithms 4.1 and 4.3 on two-class faces; 4.2 and 4.5 on a ball. */
 mel_status mel_engine_search_faces(mel_engine **out, const mel_space *space, const mel_session_options *opt,
                                    mel_error *err);
 mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,

@@ -166,6 +166,15 @@ static bool is_allowed(const char *object, const char *key)
     return false;
 }
 
+/* Options that were removed, each with the value that is the only way now. */
+static bool is_as_before(const char *key, const json_t *value)
+{
+    const char *word = json_string_value(value);
+    return (strcmp(key, "first_angle_first") == 0 && json_is_false(value)) ||
+           (strcmp(key, "boundary") == 0 && word != NULL && strcmp(word, "hull") == 0) ||
+           (strcmp(key, "lfpm") == 0 && word != NULL && strcmp(word, "closed") == 0);
+}
+
 static void print_value(char *text, size_t n, const json_t *value)
 {
     char *dump =
@@ -210,10 +219,20 @@ static mel_status compare(const json_t *stored, const json_t *now, const char *p
     }
     json_object_foreach((json_t *)stored, key, value)
     {
-        if (json_object_get(now, key) == NULL && !is_allowed(prefix, key))
-            return mel_fail(err, MEL_ECONFLICT,
-                            "%s, line 1: this session was started with %s%s%s, which is not set now", path,
-                            prefix, prefix[0] != '\0' ? "." : "", key);
+        if (json_object_get(now, key) != NULL || is_allowed(prefix, key))
+            continue;
+        if (strcmp(prefix, "options") == 0 && mel_option_find(key) == NULL) {
+            if (is_as_before(key, value))
+                continue;
+            return mel_fail(
+                err, MEL_ECONFLICT,
+                "%s, line 1: this session was started with options.%s, which this version does not "
+                "have any more",
+                path, key);
+        }
+        return mel_fail(err, MEL_ECONFLICT,
+                        "%s, line 1: this session was started with %s%s%s, which is not set now", path,
+                        prefix, prefix[0] != '\0' ? "." : "", key);
     }
     return MEL_OK;
 }

@@ -12,10 +12,6 @@
 /* By the enums of melicit/elicit.h. */
 static const char *const strategies[] = { "active", "search", NULL };
 static const char *const directions[] = { "increasing", "decreasing", "unknown", NULL };
-static const char *const boundaries[] = { "hull", "plug-in", NULL };
-static const char *const solvers[] = { "closed", "grid", NULL };
-static const char *const locals[] = { "symmetric", "one-sided", NULL };
-static const char *const joins[] = { "least-squares", "ratios", NULL };
 static const char *const questions[] = { "far", "realistic", "imagined", NULL };
 static const char *const untils[] = { "tolerance", "rank", "threshold", "rule", NULL };
 
@@ -35,7 +31,6 @@ static const char *family_form(size_t i)
 #define ALWAYS .kept = MEL_KEPT_ALWAYS
 #define SEARCH .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_SEARCH
 #define KNOWN .section = MEL_SECTION_STRUCTURE
-#define PLACES .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_PLACES
 
 /* In the order of the program's help. NOLINTBEGIN(bugprone-sizeof-expression): some fields are pointers */
 static const mel_option rows[] = {
@@ -122,39 +117,16 @@ static const mel_option rows[] = {
     ROW("known_p11", NUMBER, known_p11, .usual = NAN, .high = 1, KNOWN, .families = MEL_READS_RATIO,
         .domains = MEL_ON_FACE, .readers = "linear-fractional metrics of two classes", .argument = "X",
         .help = "linear-fractional, two classes: p11 when it is known (1 for F-beta)"),
-    ROW("boundary", WORD, boundary, .words = boundaries, SEARCH, .domains = MEL_ON_FACE | MEL_ON_SPACE,
-        .readers = "a search on planar faces, of two classes or of diagonal metrics", ALWAYS,
-        .help = "best achievable points (hull) or what thresholds on the scores give (plug-in)"),
     ROW("per_round", WHOLE, per_round, .usual = 4, .low = 2, .high = 4, SEARCH, .readers = "a search", ALWAYS,
         .argument = "N",
         .help = "questions per halving of an interval; 3 leaves out the last, 2 the first and the last"),
-    ROW("lfpm", WORD, lfpm, .words = solvers, SEARCH, .families = MEL_READS_RATIO,
-        .readers = "a search for linear-fractional metrics", ALWAYS,
-        .help = "two classes: how the two supporting lines become a linear-fractional metric"),
     ROW("tournament", FLAG, tournament, SEARCH, .domains = MEL_ON_SPACE,
         .readers = "a search for diagonal metrics of k classes", ALWAYS,
         .help = "diagonal metrics: k - 1 questions first choose the class that the others are compared with"),
     ROW("cycles", WHOLE, cycles, .usual = 2, .low = 1, .high = 1000, SEARCH, .domains = MEL_ON_BALL,
         .readers = "a search on a ball", ALWAYS, .argument = "N",
         .help = "more than two classes, all but diagonal metrics: how often every angle is searched"),
-    ROW("first_angle_first", FLAG, first_angle_first, SEARCH, .domains = MEL_ON_BALL,
-        .readers = "a search on a ball", ALWAYS,
-        .help = "more than two classes, all but diagonal metrics: search the angles in the thesis' order, "
-                "which is less exact"),
-    ROW("local", WORD, local, .words = locals, PLACES, .families = MEL_READS_PLACES,
-        .readers = "a search for quadratic, polynomial and fair metrics",
-        .help = "the two classifiers of a question lie on opposite sides of the place it is about, so that "
-                "curvature cancels out (symmetric), or on one side of it as in the thesis"),
-    ROW("solve", WORD, join, .words = joins, PLACES, .families = MEL_READS_JOIN,
-        .readers = "a search for quadratic and fair metrics",
-        .help = "all but polynomial: how the slopes found at the places become a metric; ratios are the "
-                "thesis' formulas (corrected), which fail where a coefficient is nearly zero"),
-    ROW("inner_radius", NUMBER, inner_radius, .high = 1, PLACES, .families = MEL_READS_INNER_RADIUS,
-        .readers = "a search for quadratic, fair quadratic and polynomial metrics", .argument = "R",
-        .help =
-            "all but fair linear: how far from its place a question goes, less than the radius of the ball "
-            "(0: as suits the options)"),
-    ROW("ask_trade_off", FLAG, ask_trade_off, PLACES, .families = MEL_READS_PAIRS,
+    ROW("ask_trade_off", FLAG, ask_trade_off, SEARCH, .families = MEL_READS_PAIRS,
         .readers = "a search for fair metrics",
         .help =
             "fair: find the trade-off between mistakes and differences by questions of its own, as in the "

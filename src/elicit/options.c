@@ -293,13 +293,10 @@ static mel_status check_known(const mel_session_options *opt, const mel_domain *
 
 static mel_status check_slopes(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    const double inner = opt->inner_radius;
-    if (is_read(mel_option_find("local"), opt, domain) && opt->tolerance < least_tolerance)
+    const bool places = (mel_elicit_of(opt->family)->reads & MEL_READS_PLACES) != 0;
+    if (places && opt->strategy == MEL_STRATEGY_SEARCH && opt->tolerance < least_tolerance)
         return mel_fail(err, MEL_EINVAL, "tolerance %g: below %g rounding would decide the search",
                         opt->tolerance, least_tolerance);
-    if (inner != 0.0 && !(inner < mel_ball_radius(domain->ball)))
-        return mel_fail(err, MEL_EINVAL, "inner-radius %g leaves no room in a ball of radius %g", inner,
-                        mel_ball_radius(domain->ball));
     return check_known(opt, domain, err);
 }
 

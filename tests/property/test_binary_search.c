@@ -136,22 +136,19 @@ static void test_questions_are_feasible(void **state)
 {
     (void)state;
     mel_face *face = test_data_face("breast_cancer_diagnostic.csv.gz", 1.0, 1);
-    for (int boundary = MEL_BOUNDARY_HULL; boundary <= MEL_BOUNDARY_PLUG_IN; boundary++) {
-        mel_session_options opt = search_options(0.01);
-        opt.boundary = (mel_boundary)boundary;
-        mel_session *session = NULL;
-        mel_error err;
-        assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
-        mel_oracle *oracle = test_linear_oracle(0.9, exact, 1);
-        assert_ok(mel_session_run(session, oracle, &err), &err);
-        for (uint32_t i = 0; i < mel_session_answers(session); i++) {
-            const mel_record record = mel_session_record(session, i);
-            assert_true(mel_face_contains(face, (mel_point){ record.a[0], record.a[1] }, 1e-9));
-            assert_true(mel_face_contains(face, (mel_point){ record.b[0], record.b[1] }, 1e-9));
-        }
-        mel_oracle_free(oracle);
-        mel_session_free(session);
+    const mel_session_options opt = search_options(0.01);
+    mel_session *session = NULL;
+    mel_error err;
+    assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
+    mel_oracle *oracle = test_linear_oracle(0.9, exact, 1);
+    assert_ok(mel_session_run(session, oracle, &err), &err);
+    for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+        const mel_record record = mel_session_record(session, i);
+        assert_true(mel_face_contains(face, (mel_point){ record.a[0], record.a[1] }, 1e-9));
+        assert_true(mel_face_contains(face, (mel_point){ record.b[0], record.b[1] }, 1e-9));
     }
+    mel_oracle_free(oracle);
+    mel_session_free(session);
     mel_face_free(face);
 }
 
@@ -313,29 +310,6 @@ static void test_known_p11_needs_one_search(void **state)
     mel_face_free(face);
 }
 
-/* Algorithm 3.3's grid gives a metric of the right kind, in the same number of questions. */
-static void test_grid_runs(void **state)
-{
-    (void)state;
-    mel_face *face = test_logistic_face(5.0, 0.0);
-    mel_metric *truth = test_fractional(test_fractional_table[5].p, test_fractional_table[5].q);
-    mel_session_options opt = search_options(0.05);
-    opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
-    opt.lfpm = MEL_LFPM_GRID;
-    mel_oracle *oracle = test_oracle(truth, exact, 1);
-    mel_summary summary;
-    mel_metric *found = test_elicit(&summary, face, &opt, oracle);
-    assert_int_equal(summary.questions, 2 * 4 * 5);
-    double constant = 0.0;
-    const double *p = mel_metric_numerator(found, &constant);
-    assert_close(p[0] + p[1], 1.0, 1e-12);
-    assert_true(p[0] >= 0.0 && p[0] <= 1.0);
-    mel_metric_free(found);
-    mel_metric_free(truth);
-    mel_oracle_free(oracle);
-    mel_face_free(face);
-}
-
 /* A decreasing metric is found as the negative of an increasing one. */
 static void test_decreasing_fractional(void **state)
 {
@@ -369,7 +343,6 @@ int main(void)
         cmocka_unit_test(test_degenerate_lines_are_refused),
         cmocka_unit_test(test_table_of_fractional_metrics),
         cmocka_unit_test(test_known_p11_needs_one_search),
-        cmocka_unit_test(test_grid_runs),
         cmocka_unit_test(test_decreasing_fractional),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ const struct test_fractional_row test_fractional_table[TEST_FRACTIONAL_ROWS] = {
 double test_value_on_boundary(const mel_face *face, const mel_metric *metric, size_t i, size_t n)
 {
     const double half_pi = 1.57079632679489661923;
-    const mel_point c = mel_binary_boundary(face, MEL_BOUNDARY_HULL, half_pi * ((double)i + 0.5) / (double)n);
+    const mel_point c = mel_binary_boundary(face, half_pi * ((double)i + 0.5) / (double)n);
     const double s[2] = { c.tp, c.tn };
     double value = 0.0;
     mel_error err;

@@ -55,20 +55,6 @@ def test_monotone_without_a_strategy(melicit):
     melicit(*words, "--strategy", "active").refused(2, "monotone metrics are found by the search strategy")
 
 
-def test_first_angle_first(melicit):
-    """The thesis' order of angles: other questions, as many; a session goes on in the order that it began with."""
-    truth = unit([-0.2, -0.5, -0.3, -0.1, -0.6, -0.4])
-    melicit.write("t.json", metric_text("linear", layout("confusion", "offdiagonal", 3), a=truth))
-    words = ("elicit", *SOFTMAX, "--oracle", "sim:t.json", "--strategy", "search", "--tolerance", 0.01, "--json")
-    got = melicit(*words, "--first-angle-first", "--log-questions", "q.jsonl", "--session", "s.jsonl").done().json
-    usual = melicit(*words, "--log-questions", "u.jsonl").done().json
-    assert got["questions"] == usual["questions"] == 320
-    assert (melicit.folder / "q.jsonl").read_text() != (melicit.folder / "u.jsonl").read_text()
-    assert numpy.abs(numpy.subtract(got["metric"]["coefficients"]["a"], truth)).max() <= 0.01 * numpy.sqrt(6)
-    again = melicit("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", "--max-questions", 321, "--json").done().json
-    assert again["metric"] == got["metric"]
-
-
 @pytest.mark.parametrize("strategy", ["active", "search"])
 def test_linear_on_the_ball(melicit, strategy):
     truth = unit([-0.2, -0.5, -0.3, -0.1, -0.6, -0.4])

@@ -21,8 +21,6 @@ def flat(coefficients):
 
 @pytest.mark.parametrize("family, coefficients, more, questions", [
     ("quadratic", QUADRATIC, (), 4 * (3 + 2 * 11 * 4)),
-    ("quadratic", QUADRATIC, ("--local", "one-sided", "--inner-radius", 0.002), 4 * (3 + 2 * 11 * 4)),
-    ("quadratic", QUADRATIC, ("--solve", "ratios"), 4 * (3 + 2 * 11 * 4)),
     ("quadratic", {"a": [0.3, 0.5], "B": [[0.6, 0], [0, -0.5]]}, ("--diagonal-b",), 3 * (3 + 2 * 11 * 4)),
     ("polynomial:3", CUBIC, FINER, 9 * (3 + 2 * 18 * 4)),
 ])
@@ -48,16 +46,13 @@ def test_stop_undo_and_go_on(melicit, family, coefficients, more, questions):
 def test_options_are_the_session_s(melicit):
     melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", **QUADRATIC))
     words = ("elicit", *BALL, "--family", "quadratic", *SEARCH, "--oracle", "sim:t.json", "--max-questions", 9)
-    melicit(*words, "--local", "one-sided", "--session", "s.jsonl").done()
+    melicit(*words, "--cycles", 3, "--session", "s.jsonl").done()
     options = json.loads((melicit.folder / "s.jsonl").read_text().splitlines()[0])["options"]
-    assert options["local"] == "one-sided" and "solve" not in options and "known" not in options
-    melicit(*words, "--solve", "ratios", "--session", "s.jsonl").refused(6, "options.solve")
+    assert options["cycles"] == 3 and "diagonal_b" not in options and "known" not in options
+    melicit(*words, "--cycles", 3, "--diagonal-b", "--session", "s.jsonl").refused(6, "options.diagonal_b")
 
 
 @pytest.mark.parametrize("words, parts", [
-    (("--inner-radius", 0.2), ("leaves no room", "0.2")),
-    (("--inner-radius", -1), ("--inner-radius",)),
-    (("--local", "left"), ("--local",)),
     (("--equal-pairs",), ("equal-pairs is for fair metrics",)),
     (("--known", "t.json"), ("known is for fair metrics",)),
     (("--known", "t.json", "--known-costs", "t.json"), ("--known-costs",)),
@@ -114,5 +109,4 @@ def test_hopeless_settings(melicit):
     melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", **QUADRATIC))
     words = ("elicit", "--family", "quadratic", "--strategy", "search", "--oracle", "sim:t.json")
     melicit(*words, *BALL, "--tolerance", 1e-12).refused(2, "1e-12", "rounding would decide")
-    melicit(*words, *BALL, "--inner-radius", 1e-12).refused(2, "2e-12", "rounding would answer")
     melicit(*words, "--ball", 2, "--radius", 1e-12).refused(2, "rounding would answer")

@@ -50,7 +50,6 @@ def ball(melicit):
     ("fair-linear", LINEAR, ("--ask-trade-off",), SURE + 6 * UNSURE + TRADE_OFF),
     ("fair-linear", LINEAR, ("--known", "t.json"), TRADE_OFF),
     ("fair-linear", LINEAR, ("--known-costs", "t.json"), 6 * UNSURE),
-    ("fair-linear", LINEAR, ("--solve", "ratios"), SURE + 6 * UNSURE),
     ("fair-quadratic", QUADRATIC, (), 3 * (SURE + 3 * UNSURE)),
     ("fair-quadratic", QUADRATIC, ("--known", "t.json"), TRADE_OFF),
 ])

@@ -25,17 +25,11 @@ static void test_engines(void **state)
     static const struct {
         mel_family family;
         bool diagonal, linear;
-        mel_join join;
         uint32_t budget;
     } rows[] = {
-        { MEL_FAMILY_QUADRATIC, false, false, MEL_JOIN_SQUARES, 10 },
-        { MEL_FAMILY_QUADRATIC, false, false, MEL_JOIN_SQUARES, 1000 },
-        { MEL_FAMILY_QUADRATIC, false, true, MEL_JOIN_SQUARES, 1000 },
-        { MEL_FAMILY_QUADRATIC, false, false, MEL_JOIN_RATIOS, 1000 },
-        { MEL_FAMILY_QUADRATIC, true, false, MEL_JOIN_SQUARES, 1000 },
-        { MEL_FAMILY_QUADRATIC, true, false, MEL_JOIN_RATIOS, 1000 },
-        { MEL_FAMILY_POLYNOMIAL, false, false, MEL_JOIN_SQUARES, 10 },
-        { MEL_FAMILY_POLYNOMIAL, false, false, MEL_JOIN_SQUARES, 1000 },
+        { MEL_FAMILY_QUADRATIC, false, false, 10 },  { MEL_FAMILY_QUADRATIC, false, false, 1000 },
+        { MEL_FAMILY_QUADRATIC, false, true, 1000 }, { MEL_FAMILY_QUADRATIC, true, false, 1000 },
+        { MEL_FAMILY_POLYNOMIAL, false, false, 10 }, { MEL_FAMILY_POLYNOMIAL, false, false, 1000 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const double curve = rows[i].linear ? 0.0 : 0.5;
@@ -52,7 +46,6 @@ static void test_engines(void **state)
         j.opt.per_round = 2;
         j.opt.cycles = 1;
         j.opt.diagonal_b = rows[i].diagonal;
-        j.opt.join = rows[i].join;
         j.opt.max_questions = rows[i].budget;
         test_each_allocation(mel_family_name(rows[i].family), elicit, &j);
         mel_oracle_free(j.oracle);

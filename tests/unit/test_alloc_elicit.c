@@ -127,10 +127,8 @@ static void test_engines(void **state)
         make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE),
         make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH),
         make_job(MEL_FAMILY_LINEAR_FRACTIONAL, MEL_STRATEGY_SEARCH),
-        make_job(MEL_FAMILY_LINEAR_FRACTIONAL, MEL_STRATEGY_SEARCH),
         make_job(MEL_FAMILY_LINEAR_FRACTIONAL, MEL_STRATEGY_ACTIVE),
     };
-    rows[3].opt.lfpm = MEL_LFPM_GRID;
     for (size_t i = 0; i < COUNT(rows); i++)
         test_each_allocation("session in memory", elicit, &rows[i]);
 }

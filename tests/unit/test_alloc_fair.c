@@ -42,7 +42,6 @@ static int tear_down(void **state)
 typedef struct {
     const char *name;
     bool quadratic, equal_pairs, ask, known, costs_only, active;
-    mel_join join;
     bool diagonal_b;
 } job;
 
@@ -64,7 +63,6 @@ static mel_status elicit(void *context)
     opt.ask_trade_off = j->ask;
     opt.known = j->known ? metrics[j->quadratic] : NULL;
     opt.known_costs_only = j->costs_only;
-    opt.join = j->join;
     opt.diagonal_b = j->diagonal_b;
     return test_try_session(&domain, &opt, oracles[j->quadratic]);
 }
@@ -77,11 +75,9 @@ static void test_engines(void **state)
         { .name = "fair linear, equal pairs, trade-off asked", .equal_pairs = true, .ask = true },
         { .name = "fair linear, only the trade-off", .known = true },
         { .name = "fair linear, costs known", .known = true, .costs_only = true },
-        { .name = "fair linear by ratios", .join = MEL_JOIN_RATIOS },
         { .name = "fair quadratic", .quadratic = true },
         { .name = "fair quadratic, trade-off asked", .quadratic = true, .ask = true },
         { .name = "fair quadratic, only the trade-off", .quadratic = true, .known = true },
-        { .name = "fair quadratic by ratios", .quadratic = true, .join = MEL_JOIN_RATIOS },
         { .name = "fair quadratic, diagonal B", .quadratic = true, .diagonal_b = true },
         /* ends at once, and all that is found is a finding */
         { .name = "fair linear, active", .active = true },

@@ -52,22 +52,18 @@ static void test_engines(void **state)
     static const struct {
         mel_family family;
         bool on_ball, tournament;
-        mel_lfpm lfpm;
         uint32_t budget;
     } rows[] = {
-        { MEL_FAMILY_DIAGONAL_LINEAR, false, true, MEL_LFPM_CLOSED, 5 },
-        { MEL_FAMILY_MONOTONE, false, false, MEL_LFPM_CLOSED, 3 },
-        { MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, false, true, MEL_LFPM_CLOSED, 4 },
-        { MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, false, false, MEL_LFPM_GRID, 3 },
-        { MEL_FAMILY_LINEAR, true, false, MEL_LFPM_CLOSED, 9 },
-        { MEL_FAMILY_LINEAR_FRACTIONAL, true, false, MEL_LFPM_CLOSED, 3 },
-        { MEL_FAMILY_LINEAR_FRACTIONAL, true, false, MEL_LFPM_GRID, 3 },
+        { MEL_FAMILY_DIAGONAL_LINEAR, false, true, 5 },
+        { MEL_FAMILY_MONOTONE, false, false, 3 },
+        { MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, false, true, 4 },
+        { MEL_FAMILY_LINEAR, true, false, 9 },
+        { MEL_FAMILY_LINEAR_FRACTIONAL, true, false, 3 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         job j = { .on_ball = rows[i].on_ball };
         j.opt = test_search_options(rows[i].family);
         j.opt.tournament = rows[i].tournament;
-        j.opt.lfpm = rows[i].lfpm;
         j.opt.max_questions = rows[i].budget;
         test_each_allocation(mel_family_name(rows[i].family), elicit, &j);
     }

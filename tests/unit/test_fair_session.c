@@ -390,32 +390,30 @@ static void test_questions(void **state)
 {
     (void)state;
     for (int quadratic = 0; quadratic < 2; quadratic++)
-        for (int one_sided = 0; one_sided < 2; one_sided++)
-            for (size_t k = 2; k <= 3; k++) {
-                respondent r;
-                respondent_init(&r, (test_fair_kind){ k, 3, quadratic != 0 }, 0.5, 7);
-                const mel_domain domain = { .ball = r.ball };
-                mel_session_options opt = options(r.kind);
-                opt.tolerance = 0.05;
-                opt.ask_trade_off = true;
-                opt.local = one_sided ? MEL_LOCAL_ONE_SIDED : MEL_LOCAL_SYMMETRIC;
-                mel_oracle *oracle = test_oracle(r.metric, exact, 1);
-                mel_session *session = NULL;
-                mel_error err;
-                assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
-                assert_ok(mel_session_run(session, oracle, &err), &err);
-                for (uint32_t i = 0; i < mel_session_answers(session); i++) {
-                    const mel_record record = mel_session_record(session, i);
-                    for (size_t g = 0; g < r.kind.m; g++) {
-                        assert_true(achievable(r.ball, record.a + g * r.q));
-                        assert_true(achievable(r.ball, record.b + g * r.q));
-                    }
-                    assert_true(memcmp(record.a, record.b, r.kind.m * r.q * sizeof *record.a) != 0);
+        for (size_t k = 2; k <= 3; k++) {
+            respondent r;
+            respondent_init(&r, (test_fair_kind){ k, 3, quadratic != 0 }, 0.5, 7);
+            const mel_domain domain = { .ball = r.ball };
+            mel_session_options opt = options(r.kind);
+            opt.tolerance = 0.05;
+            opt.ask_trade_off = true;
+            mel_oracle *oracle = test_oracle(r.metric, exact, 1);
+            mel_session *session = NULL;
+            mel_error err;
+            assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
+            assert_ok(mel_session_run(session, oracle, &err), &err);
+            for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+                const mel_record record = mel_session_record(session, i);
+                for (size_t g = 0; g < r.kind.m; g++) {
+                    assert_true(achievable(r.ball, record.a + g * r.q));
+                    assert_true(achievable(r.ball, record.b + g * r.q));
                 }
-                mel_session_free(session);
-                mel_oracle_free(oracle);
-                respondent_clear(&r);
+                assert_true(memcmp(record.a, record.b, r.kind.m * r.q * sizeof *record.a) != 0);
             }
+            mel_session_free(session);
+            mel_oracle_free(oracle);
+            respondent_clear(&r);
+        }
 }
 
 /* True-positive and true-negative rates: the costs are negative. */

@@ -221,8 +221,8 @@ static double off(problem *p)
     return most;
 }
 
-typedef enum { SQUARES, RATIOS, KNOWN, FREE, WAYS } way;
-static const char *const way_names[] = { "squares", "ratios", "costs known", "no rules" };
+typedef enum { SQUARES, KNOWN, FREE, WAYS } way;
+static const char *const way_names[] = { "squares", "costs known", "no rules" };
 
 static mel_status solve(problem *p, way how, mel_error *err)
 {
@@ -250,8 +250,7 @@ static mel_status solve(problem *p, way how, mel_error *err)
                                      .known = how == KNOWN ? p->truth : NULL,
                                      .sign = how == FREE ? NULL : sign,
                                      .apart_positive = how != FREE };
-    return how == RATIOS ? mel_fair_linear_ratios(p->found, &places, p->slope, err)
-                         : mel_fair_linear_squares(p->found, &places, p->slope + skip * p->q, err);
+    return mel_fair_linear_squares(p->found, &places, p->slope + skip * p->q, err);
 }
 
 static void check_exact(test_fair_kind kind, bool alike, way how)
@@ -292,8 +291,7 @@ static void test_exact_quadratic(void **state)
         for (size_t m = 2; m <= (k == 2 ? 8 : 5); m++)
             for (int alike = 0; alike < 2; alike++)
                 for (way how = SQUARES; how < WAYS; how++)
-                    if (how != RATIOS)
-                        check_exact((test_fair_kind){ k, m, true }, alike, how);
+                    check_exact((test_fair_kind){ k, m, true }, alike, how);
 }
 
 /* Quadratic functions of the sets, each with a factor of its own. */

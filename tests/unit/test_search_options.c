@@ -68,18 +68,13 @@ static mel_session_options options(mel_family family)
 
 /* What one row sets. */
 typedef struct {
-    mel_local local;
-    mel_join join;
-    double inner, tolerance; /* 0: as usual */
+    double tolerance; /* 0: as usual */
     bool diagonal, equal, ask, costs_only;
     const mel_metric *known;
 } setting;
 
 static void apply(mel_session_options *opt, const setting *set)
 {
-    opt->local = set->local;
-    opt->join = set->join;
-    opt->inner_radius = set->inner;
     opt->tolerance = set->tolerance != 0.0 ? set->tolerance : 0.02;
     opt->diagonal_b = set->diagonal;
     opt->equal_pairs = set->equal;
@@ -97,47 +92,8 @@ static void test_refusals(void **state)
         setting set;
         const char *sentence;
     } rows[] = {
-        { MEL_FAMILY_QUADRATIC,
-          false,
-          { .local = (mel_local)2 },
-          "local 2: expected one of symmetric, one-sided" },
-        { MEL_FAMILY_QUADRATIC,
-          false,
-          { .join = (mel_join)2 },
-          "solve 2: expected one of least-squares, ratios" },
-        { MEL_FAMILY_QUADRATIC,
-          true,
-          { .local = MEL_LOCAL_ONE_SIDED },
-          "local one-sided is for a search for quadratic, polynomial and fair metrics; here the active "
-          "strategy" },
-        { MEL_FAMILY_LINEAR,
-          false,
-          { .local = MEL_LOCAL_ONE_SIDED },
-          "here a search looks for linear metrics" },
-        { MEL_FAMILY_LINEAR,
-          false,
-          { .join = MEL_JOIN_RATIOS },
-          "solve ratios is for a search for quadratic and fair metrics" },
-        { MEL_FAMILY_POLYNOMIAL,
-          false,
-          { .join = MEL_JOIN_RATIOS },
-          "here a search looks for polynomial metrics" },
-        { MEL_FAMILY_LINEAR, false, { .inner = 0.1 }, "inner-radius is for a search" },
-        { MEL_FAMILY_FAIR_LINEAR, false, { .inner = 0.1 }, "inner-radius is for a search" },
-        { MEL_FAMILY_QUADRATIC, false, { .inner = 0.2 }, "0.2 leaves no room in a ball of radius 0.2" },
-        { MEL_FAMILY_QUADRATIC,
-          false,
-          { .inner = -0.1 },
-          "inner-radius -0.1: expected a number from 0 to 1" },
-        { MEL_FAMILY_QUADRATIC, false, { .inner = 1e-9 }, "rounding would answer" },
-        { MEL_FAMILY_POLYNOMIAL, false, { .inner = 1e-300 }, "rounding would answer" },
         { MEL_FAMILY_QUADRATIC, false, { .tolerance = 1e-8 }, "below 1e-07 rounding would decide" },
         { MEL_FAMILY_FAIR_LINEAR, false, { .tolerance = 1e-300 }, "rounding would decide" },
-        { MEL_FAMILY_QUADRATIC, false, { .inner = NAN }, "inner-radius nan: expected a number from 0 to 1" },
-        { MEL_FAMILY_QUADRATIC,
-          false,
-          { .inner = INFINITY },
-          "inner-radius inf: expected a number from 0 to 1" },
         { MEL_FAMILY_POLYNOMIAL, false, { .diagonal = true }, "diagonal-b is for quadratic and fair" },
         { MEL_FAMILY_POLYNOMIAL, true, { .diagonal = true }, "diagonal-b is for quadratic and fair" },
         { MEL_FAMILY_FAIR_LINEAR, true, { .diagonal = true }, "diagonal-b is for quadratic and fair" },
@@ -193,11 +149,8 @@ static void test_header(void **state)
         setting set, other;
         const char *key;
     } rows[] = {
-        { MEL_FAMILY_QUADRATIC, { .local = MEL_LOCAL_ONE_SIDED }, { .inner = 0.0 }, "options.local" },
-        { MEL_FAMILY_QUADRATIC, { .join = MEL_JOIN_RATIOS }, { .inner = 0.0 }, "options.solve" },
-        { MEL_FAMILY_QUADRATIC, { .inner = 0.01 }, { .inner = 0.02 }, "options.inner_radius" },
-        { MEL_FAMILY_QUADRATIC, { .diagonal = true }, { .inner = 0.0 }, "options.diagonal_b" },
-        { MEL_FAMILY_QUADRATIC, { .inner = 0.0 }, { .diagonal = true }, "options.diagonal_b" },
+        { MEL_FAMILY_QUADRATIC, { .diagonal = true }, { .tolerance = 0.0 }, "options.diagonal_b" },
+        { MEL_FAMILY_QUADRATIC, { .tolerance = 0.0 }, { .diagonal = true }, "options.diagonal_b" },
         { MEL_FAMILY_FAIR_LINEAR, { .equal = true }, { .ask = true }, "options.ask_trade_off" },
         { MEL_FAMILY_FAIR_LINEAR, { .ask = true }, { .ask = false }, "options.ask_trade_off" },
         { MEL_FAMILY_FAIR_LINEAR, { .known = made.fair }, { .known = made.other }, "options.known" },
@@ -231,6 +184,44 @@ static void test_header(void **state)
     }
 }
 
+/* Options that were removed: their usual values in a header change nothing, others are refused. */
+static void test_removed_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option;
+        bool fits;
+    } rows[] = {
+        { "\"boundary\":\"hull\"", true },       { "\"boundary\":\"plug-in\"", false },
+        { "\"lfpm\":\"closed\"", true },         { "\"lfpm\":\"grid\"", false },
+        { "\"first_angle_first\":false", true }, { "\"first_angle_first\":true", false },
+        { "\"local\":\"one-sided\"", false },    { "\"inner_radius\":0.01", false },
+    };
+    const mel_session_options opt = options(MEL_FAMILY_QUADRATIC);
+    const mel_domain domain = { .ball = made.plain };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_session *session = NULL;
+        mel_error err;
+        char *text = NULL;
+        assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
+        assert_ok(mel_session_to_text(&text, session, NULL, &err), &err);
+        mel_session_free(session);
+        char *at = strstr(text, "\"options\":{");
+        assert_non_null(at);
+        const char *path = test_path("removed.jsonl");
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        at += strlen("\"options\":{");
+        (void)fprintf(file, "%.*s%s,%s", (int)(at - text), text, rows[i].option, at);
+        assert_int_equal(fclose(file), 0);
+        free(text);
+        const mel_status status = mel_session_open(&session, &domain, &opt, NULL, path, &err);
+        assert_int_equal(status, rows[i].fits ? MEL_OK : MEL_ECONFLICT);
+        assert_true(rows[i].fits || strstr(err.text, "does not have any more") != NULL);
+        mel_session_free(session);
+    }
+}
+
 static void test_findings(void **state)
 {
     (void)state;
@@ -258,8 +249,9 @@ static void test_misplaced(void **state)
         const char *name;
         const char *where; /* of "fsb" for plain families, of "FSB" for linear-fractional ones */
     } rows[] = {
-        { "boundary plug-in", "fsFS" }, { "per-round", "fsbFSB" }, { "cycles", "bB" },
-        { "first-angle-first", "bB" },  { "tournament", "sS" },    { "lfpm grid", "FSB" },
+        { "per-round", "fsbFSB" },
+        { "cycles", "bB" },
+        { "tournament", "sS" },
         { "known-p11", "F" },
     };
     for (size_t r = 0; r < COUNT(rows); r++)
@@ -267,13 +259,10 @@ static void test_misplaced(void **state)
             const size_t where = k % 3, fraction = k / 3 % 2;
             mel_session_options opt = options(families[where][fraction]);
             opt.strategy = k < 6 ? MEL_STRATEGY_SEARCH : MEL_STRATEGY_ACTIVE;
-            opt.boundary = r == 0 ? MEL_BOUNDARY_PLUG_IN : MEL_BOUNDARY_HULL;
-            opt.per_round = r == 1 ? 3 : 4;
-            opt.cycles = r == 2 ? 3 : 2;
-            opt.first_angle_first = r == 3;
-            opt.tournament = r == 4;
-            opt.lfpm = r == 5 ? MEL_LFPM_GRID : MEL_LFPM_CLOSED;
-            opt.known_p11 = r == 6 ? 0.5 : NAN;
+            opt.per_round = r == 0 ? 3 : 4;
+            opt.cycles = r == 1 ? 3 : 2;
+            opt.tournament = r == 2;
+            opt.known_p11 = r == 3 ? 0.5 : NAN;
             const char kind = (fraction == 1 ? "FSB" : "fsb")[where];
             const bool either = strcmp(rows[r].name, "known-p11") == 0; /* strategy */
             const bool fits = (k < 6 || either) && strchr(rows[r].where, kind) != NULL;
@@ -299,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_known_of_other_statistics),
         cmocka_unit_test(test_header),
+        cmocka_unit_test(test_removed_options),
         cmocka_unit_test(test_findings),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -359,7 +359,7 @@ static void test_changed_options(void **state)
 {
     (void)state;
     static const signed char signs[] = { -1, -1, -1, -1, -1, 1 }, others[] = { -1, -1, -1, -1, -1, 0 };
-    mel_session_options opt = options(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH), rows[5];
+    mel_session_options opt = options(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH), rows[4];
     opt.signs = signs;
     const char *path = test_path("options.jsonl");
     mel_session_free(open_ball(path, &opt, MEL_OK, ""));
@@ -369,13 +369,11 @@ static void test_changed_options(void **state)
     rows[1].cycles = 3;
     rows[2].signs = others;
     rows[3].signs = NULL;
-    rows[4].first_angle_first = true;
     static const char *const says[] = {
         "options.per_round = 4, not 2",
         "options.cycles = 2, not 3",
         "options.signs = [-1,-1,-1,-1,-1,1]",
         "options.signs, which is not set now",
-        "options.first_angle_first = false, not true",
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         open_ball(path, &rows[i], MEL_ECONFLICT, says[i]);

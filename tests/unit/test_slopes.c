@@ -114,11 +114,10 @@ static void draw_quadratic(mel_rng *rng, hidden *h, bool diagonal, kind_of_metri
         memset(h->entry + q, 0, q * q * sizeof *h->entry);
 }
 
-static void check_quadratic(uint32_t k, mel_join join, bool diagonal, kind_of_metric kind, double within)
+static void check_quadratic(uint32_t k, bool diagonal, kind_of_metric kind, double within)
 {
     mel_ball *ball = test_rates_ball(k, 0.9 / (k * sqrt(k - 1.0)));
     mel_session_options opt = options_of(MEL_FAMILY_QUADRATIC);
-    opt.join = join;
     opt.diagonal_b = diagonal;
     mel_rng rng;
     mel_rng_seed(&rng, 61);
@@ -146,8 +145,7 @@ static void check_quadratic(uint32_t k, mel_join join, bool diagonal, kind_of_me
         assert_int_equal(found.known, kind != LINEAR && kind != INDIFFERENT);
         mel_quadratic_clear(&found);
     }
-    print_message("  q = %zu, %s%s: %.1e\n", q, join == MEL_JOIN_RATIOS ? "ratios" : "least squares",
-                  diagonal ? ", diagonal" : "", worst);
+    print_message("  q = %zu%s: %.1e\n", q, diagonal ? ", diagonal" : "", worst);
     assert_true(worst <= within);
     free(h.entry);
     mel_plan_clear(&plan);
@@ -158,24 +156,22 @@ static void test_quadratic(void **state)
 {
     (void)state;
     for (uint32_t k = 2; k <= 5; k++)
-        for (int join = 0; join < 2; join++)
-            for (int diagonal = 0; diagonal < 2; diagonal++)
-                check_quadratic(k, (mel_join)join, diagonal != 0, ANY, 1e-9);
+        for (int diagonal = 0; diagonal < 2; diagonal++)
+            check_quadratic(k, diagonal != 0, ANY, 1e-9);
 }
 
 static void test_degenerate(void **state)
 {
     (void)state;
     for (uint32_t k = 2; k <= 5; k++) {
-        check_quadratic(k, MEL_JOIN_SQUARES, false, FLAT_AT_CENTRE, 1e-9);
-        check_quadratic(k, MEL_JOIN_RATIOS, false, FLAT_AT_CENTRE, 1e-9);
-        check_quadratic(k, MEL_JOIN_SQUARES, false, INDIFFERENT, 0.0);
-        check_quadratic(k, MEL_JOIN_SQUARES, false, LINEAR, 0.0);
-        check_quadratic(k, MEL_JOIN_SQUARES, true, INDIFFERENT, 0.0);
+        check_quadratic(k, false, FLAT_AT_CENTRE, 1e-9);
+        check_quadratic(k, false, INDIFFERENT, 0.0);
+        check_quadratic(k, false, LINEAR, 0.0);
+        check_quadratic(k, true, INDIFFERENT, 0.0);
     }
     for (uint32_t k = 3; k <= 5; k++) {
-        check_quadratic(k, MEL_JOIN_SQUARES, true, FLAT_AT_CENTRE, 1e-9);
-        check_quadratic(k, MEL_JOIN_SQUARES, true, ONE_AXIS, 1e-9);
+        check_quadratic(k, true, FLAT_AT_CENTRE, 1e-9);
+        check_quadratic(k, true, ONE_AXIS, 1e-9);
     }
 }
 

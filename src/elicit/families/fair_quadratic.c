@@ -165,8 +165,7 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
 const mel_elicit_ops mel_elicit_fair_quadratic = {
     .where = MEL_ON_GROUPS,
     .needs = "a ball of off-diagonal rates with groups",
-    .reads =
-        MEL_READS_PLACES | MEL_READS_JOIN | MEL_READS_INNER_RADIUS | MEL_READS_DIAGONAL_B | MEL_READS_PAIRS,
+    .reads = MEL_READS_PLACES | MEL_READS_DIAGONAL_B | MEL_READS_PAIRS,
     .sloped = true,
     .active = mel_engine_features,
     .search = mel_search_fair,

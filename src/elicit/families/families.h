@@ -11,16 +11,14 @@
 /* What questions can be about, besides MEL_ON_FACE and MEL_ON_SPACE: a ball without groups is of off-diagonal
  * (MEL_ON_BALL) or of diagonal statistics. */
 enum { MEL_ON_DIAGONAL_BALL = 8, MEL_ON_GROUPS = 16 };
-/* Options that only some families read: slopes at several places, solved by ratios, at an inner radius; a
- * diagonal matrix; pairs of groups and their trade-off; a degree; how ratios are solved. */
+/* Options that only some families read: slopes at several places; a diagonal matrix; pairs of groups and
+ * their trade-off; a degree; a known numerator. */
 enum {
     MEL_READS_PLACES = 1,
-    MEL_READS_JOIN = 2,
-    MEL_READS_INNER_RADIUS = 4,
-    MEL_READS_DIAGONAL_B = 8,
-    MEL_READS_PAIRS = 16,
-    MEL_READS_DEGREE = 32,
-    MEL_READS_RATIO = 64
+    MEL_READS_DIAGONAL_B = 2,
+    MEL_READS_PAIRS = 4,
+    MEL_READS_DEGREE = 8,
+    MEL_READS_RATIO = 16
 };
 
 typedef mel_status mel_engine_maker(mel_engine **out, const mel_domain *domain,

@@ -176,7 +176,7 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
 const mel_elicit_ops mel_elicit_polynomial = {
     .where = MEL_ON_BALL,
     .needs = "a ball of off-diagonal statistics",
-    .reads = MEL_READS_PLACES | MEL_READS_INNER_RADIUS | MEL_READS_DEGREE,
+    .reads = MEL_READS_PLACES | MEL_READS_DEGREE,
     .active = mel_engine_features,
     .search = mel_search_curve,
     .basis = basis,

@@ -1,6 +1,5 @@
 /* The search on a ball as an engine: what sphere.c has found, as a metric. */
 #include "elicit/search/bounds.h"
-#include "elicit/search/grid.h"
 #include "elicit/search/procedure.h"
 #include "elicit/search/sphere.h"
 
@@ -71,88 +70,6 @@ static mel_status linear_result(ball_engine *engine, double *room, mel_metric **
 
 /* --- linear-fractional -------------------------------------------------------------------------- */
 
-/* The largest value of each coordinate: the share of its true class, or 1 for rates. */
-static void fill_corner(double *corner, const mel_ball *ball)
-{
-    const mel_layout *layout = mel_ball_layout(ball);
-    const double *share = mel_ball_class_share(ball);
-    const size_t k = layout->n_classes;
-    for (size_t i = 0; i < mel_ball_size(ball); i++) {
-        const size_t class_code = layout->coordinates == MEL_OFFDIAGONAL ? i / (k - 1)
-                                  : layout->coordinates == MEL_BINARY    ? 1 - i
-                                                                         : i;
-        corner[i] = layout->kind == MEL_RATES ? 1.0 : share != NULL ? share[class_code] : 1.0 / (double)k;
-    }
-}
-
-typedef struct {
-    const mel_sphere_search *search;
-    const mel_ball *ball;
-    const double *upper, *lower;
-    double *points;              /* MEL_GRID_POINTS x n, on the part of the sphere where the best point is */
-    double *at_upper, *at_lower; /* values of the slopes there */
-} sample_context;
-
-static mel_status sample_sphere(mel_grid_point *points, void *context, size_t other, mel_error *err)
-{
-    (void)err;
-    const sample_context *sample = context;
-    const size_t n = sample->search->n;
-    for (size_t i = 0; i < MEL_GRID_POINTS; i++)
-        points[i] = (mel_grid_point){
-            .own = sample->points[i * n],
-            .other = sample->points[i * n + other],
-            .upper = sample->at_upper[i],
-            .lower = sample->at_lower[i],
-        };
-    return MEL_OK;
-}
-
-static void draw_points(sample_context *sample, uint64_t seed)
-{
-    const mel_sphere_search *search = sample->search;
-    const size_t n = search->n;
-    mel_rng rng;
-    mel_rng_seed(&rng, seed);
-    for (size_t i = 0; i < MEL_GRID_POINTS; i++) {
-        double *point = sample->points + i * n;
-        mel_rng_sphere(&rng, n, point);
-        for (size_t j = 0; j < n; j++)
-            point[j] = search->sign[j] < 0 ? -fabs(point[j]) : fabs(point[j]);
-        mel_sphere_point(point, sample->ball, point);
-        sample->at_upper[i] = mel_dot(n, sample->upper, point);
-        sample->at_lower[i] = mel_dot(n, sample->lower, point);
-    }
-}
-
-/* Algorithm 4.6, but over all coordinates: its loop leaves the last one out. */
-static mel_status grid_form(const ball_engine *engine, double *a, double *b, double *b0, const double *corner,
-                            mel_grid *grid, mel_error *err)
-{
-    const mel_sphere_search *search = &engine->search;
-    sample_context sample = {
-        .search = search, .ball = engine->ball, .upper = grid->upper, .lower = grid->lower
-    };
-    sample.points = mel_alloc(MEL_GRID_POINTS * (search->n + 2), sizeof *sample.points);
-    if (sample.points == NULL)
-        return mel_fail_memory(err, "the points of the grid");
-    sample.at_upper = sample.points + MEL_GRID_POINTS * search->n;
-    sample.at_lower = sample.at_upper + MEL_GRID_POINTS;
-    draw_points(&sample, engine->opt.seed);
-    int balance = 0;
-    for (size_t i = 0; i < search->n; i++)
-        balance += search->sign[i];
-    grid->n = search->n;
-    grid->value = balance < 0 ? -1.0 : 1.0;
-    grid->corner = corner;
-    grid->sign = search->sign;
-    grid->sample = sample_sphere;
-    grid->context = &sample;
-    const mel_status status = mel_grid_solve(a, b, b0, grid, err);
-    free(sample.points);
-    return status;
-}
-
 /* How far the true slope can be from the middle of the arcs, in radians. */
 static double angle_radius(size_t n, const mel_arc *arcs)
 {
@@ -169,24 +86,12 @@ static mel_status fractional_result(ball_engine *engine, double *room, mel_metri
 {
     const mel_sphere_search *search = &engine->search;
     const size_t n = search->n;
-    double *a = room, *b = room + n, *upper = room + 2 * n, *lower = room + 3 * n, *corner = room + 4 * n;
+    double *a = room, *b = room + n, *upper = room + 2 * n, *lower = room + 3 * n, b0 = 0.0;
     const double *centre = mel_ball_centre(engine->ball), radius = mel_ball_radius(engine->ball);
-    double b0 = 0.0;
     mel_sphere_slope(upper, search, search->upper);
     mel_sphere_slope(lower, search, search->lower);
-    mel_grid planes = {
-        .upper = upper,
-        .lower = lower,
-        .c_upper = mel_dot(n, upper, centre) + radius,
-        .c_lower = mel_dot(n, lower, centre) + radius,
-    };
-    fill_corner(corner, engine->ball);
-    const mel_status status =
-        engine->opt.lfpm == MEL_LFPM_CLOSED
-            ? mel_fractional_ball(n, a, b, &b0, upper, planes.c_upper, lower, planes.c_lower, err)
-            : grid_form(engine, a, b, &b0, corner, &planes, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_fractional_ball(n, a, b, &b0, upper, mel_dot(n, upper, centre) + radius, lower,
+                            mel_dot(n, lower, centre) + radius, err));
     summary->radius = fmax(angle_radius(n, search->upper), angle_radius(n, search->lower));
     return mel_metric_fractional(metric, engine->opt.family, mel_ball_layout(engine->ball),
                                  engine->opt.class_names, MEL_UTILITY, a, 0.0, b, b0, err);
@@ -200,7 +105,7 @@ static mel_status ball_result(mel_engine *base, mel_metric **metric, mel_summary
     mel_status status = mel_procedure_settle(&engine->procedure, err);
     if (status != MEL_OK)
         return status;
-    double *room = mel_alloc(5 * engine->search.n, sizeof *room);
+    double *room = mel_alloc(4 * engine->search.n, sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "the metric that was found");
     summary->signs = mel_procedure_signs(&engine->procedure);

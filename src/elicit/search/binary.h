@@ -1,4 +1,4 @@
-/* Chapter 3 of the thesis on a planar face: Algorithms 3.1, 3.2 and 3.3, and what they add up to. */
+/* Chapter 3 of the thesis on a planar face: Algorithms 3.1 and 3.2, and what they add up to. */
 #ifndef MEL_ELICIT_SEARCH_BINARY_H
 #define MEL_ELICIT_SEARCH_BINARY_H
 
@@ -22,13 +22,9 @@ bool mel_binary_search_run(mel_binary_search *search);
 /* Whether the search of the best or of the worst point has led to an end of its arc. */
 bool mel_binary_upper_at_end(const mel_binary_search *search);
 bool mel_binary_lower_at_end(const mel_binary_search *search);
-/* The boundary point for slope angle theta, by the hull or by the plug-in threshold. */
-mel_point mel_binary_boundary(const mel_face *face, mel_boundary boundary, double theta);
+/* The boundary point for slope angle theta. */
+mel_point mel_binary_boundary(const mel_face *face, double theta);
 /* The supporting line with slope angle theta. */
-mel_line mel_binary_line(const mel_face *face, mel_boundary boundary, double theta);
-/* Algorithm 3.3: the p11 in {0, step, ..., 1} for which the two solutions keep the most constant ratio
- * over n_points boundary points each on the upper and the lower boundary. */
-mel_status mel_binary_grid(double *p11, const mel_face *face, mel_boundary boundary, mel_line upper,
-                           mel_line lower, size_t n_points, double step, mel_error *err);
+mel_line mel_binary_line(const mel_face *face, double theta);
 
 #endif

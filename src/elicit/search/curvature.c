@@ -27,8 +27,8 @@ static bool is_quadratic(const curve_engine *engine)
 static double reach(const curve_engine *engine)
 {
     const double radius = mel_ball_radius(engine->plan.ball);
-    return radius - (is_quadratic(engine) ? mel_quadratic_inner(&engine->plan.opt, radius)
-                                          : mel_polynomial_inner(&engine->plan.opt, radius));
+    return radius - (is_quadratic(engine) ? mel_quadratic_inner(radius)
+                                          : mel_polynomial_inner(engine->plan.opt.tolerance, radius));
 }
 
 /* --- what the slopes say ------------------------------------------------------------------------ */

@@ -117,10 +117,8 @@ mel_point mel_diagonal_point(const mel_diagonal_search *search, mel_turned_face 
     const mel_point weight =
         turn(face, scaled(search, own, other, (mel_point){ sign * m, sign * (1.0 - m) }));
     mel_point best = mel_face_centre(face.face);
-    if (search->opt->boundary == MEL_BOUNDARY_PLUG_IN)
-        best = mel_face_rule(face.face, mel_plug_in_rule(weight.tp, weight.tn));
-    else /* a finite direction that is not zero is never refused */
-        (void)mel_face_support(&best, face.face, weight.tp, weight.tn, NULL);
+    /* A finite direction that is not zero is never refused. */
+    (void)mel_face_support(&best, face.face, weight.tp, weight.tn, NULL);
     return scaled(search, own, other, turn(face, best));
 }
 

@@ -6,9 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { GRID_POINTS = 1000 };
-static const double grid_step = 0.01;
-
 typedef struct {
     mel_procedure procedure;
     mel_session_options opt;
@@ -37,22 +34,13 @@ static mel_status solve_fractional(const search_engine *engine, double p[2], dou
                                    mel_error *err)
 {
     const mel_face *face = engine->search.face;
-    const mel_boundary boundary = engine->opt.boundary;
     const double positives = mel_face_positives(face), negatives = mel_face_negatives(face);
-    const mel_line upper = mel_binary_line(face, boundary, mel_arc_middle(engine->search.upper));
-    const mel_line lower = mel_binary_line(face, boundary, mel_arc_middle(engine->search.lower));
-    const bool known = engine->opt.known_p11 >= 0.0;
-    if (!known && engine->opt.lfpm == MEL_LFPM_CLOSED)
+    const mel_line upper = mel_binary_line(face, mel_arc_middle(engine->search.upper));
+    const mel_line lower = mel_binary_line(face, mel_arc_middle(engine->search.lower));
+    if (!(engine->opt.known_p11 >= 0.0))
         return mel_fractional_closed(p, q, q0, upper, lower, positives, negatives, err);
-    double p11 = engine->opt.known_p11;
-    if (!known) {
-        const mel_status status =
-            mel_binary_grid(&p11, face, boundary, upper, lower, GRID_POINTS, grid_step, err);
-        if (status != MEL_OK)
-            return status;
-    }
-    p[0] = p11;
-    p[1] = 1.0 - p11;
+    p[0] = engine->opt.known_p11;
+    p[1] = 1.0 - p[0];
     return mel_fractional_from_p(q, q0, p, upper, positives, negatives, err);
 }
 

@@ -1,7 +1,6 @@
 /* The searches on two-class faces as an engine: what diagonal.c has found, as a metric. */
 #include "elicit/search/bounds.h"
 #include "elicit/search/diagonal.h"
-#include "elicit/search/grid.h"
 #include "elicit/search/pencil.h"
 #include "elicit/search/procedure.h"
 
@@ -157,75 +156,12 @@ static mel_status closed_form(faces_engine *engine, const result_room *room, dou
     return status;
 }
 
-typedef struct {
-    mel_diagonal_search *search;
-    const double *upper, *lower;
-} sample_context;
-
-/* Points of the upper boundary of a face, by slopes spread evenly. */
-static mel_status sample_face(mel_grid_point *points, void *context, size_t other, mel_error *err)
-{
-    const sample_context *sample = context;
-    mel_diagonal_search *search = sample->search;
-    const size_t own = search->reference;
-    mel_turned_face face;
-    const mel_status status = mel_diagonal_face(&face, search, own, other, err);
-    if (status != MEL_OK)
-        return status;
-    for (size_t i = 0; i < MEL_GRID_POINTS; i++) {
-        const double m = ((double)i + 0.5) / MEL_GRID_POINTS;
-        const mel_point d = mel_diagonal_point(search, face, other, MEL_UPPER, m);
-        points[i] = (mel_grid_point){
-            .own = d.tp,
-            .other = d.tn,
-            .upper = sample->upper[own] * d.tp + sample->upper[other] * d.tn,
-            .lower = sample->lower[own] * d.tp + sample->lower[other] * d.tn,
-        };
-    }
-    return MEL_OK;
-}
-
-/* The thesis' slopes and Algorithm 4.4: the pairwise slopes are taken for those at the overall best and worst
- * points, which they are not quite. */
-static mel_status grid_form(faces_engine *engine, const result_room *room, double *b0, mel_error *err)
-{
-    mel_diagonal_search *search = &engine->search;
-    const size_t n = search->n_classes;
-    double *upper = room->low, *lower = room->high, *at = room->b;
-    slope(upper, search, search->upper);
-    slope(lower, search, search->lower);
-    mel_scale(n, -1.0, lower);
-    mel_status status = mel_space_linear(at, search->space, upper, err);
-    if (status != MEL_OK)
-        return status;
-    sample_context sample = { .search = search, .upper = upper, .lower = lower };
-    mel_grid grid = {
-        .n = n,
-        .reference = search->reference,
-        .value = 1.0,
-        .corner = search->corner,
-        .upper = upper,
-        .lower = lower,
-        .c_upper = mel_dot(n, upper, at),
-        .sample = sample_face,
-        .context = &sample,
-    };
-    status = mel_space_linear(at, search->space, lower, err);
-    if (status != MEL_OK)
-        return status;
-    grid.c_lower = mel_dot(n, lower, at);
-    return mel_grid_solve(room->a, room->b, b0, &grid, err);
-}
-
 static mel_status fractional_result(faces_engine *engine, const result_room *room, mel_metric **metric,
                                     mel_summary *summary, mel_error *err)
 {
     const mel_diagonal_search *search = &engine->search;
     double b0 = 0.0;
-    const mel_status status = engine->opt.lfpm == MEL_LFPM_CLOSED ? closed_form(engine, room, &b0, err)
-                                                                  : grid_form(engine, room, &b0, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(closed_form(engine, room, &b0, err));
     if (search->decreasing)
         mel_scale(search->n_classes, -1.0, room->a);
     summary->radius = widest(search);

@@ -242,8 +242,7 @@ static mel_status solve_linear(double *weights, mel_fair_search *search, size_t 
         .sign = search->sign,
         .apart_positive = opt->direction != MEL_DIRECTION_UNKNOWN,
     };
-    return opt->join == MEL_JOIN_RATIOS ? mel_fair_linear_ratios(weights, &places, search->slope, err)
-                                        : mel_fair_linear_squares(weights, &places, search->slope, err);
+    return mel_fair_linear_squares(weights, &places, search->slope, err);
 }
 
 /* From a quadratic function of each set, as a quadratic search finds it. */
@@ -280,12 +279,11 @@ static mel_status solve_quadratic(double *weights, mel_fair_search *search, size
         .share = search->share,
         .cut = alike ? search->cuts : search->cut,
         .known = opt->known != NULL ? search->known : NULL,
-        .step = radius - mel_quadratic_inner(opt, radius),
+        .step = radius - mel_quadratic_inner(radius),
         .apart_positive = opt->direction != MEL_DIRECTION_UNKNOWN,
     };
-    return opt->join == MEL_JOIN_RATIOS || opt->diagonal_b
-               ? join_quadratic(weights, search, &sets, err)
-               : mel_fair_quadratic_squares(weights, &sets, search->slope, err);
+    return opt->diagonal_b ? join_quadratic(weights, search, &sets, err)
+                           : mel_fair_quadratic_squares(weights, &sets, search->slope, err);
 }
 
 mel_status mel_fair_solve(double *weights, mel_fair_search *search, size_t n_sets, mel_error *err)
@@ -336,7 +334,7 @@ mel_trade_off_scene mel_fair_scene(const mel_fair_search *search, const double *
         .weights = weights,
         .centre = mel_ball_centre(search->plan.ball),
         .radius = radius,
-        .inner = mel_quadratic_inner(&search->plan.opt, radius),
+        .inner = mel_quadratic_inner(radius),
     };
 }
 
@@ -353,17 +351,13 @@ static void pose_trade_off(void *context, double from, double to)
     double *a = replay->a + trade->group * q, *b = replay->b + trade->group * q;
     mel_trade_off_direction(a, trade, to);
     mel_trade_off_direction(b, trade, from);
-    if (search->plan.symmetric) {
-        /* The same difference, as long as the sphere allows, and without any curvature. */
-        mel_axpy(q, -1.0, b, a);
-        const double length = mel_norm2(q, a);
-        mel_scale(q, length > 0.0 ? 1.0 / length : 0.0, a);
-        for (size_t i = 0; i < q; i++)
-            b[i] = -a[i];
-    }
+    /* The same difference, as long as the sphere allows, and without any curvature. */
+    mel_axpy(q, -1.0, b, a);
+    const double length = mel_norm2(q, a);
+    mel_scale(q, length > 0.0 ? 1.0 / length : 0.0, a);
     for (size_t i = 0; i < q; i++) {
+        b[i] = trade->middle[i] - trade->radius * a[i];
         a[i] = trade->middle[i] + trade->radius * a[i];
-        b[i] = trade->middle[i] + trade->radius * b[i];
     }
 }
 

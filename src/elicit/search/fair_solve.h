@@ -25,10 +25,6 @@ typedef struct {
  * slope. */
 mel_status mel_fair_linear_squares(double *weights, const mel_fair_places *places, const double *slope,
                                    mel_error *err);
-/* The thesis' way: x is the slope of the first place, and two coordinates of each two others tell their
- * length: one where the sides are 1 and -1, and one where they are -1 and 1. */
-mel_status mel_fair_linear_ratios(double *weights, const mel_fair_places *places, const double *slope,
-                                  mel_error *err);
 
 /* Sets of groups that move together while the others stay at the centre: q + 2 places each, the centre, a
  * step forward along each axis, and a step back along the first. The gradient of a fair quadratic cost at

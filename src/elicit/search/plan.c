@@ -21,7 +21,6 @@ mel_status mel_plan_init(mel_plan *plan, const mel_ball *ball, const mel_session
     plan->groups = layout->n_groups > 1 ? layout->n_groups : 1;
     plan->size = mel_ball_size(ball);
     plan->per_group = plan->size / plan->groups;
-    plan->symmetric = opt->local == MEL_LOCAL_SYMMETRIC;
     return mel_procedure_init(&plan->procedure, plan->size, err);
 }
 
@@ -117,12 +116,7 @@ static void pose_at_station(void *context, const double *from, const double *to)
     mel_plan *plan = context;
     const mel_station *s = &plan->station[plan->at];
     mel_replay *replay = &plan->procedure.replay;
-    if (!plan->symmetric) {
-        place(plan, s, replay->a, s->radius, to);
-        place(plan, s, replay->b, s->radius, from);
-        return;
-    }
-    /* The same linear difference, as long as the ball allows, and without any curvature. */
+    /* Opposite points: the same linear difference, as long as the ball allows, and without any curvature. */
     double *way = plan->search.direction; /* to may be its first half: it is read before it is written */
     double squares = 0.0;
     for (size_t i = 0; i < s->n; i++) {

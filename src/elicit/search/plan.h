@@ -29,8 +29,6 @@ struct mel_plan {
     mel_session_options opt;
     const mel_ball *ball;
     size_t per_group, groups, size;
-    /* As opt.local says: questions are c + u against c - u, else two points of a sphere. */
-    bool symmetric;
     size_t n_stations, capacity;
     mel_station *station;
     size_t at, start; /* the station that is being searched, and how many answers came before it */

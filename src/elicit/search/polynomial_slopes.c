@@ -98,28 +98,25 @@ void mel_terms_clear(mel_terms *terms)
 
 /* --- stations ----------------------------------------------------------------------------------- */
 
-double mel_polynomial_inner(const mel_session_options *opt, double ball_radius)
+double mel_polynomial_inner(double tolerance, double ball_radius)
 {
-    if (opt->inner_radius > 0.0)
-        return opt->inner_radius;
-    /* Between opposite points the third derivative turns a slope by about a sixth of the radius' square, on
-     * one side the second one by about the radius: well below the tolerance. */
-    const double most = opt->local == MEL_LOCAL_SYMMETRIC ? sqrt(0.1 * opt->tolerance) : 0.025 * ball_radius;
-    return fmin(most, 0.1 * ball_radius);
+    /* Between opposite points the third derivative turns a slope by about a sixth of the radius' square: well
+     * below the tolerance. */
+    return fmin(sqrt(0.1 * tolerance), 0.1 * ball_radius);
 }
 
 /* How far the farthest place is from the centre. */
 static double reach(const mel_plan *plan)
 {
     const double radius = mel_ball_radius(plan->ball);
-    return radius - mel_polynomial_inner(&plan->opt, radius);
+    return radius - mel_polynomial_inner(plan->opt.tolerance, radius);
 }
 
 /* In the direction of one step along each of these axes, at this distance. */
 static mel_status add_station(mel_plan *plan, uint32_t n_steps, const size_t *axis, bool backwards,
                               double distance, mel_error *err)
 {
-    const double inner = mel_polynomial_inner(&plan->opt, mel_ball_radius(plan->ball));
+    const double inner = mel_polynomial_inner(plan->opt.tolerance, mel_ball_radius(plan->ball));
     mel_station *s = NULL;
     const mel_status status = mel_plan_add(&s, plan, inner, plan->per_group, false, err);
     if (status != MEL_OK)

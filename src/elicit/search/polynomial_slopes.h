@@ -20,8 +20,8 @@ typedef struct {
 mel_status mel_terms_make(mel_terms *terms, size_t q, uint32_t degree, mel_error *err);
 void mel_terms_clear(mel_terms *terms);
 
-/* Radius of the questions around each place: opt->inner_radius, or what suits the options. */
-double mel_polynomial_inner(const mel_session_options *opt, double ball_radius);
+/* Radius of the questions around each place. */
+double mel_polynomial_inner(double tolerance, double ball_radius);
 /* Adds the places of the recursion, each once: o, and in the direction of every sum of up to degree - 1 steps
  * along axes, those along the first one all forwards or all backwards. A sum of n steps is at n/(degree - 1)
  * of h = the ball's radius less the inner one: farther out than nested balls allow, which makes the system up

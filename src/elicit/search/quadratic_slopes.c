@@ -11,21 +11,17 @@ static const double root_two = 1.41421356237309504880;
 
 /* --- stations ----------------------------------------------------------------------------------- */
 
-double mel_quadratic_inner(const mel_session_options *opt, double ball_radius)
+double mel_quadratic_inner(double ball_radius)
 {
-    /* tests/property/test_quadratic_search.c measures both: without noise smaller ones are better (places are
-     * farther apart), with noise larger ones. Two points on one side need a small one, since the
-     * curvature between them is taken for slope. */
-    if (opt->inner_radius > 0.0)
-        return opt->inner_radius;
-    return opt->local == MEL_LOCAL_SYMMETRIC ? 0.1 * ball_radius : 0.025 * ball_radius;
+    /* Without noise smaller ones are better (places are farther apart), with noise larger ones. */
+    return 0.1 * ball_radius;
 }
 
 /* h, how far the places are from the centre. */
 static double reach(const mel_plan *plan)
 {
     const double radius = mel_ball_radius(plan->ball);
-    return radius - mel_quadratic_inner(&plan->opt, radius);
+    return radius - mel_quadratic_inner(radius);
 }
 
 size_t mel_quadratic_stations(const mel_plan *plan)
@@ -50,10 +46,10 @@ static void displace(const mel_plan *plan, mel_station *s, double step, size_t j
 
 static mel_status add_station(mel_plan *plan, const bool *moves, double step, size_t j, mel_error *err)
 {
-    const double radius = mel_ball_radius(plan->ball), inner = mel_quadratic_inner(&plan->opt, radius);
+    const double radius = mel_ball_radius(plan->ball), inner = mel_quadratic_inner(radius);
     const bool plane = plan->opt.diagonal_b && step != 0.0;
     /* Opposite points may be as far apart as the ball allows. */
-    const bool wide = step == 0.0 && plan->opt.inner_radius == 0.0 && plan->symmetric;
+    const bool wide = step == 0.0;
     mel_station *s = NULL;
     const mel_status status =
         mel_plan_add(&s, plan, wide ? radius : inner, plane ? 2 : plan->per_group, plane, err);
@@ -200,135 +196,7 @@ static mel_status by_squares(mel_quadratic_found *found, const mel_plan *plan, s
     return MEL_OK;
 }
 
-/* --- ratios ------------------------------------------------------------------------------------- */
-
-/* Never NaN: a coordinate that is nearly nil gives a huge ratio instead. */
-static double over(double x, double y)
-{
-    static const double least = 1e-9;
-    return x / (fabs(y) < least ? copysign(least, y) : y);
-}
-
-/* Slopes of a search: the centre's, those at o + h e_j, the one at o - h e_1; q numbers each. */
-typedef struct {
-    size_t q;
-    double h;
-    const double *slope;
-} slope_rows;
-
-static const double *row_of(const slope_rows *r, size_t station)
-{
-    return r->slope + station * r->q;
-}
-
-/* The thesis' formula, mended, any coordinate c in place of the first; d_c = f_c at the centre, and with
- * F_il = f_il / f_cl: h B_ij = F_ij (d_c + h B_cj) - F_i0 d_c; h B_cj from j = c and, in the end,
- * o - h e_1. */
-static void full_ratios(const slope_rows *r, double *out)
-{
-    const size_t q = r->q;
-    const double *centre = row_of(r, 0), *ahead = row_of(r, 1), *behind = row_of(r, q + 1);
-    double *d = out, *b = out + q;
-    size_t c = 0, i = q;
-    for (size_t j = 1; j < q; j++)
-        c = fabs(centre[j]) > fabs(centre[c]) ? j : c;
-    memcpy(d, centre, q * sizeof *d);
-    double widest = -1.0; /* the coordinate that tells o + h e_1 from o - h e_1 best */
-    for (size_t j = 0; j < q; j++) {
-        const double apart = fabs(over(behind[j], behind[c]) - over(ahead[j], ahead[c]));
-        if (j != c && apart > widest) {
-            widest = apart;
-            i = j;
-        }
-    }
-    const double f0 = over(centre[i], centre[c]), up = over(ahead[i], ahead[c]);
-    const double down = over(behind[i], behind[c]);
-    const double first = d[c] * over(down + up - 2.0 * f0, down - up); /* h B_c1 */
-    const double *at_c = row_of(r, 1 + c);
-    const double own =
-        c == 0 ? first : over(first + d[0], over(at_c[0], at_c[c])) - d[c]; /* h B_cc, from h B_1c */
-    for (size_t j = 0; j < q; j++)
-        b[c * q + j] = b[j * q + c] = j == c ? own : over(at_c[j], at_c[c]) * (d[c] + own) - d[j];
-    for (size_t j = 0; j < q; j++)
-        for (size_t k = j; k < q && j != c; k++)
-            if (k != c)
-                b[k * q + j] = b[j * q + k] =
-                    over(row_of(r, 1 + j)[k], row_of(r, 1 + j)[c]) * (d[c] + b[c * q + j]) - d[k];
-    mel_scale(q * q, 1.0 / r->h, b);
-}
-
-/* h B_jj from the slope's part along e_j over that along the rest of d. */
-static void diagonal_ratios(const slope_rows *r, double *out)
-{
-    const size_t q = r->q;
-    const double *centre = row_of(r, 0);
-    memcpy(out, centre, q * sizeof *out);
-    memset(out + q, 0, q * q * sizeof *out);
-    for (size_t j = 0; j < q; j++) {
-        const double *slope = row_of(r, 1 + j);
-        double rest = 0.0, along = 0.0;
-        for (size_t i = 0; i < q; i++)
-            if (i != j) {
-                rest += centre[i] * centre[i];
-                along += centre[i] * slope[i];
-            }
-        out[q + j * q + j] = (over(slope[j] * rest, along) - centre[j]) / r->h;
-    }
-}
-
-static void solve_ratios(const slope_rows *r, bool diagonal, double *out)
-{
-    const size_t q = r->q;
-    if (diagonal)
-        diagonal_ratios(r, out);
-    else
-        full_ratios(r, out);
-    const double b = r->h * mel_norm2(q * q, out + q), d = mel_norm2(q, out);
-    mel_scale(q + q * q, 1.0 / hypot(b, d), out);
-}
-
-static mel_status by_ratios(mel_quadratic_found *found, const mel_plan *plan, size_t first, size_t n,
-                            double *slope, mel_error *err)
-{
-    const size_t q = found->q, size = q + q * q;
-    const slope_rows rows = { .q = q, .h = reach(plan), .slope = slope };
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        memcpy(slope + i * q, plan->station[first + i].slope, q * sizeof *slope);
-        count += plan->station[first + i].n - 1;
-    }
-    found->change = mel_alloc(count * size, sizeof *found->change);
-    if (found->change == NULL)
-        return mel_fail_memory(err, "a quadratic function");
-    solve_ratios(&rows, plan->opt.diagonal_b, found->value);
-    found->known = true;
-    for (size_t i = 0; i < n; i++) {
-        const mel_station *s = &plan->station[first + i];
-        for (size_t turn = 0; turn + 1 < s->n; turn++) {
-            double *change = found->change + found->n_changes++ * size;
-            mel_axpy(q, 1.0, s->change + turn * q, slope + i * q);
-            solve_ratios(&rows, plan->opt.diagonal_b, change);
-            mel_axpy(size, -1.0, found->value, change);
-            memcpy(slope + i * q, s->slope, q * sizeof *slope);
-        }
-    }
-    return MEL_OK;
-}
-
-/* Where there is no slope there is no ratio, and the formula for diagonal matrices is for places on the axes.
- */
-static bool has_ratios(const mel_plan *plan, size_t first, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (plan->station[first + i].flat)
-            return false;
-    for (size_t j = 0; j < plan->per_group && plan->opt.diagonal_b; j++)
-        if (!on_axis(plan, first, j))
-            return false;
-    return true;
-}
-
-/* --- both --------------------------------------------------------------------------------------- */
+/* --- the result ----------------------------------------------------------------------------------- */
 
 void mel_quadratic_clear(mel_quadratic_found *found)
 {
@@ -369,8 +237,6 @@ mel_status mel_quadratic_solve(mel_quadratic_found *found, const mel_plan *plan,
         status = mel_fail_memory(err, "a quadratic function");
     else if (reached < n && centre->reached)
         memcpy(found->value, centre->slope, q * sizeof *found->value);
-    else if (reached == n && plan->opt.join == MEL_JOIN_RATIOS && has_ratios(plan, first, n))
-        status = by_ratios(found, plan, first, n, room, err);
     else if (reached == n && flat < n)
         status = by_squares(found, plan, first, n, room, at, err);
     if (status == MEL_OK && found->known) {

@@ -6,8 +6,8 @@
 
 #include "elicit/search/slopes.h"
 
-/* Radius of the questions around each place: opt->inner_radius, or what suits the options. */
-double mel_quadratic_inner(const mel_session_options *opt, double ball_radius);
+/* Radius of the questions around each place. */
+double mel_quadratic_inner(double ball_radius);
 
 /* Adds the stations o, o + h e_1, .., o + h e_q, o - h e_1 (in this order; h = ball's radius - inner radius)
  * for the groups that move (one flag per group; NULL: all), the others staying at o. With opt.diagonal_b they
@@ -36,7 +36,7 @@ typedef struct {
      * (mel_change_hides): answers at a flat place may be chance. */
     bool flat_centre;
 } mel_quadratic_found;
-/* By opt.join, from the stations that start with `first`. On failure, too, for mel_quadratic_clear. */
+/* By least squares, from the stations that start with `first`. On failure, too, for mel_quadratic_clear. */
 mel_status mel_quadratic_solve(mel_quadratic_found *found, const mel_plan *plan, size_t first,
                                mel_error *err);
 void mel_quadratic_clear(mel_quadratic_found *found);

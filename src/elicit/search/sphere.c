@@ -261,17 +261,14 @@ static size_t n_steps(const mel_sphere_search *search)
 static size_t angle_of_step(const mel_sphere_search *search, size_t step)
 {
     const size_t turn = step % (search->n - 1);
-    return search->opt->first_angle_first ? turn : search->n - 2 - turn;
+    return search->n - 2 - turn;
 }
 
 /* The angles where earlier steps left them, and where they start before the first cycle has reached them. */
 static void restore_angles(const mel_sphere_search *search, const mel_arc *arcs, size_t step, size_t moving)
 {
-    const bool forwards = search->opt->first_angle_first;
-    for (size_t i = 0; i + 1 < search->n; i++) {
-        const bool searched = step >= search->n - 1 || (forwards ? i < moving : i > moving);
-        search->angle[i] = searched ? mel_arc_middle(arcs[i]) : forwards ? even_angle(search, i) : half_pi;
-    }
+    for (size_t i = 0; i + 1 < search->n; i++)
+        search->angle[i] = step >= search->n - 1 || i > moving ? mel_arc_middle(arcs[i]) : half_pi;
 }
 
 /* One angle of Algorithm 4.2 or, on the worst point's side with responses inverted, 4.5. The interval from

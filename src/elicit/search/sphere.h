@@ -7,7 +7,7 @@
 #include "melicit/elicit.h"
 
 typedef struct {
-    const mel_session_options *opt; /* tolerance, per_round, cycles, first_angle_first */
+    const mel_session_options *opt; /* tolerance, per_round, cycles */
     mel_replay *replay;
     size_t n;   /* coordinates, at least 2 */
     bool twice; /* the worst point, too */
