@@ -55,8 +55,6 @@ mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_s
 /* The same by pairs that people can take seriously (opt->questions). */
 mel_status mel_engine_exchange(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                                mel_error *err);
-mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
-                                 mel_error *err);
 /* Algorithms 4.1 and 4.3 on two-class faces; 4.2 and 4.5 on a ball. */
 mel_status mel_engine_search_faces(mel_engine **out, const mel_space *space, const mel_session_options *opt,
                                    mel_error *err);
@@ -69,7 +67,8 @@ mel_status mel_engine_search_curve(mel_engine **out, const mel_ball *ball, const
 /* Algorithms 5.1, 5.2, D.2 and D.3: fair linear and fair quadratic metrics. */
 mel_status mel_engine_search_fair(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
                                   mel_error *err);
-/* Every family that is linear in known features, on a ball or (diagonal linear) on two-class faces. */
+/* Every family that is linear in known features, on a ball, on a face (linear-fractional) or on two-class
+ * faces (diagonal linear). */
 mel_status mel_engine_features(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                mel_error *err);
 /* Linear-fractional metrics on a ball, diagonal ones on two-class faces. */

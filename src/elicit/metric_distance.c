@@ -2,7 +2,7 @@
 #include "elicit/metric_distance.h"
 
 #include "base/la.h"
-#include "elicit/active/pivot.h"
+#include "elicit/active/family.h"
 #include "elicit/active/select.h"
 
 #include <math.h>
@@ -46,16 +46,16 @@ static size_t mistakes_of(const mel_metric *metric)
     return mel_layout_size(&one);
 }
 
-/* Of costs negated, so that all are utilities. shares: of the classes of a face. */
+/* Of costs negated, so that all are utilities. shares: of the classes of a face, the positive one second. */
 static void make_vector(double *out, const double *coefficient, size_t n, const mel_metric *metric,
-                        const mel_shares *shares, bool whole)
+                        const double *shares, bool whole)
 {
     const mel_family family = mel_metric_family(metric);
     const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
     const size_t size = vector_size(n, family, shares != NULL, whole);
     memset(out, 0, size * sizeof *out);
     if (size != n && shares != NULL) {
-        (void)mel_pivot_of(out, *shares, coefficient);
+        (void)mel_pivot_of(out, shares[1], shares[0], coefficient);
     } else if (size != n) {
         make_wedge(out, coefficient, n);
     } else if (mel_family_about(family)->groups) { /* a, blocks of pairs, lambda */
@@ -81,9 +81,8 @@ void mel_vector_coefficients(double *out, const double *vector, const mel_metric
 void mel_metric_vector(double *out, const mel_session *session, const mel_metric *metric)
 {
     const bool on_face = session->domain.face != NULL;
-    const mel_shares shares = { session->face_share[1], session->face_share[0] };
     make_vector(out, mel_metric_coefficient(metric), mel_metric_coefficients(metric), metric,
-                on_face ? &shares : NULL, false);
+                on_face ? session->face_share : NULL, false);
 }
 
 mel_status mel_cloud_make(mel_cloud *c, mel_session *session, const mel_metric *metric, bool whole,
@@ -96,7 +95,6 @@ mel_status mel_cloud_make(mel_cloud *c, mel_session *session, const mel_metric *
         return status;
     const bool on_face = session->domain.face != NULL;
     c->size = vector_size(n, mel_metric_family(metric), on_face, whole);
-    const mel_shares shares = { session->face_share[1], session->face_share[0] };
     c->vector = mel_alloc(c->n * c->size, sizeof *c->vector);
     c->middle = mel_alloc(c->size, sizeof *c->middle);
     if (c->vector == NULL || c->middle == NULL) {
@@ -104,8 +102,10 @@ mel_status mel_cloud_make(mel_cloud *c, mel_session *session, const mel_metric *
         return mel_fail_memory(err, "draws of the posterior");
     }
     for (size_t i = 0; i < c->n; i++)
-        make_vector(c->vector + i * c->size, draw + i * n, n, metric, on_face ? &shares : NULL, whole);
-    make_vector(c->middle, mel_metric_coefficient(metric), n, metric, on_face ? &shares : NULL, whole);
+        make_vector(c->vector + i * c->size, draw + i * n, n, metric, on_face ? session->face_share : NULL,
+                    whole);
+    make_vector(c->middle, mel_metric_coefficient(metric), n, metric, on_face ? session->face_share : NULL,
+                whole);
     free(draw);
     return MEL_OK;
 }

@@ -72,7 +72,7 @@ static void print_place(char *text, size_t n, const mel_domain *domain)
 /* Given classifiers are compared as they are: pairs cannot be made to suit a procedure or to be simple. */
 static mel_status check_candidates(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (mel_elicit_of(opt->family)->basis == NULL)
+    if (mel_elicit_of(opt->family)->basis == NULL || mel_elicit_of(opt->family)->paired)
         return mel_fail(err, MEL_EINVAL,
                         "given classifiers are asked about in search of metrics that are linear in known "
                         "features; %s metrics are not",

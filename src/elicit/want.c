@@ -5,11 +5,12 @@
 mel_problem_want mel_want_of_family(mel_family family)
 {
     const mel_family_facts *is = mel_family_about(family);
+    const mel_elicit_ops *ops = mel_elicit_of(family);
     return (mel_problem_want){ .planar = is->planar,
                                .rates = is->rates,
                                .grouped = is->groups,
                                .needs_groups = is->groups,
-                               .candidates = mel_elicit_of(family)->basis != NULL,
+                               .candidates = ops->basis != NULL && !ops->paired,
                                .ball = !is->diagonal,
                                .coordinates = is->diagonal ? MEL_DIAGONAL : MEL_OFFDIAGONAL,
                                .whom = is->name };

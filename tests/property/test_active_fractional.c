@@ -1,17 +1,23 @@
-/* Active elicitation of binary linear-fractional metrics: the algebra of pivots, how many questions it takes
- * on random metrics, whether intervals cover, noise, directions, repeated questions, odd faces. */
+/* Active elicitation of binary linear-fractional metrics: the algebra of bivectors, how many questions it
+ * takes on random metrics, whether intervals cover, noise, directions, repeated questions, odd faces. */
 #include "support/binary.h"
 
 #include "base/la.h"
 #include "base/stat.h"
-#include "elicit/active/ask/chord.h"
-#include "elicit/engine.h"
+#include "elicit/families/families.h"
 #include "metric/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { COEFFICIENTS = 6 };
+
+/* Shares of the two classes of a face. */
+typedef struct {
+    double positives, negatives;
+} class_shares;
 
 /* Questions on a planar face. */
 typedef struct {
@@ -115,43 +121,54 @@ static double level_error(const mel_face *face, const parameters *one, const par
 
 /* --- algebra ------------------------------------------------------------------------------------ */
 
-/* w = p~ x q~ in centred and scaled coordinates. */
-static void pivot_of(double w[3], mel_shares s, const parameters *m)
+/* The member of the class of metrics with the same level lines as w that is reported: 0 where everything is
+ * wrong, 1 where everything is right, 1/2 halfway. */
+static parameters metric_of(class_shares s, const double w[3])
 {
-    double p[3] = { 0.5 * m->p[0] * s.positives, 0.5 * m->p[1] * s.negatives, 0.0 };
-    double q[3] = { 0.5 * m->q[0] * s.positives, 0.5 * m->q[1] * s.negatives, 0.0 };
-    p[2] = p[0] + p[1];
-    q[2] = q[0] + q[1] + m->q[2];
-    w[0] = p[1] * q[2] - p[2] * q[1];
-    w[1] = p[2] * q[0] - p[0] * q[2];
-    w[2] = p[0] * q[1] - p[1] * q[0];
-    mel_scale(3, 1.0 / mel_norm2(3, w), w);
+    const double p11 = -(w[1] + w[2]) / s.positives, p00 = (w[0] + w[2]) / s.negatives, sum = p11 + p00;
+    return (parameters){ { p11 / sum, p00 / sum },
+                         { -2.0 * w[2] / (s.positives * sum), 2.0 * w[2] / (s.negatives * sum),
+                           (w[0] - w[1]) / sum } };
 }
 
-/* The member of a metric's class that is reported. */
-static parameters reported(mel_shares s, const parameters *m)
+static void pivot_of(double w[3], class_shares s, const parameters *m)
 {
-    double w[3], c[MEL_FRACTIONAL_COEFFICIENTS];
+    const double coefficient[COEFFICIENTS] = { m->p[0], m->p[1], 0.0, m->q[0], m->q[1], m->q[2] };
+    assert_true(mel_pivot_of(w, s.positives, s.negatives, coefficient));
+}
+
+static parameters reported(class_shares s, const parameters *m)
+{
+    double w[3];
     pivot_of(w, s, m);
-    mel_pivot_metric(c, s, w);
-    return (parameters){ { c[0], c[1] }, { c[3], c[4], c[5] } };
+    return metric_of(s, w);
 }
 
+/* Increasing on the whole square. */
 static bool in_cone(const double w[3], double slack)
 {
-    for (size_t j = 0; j < MEL_PIVOT_CONE; j++)
-        if (mel_dot(3, mel_pivot_cone + 3 * j, w) < -slack)
-            return false;
-    return true;
+    return w[0] >= fabs(w[2]) - slack && -w[1] >= fabs(w[2]) - slack;
 }
 
-/* Preferences, values and gradients of a metric, read off its pivot. */
-static void check_pivot(mel_rng *rng, mel_shares s, const parameters *truth)
+static mel_basis *basis_of(const mel_face *face)
 {
-    double w[3], coefficient[MEL_FRACTIONAL_COEFFICIENTS];
+    mel_session_options opt = options();
+    mel_basis *f = NULL;
+    mel_error err;
+    assert_ok(mel_basis_new(&f, &(mel_domain){ .face = face }, &opt, &err), &err);
+    assert_int_equal(f->dimension, 3);
+    return f;
+}
+
+/* Preferences, values and gradients of a metric, read off its bivector. */
+static void check_bivector(mel_rng *rng, const mel_basis *f, class_shares s, const parameters *truth)
+{
+    double w[3], coefficient[COEFFICIENTS], judged[64];
     pivot_of(w, s, truth);
     assert_true(in_cone(w, 1e-12));
-    mel_pivot_metric(coefficient, s, w);
+    for (size_t j = 0; j < f->n_cone; j++)
+        assert_true(mel_dot(3, f->cone + 3 * j, w) >= -1e-12);
+    f->ops->coefficients(f, w, coefficient);
     const parameters m = { { coefficient[0], coefficient[1] },
                            { coefficient[3], coefficient[4], coefficient[5] } };
     assert_close(m.p[0], truth->p[0], 1e-9);
@@ -162,57 +179,74 @@ static void check_pivot(mel_rng *rng, mel_shares s, const parameters *truth)
     assert_close(value(&m, (mel_point){ s.positives, s.negatives }), 1.0, 1e-12);
     assert_close(value(&m, (mel_point){ 0.5 * s.positives, 0.5 * s.negatives }), 0.5, 1e-12);
     for (int i = 0; i < 20; i++) {
-        const mel_spot a = { 2.0 * mel_rng_uniform(rng) - 1.0, 2.0 * mel_rng_uniform(rng) - 1.0 };
-        const mel_spot b = { 2.0 * mel_rng_uniform(rng) - 1.0, 2.0 * mel_rng_uniform(rng) - 1.0 };
-        const mel_point pa = mel_point_of(s, a), pb = mel_point_of(s, b);
-        const mel_spot back = mel_spot_of(s, pa);
-        double row[3], slope[2];
-        assert_close(back.x, a.x, 1e-12);
-        assert_close(back.y, a.y, 1e-12);
-        mel_pivot_row(row, a, b);
-        const double reported = value(&m, pa) - value(&m, pb), known = value(truth, pa) - value(truth, pb);
-        assert_close(mel_pivot_gain(w, a, b) * mel_dot(3, row, w), reported, 1e-9);
-        assert_true(fabs(known) < 1e-9 || (known > 0.0) == (reported > 0.0));
-        mel_pivot_slope(slope, s, w, a);
+        const double a[2] = { s.positives * mel_rng_uniform(rng), s.negatives * mel_rng_uniform(rng) };
+        const double b[2] = { s.positives * mel_rng_uniform(rng), s.negatives * mel_rng_uniform(rng) };
+        const mel_point pa = { a[0], a[1] }, pb = { b[0], b[1] };
+        const double c[2] = { 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]) };
+        double row[3], slope[2], between[2];
+        f->ops->row(f, a, b, row);
+        const double difference = value(&m, pa) - value(&m, pb), known = value(truth, pa) - value(truth, pb);
+        assert_close(f->ops->gain(f, w, a, b) * mel_dot(3, row, w), difference, 1e-9);
+        assert_true(fabs(known) < 1e-9 || (known > 0.0) == (mel_dot(3, row, w) > 0.0));
+        f->ops->slope(f, a, w, slope);
         assert_close(atan2(slope[1], slope[0]), level_angle(truth, pa), 1e-6);
+        f->ops->slope(f, c, w, between); /* a pair reads the slope at its middle, however long it is */
+        assert_close(mel_dot(3, row, w), between[0] * (a[0] - b[0]) + between[1] * (a[1] - b[1]), 1e-9);
     }
+    assert_true(f->n_judged <= COUNT(judged));
+    f->ops->judged(f, w, judged);
+    for (size_t i = 0; i < f->n_judged; i++)
+        assert_true(judged[i] >= -1e-9 && judged[i] <= 1.5707963267948966 + 1e-9);
 }
 
-static void test_pivots(void **state)
+/* Two classes: every linear-fractional metric is a linear metric of the bivectors of pairs. */
+static void test_bivectors(void **state)
 {
     (void)state;
+    static const double faces[][2] = { { 5.0, 0.0 }, { 5.0, 2.0 }, { 2.0, -3.0 }, { 20.0, 1.0 } };
     mel_rng rng;
     mel_rng_seed(&rng, 1);
-    for (int i = 0; i < ALGEBRA; i++) {
-        const double positives = 0.02 + 0.9 * mel_rng_uniform(&rng);
-        /* Two classes of three cover less than everything. */
-        const double negatives = (1.0 - positives) * (i % 3 == 0 ? 0.6 : 1.0);
-        const parameters m = random_parameters(&rng, positives, negatives);
-        check_pivot(&rng, (mel_shares){ positives, negatives }, &m);
+    for (size_t k = 0; k < COUNT(faces); k++) {
+        mel_face *face = logistic_face(faces[k][0], faces[k][1]);
+        mel_basis *f = basis_of(face);
+        const class_shares s = { mel_face_positives(face), mel_face_negatives(face) };
+        for (size_t j = 0; j < f->n_cone; j++)
+            assert_true(mel_dot(3, f->cone + 3 * j, f->start) > 0.0);
+        for (int i = 0; i < ALGEBRA / (int)COUNT(faces); i++) {
+            const parameters m = random_parameters(&rng, s.positives, s.negatives);
+            check_bivector(&rng, f, s, &m);
+        }
+        mel_basis_free(f);
+        mel_face_free(face);
     }
-    assert_true(in_cone(mel_pivot_start, 0.0));
 }
 
 /* The cone is no larger than the assumption: every w inside is a metric that satisfies it. */
 static void test_cone(void **state)
 {
     (void)state;
+    mel_face *face = logistic_face(5.0, 2.0);
+    mel_basis *f = basis_of(face);
     mel_rng rng;
     mel_rng_seed(&rng, 2);
     size_t inside = 0, outside = 0;
     for (int i = 0; i < ALGEBRA; i++) {
-        double w[3], c[MEL_FRACTIONAL_COEFFICIENTS];
+        double w[3], c[COEFFICIENTS], least = INFINITY;
         mel_rng_sphere(&rng, 3, w);
-        mel_pivot_metric(c, (mel_shares){ 0.3, 0.7 }, w);
+        f->ops->coefficients(f, w, c);
         const bool satisfies = c[0] >= 0.0 && c[1] >= 0.0 && c[0] >= c[3] && c[1] >= c[4] && c[5] > 0.0;
         /* -w has the same metric; of the two the one with positive denominator counts. */
-        const double sign = w[0] - w[1] > 0.0 ? 1.0 : -1.0;
-        mel_scale(3, sign, w);
+        mel_scale(3, w[0] - w[1] > 0.0 ? 1.0 : -1.0, w);
+        for (size_t j = 0; j < f->n_cone; j++)
+            least = fmin(least, mel_dot(3, f->cone + 3 * j, w));
+        assert_int_equal(least >= 0.0, satisfies);
         assert_int_equal(in_cone(w, 0.0), satisfies);
         inside += satisfies;
         outside += !satisfies;
     }
     assert_true(inside > 0 && outside > 0);
+    mel_basis_free(f);
+    mel_face_free(face);
 }
 
 /* --- how many questions --------------------------------------------------------------------------- */
@@ -236,7 +270,7 @@ static elicitation begin(const mel_face *face, const mel_session_options *opt)
 {
     elicitation e = { .face = face };
     mel_error err;
-    assert_ok(mel_engine_fractional(&e.engine, face, opt, &err), &err);
+    assert_ok(mel_engine_features(&e.engine, &(mel_domain){ .face = face }, opt, &err), &err);
     return e;
 }
 
@@ -296,7 +330,7 @@ static bool covers(const mel_metric *metric, size_t coefficient, double truth)
 
 static void record(outcome *o, size_t run, size_t q, elicitation *e, const parameters *truth)
 {
-    const mel_shares s = { mel_face_positives(e->face), mel_face_negatives(e->face) };
+    const class_shares s = { mel_face_positives(e->face), mel_face_negatives(e->face) };
     const parameters wanted = reported(s, truth);
     look(e);
     const parameters found = parameters_of(e->metric);
@@ -310,19 +344,18 @@ static void record(outcome *o, size_t run, size_t q, elicitation *e, const param
 static outcome *elicit_random(double a, double b, bool prior, size_t runs, uint64_t seed)
 {
     mel_face *face = logistic_face(a, b);
-    const mel_shares s = { mel_face_positives(face), mel_face_negatives(face) };
+    const class_shares s = { mel_face_positives(face), mel_face_negatives(face) };
     outcome *o = calloc(1, sizeof *o);
     mel_rng rng;
     mel_rng_seed(&rng, seed);
     for (size_t run = 0; run < runs; run++) {
         parameters truth = random_parameters(&rng, s.positives, s.negatives);
         while (prior) {
-            double w[3], c[MEL_FRACTIONAL_COEFFICIENTS];
+            double w[3];
             mel_rng_sphere(&rng, 3, w);
             if (!in_cone(w, 0.0))
                 continue;
-            mel_pivot_metric(c, s, w);
-            truth = (parameters){ { c[0], c[1] }, { c[3], c[4], c[5] } };
+            truth = metric_of(s, w);
             break;
         }
         mel_session_options opt = options();
@@ -444,7 +477,7 @@ static void check_noise(const mel_face *face, const noisy_row *row)
     const size_t n = test_repeats(NOISY, 15, 10);
     mel_rng rng;
     mel_rng_seed(&rng, 21);
-    const mel_shares s = { mel_face_positives(face), mel_face_negatives(face) };
+    const class_shares s = { mel_face_positives(face), mel_face_negatives(face) };
     for (uint64_t run = 0; run < n; run++) {
         /* Noise is in units of the value, and these are the units that the engine means. */
         const parameters any = random_parameters(&rng, s.positives, s.negatives), m = reported(s, &any);
@@ -799,7 +832,7 @@ static void test_no_angle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pivots),         cmocka_unit_test(test_cone),
+        cmocka_unit_test(test_bivectors),      cmocka_unit_test(test_cone),
         cmocka_unit_test(test_questions),      cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_table),          cmocka_unit_test(test_noise),
         cmocka_unit_test(test_noise_limit),    cmocka_unit_test(test_contradiction),

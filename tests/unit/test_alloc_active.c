@@ -2,7 +2,8 @@
  * nothing leaks, and an answer that was not taken in can be told again. */
 #include "support/multiclass.h"
 
-#include "elicit/active/ask/chord.h"
+#include "elicit/active/posterior/sphere.h"
+#include "elicit/engine.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -55,12 +56,6 @@ typedef struct {
     mel_answer last; /* of the answers; the others are A */
 } job;
 
-static mel_status make_fractional(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
-                                  mel_error *err)
-{
-    return mel_engine_fractional(out, domain->face, opt, err);
-}
-
 static mel_status make_exchange(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                 mel_error *err)
 {
@@ -111,7 +106,7 @@ static mel_status run_engine(void *context)
 static job make_job(mel_family family, mel_domain domain)
 {
     job j = { .domain = domain, .last = MEL_ANSWER_A };
-    j.make = domain.face != NULL ? make_fractional : mel_engine_bivector;
+    j.make = domain.face != NULL ? mel_engine_features : mel_engine_bivector;
     mel_session_options_init(&j.opt);
     j.opt.family = family;
     return j;

@@ -103,7 +103,7 @@ static void look(engine *e)
     const double norm = mel_basis_norm(e->f, e->middle);
     if (norm > 0.0)
         mel_scale(d, 1.0 / norm, e->middle);
-    e->gain = mel_basis_gain(e->f, e->middle);
+    e->gain = mel_basis_gain(e->f, e->middle, e->pool->value, e->pool->value);
     e->base.w = e->w;
     e->base.middle = e->middle;
     e->base.radius = mel_cloud_radius(all->count, d, e->w, e->middle, e->f->unit,
@@ -279,7 +279,7 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
     e->d = e->f->dimension;
     status = mel_active_room(&e->base, e->pool->size, e->d, err);
     if (status == MEL_OK && opt->prior != NULL)
-        status = mel_basis_vector(&e->prior, e->f, opt->prior, err);
+        status = mel_basis_vector(&e->prior, e->f, opt, opt->prior, err);
     if (status == MEL_OK)
         status = make_sampler(e, err);
     if (status == MEL_OK)

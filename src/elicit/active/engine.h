@@ -1,5 +1,5 @@
 /* The frame of every active engine: what was told, which question comes back, the next question until it is
- * answered, when nothing is left to ask, what is reported. An engine (planar.c, fractional.c, features.c,
+ * answered, when nothing is left to ask, what is reported. An engine (planar.c, features.c,
  * bivector_engine.c) adds a posterior and a way to choose questions, as mel_active_ops. */
 #ifndef MEL_ACTIVE_ENGINE_H
 #define MEL_ACTIVE_ENGINE_H

@@ -32,6 +32,11 @@ void mel_basis_free(mel_basis *f)
     free(f);
 }
 
+void mel_basis_free_own(mel_basis *f)
+{
+    free(f->own);
+}
+
 /* The true class that coordinate i of a group is about. */
 static size_t class_of(const mel_layout *layout, size_t i)
 {
@@ -57,9 +62,10 @@ static mel_status read_domain(mel_basis *f, const mel_domain *domain, mel_error 
     f->prevalence = mel_alloc(f->size, sizeof(double));
     if (f->prevalence == NULL)
         return mel_fail_memory(err, "the family");
-    const double *share = domain->pool != NULL ? domain->prevalence
-                          : ball != NULL       ? mel_ball_prevalence(ball)
-                                               : mel_space_prevalence(domain->space);
+    const double *share = domain->pool != NULL    ? domain->prevalence
+                          : ball != NULL          ? mel_ball_prevalence(ball)
+                          : domain->space != NULL ? mel_space_prevalence(domain->space)
+                                                  : NULL;
     f->class_prevalence = share;
     for (size_t g = 0; g < f->groups; g++)
         for (size_t i = 0; i < f->per_group; i++)
@@ -78,10 +84,11 @@ static mel_status check_domain(const mel_basis *f, const mel_domain *domain, mel
 {
     const mel_family_facts *is = mel_family_about(family);
     const mel_elicit_ops *ops = mel_elicit_of(family);
-    if (is == NULL || ops == NULL || ops->basis == NULL)
+    if (is == NULL || ops == NULL || ops->basis == NULL || (ops->paired && domain->face == NULL))
         return mel_fail(err, MEL_EINVAL, "%s metrics are not linear in known features",
                         mel_family_name(family));
-    if (domain->ball == NULL && domain->pool == NULL && (ops->where & MEL_ON_SPACE) == 0)
+    if (domain->ball == NULL && domain->pool == NULL && domain->face == NULL &&
+        (ops->where & MEL_ON_SPACE) == 0)
         return mel_fail(err, MEL_EINVAL, "%s metrics are asked about on a ball", is->name);
     if (is->diagonal && f->layout.coordinates != MEL_DIAGONAL)
         return mel_fail(err, MEL_EINVAL, "%s metrics need diagonal statistics, not %s ones", is->name,
@@ -109,6 +116,8 @@ mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_se
         status = mel_elicit_of(opt->family)->basis(f, domain, opt, err);
     if (status == MEL_OK)
         status = mel_basis_restrict(&f, opt, err);
+    if (status == MEL_OK && f->n_judged == 0)
+        f->n_judged = f->dimension;
     if (status != MEL_OK) {
         mel_basis_free(f);
         return status;
@@ -127,8 +136,10 @@ double mel_basis_norm(const mel_basis *f, const double *w)
     return sum;
 }
 
-double mel_basis_gain(const mel_basis *f, const double *w)
+double mel_basis_gain(const mel_basis *f, const double *w, const double *a, const double *b)
 {
+    if (f->ops->gain != NULL)
+        return f->ops->gain(f, w, a, b);
     const double length = mel_norm2(f->dimension, w),
                  size = f->ops->size == NULL ? length : f->ops->size(f, w);
     return size > 0.0 ? length / size : 1.0;

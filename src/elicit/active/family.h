@@ -2,8 +2,9 @@
  *
  * The utility of the metric with the coefficient vector w (unit length, D numbers) is <w, f(r)> up to a
  * constant, r a statistics vector; costs count negatively. So A is preferred to B when <x, w> > 0, x the row
- * f(A) - f(B). A question is a symmetric pair c + delta, c - delta around a middle c: as long as the
- * features are quadratic between the two, its row reads <x, w> = 2 <delta, slope of w at c> exactly.
+ * f(A) - f(B) (of linear-fractional metrics the bivector of A and B). A question is a symmetric pair c +
+ * delta, c - delta around a middle c: as long as the features are quadratic between the two, its row reads
+ * <x, w> = 2 <delta, slope of w at c> exactly.
  *
  * A family is one file: it says what f is, which w are possible before any answer, what points may be asked
  * about, and how w becomes a metric. */
@@ -27,12 +28,23 @@ typedef struct {
      * apart. *found is false when the domain has no extent there. */
     mel_status (*pair)(mel_basis *f, const double *c, const double *delta, double *a, double *b, bool *found,
                        mel_error *err);
+    /* Of a family whose prior needs to know the direction: a pair whose answer tells it (another for each
+     * tilt), and what it is. NULL: no direction has to be known. */
+    mel_status (*extremes)(const mel_basis *f, double tilt, double *a, double *b, mel_error *err);
+    void (*turn)(mel_basis *f, mel_direction direction);
     /* What achieves a point of a question, in words (MEL_NOTE_TEXT characters), or nothing; NULL: not known.
      */
     void (*note)(const mel_basis *f, const mel_session_options *opt, const double *a, const double *b,
                  char *note_a, char *note_b);
     /* <x, w> over the difference that the reported metric of w makes of the same pair; NULL: |w|. */
     double (*size)(const mel_basis *f, const double *w);
+    /* The difference that the reported metric of w makes of a pair, over <x, w> / |w|; NULL: |w| / size. */
+    double (*gain)(const mel_basis *f, const double *w, const double *a, const double *b);
+    /* The n_judged numbers whose errors count; NULL: w itself at its norm. */
+    void (*judged)(const mel_basis *f, const double *w, double *out);
+    /* The w of a metric, D numbers of unit length; NULL: by least squares (mel_basis_vector). */
+    mel_status (*vector)(double *out, const mel_basis *f, const mel_session_options *opt,
+                         const mel_metric *metric, mel_error *err);
     /* What is reported for w, n_reported numbers in the order of metric files; and the metric of it. */
     void (*coefficients)(const mel_basis *f, const double *w, double *out);
     mel_status (*metric)(mel_metric **out, const mel_basis *f, const mel_session_options *opt,
@@ -51,17 +63,27 @@ struct mel_basis {
     size_t dimension;                /* D */
     size_t matrices;                 /* symmetric ones, packed, behind the first per_group numbers of w */
     size_t n_reported;
-    bool l1;                        /* coefficients are judged at l1 norm 1 instead of l2 norm 1 */
-    bool coordinatewise;            /* every reported number is a positive multiple of one of w */
+    bool l1;             /* coefficients are judged at l1 norm 1 instead of l2 norm 1 */
+    bool coordinatewise; /* every reported number is a positive multiple of one of w */
+    /* Pairs that tell this share of what the best one does are as good, and the longest is asked; 0: the
+     * best one is, as pairs around any middle are about as long. */
+    double as_good;
+    bool reports_mean;              /* of the posterior, where answers may be wrong, too */
     bool two_only;                  /* only pairs that differ in two coordinates exist */
     double *prevalence;             /* size: P(G = g | Y = class of the coordinate) */
     const double *class_prevalence; /* groups x classes: P(G = g | Y = i); lent; NULL without groups */
+    size_t samples;                 /* of the posterior; 0: as many as usual */
     /* Prior: uniform where <cone_j, w> >= 0. */
     size_t n_cone;
     double *cone;  /* n_cone x D */
     double *start; /* D numbers inside */
-    double *unit;  /* D: the largest coefficient that a coordinate of length 1 makes; NULL: 1 */
-    void *own;     /* the family's */
+    /* n_judged (D where a family does not judge by other numbers): how much an error of 1 counts in the
+     * radius, and how much a variance of 1 where questions are chosen; NULL: 1, and the square of the unit.
+     * A family that sets `stress` makes it with `unit`. */
+    size_t n_judged;
+    double *unit;
+    const double *stress;
+    void *own; /* the family's */
 };
 
 /* Checks that the family fits the domain; the sizes, prevalence and ball are filled in before the family's
@@ -73,15 +95,21 @@ void mel_basis_free(mel_basis *f);
  * (restrict.c). */
 mel_status mel_basis_restrict(mel_basis **f, const mel_session_options *opt, mel_error *err);
 /* The unit w of a metric of this family and layout, for the caller to free(). */
-mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_metric *metric, mel_error *err);
+mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_session_options *opt,
+                            const mel_metric *metric, mel_error *err);
 
 /* The norm at which coefficients are judged, of a w that need not have unit length. */
 double mel_basis_norm(const mel_basis *f, const double *w);
 /* What turns <x, w>, w of unit length, into units of the reported metric's value, at this w. */
-double mel_basis_gain(const mel_basis *f, const double *w);
+double mel_basis_gain(const mel_basis *f, const double *w, const double *a, const double *b);
 
 /* --- what families share -------------------------------------------------------------------------- */
 
+/* ops->free of a family whose `own` is one block. */
+void mel_basis_free_own(mel_basis *f);
+/* The bivector of a linear-fractional metric of two classes with these coefficients (as in a metric file),
+ * whose denominator is positive on the face, of unit length; false when it tells nothing apart. */
+bool mel_pivot_of(double w[3], double positives, double negatives, const double *coefficient);
 /* +1 or -1: whether more of the layout's coordinates is better for a metric that rewards right decisions. */
 double mel_basis_sense(const mel_basis *f);
 /* Room for n rows of a cone that a family may fill by mel_basis_add_cone, and the start (zero). */

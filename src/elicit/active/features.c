@@ -13,12 +13,17 @@
 
 #include <stdlib.h>
 
+enum { DIRECTION_TRIES = 5 }; /* questions about an unknown direction, at most */
+
 typedef struct {
     mel_active base;
     const mel_basis *f; /* base.basis */
     mel_sampler *sampler;
     mel_chooser *chooser;
     mel_realistic *realistic; /* NULL: questions are far */
+    bool directed;            /* the direction is known, or need not be */
+    size_t n_direction;       /* the first so many were about it; the sampler has the others */
+    int lead;                 /* answers for increasing less those for decreasing */
 } engine;
 
 static const mel_samples *samples(const mel_active *base)
@@ -45,21 +50,48 @@ static double predict(mel_engine *base, const double *a, const double *b)
 {
     engine *e = (engine *)base;
     row(&e->base, a, b, e->base.row);
-    return mel_sampler_probability(e->sampler, e->base.row, mel_chooser_gain(e->chooser));
+    return mel_sampler_probability(e->sampler, e->base.row, mel_chooser_gain(e->chooser, a, b));
+}
+
+/* An unknown direction counts as known once one answer is far enough ahead. */
+static void judge_direction(engine *e, mel_answer answer)
+{
+    mel_session_options *opt = &e->base.opt;
+    e->lead += answer == MEL_ANSWER_A ? 1 : answer == MEL_ANSWER_B ? -1 : 0;
+    e->n_direction++;
+    e->directed = abs(e->lead) >= (int)mel_answers_needed(&opt->assume) || e->n_direction >= DIRECTION_TRIES;
+    if (e->directed)
+        e->f->ops->turn(e->base.basis, e->lead >= 0 ? MEL_INCREASING : MEL_DECREASING);
 }
 
 static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer, bool *apart, mel_error *err)
 {
-    (void)pair;
-    (void)apart;
     engine *e = (engine *)base;
-    const double gain = mel_chooser_gain(e->chooser);
-    for (size_t i = 0; i < base->history.n; i++)
-        mel_sampler_set_gain(e->sampler, i, gain);
+    *apart = !e->directed;
+    if (*apart) {
+        judge_direction(e, answer);
+        return MEL_OK;
+    }
+    for (size_t i = e->n_direction; i < base->history.n; i++) {
+        const double *earlier = base->history.points + 2 * e->f->size * i;
+        mel_sampler_set_gain(e->sampler, i - e->n_direction,
+                             mel_chooser_gain(e->chooser, earlier, earlier + e->f->size));
+    }
+    const double gain = mel_chooser_gain(e->chooser, pair->a, pair->b);
     const mel_status status = mel_sampler_tell(e->sampler, base->row, gain, answer, err);
     if (status == MEL_OK)
         look(e);
     return status;
+}
+
+/* While the direction is unknown the questions are about it; another pair when one was put aside. */
+static mel_status ask_direction(mel_active *base, bool *asked, mel_error *err)
+{
+    const engine *e = (const engine *)base;
+    *asked = !e->directed;
+    return *asked
+               ? e->f->ops->extremes(e->f, (double)(base->avoided.n % DIRECTION_TRIES), base->a, base->b, err)
+               : MEL_OK;
 }
 
 /* One of the best pair's kinds. */
@@ -125,6 +157,7 @@ static void clear(mel_active *base)
 }
 
 static const mel_active_ops features_ops = {
+    .prepare = ask_direction,
     .choose = choose,
     .predict = predict,
     .row = row,
@@ -140,15 +173,16 @@ static mel_status make_sampler(engine *e, mel_error *err)
     const mel_session_options *opt = &e->base.opt;
     mel_sampler_options sampling = {
         .dimension = e->f->dimension,
+        .samples = e->f->samples,
         .n_cone = e->f->n_cone,
         .cone = e->f->cone,
         .start = e->f->start,
         .assume = opt->assume,
         .seed = opt->seed,
-        .reports_mean = opt->until == MEL_UNTIL_RULE,
+        .reports_mean = opt->until == MEL_UNTIL_RULE || e->f->reports_mean,
     };
     double *prior = NULL;
-    mel_status status = opt->prior != NULL ? mel_basis_vector(&prior, e->f, opt->prior, err) : MEL_OK;
+    mel_status status = opt->prior != NULL ? mel_basis_vector(&prior, e->f, opt, opt->prior, err) : MEL_OK;
     sampling.prior = prior;
     sampling.prior_strength = prior != NULL ? opt->prior_strength : 0.0;
     if (status == MEL_OK)
@@ -163,6 +197,7 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
     if (status != MEL_OK)
         return status;
     e->f = e->base.basis;
+    e->directed = e->f->ops->extremes == NULL || e->base.opt.direction != MEL_DIRECTION_UNKNOWN;
     status = mel_active_room(&e->base, e->f->size, e->f->dimension, err);
     if (status == MEL_OK)
         status = make_sampler(e, err);

@@ -90,13 +90,15 @@ static mel_status solve(fit *t, const mel_basis *f, const mel_metric *metric, me
     return status;
 }
 
-mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_metric *metric, mel_error *err)
+mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_session_options *opt,
+                            const mel_metric *metric, mel_error *err)
 {
     *out = NULL;
     fit t = { 0 };
     mel_status status = make_fit(&t, f, err);
     if (status == MEL_OK)
-        status = solve(&t, f, metric, err);
+        status =
+            f->ops->vector != NULL ? f->ops->vector(t.w, f, opt, metric, err) : solve(&t, f, metric, err);
     free(t.row); /* and all that was made with it */
     if (status == MEL_OK)
         *out = t.w;

@@ -28,6 +28,7 @@ typedef struct {
     const char *needs; /* the same in words, for refusals */
     unsigned reads;    /* MEL_READS_... */
     bool sloped;       /* a declared direction tells the sign of every slope of the metric */
+    bool paired;       /* linear in features of pairs, on faces: not for given classifiers */
     bool near_best;    /* classifiers near the best one are known, so that people can be asked about those */
     /* The strategies; NULL: there is none of the kind. */
     mel_engine_maker *active, *search;

@@ -25,19 +25,23 @@ void mel_chooser_free(mel_chooser *chooser)
 
 static mel_status make_room(mel_chooser *q, mel_error *err)
 {
-    const size_t n = q->count, d = q->dimension, s = q->size, larger = d > s ? d : s;
+    const size_t n = q->count, d = q->dimension, s = q->size, v = q->f->n_judged;
+    const size_t larger = d > s ? d : s, most = larger > v ? larger : v;
+    const size_t listed = q->f->as_good > 0.0 ? MEL_LONG_SHORTLIST : MEL_SHORTLIST;
     const mel_part parts[] = { { n * d, { &q->sample, &q->bounded } },
                                { d * d, { &q->covariance } },
                                { d * s, { &q->through } },
                                { s * s, { &q->first, &q->second } },
-                               { larger, { &q->vector } },
+                               { most, { &q->vector } },
+                               { q->f->ops->judged != NULL ? n * v : 1, { &q->view } },
                                { n, { &q->length, &q->value, &q->lever, &q->work } },
-                               { d, { &q->mean, &q->average, &q->row, &q->weight } },
+                               { d, { &q->mean, &q->average, &q->row } },
+                               { most, { &q->weight } },
                                { s, { &q->c, &q->best, &q->delta, &q->a, &q->b, &q->slope } },
-                               { 2 * (size_t)MEL_SHORTLIST * s, { &q->kept } } };
+                               { 2 * listed * s, { &q->kept } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
-    mel_shortlist_new(&q->list, MEL_SHORTLIST, s, q->kept);
+    mel_shortlist_new(&q->list, listed, s, q->kept);
     return MEL_OK;
 }
 
@@ -90,6 +94,20 @@ static void find_moments(mel_chooser *q)
             q->covariance[k * d + j] = q->covariance[j * d + k] = q->covariance[j * d + k] / (double)n;
 }
 
+/* Of a number that is judged. */
+static double variance_of(const mel_chooser *q, size_t j)
+{
+    const size_t n = q->count, v = q->f->n_judged;
+    if (q->f->ops->judged == NULL)
+        return q->covariance[j * v + j];
+    double mean = 0.0, squares = 0.0;
+    for (size_t i = 0; i < n; i++)
+        mean += q->view[i * v + j] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (q->view[i * v + j] - mean) * (q->view[i * v + j] - mean);
+    return squares / (double)n;
+}
+
 /* How much a coefficient's variance counts, by its share of the greatest: what is known worst decides when
  * all is known well enough. With a band the widest comes first. */
 static double weight_of(const mel_chooser *q, double share)
@@ -99,20 +117,39 @@ static double weight_of(const mel_chooser *q, double share)
 
 static void find_weights(mel_chooser *q)
 {
-    const size_t d = q->dimension;
+    const size_t n = q->f->n_judged;
     const double *unit = q->f->unit;
     double greatest = 0.0;
-    for (size_t j = 0; j < d; j++) {
-        q->weight[j] = unit != NULL ? unit[j] * unit[j] : 1.0;
-        greatest = fmax(greatest, q->weight[j] * q->covariance[j * d + j]);
+    for (size_t j = 0; j < n; j++) {
+        const double own = unit != NULL ? unit[j] * unit[j] : 1.0;
+        q->weight[j] = q->f->stress != NULL ? q->f->stress[j] : own;
+        q->vector[j] = variance_of(q, j);
+        greatest = fmax(greatest, q->weight[j] * q->vector[j]);
     }
     q->variance = 0.0;
-    for (size_t j = 0; j < d; j++) {
-        const double variance = q->weight[j] * q->covariance[j * d + j];
+    for (size_t j = 0; j < n; j++) {
+        const double variance = q->weight[j] * q->vector[j];
         if (greatest > 0.0)
             q->weight[j] *= weight_of(q, variance / greatest);
-        q->variance += q->weight[j] * q->covariance[j * d + j];
+        q->variance += q->weight[j] * q->vector[j];
     }
+}
+
+/* The samples as the numbers that are judged, and how far these are from the mean's. */
+static void find_view(mel_chooser *q, const mel_samples *samples)
+{
+    const mel_basis *f = q->f;
+    const size_t n = f->n_judged;
+    const double *view = q->sample, *mean = q->mean;
+    if (f->ops->judged != NULL) {
+        for (size_t i = 0; i < q->count; i++)
+            f->ops->judged(f, q->sample + i * q->dimension, q->view + i * n);
+        f->ops->judged(f, q->mean, q->vector);
+        view = q->view;
+        mean = q->vector;
+    }
+    q->radius = mel_cloud_radius(q->count, n, view, mean, f->unit, mel_samples_level(samples, 0.975),
+                                 mel_samples_radius_level(samples), q->work);
 }
 
 void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
@@ -132,16 +169,14 @@ void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
     q->seen = flips ? q->bounded : q->sample;
     q->widest_first = samples->noise->band;
     find_moments(q);
-    find_weights(q);
     memcpy(q->mean, flips ? samples->centre : q->average, d * sizeof(double));
     q->long_cuts = flips;
     q->stake = samples->stake;
     const double norm = mel_basis_norm(f, q->mean);
     if (norm > 0.0)
         mel_scale(d, 1.0 / norm, q->mean);
-    q->gain = mel_basis_gain(f, q->mean);
-    q->level = mel_samples_radius_level(samples);
-    q->side_level = mel_samples_level(samples, 0.975);
+    find_view(q, samples);
+    find_weights(q);
 }
 
 const double *mel_chooser_samples(const mel_chooser *chooser)
@@ -154,15 +189,14 @@ const double *mel_chooser_mean(const mel_chooser *chooser)
     return chooser->mean;
 }
 
-double mel_chooser_gain(const mel_chooser *chooser)
+double mel_chooser_gain(const mel_chooser *chooser, const double *a, const double *b)
 {
-    return chooser->gain;
+    return mel_basis_gain(chooser->f, chooser->mean, a, b);
 }
 
-double mel_chooser_radius(mel_chooser *q)
+double mel_chooser_radius(const mel_chooser *chooser)
 {
-    return mel_cloud_radius(q->count, q->dimension, q->sample, q->mean, q->f->unit, q->side_level, q->level,
-                            q->work);
+    return chooser->radius;
 }
 
 /* --- judging on the samples ------------------------------------------------------------------------- */
@@ -244,28 +278,30 @@ static void halve(mel_chooser *q, mel_candidate *k, bool simple)
  * variance of a coefficient, in expectation. */
 static double reduction_of(mel_chooser *q, const double *likely, double share)
 {
-    const size_t n = q->count, d = q->dimension;
+    const size_t n = q->count, v = q->f->n_judged;
+    const double *view = q->f->ops->judged != NULL ? q->view : q->seen;
     if (!(share > 0.0 && share < 1.0) || !(q->variance > 0.0))
         return 0.0;
-    memset(q->vector, 0, d * sizeof(double));
+    memset(q->vector, 0, v * sizeof(double));
     for (size_t i = 0; i < n; i++)
-        mel_axpy(d, likely[i] - share, q->seen + i * d, q->vector);
+        mel_axpy(v, likely[i] - share, view + i * v, q->vector);
     double together = 0.0;
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < v; j++)
         together += q->weight[j] * q->vector[j] * q->vector[j];
     return together / ((double)n * (double)n * share * (1.0 - share) * q->variance);
 }
 
-/* What the answer to the pair just placed is expected to tell. */
-static mel_outlook outlook_of(mel_chooser *q, const mel_sampler *sampler)
+/* What the answer to a pair whose values are known is expected to tell. */
+static mel_outlook outlook_of(mel_chooser *q, const mel_sampler *sampler, const double *a, const double *b)
 {
+    const double gain = q->gain = mel_chooser_gain(q, a, b);
     const size_t n = q->count;
     double *likely = q->work, share = 0.0, margin = 0.0;
     for (size_t i = 0; i < n; i++) {
-        likely[i] = q->gain * q->value[i] / q->length[i];
+        likely[i] = gain * q->value[i] / q->length[i];
         margin += fabs(likely[i]) / (double)n;
     }
-    mel_sampler_predict(sampler, n, 1, q->gain * mel_norm2(q->dimension, q->row), likely);
+    mel_sampler_predict(sampler, n, 1, gain * mel_norm2(q->dimension, q->row), likely);
     mel_outlook outlook = mel_outlook_of(n, likely, &share);
     outlook.reduction = reduction_of(q, likely, share);
     outlook.margin = margin;
@@ -275,7 +311,7 @@ static mel_outlook outlook_of(mel_chooser *q, const mel_sampler *sampler)
 mel_outlook mel_chooser_judge(mel_chooser *q, const mel_sampler *sampler, const double *a, const double *b)
 {
     values_of(q, a, b, q->value);
-    return outlook_of(q, sampler);
+    return outlook_of(q, sampler, a, b);
 }
 
 const double *mel_chooser_likely(const mel_chooser *q, double *share)
@@ -297,16 +333,27 @@ const double *mel_chooser_likely_usually(mel_chooser *q, const mel_noise_ops *no
 static mel_status judge(mel_outlook *outlook, mel_chooser *q, mel_candidate *k, const mel_sampler *sampler,
                         bool simple, mel_error *err)
 {
+    /* A mean is pulled along by far-away parts of the posterior, which cuts through its median leave alone.
+     */
+    const int shifts = q->long_cuts && q->f->reports_mean ? 0 : SHIFTS;
     bool found = false;
     *outlook = (mel_outlook){ 0 };
     mel_status status = place(q, k, &found, err);
-    for (int shift = 0; shift < SHIFTS && status == MEL_OK && found; shift++) {
+    for (int shift = 0; shift < shifts && status == MEL_OK && found; shift++) {
         halve(q, k, simple);
         status = place(q, k, &found, err);
     }
     if (status == MEL_OK && found)
-        *outlook = outlook_of(q, sampler);
+        *outlook = outlook_of(q, sampler, q->a, q->b);
     return status;
+}
+
+static double distance(size_t n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
 }
 
 /* Whether the pair just placed is one of these. */
@@ -322,19 +369,32 @@ mel_status mel_chooser_choose(double *a, double *b, mel_outlook *outlook, mel_ch
                               const mel_sampler *sampler, bool simple, const mel_avoided *avoided,
                               mel_rng *rng, mel_error *err)
 {
+    const size_t s = q->size;
+    const double enough = q->f->as_good > 0.0 ? q->f->as_good : 1.0;
+    double most = 0.0, longest = 0.0;
     simple = simple || q->f->two_only;
     *outlook = (mel_outlook){ 0 };
     mel_chooser_collect(q, simple, avoided != NULL && avoided->n > 0, rng);
     for (size_t i = 0; i < q->list.n; i++) {
+        mel_candidate *k = &q->list.at[i];
         mel_outlook here;
-        const mel_status status = judge(&here, q, &q->list.at[i], sampler, simple, err);
+        const mel_status status = judge(&here, q, k, sampler, simple, err);
         if (status != MEL_OK)
             return status;
-        if (here.reduction <= outlook->reduction || is_avoided(q, avoided))
+        k->outlook = is_avoided(q, avoided) ? (mel_outlook){ 0 } : here;
+        most = fmax(most, k->outlook.reduction);
+        memcpy(k->c, q->a, s * sizeof(double));
+        memcpy(k->delta, q->b, s * sizeof(double));
+    }
+    for (size_t i = 0; i < q->list.n && most > 0.0; i++) {
+        const mel_candidate *k = &q->list.at[i];
+        const double length = q->f->as_good > 0.0 ? distance(s, k->c, k->delta) : k->outlook.reduction;
+        if (k->outlook.reduction < enough * most || length <= longest)
             continue;
-        *outlook = here;
-        memcpy(a, q->a, q->size * sizeof(double));
-        memcpy(b, q->b, q->size * sizeof(double));
+        longest = length;
+        *outlook = k->outlook;
+        memcpy(a, k->c, s * sizeof(double));
+        memcpy(b, k->delta, s * sizeof(double));
     }
     return MEL_OK;
 }

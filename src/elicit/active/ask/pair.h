@@ -24,10 +24,10 @@ void mel_chooser_look(mel_chooser *chooser, const mel_sampler *sampler);
 const double *mel_chooser_samples(const mel_chooser *chooser);
 const double *mel_chooser_mean(const mel_chooser *chooser);
 /* What turns <x, w>, w of unit length, into units of the reported metric's value, at the mean. */
-double mel_chooser_gain(const mel_chooser *chooser);
-/* 95% of the posterior (with flips: 97.5%) is within this of the mean, in every coefficient, and no
- * coefficient's 95% interval, widened to contain the mean where it does not, is wider than twice this. */
-double mel_chooser_radius(mel_chooser *chooser);
+double mel_chooser_gain(const mel_chooser *chooser, const double *a, const double *b);
+/* 95% of the posterior (with flips: 97.5%) is within this of the mean, in every number that is judged, and
+ * the 95% interval of none, widened to contain the mean where it does not, is wider than twice this. */
+double mel_chooser_radius(const mel_chooser *chooser);
 
 /* What the answer to a given pair is expected to tell. */
 mel_outlook mel_chooser_judge(mel_chooser *chooser, const mel_sampler *sampler, const double *a,

@@ -13,15 +13,15 @@ struct mel_chooser {
     double *sample;     /* count x D */
     double *bounded;    /* count x D: see bound_samples */
     const double *seen; /* count x D: the one of these on which spread is measured */
+    double *view;       /* count x n_judged: seen as the numbers that are judged; NULL: as they are */
     double *length;     /* count: l2 norms */
     double *mean;       /* D */
     double *average;    /* D: before it is brought to the norm */
     double *covariance; /* D x D */
-    double *weight;     /* D: how much the coefficients' variances count */
+    double *weight;     /* n_judged: how much their variances count */
     double variance;    /* their weighted sum */
-    double level;       /* sample quantile of the radius */
-    double side_level;  /* of the ends of 95% intervals */
-    double gain;
+    double radius;
+    double gain;         /* of the pair judged last */
     bool long_cuts;      /* answers may be wrong at any margin */
     bool widest_first;   /* see weight_of */
     const double *stake; /* count: mel_samples'; NULL: all alike; lent until the next look */

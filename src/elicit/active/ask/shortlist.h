@@ -10,20 +10,22 @@ typedef struct {
     double margin;      /* mean absolute difference of the pair's utilities over the samples */
 } mel_outlook;
 
-/* A pair around c along +-delta; of two classes, where only these differ. */
+/* A pair around c along +-delta; of two classes, where only these differ. Once it is placed these are its
+ * ends. */
 typedef struct {
     double *c, *delta;
+    mel_outlook outlook;
     size_t i, j;
     double score;
 } mel_candidate;
 
-enum { MEL_SHORTLIST = 16 };
+enum { MEL_SHORTLIST = 16, MEL_LONG_SHORTLIST = 32 };
 typedef struct {
     size_t size, n, most; /* numbers in a point; candidates, at most */
-    mel_candidate at[MEL_SHORTLIST];
+    mel_candidate at[MEL_LONG_SHORTLIST];
 } mel_shortlist;
 
-/* An empty one of at most MEL_SHORTLIST; room: 2 x most x size numbers, lent. */
+/* An empty one of at most MEL_LONG_SHORTLIST; room: 2 x most x size numbers, lent. */
 void mel_shortlist_new(mel_shortlist *list, size_t most, size_t size, double *room);
 /* A candidate around c, delta being 0, in place of the worst when the list is full; NULL: not good enough. */
 mel_candidate *mel_shortlist_admit(mel_shortlist *list, double score, const double *c);
