@@ -1,6 +1,5 @@
 /* A program that answers: one line of JSON out, one letter back. */
 #include "oracle/oracle.h"
-#include "oracle/question_json.h"
 #include "oracle/talk.h"
 
 #include "data/quote.h"

@@ -2,6 +2,7 @@
 #ifndef MEL_ORACLE_ORACLE_H
 #define MEL_ORACLE_ORACLE_H
 
+#include "base/buffer.h"
 #include "base/internal.h"
 #include "melicit/oracle.h"
 
@@ -16,5 +17,7 @@ mel_status mel_question_check(const mel_question *question, mel_error *err);
 /* The name of a class ("1" for the second when there are none); number needs room for one. */
 enum { MEL_NUMBER_NAME = 24 };
 const char *mel_question_class(char number[MEL_NUMBER_NAME], const mel_question *question, size_t class_code);
+/* The line of JSON that a program is asked with, its newline included. */
+void mel_question_json(mel_buffer *out, const mel_question *question);
 
 #endif

@@ -1,5 +1,4 @@
 /* A question as the line of JSON that a command gets. */
-#include "oracle/question_json.h"
 
 #include "metric/text.h"
 #include "oracle/counts.h"

@@ -2,14 +2,289 @@
  * log scale (posterior/exchange.h), by pairs that somebody might use (ask/levels.h). A question is the pair
  * whose answer tells most about the rate or, of those that tell nearly as much, the most plausible one. The
  * session ends when the rate is known to a factor, or lies beyond what pairs of this test can ask. */
-#include "elicit/active/exchange_parts.h"
-
+#include "elicit/active/posterior/exchange.h"
+#include "elicit/active/ask/levels.h"
+#include "elicit/active/engine.h"
 #include "metric/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct {
+    mel_active base;
+    const mel_face *face;
+    mel_exchange exchange;
+    mel_levels level[2]; /* of the test at hand; of an imagined one */
+    bool imagined;       /* the questions are about that one */
+    bool real_first;     /* they were not from the start */
+    bool checking;       /* the questions tell luck from care */
+    bool turned;         /* right decisions are punished: answers are read the other way round */
+    double information;  /* bits that the next question is expected to tell */
+    double *work;
+    /* The drift that was found after so many answers: results are asked for more often than answers come. */
+    int drift;
+    size_t drift_after;
+} mel_exchange_engine;
+
+enum { LEAST_ANSWERS = 8, HALVINGS = 30, DRAWS = 2000, LEAST_FOR_DRIFT = 10 };
+/* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
+static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
+/* Logarithm of a Bayes factor of 20. Of people who only become more careful 1 to 4% seem to move then (8 to
+ * 9% from 1.5 on), of those who move by a factor of 20, and err, three in four. */
+static const double convincing = 3.0;
+/* Evidence against tossed coins that a rate which moves must have: those of 2% seem to move then. */
+static const double against_coins = 2.5;
+/* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
+static const double much_wider = 1.75, usual_outside = 0.025;
+/* Of a bound that is the only one: nothing else makes up for one that is too bold. */
+static const double outside_one_sided = 0.005;
+/* An interval that was widened as far as allowed may be wider by this. */
+static const double rounding = 1e-9;
+static const double half_pi = 1.57079632679489661923;
+
+typedef mel_exchange_engine engine;
+
+/* The pairs that can be asked about, and their lowest and highest rates; false: there are none. */
+static const mel_levels *exchange_levels(const engine *e)
+{
+    return &e->level[e->imagined];
+}
+
+static bool exchange_askable(const engine *e, double *low, double *high)
+{
+    const mel_levels *l = exchange_levels(e);
+    if (l->n == 0)
+        return false;
+    *low = l->level[0].rate;
+    *high = l->level[l->n - 1].rate;
+    return true;
+}
+
+/* --- how precise it is -------------------------------------------------------------------------- */
+
+/* How much wider an interval is than asked for; 1: just narrow enough. */
+static double width_of(const engine *e, double low, double high)
+{
+    const mel_session_options *opt = &e->base.opt;
+    return opt->tolerance_factor > 0.0 ? (high - low) / log(opt->tolerance_factor)
+                                       : 0.5 * (atan(exp(-low)) - atan(exp(-high))) / opt->tolerance;
+}
+
+/* How much wider what is known is than asked for; 1: just narrow enough. */
+static double exchange_known_width(const engine *e)
+{
+    double low = 0.0, high = 0.0;
+    mel_exchange_interval(&e->exchange, &low, &high);
+    return width_of(e, low, high);
+}
+
+/* However consistent answers are, the interval of somebody who errs more must not be much wider. */
+static double excess_of(const engine *e)
+{
+    double low = 0.0, high = 0.0;
+    mel_exchange_cautious(&e->exchange, usual_outside, &low, &high);
+    return fmax(exchange_known_width(e), width_of(e, low, high) / much_wider);
+}
+
+/* Whether what is asked about cannot tell more: all of the posterior is below or above it. */
+static bool exchange_is_beyond(const engine *e)
+{
+    double low = 0.0, high = 0.0, first = 0.0, last = 0.0;
+    mel_exchange_cautious(&e->exchange, outside_one_sided, &low, &high);
+    return e->exchange.n >= LEAST_ANSWERS && exchange_askable(e, &first, &last) &&
+           (low > last || high < first);
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+/* The farthest rate that was accepted (more true positives preferred), or the lowest that was refused. */
+static double last_step(const engine *e, bool accepted)
+{
+    double farthest = accepted ? -INFINITY : INFINITY;
+    for (size_t i = 0; i < e->exchange.n; i++) {
+        const mel_trade t = e->exchange.trade[i];
+        const bool first = e->exchange.answer[i] == MEL_TRADE_FIRST;
+        if (!(t.tp > 0.0 && t.tn > 0.0) || first != accepted || e->exchange.answer[i] == MEL_TRADE_SAME)
+            continue;
+        const double rate = log(t.tn / t.tp);
+        farthest = accepted ? fmax(farthest, rate) : fmin(farthest, rate);
+    }
+    return farthest;
+}
+
+/* Noise at the balance, of the latest trade. Where one rate explains all answers nothing shows any, and the
+ * posterior's would be the prior's. */
+static double variation(const engine *e)
+{
+    if (last_step(e, true) < last_step(e, false))
+        return NAN;
+    for (size_t i = e->exchange.n; i-- > 0;)
+        if (e->exchange.trade[i].tp > 0.0 && e->exchange.trade[i].tn > 0.0)
+            return mel_exchange_variation(&e->exchange, e->exchange.trade[i]);
+    return NAN;
+}
+
+/* Which way the rate moved on the way, if the answers say so much rather than that it stayed. */
+static mel_status find_drift(engine *e, mel_error *err)
+{
+    double most = convincing;
+    int drift = 0;
+    if (e->drift_after == e->exchange.n)
+        return MEL_OK;
+    for (size_t i = 0; i < sizeof tried_drift / sizeof *tried_drift && e->exchange.n >= LEAST_FOR_DRIFT;
+         i++) {
+        double evidence = 0.0;
+        const mel_status status = mel_exchange_drift(&evidence, &e->exchange, tried_drift[i], err);
+        if (status != MEL_OK)
+            return status;
+        if (evidence > most)
+            drift = tried_drift[i] > 0.0 ? 1 : -1;
+        most = fmax(most, evidence);
+    }
+    e->drift = e->exchange.evidence + most < against_coins ? 0 : drift;
+    e->drift_after = e->exchange.n;
+    return MEL_OK;
+}
+
+/* No more is claimed than was asked for: an interval that is narrower reaches for that of somebody who errs
+ * more, as far as the tolerance allows. */
+static void widen(const engine *e, double *low, double *high)
+{
+    double lower = 0.0, higher = 0.0, share = 0.0, step = 1.0;
+    mel_exchange_cautious(&e->exchange, usual_outside, &lower, &higher);
+    const double below = fmin(0.0, lower - *low), above = fmax(0.0, higher - *high);
+    for (int i = 0; i < HALVINGS; i++, step *= 0.5) {
+        const double more = share + step;
+        if (more <= 1.0 && width_of(e, *low + more * below, *high + more * above) <= 1.0)
+            share = more;
+    }
+    *low += share * below;
+    *high += share * above;
+}
+
+/* The interval that is reported: without a bound on a side on which no question can find one. The other bound
+ * then is no farther out than what was answered. */
+static void report_interval(const engine *e, double middle, double *low, double *high)
+{
+    double first = -INFINITY, last = INFINITY, lower = 0.0, higher = 0.0;
+    mel_exchange_interval(&e->exchange, low, high);
+    widen(e, low, high);
+    mel_exchange_cautious(&e->exchange, outside_one_sided, &lower, &higher);
+    if (!exchange_askable(e, &first, &last))
+        return;
+    if (middle > last) {
+        *high = INFINITY;
+        *low = fmin(lower, last_step(e, true));
+    } else if (middle < first) {
+        *low = -INFINITY;
+        *high = fmax(higher, last_step(e, false));
+    }
+}
+
+/* Of somebody beyond what can be asked about, the interval that is reported is another one. */
+static bool exchange_is_precise(const mel_active *base)
+{
+    const engine *e = (const engine *)base;
+    double low = 0.0, high = 0.0;
+    if (e->exchange.n < LEAST_ANSWERS || excess_of(e) > 1.0)
+        return false;
+    report_interval(e, mel_exchange_quantile(&e->exchange, 0.5), &low, &high);
+    return width_of(e, low, high) <= 1.0 + rounding;
+}
+
+static double angle_of(const engine *e, double rate)
+{
+    const double angle = rate == INFINITY ? 0.0 : rate == -INFINITY ? half_pi : atan(exp(-rate));
+    return e->turned ? angle + 2.0 * half_pi : angle;
+}
+
+/* As in mel_engine_ops. */
+static mel_status exchange_find_result(mel_engine *base, mel_metric **metric, mel_summary *summary,
+                                       mel_error *err)
+{
+    engine *e = (engine *)base;
+    const double middle = mel_exchange_quantile(&e->exchange, 0.5);
+    double low = 0.0, high = 0.0, first = -INFINITY, last = INFINITY;
+    report_interval(e, middle, &low, &high);
+    (void)exchange_askable(e, &first, &last);
+    summary->evidence = e->exchange.evidence;
+    summary->ratio = exp(middle);
+    summary->ratio_low = exp(low);
+    summary->ratio_high = exp(high);
+    summary->askable_low = exp(first);
+    summary->askable_high = exp(last);
+    summary->imagined = e->imagined && e->real_first;
+    summary->variation = variation(e);
+    const mel_status status = find_drift(e, err);
+    if (status != MEL_OK)
+        return status;
+    summary->drift = e->drift;
+    return mel_linear_result(metric, summary, &e->base.opt, angle_of(e, middle), angle_of(e, high),
+                             angle_of(e, low), err);
+}
+
+/* Of the angle, whose tangent is 1/r: the cells lie the other way round. */
+static mel_status exchange_find_posterior(mel_engine *base, size_t n, double *angle, double *density,
+                                          mel_error *err)
+{
+    const engine *e = (const engine *)base;
+    if (n < 2)
+        return mel_fail(err, MEL_EINVAL, "a density needs at least two angles, not %zu", n);
+    const double margin = 1e-4, pad = 0.15;
+    const double low = angle_of(e, mel_exchange_quantile(&e->exchange, 1.0 - margin)),
+                 high = angle_of(e, mel_exchange_quantile(&e->exchange, margin));
+    const double least = angle_of(e, INFINITY), most = angle_of(e, -INFINITY);
+    const double first = fmax(least, low - pad * (high - low)), last = fmin(most, high + pad * (high - low));
+    for (size_t i = 0; i < n; i++) {
+        angle[i] = first + (last - first) * (double)i / (double)(n - 1);
+        const double t = angle[i] - least, rate = -log(tan(t));
+        const double cell = (rate - mel_exchange_cell(0)) / mel_exchange_width() + 0.5;
+        const bool inside = cell >= 0.0 && cell < MEL_EXCHANGE_CELLS;
+        density[i] = inside ? e->exchange.mass[(size_t)cell] / mel_exchange_width() / (sin(t) * cos(t)) : 0.0;
+    }
+    return MEL_OK;
+}
+
+/* At evenly spaced quantiles. */
+static mel_status exchange_find_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
+                                      mel_error *err)
+{
+    const engine *e = (const engine *)base;
+    double *draw = mel_alloc(DRAWS, 2 * sizeof *draw);
+    if (draw == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    for (size_t i = 0; i < DRAWS; i++) {
+        const double angle = angle_of(e, mel_exchange_quantile(&e->exchange, ((double)i + 0.5) / DRAWS));
+        draw[2 * i] = cos(angle);
+        draw[2 * i + 1] = sin(angle);
+    }
+    *n = DRAWS;
+    *n_coefficients = 2;
+    *values = draw;
+    return MEL_OK;
+}
+
+/* By how many bits the next answers narrow the interval. Those of somebody who errs also tell how much, which
+ * narrows it as well: by a quarter bit each until it is as narrow as asked for, or less where the next one
+ * hardly tells anything. */
+static double narrowing_of(const engine *e)
+{
+    static const double usual = 0.26, most_told = 3.0, least = 0.05;
+    const bool errs = mel_assumed(&e->base.opt.assume)->errs != MEL_ERRS_NEVER;
+    const double told = e->information > 0.0 ? e->information : usual;
+    return fmax(least, errs ? fmin(usual, most_told * told) : fmin(1.0, told));
+}
+
+static uint32_t find_expected(mel_engine *base)
+{
+    const engine *e = (const engine *)base;
+    const double excess = excess_of(e);
+    const double least = e->exchange.n < LEAST_ANSWERS ? (double)(LEAST_ANSWERS - e->exchange.n) : 0.0;
+    const double left = excess > 1.0 ? ceil(log2(excess) / narrowing_of(e)) : 0.0;
+    return (uint32_t)fmin(fmax(left, least), 1e6);
+}
 
 enum { MOST_TRIED = 40, RECENT = 3 };
 /* Of the posterior, the part whose rates are asked about, at least so far around its middle. */
@@ -70,7 +345,7 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
     if (status != MEL_OK)
         return status;
     mark_used(e, pair->a, pair->b);
-    if (!e->imagined && e->level[1].n > 0 && mel_exchange_is_beyond(e)) /* where a session without it ends */
+    if (!e->imagined && e->level[1].n > 0 && exchange_is_beyond(e)) /* where a session without it ends */
         e->imagined = true;
     base->history.evidence = e->exchange.evidence;
     return MEL_OK;
@@ -109,9 +384,9 @@ static mel_status prepare(mel_active *base, bool *ended, mel_error *err)
 {
     (void)err;
     engine *e = (engine *)base;
-    e->checking = mel_exchange_known_width(e) <= checked_from;
+    e->checking = exchange_known_width(e) <= checked_from;
     mel_exchange_prepare(&e->exchange, e->checking, e->work);
-    if (mel_exchange_is_beyond(e)) {
+    if (exchange_is_beyond(e)) {
         base->end = MEL_END_BEYOND;
         *ended = true;
     }
@@ -121,7 +396,7 @@ static mel_status prepare(mel_active *base, bool *ended, mel_error *err)
 /* Unused pairs with rates from low to high, into list; returns how many. */
 static size_t list_pairs(size_t *list, engine *e, double low, double high)
 {
-    const mel_levels *l = mel_exchange_levels(e);
+    const mel_levels *l = exchange_levels(e);
     size_t n = 0;
     for (size_t i = 0; i < l->n; i++) {
         const mel_level *one = &l->level[i];
@@ -135,7 +410,7 @@ static size_t list_pairs(size_t *list, engine *e, double low, double high)
 /* The pair that is asked about, of at most MOST_TRIED of those in the list. */
 static const mel_level *best_of(engine *e, size_t n, const size_t *list)
 {
-    const mel_levels *l = mel_exchange_levels(e);
+    const mel_levels *l = exchange_levels(e);
     const size_t tried = n < MOST_TRIED ? n : MOST_TRIED;
     double told[MOST_TRIED], most = 0.0;
     for (size_t i = 0; i < tried; i++) {
@@ -158,7 +433,7 @@ static const mel_level *best_of(engine *e, size_t n, const size_t *list)
 static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
 {
     engine *e = (engine *)base;
-    const mel_levels *l = mel_exchange_levels(e);
+    const mel_levels *l = exchange_levels(e);
     size_t *list = mel_alloc(l->n, sizeof *list);
     if (list == NULL)
         return mel_fail_memory(err, "the questions");
@@ -173,7 +448,7 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
     free(list);
     if (best == NULL || e->information < MEL_LEAST_INFORMATION) {
         double first = -INFINITY, last = INFINITY;
-        (void)mel_exchange_askable(e, &first, &last);
+        (void)exchange_askable(e, &first, &last);
         const bool outside = middle < first || middle > last; /* there it is not noise that tells nothing */
         base->end = best == NULL || outside ? MEL_END_EXHAUSTED : MEL_END_NOISE;
         return MEL_OK;
@@ -189,7 +464,7 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
 static void show(const mel_active *base, mel_pair *pair)
 {
     const engine *e = (const engine *)base;
-    pair->people = mel_exchange_levels(e)->people;
+    pair->people = exchange_levels(e)->people;
     pair->imagined = e->imagined;
 }
 
@@ -218,7 +493,7 @@ static void clear(mel_active *base)
 
 static const mel_active_ops exchange_ops = {
     .prepare = prepare,
-    .precise = mel_exchange_is_precise,
+    .precise = exchange_is_precise,
     .choose = choose,
     .predict = predict,
     .row = row,
@@ -232,10 +507,10 @@ static const mel_active_ops exchange_ops = {
 static const mel_engine_ops exchange_engine = {
     .next = mel_active_next,
     .tell = mel_active_tell,
-    .result = mel_exchange_find_result,
-    .posterior = mel_exchange_find_posterior,
-    .draws = mel_exchange_find_draws,
-    .expected = mel_exchange_find_expected,
+    .result = exchange_find_result,
+    .posterior = exchange_find_posterior,
+    .draws = exchange_find_draws,
+    .expected = find_expected,
     .show = mel_active_show,
     .free = mel_active_free,
 };
@@ -251,7 +526,7 @@ static mel_status find_levels(engine *e, const mel_face *face, mel_error *err)
     mel_status status = e->real_first ? mel_levels_real(&e->level[0], face, people, err) : MEL_OK;
     if (status == MEL_OK && (e->imagined || opt->imagined_beyond))
         status = mel_levels_imagined(&e->level[1], face, people, err);
-    if (status == MEL_OK && mel_exchange_levels(e)->n == 0)
+    if (status == MEL_OK && exchange_levels(e)->n == 0)
         return mel_fail(err, MEL_EINVAL,
                         "out of %u people no two settings of this test differ by enough to be asked about; "
                         "questions far or imagined, or more people, would do",

@@ -147,7 +147,8 @@ double mel_basis_gain(const mel_basis *f, const double *w, const double *a, cons
 
 /* --- prior ---------------------------------------------------------------------------------------- */
 
-double mel_basis_sense(const mel_basis *f)
+/* +1 or -1: whether more of the layout's coordinates is better for a metric that rewards right decisions. */
+static double sense_of(const mel_basis *f)
 {
     return f->layout.coordinates == MEL_OFFDIAGONAL ? -1.0 : 1.0;
 }
@@ -173,7 +174,7 @@ mel_status mel_basis_add_signs(mel_basis *f, const mel_session_options *opt, dou
         if (opt->signs != NULL)
             sign = (double)opt->signs[i];
         else if (by_direction && opt->direction != MEL_DIRECTION_UNKNOWN)
-            sign = opt->direction == MEL_INCREASING ? mel_basis_sense(f) : -mel_basis_sense(f);
+            sign = opt->direction == MEL_INCREASING ? sense_of(f) : -sense_of(f);
         if (fabs(sign) > 1.0)
             return mel_fail(err, MEL_EINVAL, "sign %zu is %g, not -1, 0 or 1", i + 1, sign);
         if (sign != 0.0)
@@ -217,22 +218,16 @@ double mel_basis_reach(const mel_basis *f, const double *c, const double *delta)
     return reach;
 }
 
-void mel_basis_place(const mel_basis *f, const double *c, double t, const double *delta, double *a, double *b)
-{
-    for (size_t i = 0; i < f->size; i++) {
-        a[i] = c[i] + t * delta[i];
-        b[i] = c[i] - t * delta[i];
-    }
-}
-
 mel_status mel_basis_pair(mel_basis *f, const double *c, const double *delta, double *a, double *b,
                           bool *found, mel_error *err)
 {
     (void)err;
     const double t = mel_basis_reach(f, c, delta);
     *found = t > 0.0 && isfinite(t);
-    if (*found)
-        mel_basis_place(f, c, t, delta, a, b);
+    for (size_t i = 0; i < f->size && *found; i++) {
+        a[i] = c[i] + t * delta[i];
+        b[i] = c[i] - t * delta[i];
+    }
     return MEL_OK;
 }
 
@@ -267,12 +262,6 @@ static void keep_group_in_shell(const mel_basis *f, double *point)
         point[i] = f->centre[i] + (point[i] - f->centre[i]) * (wanted / out);
 }
 
-void mel_basis_keep_in_shell(const mel_basis *f, double *c)
-{
-    for (size_t g = 0; g < f->groups; g++)
-        keep_group_in_shell(f, c + g * f->per_group);
-}
-
 void mel_basis_middle(const mel_basis *f, mel_rng *rng, double *c)
 {
     const size_t q = f->per_group;
@@ -290,7 +279,8 @@ void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double
     const double each = step * f->radius / sqrt((double)q);
     for (size_t i = 0; i < f->size; i++)
         c[i] = from[i] + each * mel_rng_normal(rng);
-    mel_basis_keep_in_shell(f, c);
+    for (size_t g = 0; g < f->groups; g++)
+        keep_group_in_shell(f, c + g * f->per_group);
 }
 
 /* --- symmetric matrices --------------------------------------------------------------------------- */
@@ -324,4 +314,107 @@ void mel_pack_times(size_t q, const double *packed, const double *u, double *out
             out[j] += entry * u[i];
         }
     }
+}
+
+/* --- from a metric back to its vector ------------------------------------------------------------------ */
+
+/* The w whose rows give the metric's own differences at enough pairs of points: the same for every family, so
+ * that none has to invert what it reports. */
+
+/* Largest part of the differences that a metric of the family leaves unexplained, by rounding. */
+static const double most_unexplained = 1e-6;
+
+/* Least squares round differently on different processors, and questions must not depend on that. */
+static const double grain = 1073741824.0;
+
+typedef struct {
+    size_t pairs;
+    double *row, *difference; /* pairs x D, pairs; both overwritten by the solver */
+    double *whole;            /* pairs: differences as they were */
+    double *point;            /* two of them */
+    double *w;                /* D */
+} fit;
+
+static mel_status make_fit(fit *t, const mel_basis *f, mel_error *err)
+{
+    const size_t pairs = t->pairs = 2 * f->dimension + 8;
+    t->w = mel_alloc_zero(f->dimension, sizeof *t->w);
+    t->row = mel_alloc_zero(pairs * (f->dimension + 2) + 2 * f->size, sizeof *t->row);
+    if (t->w == NULL || t->row == NULL) {
+        (void)mel_fail_memory(err, "the prior");
+        return MEL_ENOMEM;
+    }
+    t->difference = t->row + pairs * f->dimension;
+    t->whole = t->difference + pairs;
+    t->point = t->whole + pairs;
+    return MEL_OK;
+}
+
+/* Points are anywhere between 0 and 1: what the metric is in the formula, not what can be achieved. */
+static mel_status take_pair(fit *t, size_t i, const mel_basis *f, const mel_metric *metric, mel_rng *rng,
+                            mel_error *err)
+{
+    for (size_t j = 0; j < 2 * f->size; j++)
+        t->point[j] = mel_rng_uniform(rng);
+    f->ops->row(f, t->point, t->point + f->size, t->row + i * f->dimension);
+    return mel_metric_compare(&t->whole[i], metric, t->point, t->point + f->size, err);
+}
+
+static double unexplained(const fit *t, const mel_basis *f, mel_rng *rng)
+{
+    double left = 0.0, all = 0.0;
+    double *row = t->row; /* free again */
+    for (size_t i = 0; i < t->pairs; i++) {
+        for (size_t j = 0; j < 2 * f->size; j++)
+            t->point[j] = mel_rng_uniform(rng);
+        f->ops->row(f, t->point, t->point + f->size, row);
+        const double miss = t->whole[i] - mel_dot(f->dimension, row, t->w);
+        left += miss * miss;
+        all += t->whole[i] * t->whole[i];
+    }
+    return all > 0.0 ? sqrt(left / all) : INFINITY;
+}
+
+static mel_status solve(fit *t, const mel_basis *f, const mel_metric *metric, mel_error *err)
+{
+    const size_t d = f->dimension;
+    mel_rng rng, again;
+    mel_rng_seed(&rng, 1);
+    again = rng;
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < t->pairs && status == MEL_OK; i++)
+        status = take_pair(t, i, f, metric, &rng, err);
+    if (status != MEL_OK)
+        return status;
+    memcpy(t->difference, t->whole, t->pairs * sizeof *t->whole);
+    size_t rank = 0;
+    status = mel_least_squares(t->pairs, d, t->row, d, t->difference, 0.0, t->w, &rank, err);
+    if (status != MEL_OK)
+        return status;
+    if (!(unexplained(t, f, &again) <= most_unexplained))
+        return mel_fail(err, MEL_EINVAL,
+                        "the prior metric finds all classifiers equally good, weighs groups by other shares "
+                        "than here, or does not have "
+                        "the structure that is known");
+    status = mel_normalise(d, t->w, err);
+    for (size_t i = 0; i < d; i++)
+        t->w[i] = nearbyint(t->w[i] * grain) / grain;
+    return status;
+}
+
+mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_session_options *opt,
+                            const mel_metric *metric, mel_error *err)
+{
+    *out = NULL;
+    fit t = { 0 };
+    mel_status status = make_fit(&t, f, err);
+    if (status == MEL_OK)
+        status =
+            f->ops->vector != NULL ? f->ops->vector(t.w, f, opt, metric, err) : solve(&t, f, metric, err);
+    free(t.row); /* and all that was made with it */
+    if (status == MEL_OK)
+        *out = t.w;
+    else
+        free(t.w);
+    return status;
 }

@@ -110,8 +110,6 @@ void mel_basis_free_own(mel_basis *f);
 /* The bivector of a linear-fractional metric of two classes with these coefficients (as in a metric file),
  * whose denominator is positive on the face, of unit length; false when it tells nothing apart. */
 bool mel_pivot_of(double w[3], double positives, double negatives, const double *coefficient);
-/* +1 or -1: whether more of the layout's coordinates is better for a metric that rewards right decisions. */
-double mel_basis_sense(const mel_basis *f);
 /* Room for n rows of a cone that a family may fill by mel_basis_add_cone, and the start (zero). */
 mel_status mel_basis_reserve_cone(mel_basis *f, size_t n, mel_error *err);
 /* w_i * sign >= 0. */
@@ -127,9 +125,6 @@ void mel_basis_same_slope(const mel_basis *f, const double *c, const double *w, 
 
 /* The largest t with c + t delta and c - t delta in the ball of every group. */
 double mel_basis_reach(const mel_basis *f, const double *c, const double *delta);
-/* a = c + t delta, b = c - t delta. */
-void mel_basis_place(const mel_basis *f, const double *c, double t, const double *delta, double *a,
-                     double *b);
 /* ops->pair on a ball where the middle matters, and where it does not. */
 mel_status mel_basis_pair(mel_basis *f, const double *c, const double *delta, double *a, double *b,
                           bool *found, mel_error *err);
@@ -138,8 +133,6 @@ mel_status mel_basis_pair_central(mel_basis *f, const double *c, const double *d
 /* Middles near the edge of every group's ball, where curvature shows most, with room for delta. */
 void mel_basis_middle(const mel_basis *f, mel_rng *rng, double *c);
 void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double *from, double *c);
-/* Moves every group's point to the shell where such middles are. */
-void mel_basis_keep_in_shell(const mel_basis *f, double *c);
 
 /* A symmetric matrix as q (q + 1)/2 numbers, (1,1), (1,2), ..., (1,q), (2,2), ..., with weight sqrt(2) off
  * the diagonal; and back. */

@@ -84,7 +84,10 @@ double mel_reported_evidence(double evidence, const mel_session_options *opt)
     return mel_noise_slips(mel_assumed(&opt->assume)) ? evidence : NAN;
 }
 
-bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence)
+/* Whether it is time to ask something again, after so many questions (put aside ones included): every so
+ * often (opt->repeat_every, when answers may be wrong), and every second time as long as coin tosses would
+ * explain the answers just as well. repeated: the last one was a repetition. */
+static bool repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence)
 {
     const mel_noise_ops *noise = mel_assumed(&opt->assume);
     const uint32_t every = opt->repeat_every > 1 ? opt->repeat_every : 2; /* not all may be repeats */
@@ -97,7 +100,7 @@ bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool re
 bool mel_history_repeat(double *a, double *b, const mel_history *history, const mel_session_options *opt,
                         mel_prediction predict, mel_engine *engine)
 {
-    if (!mel_repeat_is_due(opt, history->n + history->n_skipped, history->repeated, history->evidence))
+    if (!repeat_is_due(opt, history->n + history->n_skipped, history->repeated, history->evidence))
         return false;
     const size_t size = history->size;
     const double *surest = NULL;

@@ -41,10 +41,6 @@ void mel_history_score(mel_history *history, mel_answer answer, double foreseen)
 /* For summaries: NaN where flips are not what is assumed. */
 double mel_reported_evidence(double evidence, const mel_session_options *opt);
 
-/* Whether it is time to ask something again, after so many questions (put aside ones included): every so
- * often (opt->repeat_every, when answers may be wrong), and every second time as long as coin tosses would
- * explain the answers just as well. repeated: the last one was a repetition. */
-bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence);
 /* Probability that an engine's next answer is A. */
 typedef double (*mel_prediction)(mel_engine *engine, const double *a, const double *b);
 /* When it is time, an earlier question comes back, once, with its sides swapped: the one whose answer is now

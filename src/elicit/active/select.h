@@ -2,6 +2,8 @@
 #ifndef MEL_ACTIVE_SELECT_H
 #define MEL_ACTIVE_SELECT_H
 
+#include "base/internal.h"
+
 #include <stddef.h>
 
 /* The value of mel_quantile_sort in O(n), 0 <= q <= 1, n >= 1; x is reordered. No NaN. */
@@ -18,5 +20,12 @@ void mel_column_intervals(size_t n, size_t columns, const double *rows, const do
  * wide; lengths of column j count unit[j] times (NULL: once). work: n numbers. */
 double mel_cloud_radius(size_t n, size_t columns, const double *rows, const double *middle,
                         const double *unit, double side_level, double level, double *work);
+
+/* Of `count` draws, chain after chain, the worst over the axes (z: count x stride): split-chain potential
+ * scale reduction (1: mixed), and how many independent draws they are worth. */
+void mel_mixing(size_t count, size_t chains, size_t axes, const double *z, size_t stride, double *reduction,
+                double *effective);
+/* Which of n draws `chains` chains start at, by their weights (systematic resampling; shift: 0 to 1). */
+void mel_resample(size_t *picked, size_t chains, size_t n, const double *weight, double shift);
 
 #endif

@@ -1,7 +1,7 @@
 /* Logistic noise: right with probability 1/(1 + exp(-scale margin)), and a few answers given without looking.
  */
-#include "oracle/noise/choices.h"
 #include "oracle/noise/noise.h"
+#include "oracle/noise/way.h"
 
 #include <math.h>
 

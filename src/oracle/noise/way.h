@@ -3,6 +3,7 @@
 #ifndef MEL_ORACLE_WAY_H
 #define MEL_ORACLE_WAY_H
 
+#include "base/internal.h"
 #include "oracle/noise/noise.h"
 
 /* Half-widths of "about the same", in units of the noise: equally likely once somebody answered so. */
@@ -22,5 +23,15 @@ double mel_way_log_choices(const mel_noise_way *way, double tie, size_t n, const
                            const double *value, const double *slope, double t, double shrink);
 double mel_way_log_same(const mel_noise_way *way, double tie, size_t n, const double *gain,
                         const double *value, const double *slope, double t, double shrink);
+
+/* P(right) = (most + least e)/(1 + e), e = exp(shift - scale * margin): from least to most. */
+typedef struct {
+    double scale, shift, most, least;
+} mel_leaning;
+
+/* Log-probability of n choices with the margins gain * (value + t slope), positive where the choice is right.
+ */
+double mel_log_choices(size_t n, const double *gain, const double *value, const double *slope, double t,
+                       const mel_leaning *leaning);
 
 #endif

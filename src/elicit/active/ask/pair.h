@@ -7,7 +7,6 @@
 #ifndef MEL_ACTIVE_PAIR_H
 #define MEL_ACTIVE_PAIR_H
 
-#include "elicit/active/ask/avoid.h"
 #include "elicit/active/ask/shortlist.h"
 #include "elicit/active/family.h"
 #include "elicit/active/posterior/sphere.h"

@@ -2,7 +2,6 @@
 #include "elicit/active/ask/realistic.h"
 
 #include "base/la.h"
-#include "elicit/active/ask/whole.h"
 #include "oracle/counts.h"
 #include "space/shared.h"
 
@@ -22,7 +21,8 @@ enum {
     JUDGES = 64,       /* samples that say whether somebody might use a classifier */
     MANY = 1000,       /* people */
     MORE = 10000,      /* where fewer than ENOUGH of a class are among MANY */
-    ENOUGH = 20
+    ENOUGH = 20,
+    LEAST_APART = 3 /* people by which two classifiers must differ in some number */
 };
 /* By how much weights are changed, natural logarithm. */
 static const double least_change = 0.4, most_change = 1.6;
@@ -33,11 +33,19 @@ static const double care = 10.0;
 /* Of the pairs that tell so much of what the best one does, the simplest is asked. */
 static const double about_as_good = 0.85;
 
+/* Classifiers in whole numbers of people. */
+typedef struct {
+    const mel_basis *f;
+    uint32_t people;
+    int64_t *most; /* classes: people of each, in every group */
+    double *scale; /* size: what was found on some rows, times this, is true of all */
+} whole_numbers;
+
 struct mel_realistic {
     const mel_basis *f;
     const mel_space *space; /* what is achievable, or some rows of it */
     mel_some_rows some;
-    mel_whole whole;
+    whole_numbers whole;
     size_t n_trivial;
     double *trivial;   /* n_trivial x size: classifiers that always predict one class */
     double *point;     /* PLUG_INS x size */
@@ -160,6 +168,61 @@ mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_
     return MEL_OK;
 }
 
+/* --- whole numbers ---------------------------------------------------------------------------------- */
+
+static size_t class_of(const mel_basis *f, size_t i)
+{
+    return mel_layout_cell(&f->layout, i % f->per_group) / f->layout.n_classes;
+}
+
+/* By how many people the numbers of the class that has number i, in its group, are more than it has. */
+static int64_t surplus(const whole_numbers *whole, const double *x, size_t i)
+{
+    const mel_basis *f = whole->f;
+    const size_t class = class_of(f, i), first = i - i % f->per_group;
+    int64_t sum = -whole->most[class];
+    for (size_t j = first; j < first + f->per_group; j++)
+        if (class_of(f, j) == class)
+            sum += llround(x[j] * (double)whole->people);
+    return sum;
+}
+
+/* Rounding may have made each number of a class greater; those that are there give way, one by one. */
+static void fit_classes(const whole_numbers *whole, double *x)
+{
+    for (size_t i = 0; i < whole->f->size; i++) {
+        const double here = round(x[i] * (double)whole->people);
+        const double over = fmin(here, (double)surplus(whole, x, i));
+        if (over > 0.0)
+            x[i] = (here - over) / (double)whole->people;
+    }
+}
+
+static void whole_point(const whole_numbers *whole, double *x)
+{
+    for (size_t i = 0; i < whole->f->size; i++)
+        x[i] = round(x[i] * whole->scale[i] * (double)whole->people) / (double)whole->people;
+    fit_classes(whole, x);
+}
+
+/* Numbers of a change that are hardly other than its base's are the base's, and so are all of a class that
+ * would then have more people than there are. The base is in whole numbers. */
+static void whole_change(const whole_numbers *whole, double *x, const double *base)
+{
+    const mel_basis *f = whole->f;
+    whole_point(whole, x);
+    for (size_t i = 0; i < f->size; i++)
+        if (round(fabs(x[i] - base[i]) * (double)whole->people) < LEAST_APART)
+            x[i] = base[i];
+    for (size_t i = 0; i < f->size; i++) {
+        const size_t first = i - i % f->per_group, class = class_of(f, i);
+        const bool too_many = surplus(whole, x, i) > 0;
+        for (size_t j = first; too_many && j < first + f->per_group; j++)
+            if (class_of(f, j) == class)
+                x[j] = base[j];
+    }
+}
+
 /* --- classifiers ------------------------------------------------------------------------------------ */
 
 /* The classifier that is best for w into point, and the direction in which it is. Of metrics that are not
@@ -227,7 +290,7 @@ static mel_status find_plug_ins(mel_realistic *r, const mel_chooser *chooser, si
                           : change_weights(r, point + 2 * size, rng, err);
     }
     for (size_t p = 0; p < PLUG_INS && status == MEL_OK; p++)
-        mel_whole_change(&r->whole, r->point + p * size, r->point + p / KINDS * KINDS * size);
+        whole_change(&r->whole, r->point + p * size, r->point + p / KINDS * KINDS * size);
     return status;
 }
 
@@ -298,7 +361,7 @@ static size_t count_differing(const mel_realistic *r, const double *a, const dou
         n += by > 0.0;
         apart = fmax(apart, by);
     }
-    return apart >= MEL_LEAST_APART ? n : 0;
+    return apart >= LEAST_APART ? n : 0;
 }
 
 /* Whether one is as good as the other in every number, or better: nobody takes such a question seriously.
@@ -472,8 +535,8 @@ mel_status mel_realistic_random(double *a, double *b, mel_realistic *r, mel_rng 
                          : change_weights(r, b, rng, err);
         if (status != MEL_OK)
             return status;
-        mel_whole_point(&r->whole, a);
-        mel_whole_change(&r->whole, b, a);
+        whole_point(&r->whole, a);
+        whole_change(&r->whole, b, a);
         const bool apart = count_differing(r, a, b) > 0 && !is_dominated(r, a, b);
         if (apart && (keeps_enough(r, a, b, w) || i >= TRIES / 2))
             return MEL_OK;

@@ -65,6 +65,8 @@ void mel_chain_look(mel_chain *chain);
 /* Puts the chain at a unit vector that satisfies the hard rows. */
 void mel_chain_place(mel_chain *chain, const double *w, const mel_noise_state *noise);
 void mel_chain_sweep(mel_chain *chain);
+/* Counts the choices that the place where the chain is contradicts, into noise.wrong. */
+void mel_chain_count_wrong(mel_chain *chain);
 /* The unit vector where the chain is. */
 void mel_chain_get(const mel_chain *chain, double *w);
 /* Whether a unit vector satisfies the hard rows that were left out. */
