@@ -4,6 +4,8 @@
 
 #include "data/utf8.h"
 
+#include <errno.h>
+#include <iconv.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -69,61 +71,6 @@ mel_encoding mel_encoding_of_start(const char *bytes, size_t n)
     return encoding_of_nuls(bytes, n);
 }
 
-/* ---- one character ---- */
-
-/* Windows-1252 is Latin-1 but for these; 0: no character. */
-static const uint16_t windows_1252[32] = { 0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
-                                           0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
-                                           0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-                                           0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178 };
-
-static mel_status fail_line(const mel_text *text, mel_error *err)
-{
-    return mel_fail_in(err, MEL_EDATA, "line %zu", text->line);
-}
-
-static mel_status decode_byte(mel_text *text, const unsigned char *p, uint32_t *c, mel_error *err)
-{
-    *c = *p;
-    if (text->encoding == MEL_LATIN_1 || *p < 0x80 || *p >= 0xA0)
-        return MEL_OK;
-    *c = windows_1252[*p - 0x80];
-    if (*c != 0)
-        return MEL_OK;
-    (void)mel_fail(err, MEL_EDATA,
-                   "byte \\x%02x is neither UTF-8 nor Windows-1252; convert the file to UTF-8, or give "
-                   "--encoding latin-1",
-                   *p);
-    return fail_line(text, err);
-}
-
-static uint32_t unit_at(const mel_text *text, const unsigned char *p)
-{
-    return text->encoding == MEL_UTF_16LE ? (uint32_t)p[0] | (uint32_t)p[1] << 8
-                                          : (uint32_t)p[1] | (uint32_t)p[0] << 8;
-}
-
-/* One or two units at p, of which n bytes are there; *used of them. */
-static mel_status decode_units(mel_text *text, const unsigned char *p, size_t n, size_t *used, uint32_t *c,
-                               mel_error *err)
-{
-    *used = 2;
-    *c = n >= 2 ? unit_at(text, p) : 0;
-    const bool high = *c >= 0xD800 && *c < 0xDC00, low = *c >= 0xDC00 && *c < 0xE000;
-    const uint32_t next = high && n >= 4 ? unit_at(text, p + 2) : 0;
-    if (n >= 2 && !high && !low)
-        return MEL_OK;
-    if (high && next >= 0xDC00 && next < 0xE000) {
-        *used = 4;
-        *c = 0x10000 + ((*c - 0xD800) << 10) + (next - 0xDC00);
-        return MEL_OK;
-    }
-    (void)mel_fail(err, MEL_EDATA,
-                   n < 2 ? "the file ends inside a character of UTF-16"
-                         : "half of a UTF-16 pair stands alone; the file is damaged");
-    return fail_line(text, err);
-}
-
 /* ---- a block ---- */
 
 /* Counts what the bytes from p to end would be as UTF-8: see mel_text. Returns how many it looked at: a
@@ -140,24 +87,41 @@ static size_t count_utf8(mel_text *text, const unsigned char *p, const unsigned 
     return (size_t)(p - from);
 }
 
+static bool is_wide(const mel_text *text)
+{
+    return text->encoding == MEL_UTF_16LE || text->encoding == MEL_UTF_16BE;
+}
+
+/* The `left` bytes from p on are no character. */
+static mel_status fail_character(const mel_text *text, const char *p, size_t left, mel_error *err)
+{
+    if (is_wide(text))
+        (void)mel_fail(err, MEL_EDATA,
+                       left < 2 ? "the file ends inside a character of UTF-16"
+                                : "half of a UTF-16 pair stands alone; the file is damaged");
+    else
+        (void)mel_fail(err, MEL_EDATA,
+                       "byte \\x%02x is neither UTF-8 nor Windows-1252; convert the file to UTF-8, or give "
+                       "--encoding latin-1",
+                       (unsigned char)*p);
+    return mel_fail_in(err, MEL_EDATA, "line %zu", text->line);
+}
+
 static mel_status convert_block(mel_text *text, mel_error *err)
 {
-    const unsigned char *p = text->stored + text->stored_begin, *end = text->stored + text->stored_size;
-    const bool wide = text->encoding == MEL_UTF_16LE || text->encoding == MEL_UTF_16BE;
-    if (!wide)
-        end = p + count_utf8(text, p, end);
-    while (p < end && (!wide || text->source_ended || end - p >= LOOK_AHEAD)) {
-        uint32_t c;
-        size_t used = 1;
-        const mel_status status =
-            wide ? decode_units(text, p, (size_t)(end - p), &used, &c, err) : decode_byte(text, p, &c, err);
-        if (status != MEL_OK)
-            return status;
-        text->line += c == (text->returns_end_lines ? '\r' : '\n');
-        text->ready_size += mel_utf8_put(text->ready + text->ready_size, c);
-        p += used;
-    }
-    text->stored_begin = (size_t)(p - text->stored);
+    char *from = (char *)text->stored + text->stored_begin, *to = text->ready + text->ready_size;
+    const char *const before = to;
+    size_t left = text->stored_size - text->stored_begin, room = LONGEST * BLOCK + 1 - text->ready_size;
+    if (!is_wide(text))
+        left = count_utf8(text, (const unsigned char *)from, (const unsigned char *)from + left);
+    const bool failed = iconv(text->converter, &from, &left, &to, &room) == (size_t)-1;
+    const bool cut = failed && errno == EINVAL && !text->source_ended; /* the next block goes on */
+    for (const char *p = before; p < to; p++)
+        text->line += *p == (text->returns_end_lines ? '\r' : '\n');
+    if (failed && !cut)
+        return fail_character(text, from, left, err);
+    text->ready_size = (size_t)(to - text->ready);
+    text->stored_begin = (size_t)((unsigned char *)from - text->stored);
     return MEL_OK;
 }
 
@@ -239,7 +203,21 @@ static mel_status allocate(mel_text *text, mel_error *err)
         text->stored = mel_alloc(BLOCK, 1);
     if (text->ready == NULL)
         text->ready = mel_alloc(LONGEST * BLOCK + 1, 1);
-    return text->stored != NULL && text->ready != NULL ? MEL_OK : mel_fail_memory(err, "converting a file");
+    if (text->stored == NULL || text->ready == NULL)
+        return mel_fail_memory(err, "converting a file");
+    if (text->encoding == MEL_UTF_8 || text->converter != NULL)
+        return MEL_OK;
+    static const char *const names[] = { [MEL_UTF_16LE] = "UTF-16LE",
+                                         [MEL_UTF_16BE] = "UTF-16BE",
+                                         [MEL_LATIN_1] = "ISO-8859-1",
+                                         [MEL_WINDOWS_1252] = "CP1252" };
+    const iconv_t converter = iconv_open("UTF-8", names[text->encoding]);
+    if (converter == (iconv_t)-1) /* NOLINT(performance-no-int-to-ptr): as iconv_open says it */
+        return mel_fail(err, errno == ENOMEM ? MEL_ENOMEM : MEL_EDATA,
+                        "the C library cannot convert %s; save the file as UTF-8",
+                        mel_encoding_name(text->encoding));
+    text->converter = converter;
+    return MEL_OK;
 }
 
 mel_status mel_text_read(mel_text *text, char *to, size_t n, size_t *got, mel_error *err)
@@ -262,12 +240,20 @@ mel_status mel_text_read(mel_text *text, char *to, size_t n, size_t *got, mel_er
     return status;
 }
 
+static void close_converter(mel_text *text)
+{
+    if (text->converter != NULL)
+        (void)iconv_close(text->converter);
+    text->converter = NULL;
+}
+
 mel_status mel_text_rewind(mel_text *text, mel_error *err)
 {
     text->stored_begin = text->stored_size = text->ready_begin = text->ready_size = 0;
     text->source_ended = text->inside_quotes = text->in_row = text->blank_before = false;
     text->line = 1;
     text->utf8_characters = text->other_bytes = 0;
+    close_converter(text);
     return mel_source_rewind(text->source, err);
 }
 
@@ -285,5 +271,6 @@ void mel_text_close(mel_text *text)
 {
     free(text->stored);
     free(text->ready);
+    close_converter(text);
     *text = (mel_text){ 0 };
 }

@@ -28,6 +28,7 @@ typedef struct {
     bool blanks_to_tabs;    /* runs of blanks outside quotes become one tab; those around a row go away */
     bool returns_end_lines; /* carriage returns outside quotes become line feeds, which must not be there */
 
+    void *converter;       /* iconv's, while text is converted */
     unsigned char *stored; /* bytes of the source: stored[stored_begin..stored_size) are to be converted */
     size_t stored_begin, stored_size;
     char *ready; /* text: ready[ready_begin..ready_size) is to be handed out */
