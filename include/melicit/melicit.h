@@ -2,6 +2,7 @@
 #ifndef MELICIT_H
 #define MELICIT_H
 
+#include "melicit/arrow.h"
 #include "melicit/base.h"
 #include "melicit/certainty.h"
 #include "melicit/classify.h"

@@ -21,6 +21,7 @@ typedef struct {
 mel_dict *mel_dict_new(void); /* NULL when memory runs out */
 mel_dict *mel_dict_share(mel_dict *dict);
 void mel_dict_free(mel_dict *dict); /* gives up one hold; NULL is fine */
+MEL_CLEANUP(mel_dict)
 /* Forgets the texts, keeps the memory. */
 void mel_dict_reset(mel_dict *dict);
 

@@ -56,7 +56,7 @@ static uint64_t load(const unsigned char *p, size_t width, bool swap)
 }
 
 /* IEEE 754 binary16: 1 bit sign, 5 exponent, 10 fraction. */
-static double half_to_double(unsigned bits)
+double mel_half_to_double(unsigned bits)
 {
     const int exponent = (int)(bits >> 10 & 31);
     const double fraction = (double)(bits & 1023);
@@ -76,7 +76,7 @@ static double convert(const mel_npy_header *h, const unsigned char *p)
         return value;
     }
     if (h->kind == 'f' && h->width == 2)
-        return half_to_double((unsigned)bits);
+        return mel_half_to_double((unsigned)bits);
     if (h->kind == 'f') {
         const uint32_t low = (uint32_t)bits;
         float value;

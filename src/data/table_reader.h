@@ -34,6 +34,8 @@ mel_status mel_npy_check(const char *start, size_t n, size_t size, const mel_rea
                          mel_error *err);
 mel_status mel_npy_size(uint64_t *out, const char *start, size_t n, const mel_read_options *opt,
                         mel_error *err);
+/* A float of 16 bits. */
+double mel_half_to_double(unsigned bits);
 mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err);
 mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
