@@ -62,10 +62,9 @@ static mel_status read_matrix(double *out, size_t n_rows, size_t n_columns, cons
 {
     if (json_array_size(matrix) != n_rows)
         return mel_fail(err, MEL_EDATA, "%s: expected %zu rows", place, n_rows);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n_rows && status == MEL_OK; i++)
-        status = read_numbers(out + i * n_columns, n_columns, json_array_get(matrix, i), place, err);
-    return status;
+    for (size_t i = 0; i < n_rows; i++)
+        TRY(read_numbers(out + i * n_columns, n_columns, json_array_get(matrix, i), place, err));
+    return MEL_OK;
 }
 
 /* n different texts; *out is filled as far as it goes (n entries). */

@@ -35,12 +35,8 @@ static mel_status refuse_ball(mel_error *err)
 static mel_status begin(mel_classifier **out, const mel_domain *domain, mel_error *err)
 {
     const mel_layout *layout = mel_domain_layout(domain);
-    mel_status status =
-        mel_classifier_new(out, layout->n_classes, layout->n_groups > 1 ? layout->n_groups : 0, err);
-    if (status == MEL_OK)
-        status = mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_classifier_new(out, layout->n_classes, layout->n_groups > 1 ? layout->n_groups : 0, err));
+    TRY(mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err));
     (*out)->statistics = mel_alloc_zero(mel_layout_size(layout), sizeof *(*out)->statistics);
     return (*out)->statistics != NULL ? MEL_OK : mel_fail_memory(err, "a classifier");
 }

@@ -167,14 +167,10 @@ mel_status mel_build_classifier(mel_classifier **out, const mel_solution *soluti
                                 const mel_vertices *vertices, mel_error *err)
 {
     const mel_steps *steps = vertices->steps;
-    mel_status status =
-        mel_classifier_new(out, steps->n_classes, steps->n_blocks > 1 ? steps->n_groups : 0, err);
-    if (status == MEL_OK)
-        status = mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_classifier_new(out, steps->n_classes, steps->n_blocks > 1 ? steps->n_groups : 0, err));
+    TRY(mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err));
     (*out)->n_decisions = steps->n_decisions;
     (*out)->value = goal->sign * solution->value;
-    status = fill(*out, solution, vertices, err);
-    return status == MEL_OK ? mel_build_statistics(*out, solution->x, goal, steps, err) : status;
+    TRY(fill(*out, solution, vertices, err));
+    return mel_build_statistics(*out, solution->x, goal, steps, err);
 }

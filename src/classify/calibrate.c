@@ -139,14 +139,9 @@ mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, co
     mel_rule_options all;
     *out = (mel_adjustment){ 0 };
     mel_rule_options_init(&all);
-    mel_status status = mel_options_take(&all, sizeof all, opt, "rule options", err);
-    if (status == MEL_OK)
-        status = mel_rule_rows_check(rows, err);
-    if (status == MEL_OK)
-        status = check_classes(rows, err);
-    if (status == MEL_OK)
-        status = fixed_costs(&costs, cost, rows, metric, name, &all, err);
-    if (status == MEL_OK)
-        status = fit(out, rows, costs ? cost : NULL, &all, err);
-    return status;
+    TRY(mel_options_take(&all, sizeof all, opt, "rule options", err));
+    TRY(mel_rule_rows_check(rows, err));
+    TRY(check_classes(rows, err));
+    TRY(fixed_costs(&costs, cost, rows, metric, name, &all, err));
+    return fit(out, rows, costs ? cost : NULL, &all, err);
 }

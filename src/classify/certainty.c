@@ -155,12 +155,11 @@ static mel_status by_slopes(mel_certainty *out, work *w, mel_error *err)
 static mel_status draw_values(double *values, work *w, size_t n, mel_error *err)
 {
     const double prior = mel_cell_prior(w->cells);
-    mel_status status = MEL_OK;
-    for (size_t b = 0; b < n && status == MEL_OK; b++) {
+    for (size_t b = 0; b < n; b++) {
         mel_draw_shares(w->draw, w->cells, w->counts, prior, &w->rng);
-        status = mel_measure_value(&values[b], w->measure, w->draw, err);
+        TRY(mel_measure_value(&values[b], w->measure, w->draw, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* --- groups that may be equal -------------------------------------------------------------------- */
@@ -304,13 +303,10 @@ static mel_status rests_on_few(bool *out, work *w, mel_error *err)
 static mel_status find(mel_certainty *out, work *w, mel_error *err)
 {
     bool draws = mel_few_rows(w->measure, w->counts) || mel_measure_compares_groups(w->measure);
-    mel_status status = mel_measure_value(&out->value, w->measure, w->counts, err);
-    if (status == MEL_OK && !draws)
-        status = rests_on_few(&draws, w, err);
-    if (status == MEL_OK)
-        status = draws ? by_draws(out, w, err) : by_slopes(out, w, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_measure_value(&out->value, w->measure, w->counts, err));
+    if (!draws)
+        TRY(rests_on_few(&draws, w, err));
+    TRY(draws ? by_draws(out, w, err) : by_slopes(out, w, err));
     const size_t n = w->opt->n_metrics;
     out->metric = (mel_interval){ out->value, out->value };
     out->both = out->rows;

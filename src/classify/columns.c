@@ -126,17 +126,16 @@ static mel_status add_smallest(mel_columns *s, mel_error *err)
 
 static mel_status add_levels(mel_columns *s, mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t l = 0; l < s->program->n_levels && status == MEL_OK; l++) {
+    for (size_t l = 0; l < s->program->n_levels; l++) {
         size_t n = 0, column = 0;
         for (size_t t = 0; t < s->n_terms; t++)
             if (s->program->term[t].level == (long)l) {
                 s->row[n] = t;
                 s->entry[n++] = s->program->term[t].level_factor;
             }
-        status = mel_simplex_add(&column, s->lp, 0.0, n, s->row, s->entry, err);
+        TRY(mel_simplex_add(&column, s->lp, 0.0, n, s->row, s->entry, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* The first basis: the first decision in every block, and what makes each equation hold with it. */

@@ -96,8 +96,8 @@ static double variance(const work *w)
 static mel_status find_slopes(work *w, mel_error *err)
 {
     fold(w, w->share);
-    const mel_status status = mel_measure_slopes(w->slope[0], w->measure, w->matrix[0], err);
-    return status == MEL_OK ? mel_measure_slopes(w->slope[1], w->measure, w->matrix[1], err) : status;
+    TRY(mel_measure_slopes(w->slope[0], w->measure, w->matrix[0], err));
+    return mel_measure_slopes(w->slope[1], w->measure, w->matrix[1], err);
 }
 
 /* Rows for each, where every one that matters counts the same. Slopes are 0 on average; where the measure is
@@ -295,7 +295,7 @@ mel_status mel_certainty_compare_apart(mel_contest *out, mel_measure *measure, c
                                        mel_error *err)
 {
     const size_t cells = mel_measure_cells(measure);
-    double *both = mel_alloc(2 * cells, sizeof *both);
+    MEL_AUTO_MEMORY double *both = mel_alloc(2 * cells, sizeof *both);
     if (both == NULL)
         return mel_fail_memory(err, "a comparison");
     memcpy(both, counts_a, cells * sizeof *both);
@@ -303,7 +303,5 @@ mel_status mel_certainty_compare_apart(mel_contest *out, mel_measure *measure, c
     work w = {
         .measure = measure, .opt = opt, .k = measure->k, .cells = cells, .n_counts = 2 * cells, .counts = both
     };
-    const mel_status status = compare(out, &w, err);
-    free(both);
-    return status;
+    return compare(out, &w, err);
 }

@@ -68,25 +68,22 @@ static mel_status sort_part(work *w, size_t i, double *key, mel_error *err)
     const size_t n = w->of->n_draws;
     for (size_t b = 0; b < n; b++)
         key[b] = drawn_at(w, b, w->part[i]);
-    const mel_status status = mel_argsort(n, key, w->order, err);
-    for (size_t at = 0; at < n && status == MEL_OK; at++) {
+    TRY(mel_argsort(n, key, w->order, err));
+    for (size_t at = 0; at < n; at++) {
         w->sorted[i * n + at] = key[w->order[at]];
         w->worst[w->order[at]] = fmin(w->worst[w->order[at]], (double)at / (double)(n - 1));
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status find(mel_interval *out, work *w, double *key, mel_error *err)
 {
     const size_t n = w->of->n_draws;
-    mel_status status = MEL_OK;
     for (size_t b = 0; b < n; b++)
         w->worst[b] = 1.0;
     choose_parts(w);
-    for (size_t i = 0; i < w->n && status == MEL_OK; i++)
-        status = sort_part(w, i, key, err);
-    if (status != MEL_OK)
-        return status;
+    for (size_t i = 0; i < w->n; i++)
+        TRY(sort_part(w, i, key, err));
     mel_sort(n, w->worst);
     const double together = mel_quantile_sorted(n, w->worst, end); /* lower ends there hold at once */
     double low = -INFINITY, high = -INFINITY;

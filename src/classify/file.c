@@ -188,15 +188,14 @@ static mel_status read_number(double *out, const json_t *value, const char *plac
 static mel_status read_gain(double *out, const json_t *matrix, size_t k, size_t d, size_t rule,
                             mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < k && status == MEL_OK; i++) {
+    for (size_t i = 0; i < k; i++) {
         const json_t *row = json_array_get(matrix, i);
         if (json_array_size(matrix) != k || json_array_size(row) != d)
             return mel_fail(err, MEL_EDATA, "rules[%zu].gain: not a matrix of %zu x %zu numbers", rule, k, d);
-        for (size_t j = 0; j < d && status == MEL_OK; j++)
-            status = read_number(&out[i * d + j], json_array_get(row, j), "gain", rule, err);
+        for (size_t j = 0; j < d; j++)
+            TRY(read_number(&out[i * d + j], json_array_get(row, j), "gain", rule, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* "gain" of each rule; in files of version 1 with basis functions "weights". */
@@ -230,9 +229,8 @@ static mel_status read_threshold(mel_rule *out, double *share, const json_t *rul
     if (inverted != NULL && !json_is_boolean(inverted))
         return mel_fail(err, MEL_EDATA, "rules[%zu].inverted: neither true nor false", r);
     out->inverted = json_is_true(inverted);
-    const mel_status status =
-        read_number(&out->threshold, json_object_get(rule, "threshold"), "threshold", r, err);
-    return status == MEL_OK ? read_number(share, json_object_get(rule, "share"), "share", r, err) : status;
+    TRY(read_number(&out->threshold, json_object_get(rule, "threshold"), "threshold", r, err));
+    return read_number(share, json_object_get(rule, "share"), "share", r, err);
 }
 
 static mel_status read_thresholds(mel_classifier *c, const json_t *file, mel_error *err)
@@ -247,10 +245,9 @@ static mel_status read_thresholds(mel_classifier *c, const json_t *file, mel_err
         return mel_fail(err, MEL_EDATA, "positive: %s is not the second class, %s",
                         mel_quote_text(positive).text, mel_quote_text(c->names.class_name[1]).text);
     c->mixture.n = n;
-    mel_status status = MEL_OK;
-    for (size_t r = 0; r < n && status == MEL_OK; r++)
-        status = read_threshold(&c->mixture.rule[r], &c->mixture.share[r], json_array_get(rules, r), r, err);
-    return status;
+    for (size_t r = 0; r < n; r++)
+        TRY(read_threshold(&c->mixture.rule[r], &c->mixture.share[r], json_array_get(rules, r), r, err));
+    return MEL_OK;
 }
 
 static mel_status check_shares(const mel_classifier *c, mel_error *err)
@@ -280,20 +277,16 @@ static mel_status read_names(mel_classifier *c, const json_t *file, mel_error *e
     const json_t *labels = json_object_get(file, "labels");
     if (labels != NULL && json_array_size(labels) != c->n_classes)
         return mel_fail(err, MEL_EDATA, "labels: %zu for %zu classes", json_array_size(labels), c->n_classes);
-    const char **name = lend_texts(json_object_get(file, "classes")), **label = lend_texts(labels),
-               **group = lend_texts(json_object_get(file, "groups"));
+    MEL_AUTO_MEMORY const char **name = lend_texts(json_object_get(file, "classes")),
+                               **label = lend_texts(labels),
+                               **group = lend_texts(json_object_get(file, "groups"));
     const mel_classifier_source source = { .class_name = name,
                                            .label = labels != NULL ? label : NULL,
                                            .group_name = group,
                                            .number_texts =
                                                json_is_true(json_object_get(file, "text_labels")) };
-    const mel_status status = name != NULL && label != NULL && group != NULL
-                                  ? mel_classifier_set_source(c, &source, err)
-                                  : mel_fail_memory(err, "names");
-    free(name);
-    free(label);
-    free(group);
-    return status;
+    return name != NULL && label != NULL && group != NULL ? mel_classifier_set_source(c, &source, err)
+                                                          : mel_fail_memory(err, "names");
 }
 
 /* A number for each of k probabilities into `to`; one number stands for all. */
@@ -373,11 +366,10 @@ static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_e
     const bool grouped = json_is_array(adjust);
     if (grouped && (c->n_groups < 2 || json_array_size(adjust) != c->n_groups))
         return mel_fail(err, MEL_EDATA, "adjust: expected an object, or one for each group");
-    mel_status status =
-        mel_adjustment_init_groups(&c->adjustment, c->n_classes, grouped ? c->n_groups : 0, err);
-    for (size_t g = 0; g < mel_adjustment_curves(&c->adjustment) && status == MEL_OK; g++)
-        status = read_curve(&c->adjustment, g, grouped ? json_array_get(adjust, g) : adjust, err);
-    return status;
+    TRY(mel_adjustment_init_groups(&c->adjustment, c->n_classes, grouped ? c->n_groups : 0, err));
+    for (size_t g = 0; g < mel_adjustment_curves(&c->adjustment); g++)
+        TRY(read_curve(&c->adjustment, g, grouped ? json_array_get(adjust, g) : adjust, err));
+    return MEL_OK;
 }
 
 /* What put_use has written. */

@@ -319,9 +319,7 @@ static mel_status begin(search *s, const size_t *start, mel_error *err)
 /* How good it is, and the mixture as weights of vertices. */
 static mel_status finish(mel_solution *out, const search *s, double gap, mel_error *err)
 {
-    mel_status status = mel_solution_init(out, s->goal, s->vertices, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_solution_init(out, s->goal, s->vertices, err));
     for (size_t i = 0; i < s->at.n; i++) {
         const double weight = s->at.weight[i];
         if (!(weight > least_weight))

@@ -99,14 +99,11 @@ static mel_status seen_slope(double *out, const mel_goal *goal, const double *at
 {
     if (mel_measure_has_gradient(goal->measure))
         return mel_measure_gradient(out, goal->measure, at, err);
-    double *copy = mel_alloc(seen_size(goal), sizeof *copy);
+    MEL_AUTO_MEMORY double *copy = mel_alloc(seen_size(goal), sizeof *copy);
     if (copy == NULL)
         return mel_fail_memory(err, "a slope");
     memcpy(copy, at, seen_size(goal) * sizeof *copy);
-    const mel_status status =
-        slope_by_moves(out, goal, copy, goal->kind == MEL_SHAPE_LINEAR ? 1.0 : 1e-4, err);
-    free(copy);
-    return status;
+    return slope_by_moves(out, goal, copy, goal->kind == MEL_SHAPE_LINEAR ? 1.0 : 1e-4, err);
 }
 
 static mel_status measure_slope(double *out, const mel_goal *goal, const double *x, mel_error *err)
@@ -182,12 +179,9 @@ static mel_status add_gap(mel_goal *goal, const mel_steps *steps, size_t first, 
     const mel_layout *layout = mel_metric_layout(goal->metric);
     const mel_term term = { .kind = MEL_TERM_ABSOLUTE, .weight = weight, .level = MEL_NO_LEVEL };
     const size_t u = place_of(goal, layout, first), v = place_of(goal, layout, second);
-    mel_status status = mel_program_add(&goal->program, term, err);
-    if (status == MEL_OK)
-        status = mel_program_entry(&goal->program, u, 1.0 / scale_of(goal, layout, steps, u), err);
-    if (status == MEL_OK)
-        status = mel_program_entry(&goal->program, v, -1.0 / scale_of(goal, layout, steps, v), err);
-    return status;
+    TRY(mel_program_add(&goal->program, term, err));
+    TRY(mel_program_entry(&goal->program, u, 1.0 / scale_of(goal, layout, steps, u), err));
+    return mel_program_entry(&goal->program, v, -1.0 / scale_of(goal, layout, steps, v), err);
 }
 
 /* The linear part of a fair metric, as a utility. */
@@ -384,14 +378,9 @@ mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel
 {
     const mel_family_facts *is = mel_family_about(mel_metric_family(metric));
     const bool apart = mel_metric_layout(metric)->n_groups > 1 || steps->n_groups == 1;
-    mel_status status = begin(out, steps, err);
-    if (status == MEL_OK)
-        status =
-            mel_measure_metric(&out->measure, metric, steps->n_classes, apart ? steps->n_groups : 0, err);
-    if (status == MEL_OK)
-        status = take_measure(out, steps, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(begin(out, steps, err));
+    TRY(mel_measure_metric(&out->measure, metric, steps->n_classes, apart ? steps->n_groups : 0, err));
+    TRY(take_measure(out, steps, err));
     out->metric = metric;
     out->kind = is->ratio ? MEL_SHAPE_RATIO : MEL_SHAPE_LINEAR;
     if (is->groups && mel_metric_degree(metric) == 1)

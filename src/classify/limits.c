@@ -242,14 +242,14 @@ static mel_status add_plain(mel_program *p, const mel_limit *limit, size_t numbe
     if (!(mass > 0.0))
         return refuse_empty(limit, steps, limit->group,
                             limit->kind == MEL_LIMIT_RECALL ? limit->class_code : k, err);
-    mel_status status = mel_program_add(p, term, err);
-    for (size_t cell = 0; cell < steps->n_groups * k * d && status == MEL_OK; cell++) {
+    TRY(mel_program_add(p, term, err));
+    for (size_t cell = 0; cell < steps->n_groups * k * d; cell++) {
         const size_t g = cell / (k * d), i = cell / d % k;
         const double part = counts(limit, g) ? part_of(limit, steps, i, cell % d) : 0.0;
         if (part != 0.0)
-            status = mel_program_entry(p, mel_steps_row(steps, g, i) * d + cell % d, sign * part / mass, err);
+            TRY(mel_program_entry(p, mel_steps_row(steps, g, i) * d + cell % d, sign * part / mass, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* R^g_ij, or with i = k the share of decisions j in group g, as entries of the last term. */
@@ -262,11 +262,10 @@ static mel_status add_rate(mel_program *p, const mel_limit *limit, const mel_ste
         mass += i == k || c == i ? steps->mass[mel_steps_row(steps, g, c)] : 0.0;
     if (!(mass > 0.0))
         return refuse_empty(limit, steps, g, i, err);
-    mel_status status = MEL_OK;
-    for (size_t c = 0; c < k && status == MEL_OK; c++)
+    for (size_t c = 0; c < k; c++)
         if (i == k || c == i)
-            status = mel_program_entry(p, mel_steps_row(steps, g, c) * d + j, by / mass, err);
-    return status;
+            TRY(mel_program_entry(p, mel_steps_row(steps, g, c) * d + j, by / mass, err));
+    return MEL_OK;
 }
 
 /* All groups within the bound of each other: between a level and that much above it. */
@@ -274,19 +273,17 @@ static mel_status add_spread(mel_program *p, const mel_limit *limit, size_t numb
                              size_t i, size_t j, mel_error *err)
 {
     const long level = (long)p->n_levels++;
-    mel_status status = MEL_OK;
-    for (size_t side = 0; side < 2 * steps->n_groups && status == MEL_OK; side++) {
+    for (size_t side = 0; side < 2 * steps->n_groups; side++) {
         const bool above = side % 2 == 0;
         const mel_term term = { .kind = MEL_TERM_LIMIT,
                                 .f = above ? limit->bound : 0.0,
                                 .level = level,
                                 .level_factor = above ? -1.0 : 1.0,
                                 .limit = number };
-        status = mel_program_add(p, term, err);
-        if (status == MEL_OK)
-            status = add_rate(p, limit, steps, side / 2, i, j, above ? 1.0 : -1.0, err);
+        TRY(mel_program_add(p, term, err));
+        TRY(add_rate(p, limit, steps, side / 2, i, j, above ? 1.0 : -1.0, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* Whether a limit on differences is about R_ij, with i = k about the share of decisions j: what the measure

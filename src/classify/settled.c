@@ -49,17 +49,15 @@ static mel_status find_trivial(rules *r, mel_error *err)
 {
     const mel_layout *layout = mel_space_layout(r->space);
     const size_t k = layout->n_classes, n = k * k * (layout->n_groups > 1 ? layout->n_groups : 1);
-    double *gain = mel_alloc(n, sizeof *gain);
+    MEL_AUTO_MEMORY double *gain = mel_alloc(n, sizeof *gain);
     if (gain == NULL)
         return mel_fail_memory(err, "the best rule");
-    mel_status status = MEL_OK;
-    for (size_t j = 0; j < k && status == MEL_OK; j++) {
+    for (size_t j = 0; j < k; j++) {
         for (size_t i = 0; i < n; i++)
             gain[i] = i % k == j ? 1.0 : 0.0;
-        status = mel_space_rule(r->trivial + j * r->size, r->space, gain, err);
+        TRY(mel_space_rule(r->trivial + j * r->size, r->space, gain, err));
     }
-    free(gain);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status best_for(double *out, const rules *r, const double *weight, mel_error *err)

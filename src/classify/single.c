@@ -218,15 +218,14 @@ static bool improve_block(mel_single *s, size_t block, mel_worth *best)
 static mel_status sweep_blocks(mel_single *s, mel_worth *best, mel_error *err)
 {
     bool moved = true;
-    mel_status status = MEL_OK;
-    for (size_t sweep = 0; sweep < SWEEPS && moved && status == MEL_OK; sweep++) {
+    for (size_t sweep = 0; sweep < SWEEPS && moved; sweep++) {
         moved = false;
-        for (size_t b = 0; b < s->vertices->steps->n_blocks && status == MEL_OK; b++) {
+        for (size_t b = 0; b < s->vertices->steps->n_blocks; b++) {
             moved = improve_block(s, b, best) || moved;
-            status = mel_steps_report(s->vertices->steps, err);
+            TRY(mel_steps_report(s->vertices->steps, err));
         }
     }
-    return status;
+    return MEL_OK;
 }
 
 /* With a price on what the limits are missed by, then without: they come first. */
@@ -319,21 +318,17 @@ static void start_alike(mel_single *s, size_t of, double price)
 /* The chosen rules as vertices, and the solution as their mixture. */
 static mel_status take(mel_solution *solution, mel_single *s, mel_error *err)
 {
-    mel_status status = MEL_OK;
     const size_t n_blocks = s->vertices->steps->n_blocks;
-    for (size_t b = 0; b < n_blocks && status == MEL_OK; b++) {
+    for (size_t b = 0; b < n_blocks; b++) {
         const size_t n = mel_single_thresholds(s, b), c = s->kept[b];
         s->choice[b] = c - (c >= n ? n : 0);
         mel_single_put(s, b, c);
         if (c < n) {
             mel_sorted_at(s->shares, s->rule, s->vertices->steps, b, c, false);
-            status = mel_vertices_add(&s->choice[b], s->vertices, b, s->shares, s->rule, err);
+            TRY(mel_vertices_add(&s->choice[b], s->vertices, b, s->shares, s->rule, err));
         }
     }
-    if (status == MEL_OK)
-        status = mel_solution_fit(solution, s->vertices, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_solution_fit(solution, s->vertices, err));
     memset(solution->weight, 0, solution->n * sizeof *solution->weight);
     for (size_t b = 0; b < n_blocks; b++)
         solution->weight[s->choice[b]] = 1.0;
@@ -379,30 +374,27 @@ static mel_status add_between(mel_single *s, size_t from, size_t to, mel_error *
 {
     mel_vertices *all = s->vertices;
     const size_t block = all->block[from];
-    mel_status status = MEL_OK;
-    for (size_t i = 1; i <= BETWEEN && status == MEL_OK; i++) {
+    for (size_t i = 1; i <= BETWEEN; i++) {
         const double *a = mel_vertices_rule(all, from), *b = mel_vertices_rule(all, to);
         const double share = (double)i / (BETWEEN + 1);
         size_t place = 0;
         for (size_t c = 0; c < mel_steps_rule_size(all->steps); c++)
             s->rule[c] = (1.0 - share) * a[c] + share * b[c];
         all->steps->ops->measure(s->shares, all->steps, block, s->rule);
-        status = mel_vertices_add(&place, all, block, s->shares, s->rule, err);
-        if (status == MEL_OK)
-            status = mel_steps_report(all->steps, err);
+        TRY(mel_vertices_add(&place, all, block, s->shares, s->rule, err));
+        TRY(mel_steps_report(all->steps, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status add_candidates(mel_single *s, const mel_solution *mixture, mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t v = 0; v < mixture->n && status == MEL_OK; v++) {
+    for (size_t v = 0; v < mixture->n; v++) {
         const size_t most = heaviest(s, mixture, s->vertices->block[v]);
         if (v != most && mixture->weight[v] > 1e-12)
-            status = add_between(s, most, v, err);
+            TRY(add_between(s, most, v, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status look(bool *found, mel_solution *solution, mel_single *s, const mel_solve_options *opt,
@@ -424,9 +416,7 @@ static mel_status look(bool *found, mel_solution *solution, mel_single *s, const
             return status;
     }
     if (turns > 1 && s->vertices->steps->sorted) {
-        const mel_status status = mel_single_pairs(s, solution, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(mel_single_pairs(s, solution, err));
     }
     *found = s->best.violation <= s->meets;
     return *found ? take(solution, s, err) : MEL_OK;

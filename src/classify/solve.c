@@ -65,9 +65,7 @@ static mel_status take_newest(mel_solution *s, const mel_vertices *vertices, mel
 static mel_status take_columns(mel_solution *s, const mel_goal *goal, const mel_columns *columns,
                                const mel_vertices *vertices, mel_error *err)
 {
-    const mel_status status = mel_solution_fit(s, vertices, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_solution_fit(s, vertices, err));
     memcpy(s->weight, mel_columns_weights(columns), s->n * sizeof *s->weight);
     memcpy(s->price, mel_columns_prices(columns), goal->program.n_terms * sizeof *s->price);
     s->violation = mel_columns_violation(columns);
@@ -105,9 +103,7 @@ static void put_centre(double *x, const mel_goal *goal, const mel_steps *steps)
 static mel_status take_over(mel_solution *s, const mel_solution *from, const mel_goal *goal,
                             const mel_vertices *vertices, mel_error *err)
 {
-    const mel_status status = mel_solution_fit(s, vertices, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_solution_fit(s, vertices, err));
     memcpy(s->weight, from->weight, s->n * sizeof *s->weight);
     memcpy(s->x, from->x, goal->size * sizeof *s->x);
     memcpy(s->price, from->price, goal->program.n_terms * sizeof *s->price);

@@ -59,9 +59,7 @@ mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error
         return mel_steps_space(out, space, err);
     const mel_class_rows *of = space->self;
     const double *probability = NULL;
-    const mel_status status = mel_crew_probabilities(&probability, space, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_crew_probabilities(&probability, space, err));
     const mel_step_rows rows = { .n_rows = space->n_rows,
                                  .n_classes = 2,
                                  .n_groups = space->n_groups,

@@ -277,9 +277,7 @@ static mel_status sort_block(sorted_block *b, const mel_step_rows *rows, const u
         const size_t r = row != NULL ? row[i] : i;
         key[i] = rows->score != NULL ? rows->score[r] : rows->probability[2 * r + 1];
     }
-    const mel_status status = mel_argsort(n, key, ascending, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_argsort(n, key, ascending, err));
     fill_block(b, rows, row, key, ascending, n);
     b->falls = is_wrong_way(b, rows, n);
     if (b->falls)

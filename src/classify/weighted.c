@@ -80,16 +80,15 @@ mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t
                                 const double *basis, mel_error *err)
 {
     const size_t k = mixture->n_classes, n_basis = mixture->n_groups > 1 ? mixture->n_groups : 1;
-    double *score = mel_alloc(k, sizeof *score);
+    MEL_AUTO_MEMORY double *score = mel_alloc(k, sizeof *score);
     if (score == NULL)
         return mel_fail_memory(err, "scores");
     memset(chance, 0, n * k * sizeof *chance);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n * k && status == MEL_OK; i++)
+    for (size_t i = 0; i < n * k; i++)
         if (!isfinite(probability[i]))
-            status = mel_fail(err, MEL_EDATA, "row %zu: the probability %g is not finite", i / k + 1,
-                              probability[i]);
-    for (size_t r = 0; r < mixture->n_rules && status == MEL_OK; r++) {
+            return mel_fail(err, MEL_EDATA, "row %zu: the probability %g is not finite", i / k + 1,
+                            probability[i]);
+    for (size_t r = 0; r < mixture->n_rules; r++) {
         const double *gain = mixture->gain + r * n_basis * k * k;
         const bool diagonal = mel_weighted_diagonal(k, n_basis, gain);
         for (size_t i = 0; i < n; i++)
@@ -97,8 +96,7 @@ mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t
                                               mel_weight_basis_row(basis, n_basis, i), score)] +=
                 mixture->share[r];
     }
-    free(score);
-    return status;
+    return MEL_OK;
 }
 
 void mel_weighted_majority(double *chance, size_t k)

@@ -34,10 +34,9 @@ mel_status mel_measure_recall(double *out, double *share, const mel_measure *m, 
 static mel_status all_recalls(double *rate, const mel_measure *m, const double *confusion, mel_error *err)
 {
     const size_t n = m->n_groups * m->k;
-    mel_status status = MEL_OK;
-    for (size_t row = 0; row < n && status == MEL_OK; row++)
-        status = mel_measure_recall(&rate[row], &rate[n + row], m, confusion, row, err);
-    return status;
+    for (size_t row = 0; row < n; row++)
+        TRY(mel_measure_recall(&rate[row], &rate[n + row], m, confusion, row, err));
+    return MEL_OK;
 }
 
 static double *diagonal(const mel_measure *m, double *matrix, size_t row)
@@ -82,9 +81,7 @@ static mel_status balanced(double *out, const mel_measure *m, const double *conf
     for (size_t row = 0; row < m->n_groups * m->k; row++) {
         double rate = 0.0, share = 0.0;
         if (m->n_groups > 1) { /* of groups all classes are asked for */
-            const mel_status status = mel_measure_recall(&rate, &share, m, confusion, row, err);
-            if (status != MEL_OK)
-                return status;
+            TRY(mel_measure_recall(&rate, &share, m, confusion, row, err));
         } else {
             share = mel_measure_row_sum(m, confusion, row);
             rate = share > 0.0 ? confusion[row * m->k + row] / share : 0.0;

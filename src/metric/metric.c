@@ -31,15 +31,11 @@ static mel_status fill_new(mel_metric *metric, const mel_metric_kind *kind, mel_
     const size_t n_groups = metric->layout.n_groups;
     metric->size = mel_layout_size(&metric->layout);
     metric->per_group = n_groups > 1 ? metric->size / n_groups : metric->size;
-    mel_status status = mel_family_coefficients(&metric->n_coefficients, metric->family, metric->degree,
-                                                &metric->layout, err);
-    if (status == MEL_OK)
-        status =
-            copy_names(&metric->class_names, metric->layout.n_classes, kind->class_names, 0, "class", err);
-    if (status == MEL_OK && n_groups > 1)
-        status = copy_names(&metric->group_names, n_groups, kind->group_names, 1, "group", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_family_coefficients(&metric->n_coefficients, metric->family, metric->degree, &metric->layout,
+                                err));
+    TRY(copy_names(&metric->class_names, metric->layout.n_classes, kind->class_names, 0, "class", err));
+    if (n_groups > 1)
+        TRY(copy_names(&metric->group_names, n_groups, kind->group_names, 1, "group", err));
     metric->coefficient = mel_alloc_zero(metric->n_coefficients, sizeof *metric->coefficient);
     const bool groups = metric->ops->is.groups;
     if (groups)
@@ -232,9 +228,7 @@ mel_status mel_metric_set_intervals(mel_metric *metric, const double *low, const
 {
     double *new_low = NULL, *new_high = NULL;
     if (low != NULL && high != NULL) {
-        const mel_status status = check_intervals(metric, low, high, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(check_intervals(metric, low, high, err));
         const size_t bytes = metric->n_coefficients * sizeof *low;
         new_low = mel_alloc(bytes, 1);
         new_high = mel_alloc(bytes, 1);

@@ -67,9 +67,7 @@ typedef struct {
 static mel_status read_version(const json_t *root, mel_error *err)
 {
     const char *format = "";
-    const mel_status status = get_string(&format, root, "format", "format", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(get_string(&format, root, "format", "format", err));
     if (strcmp(format, "melicit-metric") != 0)
         return mel_fail(err, MEL_EDATA, "format: %s, not \"melicit-metric\"", mel_quote_text(format).text);
     const json_t *version = mel_read_member(root, "version");
@@ -84,10 +82,8 @@ static mel_status read_version(const json_t *root, mel_error *err)
 static mel_status read_family(header *h, const json_t *root, mel_error *err)
 {
     const char *text = "";
-    mel_status status = get_string(&text, root, "family", "family", err);
-    if (status == MEL_OK)
-        status = mel_read_in_file(err, mel_family_parse_degree(&h->family, &h->degree, text, err), "family");
-    return status;
+    TRY(get_string(&text, root, "family", "family", err));
+    return mel_read_in_file(err, mel_family_parse_degree(&h->family, &h->degree, text, err), "family");
 }
 
 /* Right answers count as utility unless said otherwise; what is usually about rates, and is, as cost. */
@@ -98,9 +94,7 @@ static mel_status read_orientation(header *h, const json_t *root, mel_error *err
     h->orientation = is->groups || (is->rates && h->layout.kind == MEL_RATES) ? MEL_COST : MEL_UTILITY;
     if (mel_read_member(root, "orientation") == NULL)
         return MEL_OK;
-    const mel_status status = get_string(&text, root, "orientation", "orientation", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(get_string(&text, root, "orientation", "orientation", err));
     if (strcmp(text, "cost") != 0 && strcmp(text, "utility") != 0)
         return mel_fail(err, MEL_EDATA, "orientation: %s is neither \"utility\" nor \"cost\"",
                         mel_quote_text(text).text);
@@ -179,11 +173,8 @@ static mel_status read_elicited(mel_metric *metric, const json_t *root, mel_erro
     if (mel_read_member(root, "elicited") == NULL)
         return MEL_OK;
     mel_elicited how = { .radius = (double)NAN };
-    mel_status status = mel_read_object(&object, root, "elicited", err);
-    if (status == MEL_OK)
-        status = get_string(&how.strategy, object, "strategy", "elicited.strategy", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_read_object(&object, root, "elicited", err));
+    TRY(get_string(&how.strategy, object, "strategy", "elicited.strategy", err));
     const json_t *questions = mel_read_member(object, "questions"),
                  *radius = mel_read_member(object, "radius");
     if (questions != NULL) {
@@ -193,12 +184,9 @@ static mel_status read_elicited(mel_metric *metric, const json_t *root, mel_erro
         how.questions = (uint32_t)n;
     }
     if (radius != NULL)
-        status = mel_read_number(&how.radius, radius, "elicited.radius", err);
-    if (status == MEL_OK)
-        status = read_seed(&how.seed, mel_read_member(object, "seed"), err);
-    if (status == MEL_OK)
-        status = mel_read_in_file(err, mel_metric_set_elicited(metric, &how, err), "elicited");
-    return status;
+        TRY(mel_read_number(&how.radius, radius, "elicited.radius", err));
+    TRY(read_seed(&how.seed, mel_read_member(object, "seed"), err));
+    return mel_read_in_file(err, mel_metric_set_elicited(metric, &how, err), "elicited");
 }
 
 /* A metric of zeros: all classifiers have the same value. */
@@ -220,27 +208,17 @@ static mel_status read_root(mel_metric **out, header *h, const json_t *root, mel
 {
     if (!json_is_object(root))
         return mel_fail(err, MEL_EDATA, "not a JSON object");
-    mel_status status = read_version(root, err);
-    if (status == MEL_OK)
-        status = read_family(h, root, err);
-    if (status == MEL_OK)
-        status = read_layout(h, root, err);
-    if (status == MEL_OK)
-        status = read_orientation(h, root, err);
-    if (status == MEL_OK)
-        status = check_size(h, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(read_version(root, err));
+    TRY(read_family(h, root, err));
+    TRY(read_layout(h, root, err));
+    TRY(read_orientation(h, root, err));
+    TRY(check_size(h, err));
     const mel_metric_kind kind = { h->family,      h->degree,      h->layout,
                                    h->class_names, h->group_names, h->orientation };
-    status = mel_read_in_file(err, mel_metric_new(out, &kind, err), "layout");
-    if (status == MEL_OK)
-        status = mel_read_coefficients(*out, root, err);
-    if (status == MEL_OK)
-        status = check_weights(*out, err);
-    if (status == MEL_OK)
-        status = read_elicited(*out, root, err);
-    return status;
+    TRY(mel_read_in_file(err, mel_metric_new(out, &kind, err), "layout"));
+    TRY(mel_read_coefficients(*out, root, err));
+    TRY(check_weights(*out, err));
+    return read_elicited(*out, root, err);
 }
 
 static mel_status read_text(mel_metric **out, const void *bytes, size_t n, mel_error *err)

@@ -1,5 +1,5 @@
 /* The numbers of a metric file: nested arrays, one for each pair of groups, and their intervals. */
-#include "metric/fields.h"
+#include "metric/families/families.h"
 #include "metric/metric_reader.h"
 
 #include <stdio.h>
@@ -104,9 +104,7 @@ static mel_status read_block(double *low, double *high, const json_t *value, con
     const size_t n = mel_tensor_size(at->side, at->rank);
     for (size_t i = 0; i < n; i++) {
         const json_t *entry = NULL;
-        const mel_status status = find_entry(&entry, value, at, i, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(find_entry(&entry, value, at, i, err));
         double *end = high != NULL ? high + i : NULL;
         if (read_entry(low + i, end, entry, "", NULL) == MEL_OK)
             continue;
@@ -133,10 +131,7 @@ static mel_status read_pairs(double *low, double *high, const json_t *value, pla
             if (pair == NULL)
                 return mel_fail(err, MEL_EDATA, "%s.%s.%s: missing", at.object, at.key, key);
             const size_t first = block * mel_group_pair(groups, at.u - 1, at.v - 1);
-            const mel_status status =
-                read_block(low + first, high != NULL ? high + first : NULL, pair, &at, err);
-            if (status != MEL_OK)
-                return status;
+            TRY(read_block(low + first, high != NULL ? high + first : NULL, pair, &at, err));
         }
     if (json_object_size(value) != mel_group_pairs(groups))
         return mel_fail(err, MEL_EDATA, "%s.%s: %zu keys for %zu pairs of groups", at.object, at.key,
@@ -181,10 +176,7 @@ static mel_status read_prevalence(mel_metric *metric, const json_t *coefficients
         char key[PLACE_BYTES];
         (void)snprintf(key, sizeof key, "prevalence[%zu]", g);
         const place at = { "coefficients", key, 0, 0, k, 1 };
-        const mel_status status =
-            read_block(metric->prevalence + g * k, NULL, json_array_get(rows, g), &at, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(read_block(metric->prevalence + g * k, NULL, json_array_get(rows, g), &at, err));
     }
     return MEL_OK;
 }
@@ -213,14 +205,9 @@ static mel_status read_intervals(mel_metric *metric, const json_t *root, mel_err
 mel_status mel_read_coefficients(mel_metric *metric, const json_t *root, mel_error *err)
 {
     const json_t *coefficients = NULL;
-    mel_status status = mel_read_object(&coefficients, root, "coefficients", err);
-    if (status == MEL_OK)
-        status = read_fields(metric->coefficient, NULL, metric, coefficients, "coefficients", err);
-    if (status == MEL_OK)
-        status = read_prevalence(metric, coefficients, err);
-    if (status == MEL_OK)
-        status = mel_read_in_file(err, mel_metric_settle(metric, err), "coefficients");
-    if (status == MEL_OK)
-        status = read_intervals(metric, root, err);
-    return status;
+    TRY(mel_read_object(&coefficients, root, "coefficients", err));
+    TRY(read_fields(metric->coefficient, NULL, metric, coefficients, "coefficients", err));
+    TRY(read_prevalence(metric, coefficients, err));
+    TRY(mel_read_in_file(err, mel_metric_settle(metric, err), "coefficients"));
+    return read_intervals(metric, root, err);
 }

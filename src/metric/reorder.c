@@ -1,5 +1,5 @@
 /* The same metric with its classes and groups in another order, or of right decisions instead of mistakes. */
-#include "metric/fields.h"
+#include "metric/families/families.h"
 #include "metric/shared.h"
 
 #include <stdlib.h>
@@ -85,22 +85,20 @@ static mel_status reorder_intervals(mel_metric *out, const mel_metric *in, const
                                     const size_t *group_place, mel_error *err)
 {
     const size_t n = in->n_coefficients;
-    double *low = mel_alloc(2 * n, sizeof *low);
+    MEL_AUTO_MEMORY double *low = mel_alloc(2 * n, sizeof *low);
     if (low == NULL)
         return mel_fail_memory(err, "the intervals of a metric");
     double *high = low + n;
     reorder_all(low, in->low, in, to, group_place);
     reorder_all(high, in->high, in, to, group_place);
-    const mel_status status = mel_metric_set_intervals(out, low, high, err);
-    free(low);
-    return status;
+    return mel_metric_set_intervals(out, low, high, err);
 }
 
 static mel_status reorder_numbers(mel_metric *out, const mel_metric *in, const size_t *class_place,
                                   const size_t *group_place, mel_error *err)
 {
     const size_t k = in->layout.n_classes;
-    size_t *memory = mel_alloc(in->per_group + in->size, sizeof *memory);
+    MEL_AUTO_MEMORY size_t *memory = mel_alloc(in->per_group + in->size, sizeof *memory);
     if (memory == NULL)
         return mel_fail_memory(err, "the order of a metric");
     const places to = { memory, memory + in->per_group };
@@ -109,9 +107,8 @@ static mel_status reorder_numbers(mel_metric *out, const mel_metric *in, const s
     for (size_t g = 0; in->prevalence != NULL && g < in->layout.n_groups; g++)
         for (size_t i = 0; i < k; i++)
             out->prevalence[g * k + i] = in->prevalence[old_group(group_place, g) * k + class_place[i]];
-    const mel_status status = in->low != NULL ? reorder_intervals(out, in, &to, group_place, err) : MEL_OK;
-    free(memory);
-    return status == MEL_OK ? mel_metric_set_elicited(out, &in->elicited, err) : status;
+    TRY(in->low != NULL ? reorder_intervals(out, in, &to, group_place, err) : MEL_OK);
+    return mel_metric_set_elicited(out, &in->elicited, err);
 }
 
 /* Is every number below n there once? */

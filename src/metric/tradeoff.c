@@ -87,9 +87,7 @@ bool mel_cost_ratio_is_wide(const mel_cost_ratio *ratio)
 mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, mel_error *err)
 {
     mel_weights w = { 0.0, 0.0 };
-    const mel_status status = mel_metric_binary_weights(&w, metric, "the cost ratio", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_metric_binary_weights(&w, metric, "the cost ratio", err));
     const size_t missed = is_of_two_mistakes(metric);
     *out = ratio_of(metric, missed, 1 - missed, worth_sign(metric));
     return MEL_OK;
@@ -155,9 +153,7 @@ bool mel_metric_share_interval(double ends[2], const mel_metric *metric, size_t 
 mel_status mel_metric_threshold(double *out, const mel_metric *metric, mel_error *err)
 {
     mel_weights w = { 0.0, 0.0 };
-    const mel_status status = mel_metric_binary_weights(&w, metric, "a threshold", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_metric_binary_weights(&w, metric, "a threshold", err));
     if (w.m11 <= 0.0 && w.m00 <= 0.0)
         return mel_fail(
             err, MEL_EINVAL,

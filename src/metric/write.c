@@ -1,7 +1,7 @@
 /* The metric file, written. */
 #include "base/buffer.h"
 #include "base/file.h"
-#include "metric/fields.h"
+#include "metric/families/families.h"
 #include "metric/text.h"
 
 #include <math.h>

@@ -178,8 +178,8 @@ mel_status mel_pool_table(mel_table **out, const mel_input *input, size_t n_name
     mel_read_options expecting = *read;
     expecting.row_name = "name";
     expecting.matrices = true;
-    const mel_status status = mel_input_read_named(out, input, n_names, name, &expecting, err);
-    return status == MEL_OK ? mel_pool_widen(out, err) : status;
+    TRY(mel_input_read_named(out, input, n_names, name, &expecting, err));
+    return mel_pool_widen(out, err);
 }
 
 static mel_status understand_columns(mel_pool_reading *r, mel_error *err)
@@ -190,8 +190,8 @@ static mel_status understand_columns(mel_pool_reading *r, mel_error *err)
                         "--prevalence is the share of the positive one of two classes; here there are %zu "
                         "classes%s",
                         r->k, r->m > 1 ? ", in groups (columns group:prevalence may say it)" : "");
-    const mel_status status = mel_pool_columns(r->column, r->table, r->about, err);
-    return status == MEL_OK ? mel_pool_check_cells(r, err) : status;
+    TRY(mel_pool_columns(r->column, r->table, r->about, err));
+    return mel_pool_check_cells(r, err);
 }
 
 mel_status mel_pool_of_table(mel_pool *out, const mel_table *table, const mel_pool_about *about,

@@ -40,19 +40,17 @@ mel_status mel_name_set_add(mel_name_set *set, const char *text, size_t length, 
 
 mel_status mel_name_set_sort(mel_name_set *set, mel_error *err)
 {
-    size_t *order = mel_alloc(set->n, sizeof *order);
-    char **sorted = mel_alloc(set->capacity, sizeof *sorted);
-    mel_status status = order != NULL && sorted != NULL
-                            ? mel_sort_class_names(order, set->n, (const char *const *)set->name, false, err)
-                            : mel_fail_memory(err, "an order of classes");
-    if (status == MEL_OK && order != NULL && sorted != NULL) {
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(set->n, sizeof *order);
+    MEL_AUTO_MEMORY char **sorted = mel_alloc(set->capacity, sizeof *sorted);
+    TRY(order != NULL && sorted != NULL
+            ? mel_sort_class_names(order, set->n, (const char *const *)set->name, false, err)
+            : mel_fail_memory(err, "an order of classes"));
+    if (order != NULL && sorted != NULL) {
         for (size_t i = 0; i < set->n; i++)
             sorted[i] = set->name[order[i]];
         memcpy(set->name, sorted, set->n * sizeof *sorted);
     }
-    free(sorted);
-    free(order);
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_pool_header_name(mel_pool_header *out, const char *name, const char *file, mel_error *err)
@@ -70,8 +68,8 @@ mel_status mel_pool_header_name(mel_pool_header *out, const char *name, const ch
         return mel_fail(err, MEL_EDATA, "%s: column \"%s\": expected \"true>predicted\" with one \">\"", file,
                         name);
     out->entries = true;
-    const mel_status status = mel_name_set_add(&out->classes, name, (size_t)(at - name), err);
-    return status == MEL_OK ? mel_name_set_add(&out->classes, at + 1, strlen(at + 1), err) : status;
+    TRY(mel_name_set_add(&out->classes, name, (size_t)(at - name), err));
+    return mel_name_set_add(&out->classes, at + 1, strlen(at + 1), err);
 }
 
 void mel_pool_header_clear(mel_pool_header *header)

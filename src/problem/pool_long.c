@@ -94,20 +94,19 @@ static mel_status place_rows(const long_form *f, mel_error *err)
     const size_t n = mel_table_categories(f->table, f->name);
     for (size_t i = 0; i < n * f->n_columns; i++)
         f->place[i] = SIZE_MAX;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < mel_table_rows(f->table) && status == MEL_OK; i++)
-        status = place_row(f, i, err);
-    for (size_t i = 0; i < n * f->n_columns && status == MEL_OK; i++)
+    for (size_t i = 0; i < mel_table_rows(f->table); i++)
+        TRY(place_row(f, i, err));
+    for (size_t i = 0; i < n * f->n_columns; i++)
         if (is_class(f, i % f->n_columns) && f->place[i] == SIZE_MAX)
-            status = mel_fail(err, MEL_EDATA, "%s: classifier \"%s\" has no row with true class \"%s\"",
-                              mel_table_name(f->table),
-                              mel_table_category(f->table, f->name, (uint32_t)(i / f->n_columns)),
-                              mel_table_column_name(f->table, i % f->n_columns));
-    for (size_t c = 0; c < f->n_columns && status == MEL_OK; c++)
+            return mel_fail(err, MEL_EDATA, "%s: classifier \"%s\" has no row with true class \"%s\"",
+                            mel_table_name(f->table),
+                            mel_table_category(f->table, f->name, (uint32_t)(i / f->n_columns)),
+                            mel_table_column_name(f->table, i % f->n_columns));
+    for (size_t c = 0; c < f->n_columns; c++)
         if (is_class(f, c) && mel_table_numbers(f->table, c) == NULL)
-            status = mel_fail(err, MEL_EDATA, "%s: column \"%s\" holds texts, not numbers",
-                              mel_table_name(f->table), mel_table_column_name(f->table, c));
-    return status;
+            return mel_fail(err, MEL_EDATA, "%s: column \"%s\" holds texts, not numbers",
+                            mel_table_name(f->table), mel_table_column_name(f->table, c));
+    return MEL_OK;
 }
 
 /* --- one row each --------------------------------------------------------------------------------- */

@@ -198,6 +198,6 @@ mel_status mel_pool_settle_matrix(mel_pool_matrix *x, const mel_pool_reading *r,
 {
     if (r->about->layout.kind == MEL_CONFUSION)
         return check_shares(x, r, row, err);
-    const mel_status status = make_rates(x, r, row, err);
-    return status == MEL_OK ? check_rates(x, r, row, err) : status;
+    TRY(make_rates(x, r, row, err));
+    return check_rates(x, r, row, err);
 }

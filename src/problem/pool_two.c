@@ -132,11 +132,9 @@ mel_status mel_pool_solve_two(mel_pool_matrix *x, double *positives, const mel_p
                wrong = r->about->layout.coordinates == MEL_OFFDIAGONAL;
     const bool later = r->about->only_if_needed;
     double found[UNKNOWNS];
-    mel_status status = solve_with(found, r, x, group, row, later ? NAN : r->about->prevalence, err);
-    if (status == MEL_OK && later && (isnan(found[wrong ? FP : TN]) || isnan(found[wrong ? FN : TP])))
-        status = solve_with(found, r, x, group, row, r->about->prevalence, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(solve_with(found, r, x, group, row, later ? NAN : r->about->prevalence, err));
+    if (later && (isnan(found[wrong ? FP : TN]) || isnan(found[wrong ? FN : TP])))
+        TRY(solve_with(found, r, x, group, row, r->about->prevalence, err));
     const double share = found[FN] + found[TP];
     *positives = share;
     for (size_t i = 0; i < 2; i++)

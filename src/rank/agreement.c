@@ -139,13 +139,9 @@ static double discounted(size_t n, const double *relevance, const double *score,
 static mel_status ndcg(double *out, size_t n, const double *relevance, const double *score, size_t *order,
                        double *scratch, mel_error *err)
 {
-    mel_status status = mel_rank_best_first(order, n, score, MEL_UTILITY, scratch, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_rank_best_first(order, n, score, MEL_UTILITY, scratch, err));
     const double got = discounted(n, relevance, score, order);
-    status = mel_rank_best_first(order, n, relevance, MEL_UTILITY, scratch, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_rank_best_first(order, n, relevance, MEL_UTILITY, scratch, err));
     const double best = discounted(n, relevance, relevance, order);
     *out = best > 0.0 ? got / best : 0.0;
     return MEL_OK;
@@ -199,11 +195,9 @@ static mel_status agreement(mel_agreement *out, size_t n, const double *referenc
         score[i] = orientation == MEL_COST ? -values[i] : values[i];
     mel_agreement found = { (double)NAN, 1.0, false };
     const double sign = reference_orientation == orientation ? 1.0 : -1.0;
-    mel_status status = mel_kendall_tau(&found.tau, n, reference, values, err);
-    if (status == MEL_OK && tells)
-        status = mel_ndcg(&found.ndcg, n, relevance, score, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_kendall_tau(&found.tau, n, reference, values, err));
+    if (tells)
+        TRY(mel_ndcg(&found.ndcg, n, relevance, score, err));
     found.tau *= sign;
     double best_score = score[0], best_reference = relevance[0];
     for (size_t i = 1; i < n; i++) {

@@ -52,9 +52,7 @@ mel_status mel_closest_metrics(mel_neighbour *out, size_t n_out, size_t *n_found
 {
     const void *noted = NULL;
     *n_found = 0;
-    const mel_status status = mel_face_noted(&noted, face, MEL_FACE_PAIRS, make_pairs, 0, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_face_noted(&noted, face, MEL_FACE_PAIRS, make_pairs, 0, err));
     const ordered_pairs *pairs = noted;
     return mel_metric_neighbours_known(out, n_out, n_found, metric, mel_face_positives(face),
                                        MEL_CLOSEST_PAIRS, pairs->points,

@@ -25,8 +25,8 @@ static mel_status count_standing(size_t *standing, const ranking *r, mel_error *
     *standing = 0;
     if (!find_values(r))
         return MEL_OK;
-    const mel_status status = mel_rank_best_first(r->order, n, r->value, orientation, r->scratch, err);
-    for (size_t s = 0; status == MEL_OK && s < r->now->n_draws; s++) {
+    TRY(mel_rank_best_first(r->order, n, r->value, orientation, r->scratch, err));
+    for (size_t s = 0; s < r->now->n_draws; s++) {
         const mel_status set = mel_metric_set_coefficients(r->metric, r->now->draw + s * width, err);
         if (set == MEL_ENOMEM)
             return set;
@@ -34,7 +34,7 @@ static mel_status count_standing(size_t *standing, const ranking *r, mel_error *
         *standing +=
             set == MEL_OK && find_values(r) && mel_rank_stands(n, r->value, orientation, n, r->order, NULL);
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status rank_settled(double *probability, const mel_belief *now, mel_error *err)

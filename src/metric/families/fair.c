@@ -226,11 +226,8 @@ static mel_status normalise(mel_metric *metric, mel_error *err)
             lambda);
     /* A part that is nil stays so. */
     const double a_norm = a > 0.0 ? a : 1.0, b_norm = b > 0.0 ? b : 1.0;
-    mel_status status = mel_metric_check_divisor(metric, 0, q, a_norm, err);
-    if (status == MEL_OK)
-        status = mel_metric_check_divisor(metric, q, n_gaps, b_norm, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_metric_check_divisor(metric, 0, q, a_norm, err));
+    TRY(mel_metric_check_divisor(metric, q, n_gaps, b_norm, err));
     mel_metric_divide(metric, 0, q, a_norm);
     mel_metric_divide(metric, q, n_gaps, b_norm);
     metric->coefficient[place] = to_lambda;

@@ -52,9 +52,7 @@ static mel_status value(double *out, const mel_metric *metric, const double *sta
 static mel_status gradient(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
 {
     parts at = { 0.0, 1.0 };
-    const mel_status status = evaluate(&at, metric, statistics, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(evaluate(&at, metric, statistics, err));
     const double *p = mel_metric_numerator(metric, NULL);
     const double *q = mel_metric_denominator(metric, NULL);
     const double ratio = at.numerator / at.denominator;

@@ -82,9 +82,7 @@ mel_status mel_family_parse_degree(mel_family *out, uint32_t *degree, const char
 {
     mel_family family = (mel_family)0;
     uint32_t written = 0;
-    const mel_status status = parse(&family, &written, name, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(parse(&family, &written, name, err));
     const mel_family_facts *is = &families[family]->is;
     if (is->degree == 0 && written == 0)
         return mel_fail(err, MEL_EINVAL, "%s: the degree is missing, as in %s:3", is->name, is->name);

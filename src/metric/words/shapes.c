@@ -196,9 +196,7 @@ static void speak(mel_buffer *out, const mel_metric *scaled)
 mel_status mel_words_fair(mel_buffer *out, const mel_metric *metric, mel_error *err)
 {
     mel_metric *scaled = NULL;
-    const mel_status status = mel_metric_copy(&scaled, metric, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_metric_copy(&scaled, metric, err));
     /* Lambda means something only when both parts are on one scale. */
     if (mel_metric_normalise(scaled, NULL) == MEL_OK)
         speak(out, scaled);

@@ -5,7 +5,7 @@
 #include "metric/families/families.h"
 #include "metric/text.h"
 
-enum { MEL_WORDS_NUMBER = 48 };
+enum { MEL_WORDS_NUMBER = 48, MEL_WORDS_BYTES = 1 << 16 };
 /* Two digits below 1, one decimal below 10, whole numbers above, three digits from 100; `extra` more
  * decimals for ends that lie close together. x is finite and not negative. */
 void mel_words_ratio_text(char text[MEL_WORDS_NUMBER], double x, int extra);
