@@ -272,8 +272,9 @@ MEL_API mel_status mel_outcome_of_session(mel_outcome **out, mel_session *sessio
 MEL_API mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric,
                                          const mel_outcome_options *opt, mel_error *err);
 /* What several respondents want, each with a session: two or more active ones about the same statistics,
- * family and degree (MEL_EINVAL with the one that differs). The metric is that of all answers in one
- * posterior, with wrong answers allowed for and learned. The sessions need not outlive it. */
+ * family and degree (MEL_EINVAL with the one that differs), none of them a copy of another. The metric is the
+ * mean of the people whom they stand for, each one's answers read by the session's own model of answers. The
+ * sessions need not outlive it. */
 MEL_API mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *const *sessions,
                                            const mel_outcome_options *opt, mel_error *err);
 MEL_API void mel_outcome_free(mel_outcome *outcome);

@@ -9,7 +9,7 @@ from .errors import MelicitError
 from .metric import Metric
 from .problem import Problem
 from .rule import Rule
-from .session import Question, Session
+from .session import Pooled, Question, Session, pool
 from .training import Model
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "MetricClassifier",
     "Model",
     "PlugInClassifier",
+    "Pooled",
     "Problem",
     "Question",
     "Rule",
@@ -43,6 +44,7 @@ __all__ = [
     "errors",
     "group_report",
     "plots",
+    "pool",
 ]
 
 

@@ -1,17 +1,19 @@
 """Sessions: questions, answers, and the metric that comes out; the same files as the program's."""
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from ._core import Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, to_json
 from .metric import Metric, Path
-from .problem import Problem, family_number
+from .problem import Ground, Problem, family_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -390,6 +392,44 @@ class Session:
         from .plots import posterior
 
         return posterior(self, ax=ax)
+
+
+class Pooled(NamedTuple):
+    """What several people want."""
+
+    metric: Metric  # the mean of the people whom they stand for, with 95% intervals
+    outcome: Dict[str, Any]  # everything that `melicit elicit --pool --json` says: who differs, how far people are apart
+
+
+def pool(sessions: Sequence[Session], names: Optional[Sequence[str]] = None) -> Pooled:
+    """Several people's sessions about the same data together, each one's answers read by the session's own model of answers.
+    names: what the respondents are called. One session given twice is one person, and refused."""
+    if names is not None and len(names) != len(sessions):
+        raise fail("EINVAL", f"names: {len(names)} for {len(sessions)} sessions")
+    for i, session in enumerate(sessions):
+        if not isinstance(session, Session):
+            raise TypeError(f"sessions: expected Sessions, not {type(session).__name__}")
+        if not _same_ground(session._ground, sessions[0]._ground):
+            raise fail("EDATA", f"session {i + 1} is about other data, or another space, than the first one")
+    called = Texts([str(name) for name in names or ()], "names")
+    opt = ffi.new("mel_outcome_options *")
+    lib.mel_outcome_options_init(opt)
+    opt.respondents = called.pointer if names is not None else ffi.NULL
+    with ExitStack() as locks:
+        for session in sorted(sessions, key=id):  # two calls at once never wait for each other
+            locks.enter_context(session._lock)
+        handles = ffi.new("mel_session *[]", [session._open() for session in sessions])
+        outcome = made("mel_outcome", lib.mel_outcome_free, lib.mel_outcome_of_sessions, len(sessions), handles, opt)
+        found: Dict[str, Any] = to_json(lib.mel_outcome_to_json, outcome)
+        ffi.release(outcome)
+    return Pooled(Metric.from_json(json.dumps(found["metric"])), found)
+
+
+def _same_ground(one: Ground, other: Ground) -> bool:
+    if one.digest and other.digest:
+        return one.digest == other.digest
+    same = one.classes == other.classes and one.groups == other.groups and one.rows == other.rows
+    return same and np.array_equal(one.class_share, other.class_share)
 
 
 def _value(value: Any) -> bytes:

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* From 2^53 on different whole numbers are one double. */
+static const double exact = 9007199254740992.0;
+
 typedef struct {
     double value; /* 0 unless all are numbers */
     const char *text;
@@ -78,11 +81,12 @@ mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *name
 
 bool mel_same_name(const char *text, size_t n, const char *name)
 {
-    const double exact = 9007199254740992.0; /* beyond it different whole numbers are one double */
     const size_t m = strlen(name);
     double a, b;
     if (n == m && memcmp(text, name, n) == 0)
         return true;
+    if (mel_has_zeros_in_front(text, n) || mel_has_zeros_in_front(name, m))
+        return false;
     return mel_number_parse(text, n, &a) == MEL_NUMBER_FINITE &&
            mel_number_parse(name, m, &b) == MEL_NUMBER_FINITE && a == b && fabs(a) < exact;
 }
@@ -180,7 +184,6 @@ mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *
 /* Whole numbers from 2^53 on that were different in the file may be the same double. */
 static mel_status refuse_huge(const mel_table *table, size_t column, mel_error *err)
 {
-    static const double exact = 9007199254740992.0;
     const double *numbers = table->column[column].numbers;
     size_t row = 0;
     while (row < table->n_rows && !(fabs(numbers[row]) >= exact))
@@ -228,15 +231,25 @@ size_t mel_rank_of(const double *values, size_t n, double x)
     return low;
 }
 
-static mel_status label_numbers(mel_labels *out, const double *numbers, size_t n_rows, const double *values,
-                                size_t n_values, mel_error *err)
+/* As the file has it: with zeros in front where the codes of the column do. */
+static void print_code(char out[MEL_NUMBER_TEXT], const mel_column *column, double value)
+{
+    const size_t width = column->declared ? 0 : column->widths.longest_padded;
+    if (width != 0 && width < MEL_NUMBER_TEXT && value >= 0.0 && value < exact && value == floor(value))
+        (void)snprintf(out, MEL_NUMBER_TEXT, "%0*llu", (int)width, (unsigned long long)value);
+    else
+        mel_number_print(out, value);
+}
+
+static mel_status label_numbers(mel_labels *out, const mel_column *column, size_t n_rows,
+                                const double *values, size_t n_values, mel_error *err)
 {
     mel_status status = mel_labels_new(out, n_rows, n_values, err);
     for (size_t i = 0; status == MEL_OK && i < n_rows; i++)
-        out->code[i] = (uint32_t)mel_rank_of(values, n_values, numbers[i]);
+        out->code[i] = (uint32_t)mel_rank_of(values, n_values, column->numbers[i]);
     for (size_t k = 0; status == MEL_OK && k < n_values; k++) {
         char name[MEL_NUMBER_TEXT];
-        mel_number_print(name, values[k]);
+        print_code(name, column, values[k]);
         status = mel_labels_name(out, k, name, err);
     }
     return status;
@@ -338,7 +351,7 @@ static mel_status label_column(mel_labels *out, const mel_table *table, size_t c
         free(values);
         return status;
     }
-    status = label_numbers(out, c->numbers, table->n_rows, values, n_values, err);
+    status = label_numbers(out, c, table->n_rows, values, n_values, err);
     free(values);
     return status == MEL_OK && are_quoted_texts(table, column) ? sort_as_texts(out, err) : status;
 }
@@ -395,42 +408,50 @@ static mel_status unknown_class(const mel_table *table, size_t column, size_t ro
                     mel_quote_text(mel_table_column_name(table, column)).text, mel_quote_text(text).text);
 }
 
-/* value: class names as numbers; a name that is none gets NaN and matches nothing. Of several that are one
- * number (01 and 1) the one that is written so, or none. */
-static void match_number(uint32_t *code, double x, const double *value, const mel_labels *labels)
+/* A number that is no known name, or one but for the zeros in front. */
+static mel_status unknown_number(const mel_labels *labels, const mel_table *table, size_t column, size_t row,
+                                 mel_error *err)
 {
-    size_t n = 0;
-    *code = MEL_MISSING;
-    for (size_t k = 0; k < labels->n_classes; k++)
-        if (value[k] == x && n++ == 0)
-            *code = (uint32_t)k;
-    if (n <= 1)
-        return;
+    const double x = table->column[column].numbers[row];
+    const char *title = mel_table_column_name(table, column);
     char text[MEL_NUMBER_TEXT];
-    mel_number_print(text, x);
-    *code = MEL_MISSING;
-    for (size_t k = 0; k < labels->n_classes; k++)
-        if (strcmp(labels->name[k], text) == 0)
-            *code = (uint32_t)k;
+    print_code(text, &table->column[column], x);
+    for (size_t k = 0; k < labels->n_classes; k++) {
+        double value;
+        if (mel_number_parse(labels->name[k], strlen(labels->name[k]), &value) == MEL_NUMBER_FINITE &&
+            value == x)
+            return mel_fail(err, MEL_EDATA,
+                            "%s: row %zu, column %s: %s is not the known name %s, as codes with zeros in "
+                            "front are others; if they are numbers, declare the column as such wherever it "
+                            "is (--column %s:number)",
+                            mel_quote_file(table->name).text, mel_table_row_number(table, row),
+                            mel_quote_text(title).text, text, mel_quote_text(labels->name[k]).text, title);
+    }
+    return unknown_class(table, column, row, text, err);
 }
 
 static mel_status numbers_as(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
 {
-    const double *numbers = table->column[column].numbers;
-    double *value = mel_alloc(out->n_classes, sizeof *value);
+    const mel_column *c = &table->column[column];
+    double *value = mel_alloc(out->n_classes, sizeof *value); /* of the names that the column may have */
     if (value == NULL)
         return mel_fail_memory(err, "class labels");
-    for (size_t k = 0; k < out->n_classes; k++)
+    for (size_t k = 0; k < out->n_classes; k++) {
+        char text[MEL_NUMBER_TEXT];
         if (mel_number_parse(out->name[k], strlen(out->name[k]), &value[k]) != MEL_NUMBER_FINITE)
             value[k] = NAN;
+        print_code(text, c, value[k]);
+        if (!mel_same_class_name(text, out->name[k]))
+            value[k] = NAN;
+    }
     mel_status status = MEL_OK;
     for (size_t i = 0; status == MEL_OK && i < out->n_rows; i++) {
-        char text[MEL_NUMBER_TEXT];
-        match_number(&out->code[i], numbers[i], value, out);
-        if (out->code[i] == MEL_MISSING) {
-            mel_number_print(text, numbers[i]);
-            status = unknown_class(table, column, i, text, err);
-        }
+        size_t k = 0;
+        while (k < out->n_classes && value[k] != c->numbers[i])
+            k++;
+        out->code[i] = (uint32_t)k;
+        if (k == out->n_classes)
+            status = unknown_number(out, table, column, i, err);
     }
     free(value);
     return status;

@@ -79,8 +79,8 @@ mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, co
  * place i when all are sorted, by value where each is a number and they are not texts, else by byte. */
 mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, bool texts,
                                 mel_error *err);
-/* Do both name one class? Numbers of less than 2^53 do by their value ("1" and "1.0"), other names by their
- * bytes. */
+/* Do both name one class? Numbers of less than 2^53 do by their value ("1" and "1.0"), other names and codes
+ * with zeros in front ("01") by their bytes. */
 bool mel_same_class_name(const char *a, const char *b);
 
 size_t mel_encoder_features(const mel_encoder *encoder);

@@ -29,6 +29,17 @@ typedef struct {
     bool left_out; /* of the features: see mel_column_unfit */
 } mel_column;
 
+/* A code such as 01, which is another one than 1. */
+static inline bool mel_has_zeros_in_front(const char *text, size_t n)
+{
+    if (n < 2 || text[0] != '0')
+        return false;
+    size_t digits = 1;
+    while (digits < n && (unsigned char)(text[digits] - '0') < 10)
+        digits++;
+    return digits == n;
+}
+
 static inline void mel_widths_merge(mel_digit_widths *to, const mel_digit_widths *from)
 {
     if (from->shortest_padded != 0 &&

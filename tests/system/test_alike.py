@@ -43,6 +43,24 @@ def test_codes_with_zeros_in_front_are_different(melicit):
     score = ("score", "--named", "accuracy", "--labels", "y.csv", "--predictions", "y.csv")
     melicit(*score).refused(3, "y.csv", "different codes", "--column v:text")
     assert melicit(*score, "--json", "--column", "v:text").done().json["value"] == 1
+    # 01 in one file and 1 in another are different codes, too; what is written has the zeros.
+    for of in ("01\n02\n10\n", "1\n2\n10\n"):
+        melicit.write("padded.csv", "v\n" + "01\n02\n10\n" * 4)
+        melicit.write("p.csv", "v\n" + of * 4)
+        for files in (("padded.csv", "p.csv"), ("p.csv", "padded.csv")):
+            words = ("score", "--named", "accuracy", "--labels", files[0], "--predictions", files[1])
+            if of[0] == "1":
+                melicit(*words).refused(3, files[1], "codes with zeros in front are others", "--column v:number")
+                melicit(*words, "--column", "v:text").refused(3, files[1], "is not one of the known names")
+            assert melicit(*words, "--column", "v:number", "--json").done().json["value"] == 1
+    melicit.write("t.csv", "x,y\n" + "".join(f"{i % 7 + 3 * (i % 2)},0{1 + i % 2}\n" for i in range(60)))
+    melicit("train", "--data", "t.csv", "--label", "y", "--out", "m.json").done()
+    melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", "probs.csv").done()
+    assert (melicit.folder / "probs.csv").read_text().splitlines()[0] == "01,02"
+    by = ("--named", "accuracy", "--probs", "probs.csv", "--labels", "t.csv", "--label", "y")
+    melicit("apply", *by, "--out", "rule.json").done()
+    melicit("predict", "--classifier", "rule.json", "--probs", "probs.csv", "--out", "decided.csv").done()
+    assert set((melicit.folder / "decided.csv").read_text().split()[1:]) == {"01", "02"}
     melicit.write("same.csv", "v\n" + "1\n1.0\n2\n2.0\n" * 5)
     melicit.write("other.csv", "v\n" + "1.0\n1\n2\n2\n" * 5)
     assert melicit("score", "--named", "accuracy", "--labels", "same.csv", "--predictions", "other.csv", "--json").done().json["value"] == 1

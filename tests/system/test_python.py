@@ -634,6 +634,29 @@ def test_a_forked_process_leaves_the_session_file_alone(tmp_path):
         assert [record["answer"] for record in session.records()] == ["A", "B"]
 
 
+def test_several_people_are_pooled_as_by_the_program(tmp_path):
+    problem, sessions = Problem.from_proba(*rows(400)), []
+    for i, ratio in enumerate((3.0, 4.0, 5.0), 1):
+        session = Session(problem, path=tmp_path / f"{i}.jsonl", seed=i)
+        sessions.append(session.simulate(Metric.from_costs({(1, 0): ratio, (0, 1): 1.0}), noise="person", seed=i))
+    names = [f"{i}.jsonl" for i in (1, 2, 3)]
+    found = melicit.pool(sessions, names)
+    done = subprocess.run([BUILD / "melicit", "elicit", "--pool", *names, "--json"], capture_output=True, text=True, env=environment(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert {key: said[key] for key in found.outcome} == found.outcome
+    ratio, low, high = found.metric.cost_ratio
+    assert low < 4.0 < high and ratio == pytest.approx(said["cost_ratio"]["value"])
+    for given, reason in (([sessions[0]] * 2, "one person counts once"), (sessions[:1], "two or more"),
+                          ([sessions[0], Session(Problem.from_proba(*rows(300))).simulate(found.metric)], "about other data")):
+        with pytest.raises(errors.MelicitError, match=reason):
+            melicit.pool(given)
+    with pytest.raises(errors.EINVAL, match="2 for 3"):
+        melicit.pool(sessions, ["a", "b"])
+    with pytest.raises(TypeError):
+        melicit.pool([tmp_path / "1.jsonl"] * 2)
+
+
 def test_candidates_from_a_frame(tmp_path):
     frame = pandas.DataFrame(
         {"tp": [95, 80, 30], "fn": [5, 20, 70], "fp": [400, 120, 10], "tn": [500, 780, 890]}, index=["bold", "fast", "shy"]
