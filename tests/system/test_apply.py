@@ -116,6 +116,24 @@ def test_prior_shift_moves_the_odds(melicit, two):
     assert share == pytest.approx(100 * 20 / len(rare), abs=4)
 
 
+def test_class_prior_calibrates_once(melicit, two):
+    """Shares that the rows have already change next to nothing; others move what is calibrated by their odds, and calibrate it no more."""
+    p, y, _ = two
+    odds = (p / (1 - p)) ** 3  # far too certain
+    melicit.write("p.csv", "no,yes\n" + "".join(f"{1 / (1 + o)!r},{o / (1 + o)!r}\n" for o in odds.tolist()))
+    melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=unit([3, 1])))
+    words = ("apply", *ROWS, "--metric", "m.json", "--json")
+    given = ((), ("--class-prior", f"yes={float(y.mean())!r}"), ("--class-prior", "yes=5%"), ("--class-prior", "yes=60%"))
+    here, same, rare, often = (melicit(*words, *more).done().json for more in given)
+    for key in ("value", "by_labels"):
+        assert same[key] == pytest.approx(here[key], abs=0.01)
+    odds = y.mean() / (1 - y.mean())
+    for one, shift in ((here, 1.0), (same, 1.0), (rare, 1 / 19 / odds), (often, 1.5 / odds)):
+        threshold = one["classifier"]["rules"][0]["threshold"]
+        # The score from which on the odds of yes are 1/3: the logarithms of the file's odds are six times the score.
+        assert numpy.log(threshold / (1 - threshold)) / 6 == pytest.approx(-numpy.log(3 * shift), abs=0.5)
+
+
 def test_refer(melicit, two):
     p, y, _ = two
     melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=unit([2, 1])))

@@ -346,6 +346,34 @@ static void test_variation(void **state)
     assert_true(told[0] == 0 && told[2] > PEOPLE / 2);
 }
 
+/* What is said to be beyond the questions is, and one-sided bounds hold, as often as 95%, for people who
+ * never err, who err by a share of what is exchanged, and who err as assumed. */
+static void test_beyond_as_often(void **state)
+{
+    (void)state;
+    static const test_trader_kind kind[] = { TEST_EXACT, TEST_WEBER, TEST_PRIOR };
+    const size_t people = test_repeats(600, 60, 9);
+    const mel_session_options opt = test_options_for_people();
+    size_t bounds = 0, bounds_hold = 0, beyond = 0, beyond_holds = 0;
+    for (uint64_t seed = 0; seed < people; seed++) {
+        const double ratio = exp(log(5.0) + log(100.0) * ((double)seed + 0.5) / (double)people);
+        const result r = ask(face[seed % FACES], &opt, kind[seed % 3], ratio, seed);
+        if (!isinf(r.summary.ratio_high) && r.summary.ratio_low > 0.0)
+            continue;
+        check_says(&r, "and they cannot tell how far");
+        bounds++;
+        bounds_hold += ratio >= r.summary.ratio_low && ratio <= r.summary.ratio_high;
+        if (says(&r, "what counts is beyond")) {
+            beyond++;
+            beyond_holds += ratio < r.summary.askable_low || ratio > r.summary.askable_high;
+        }
+    }
+    print_message("  one-sided: %zu of %zu hold; beyond: %zu of %zu are\n", bounds_hold, bounds, beyond_holds,
+                  beyond);
+    assert_true(bounds > people / 5 && bounds - bounds_hold <= hardly_more(0.05, bounds));
+    assert_true(beyond > 0 && beyond - beyond_holds <= hardly_more(0.05, beyond));
+}
+
 static void test_imagined(void **state)
 {
     (void)state;
@@ -470,7 +498,7 @@ int main(void)
         cmocka_unit_test(test_no_answers),        cmocka_unit_test(test_imagined),
         cmocka_unit_test(test_where_pairs_are),   cmocka_unit_test(test_prior_people),
         cmocka_unit_test(test_learners),          cmocka_unit_test(test_variation),
-        cmocka_unit_test(test_precise_searches),
+        cmocka_unit_test(test_precise_searches),  cmocka_unit_test(test_beyond_as_often),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
