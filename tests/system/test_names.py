@@ -170,6 +170,23 @@ def test_models_of_classes_that_look_like_numbers(melicit):
         assert numpy.mean(numpy.array(order)[melicit.load("p.npy").argmax(axis=1)] == y) > 0.95
 
 
+@pytest.mark.parametrize("kind", [str, int])
+def test_optimised_classifiers_of_classes_that_look_like_numbers(melicit, kind):
+    """The file remembers that '10' and '2' are texts: the columns of new probabilities are in that order, and decisions are right."""
+    rng = numpy.random.default_rng(6)
+    y = rng.permutation(numpy.repeat([2, 10], 150))
+    sure = 1 / (1 + numpy.exp(-rng.normal(1.2, 1.2, 300)))
+    of = {2: numpy.where(y == 2, sure, 1 - sure), 10: numpy.where(y == 10, sure, 1 - sure)}
+    p = numpy.column_stack([of[10], of[2]] if kind is str else [of[2], of[10]])
+    numpy.save(melicit.folder / "p.npy", p)
+    numpy.save(melicit.folder / "y.npy", y.astype(kind))
+    melicit("optimise", "--metric", "accuracy", "--known", "--iterations", 3, "--probs", "p.npy", "--labels", "y.npy", "--validation-probs", "p.npy",
+            "--validation-labels", "y.npy", "--out", "c.json").done()
+    melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.csv").done()
+    decided = numpy.array((melicit.folder / "d.csv").read_text().split()[1:]).astype(int)
+    assert numpy.mean(decided == y) > 0.75
+
+
 def test_decisions_that_are_no_classes_are_refused(melicit):
     labels = [1, 2, 3] * 20
     numpy.save(melicit.folder / "y.npy", numpy.array(labels))
