@@ -150,9 +150,9 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     print_rules(a->classifier);
     print_classes(a);
     cli_print("  value of the metric: %.6g%s", cli_settled(a->report.value), a->by_model ? " expected" : "");
-    if (isfinite(a->report.by_labels))
+    if (isfinite(a->labels.value.value))
         cli_print(a->by_model ? ", %.6g by the labels" : " (measured on the labels: %.6g)",
-                  cli_settled(a->report.by_labels));
+                  cli_settled(a->labels.value.value));
     cli_print("\n");
     cli_apply_trust_print(a);
     print_limits(a);
@@ -220,7 +220,7 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
 {
     const mel_rule_report *r = &a->report;
     cli_put(result, "value", cli_json_number(r->value));
-    cli_put(result, "by_labels", cli_json_number(r->by_labels));
+    cli_put(result, "by_labels", cli_json_number(a->labels.value.value));
     cli_put(result, "chance", cli_json_number(a->labels.value.chance));
     cli_put(result, "doubtful", json_boolean(a->labels.doubtful));
     cli_put(result, "auc", cli_json_number(a->labels.auc));

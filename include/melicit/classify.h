@@ -121,7 +121,6 @@ typedef struct {
     bool certified;
     unsigned starts;  /* not certified: a local optimum, the best of so many starts; 0: by labels */
     uint64_t steps;   /* linear steps */
-    double by_labels; /* value of the rule measured on the labels; NaN: not defined there */
     bool mixed;       /* it draws between rules */
     double violation; /* above 0: the limits contradict each other, and this rule breaks them least */
     size_t n_limits;

@@ -364,6 +364,7 @@ def _ask_labels(
                 stacklevel=4,
             )
     return {
+        "by_labels": out.value.value,
         "counted": [out.limit[i].value for i in range(out.n_limits)],
         "chance": out.value.chance,
         "doubtful": bool(out.doubtful),
@@ -442,7 +443,6 @@ def _report(report: Any) -> Dict[str, Any]:
         "optimum": report.optimum,
         "bound": report.bound,
         "certified": bool(report.certified),
-        "by_labels": report.by_labels,
         "mixed": bool(report.mixed),
         "violation": report.violation,
         "achieved": copied(report.achieved, report.n_limits).tolist(),

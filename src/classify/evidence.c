@@ -115,10 +115,10 @@ static mel_status weigh_by_model(mel_rule_evidence *e, const mel_rule_rows *rows
 {
     for (size_t r = 0; r < rows->n_rows; r++)
         e->weight[r] = rows->weight != NULL ? rows->weight[r] : 1.0;
-    if (opt->class_share == NULL || opt->adjustment == NULL)
+    if (opt->class_share == NULL)
         return MEL_OK;
     const mel_status status = share_growth(e->growth, rows, opt->class_share, err);
-    if (status == MEL_OK)
+    if (status == MEL_OK && opt->adjustment != NULL)
         put_shares(e, rows, e->growth);
     return status;
 }
@@ -149,7 +149,7 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
     const bool by_model = opt->evidence == MEL_BY_MODEL, by_score = mel_rule_keeps_scores(rows, opt),
                own = opt->adjustment != NULL || rows->row_cost != NULL;
     const mel_part parts[] = { { own ? n * k : 0, { &e->probability } },
-                               { n, { &e->weight, &e->label_weight } },
+                               { n, { &e->weight } },
                                { by_score ? n : 0, { &e->score } },
                                { k, { &e->growth } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
@@ -160,13 +160,11 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
         memcpy(e->probability, rows->probability, n * k * sizeof *e->probability);
     if (by_score)
         put_scores(e, rows);
-    mel_status status = mel_rule_label_weights(e->label_weight, rows, opt->class_share, e->growth, err);
-    if (status == MEL_OK && by_model)
-        status = weigh_by_model(e, rows, opt, err);
+    const mel_status status = by_model
+                                  ? weigh_by_model(e, rows, opt, err)
+                                  : mel_rule_label_weights(e->weight, rows, opt->class_share, e->growth, err);
     if (status != MEL_OK)
         return status;
-    if (!by_model)
-        memcpy(e->weight, e->label_weight, n * sizeof *e->weight);
     if (rows->row_cost != NULL)
         put_costs(e, rows, by_model);
     const bool plain = rows->weight == NULL && rows->row_cost == NULL && opt->class_share == NULL;

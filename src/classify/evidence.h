@@ -10,7 +10,6 @@
 typedef struct {
     mel_step_rows rows;
     double *probability, *weight, *score, *growth;
-    double *label_weight; /* what each row counts when its label is believed */
 } mel_rule_evidence;
 mel_status mel_rule_evidence_make(mel_rule_evidence *out, const mel_rule_rows *rows,
                                   const mel_rule_options *opt, mel_error *err);

@@ -164,51 +164,6 @@ static bool take_given_thresholds(work *w, const mel_rule_options *opt)
 
 /* --- reporting it ------------------------------------------------------------------------------- */
 
-/* What the solution achieves on other steps of the same rows. */
-static void measure_again(double *x, const work *w, mel_steps *steps)
-{
-    const size_t size = mel_steps_block_size(steps);
-    memset(x, 0, w->goal.size * sizeof *x);
-    for (size_t v = 0; v < w->solution.n; v++) {
-        const double weight = w->solution.weight[v];
-        if (!(weight > 0.0))
-            continue;
-        steps->ops->measure(w->vertices.scratch, steps, w->vertices.block[v],
-                            mel_vertices_rule(&w->vertices, v));
-        for (size_t c = 0; c < size; c++)
-            x[w->vertices.block[v] * size + c] += weight * w->vertices.scratch[c];
-    }
-}
-
-/* In the measure's own numbers; NaN where it is not defined. Referred cases are only in linear goals. */
-static double value_at(const mel_goal *goal, const double *x)
-{
-    double value = NAN;
-    if (goal->d != goal->k)
-        return goal->sign * mel_goal_at(goal, x);
-    return mel_measure_value(&value, goal->measure, mel_goal_seen(goal, x), NULL) == MEL_OK ? value
-                                                                                            : (double)NAN;
-}
-
-/* The measure of the same rule against the labels; NaN where it is not defined there. */
-static mel_status labels_value(double *value, const work *w, mel_error *err)
-{
-    mel_steps *steps = NULL;
-    mel_step_rows own = w->evidence.rows;
-    own.evidence = MEL_BY_LABELS;
-    own.weight = w->evidence.label_weight;
-    *value = NAN;
-    double *x = mel_alloc(w->goal.size, sizeof *x);
-    mel_status status = x != NULL ? mel_steps_of_rows(&steps, &own, err) : mel_fail_memory(err, "a measure");
-    if (status == MEL_OK && steps != NULL && x != NULL) {
-        measure_again(x, w, steps);
-        *value = value_at(&w->goal, x);
-    }
-    mel_steps_free(steps);
-    free(x);
-    return status;
-}
-
 static bool rewards_mistakes(const mel_goal *goal)
 {
     if (goal->kind != MEL_SHAPE_LINEAR)
@@ -294,8 +249,8 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
     report->shares = mel_alloc_zero(w->goal.size, sizeof *report->shares);
     if (report->achieved == NULL || report->price == NULL || report->shares == NULL)
         return mel_fail_memory(err, "the report on a rule");
-    mel_status status = labels_value(&report->by_labels, w, err);
-    if (status == MEL_OK && rows->row_cost != NULL)
+    mel_status status = MEL_OK;
+    if (rows->row_cost != NULL)
         status = shares_of_rows(report->shares, c, rows, opt, err);
     else
         memcpy(report->shares, s->x, w->goal.size * sizeof *s->x);

