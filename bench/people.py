@@ -9,8 +9,7 @@ expects, `coins` answers at random and has no ratio to find. The last column is
 the share of sessions whose answers are called inconsistent. MELICIT_BUILD names the build folder (default: build).
 
 With --pool groups of 2, 3, 6 and 12 people are pooled, once with the same ratio, once normal around a mean with the
-deviation --spread of ln r; --people is the number of ratios, of which each has 12 people, no person in two groups of a
-size. Cells are coverage of the 95% interval in % / median hi/lo / median |ln error| / that of the mean of their log medians.
+deviation --spread of ln r; --people is the number of ratios, and of groups of each size. Cells are coverage of the 95% interval in % / median hi/lo / median |ln error| / that of the mean of their log medians.
 """
 import argparse
 import json
