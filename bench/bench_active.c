@@ -294,7 +294,7 @@ static bool search(study *s, const session *it, size_t index)
     s->asked[index] = mel_session_answers(by_search);
     s->search_error[index] = INFINITY;
     if (mel_session_result(&found, NULL, by_search, &err) == MEL_OK &&
-        mel_basis_vector(&w, it->f, found, &err) == MEL_OK) {
+        mel_basis_vector(&w, it->f, &opt, found, &err) == MEL_OK) {
         scale_to_norm(it->f, w);
         s->search_error[index] = error_of(it, w);
     }
