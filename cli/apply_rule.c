@@ -415,7 +415,7 @@ static mel_status put_found(cli_applied_rule *a, const cli_apply_args *args, mel
     cli_put(found, "evidence", cli_json_text(mel_problem_evidences[args->space.evidence]));
     if (args->named != NULL)
         cli_put(found, "named", cli_json_text(args->named));
-    char *text = json_dumps(found, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = cli_json_written(found);
     json_decref(found);
     const mel_status status = mel_classifier_set_found(a->classifier, text, err);
     free(text);

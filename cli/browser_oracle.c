@@ -1,5 +1,6 @@
 /* A person in a browser answers: a page of this machine alone, served while the program waits. */
 #include "browser_oracle.h"
+#include "base/json.h"
 #include "files.h"
 #include "output.h"
 #include "progress.h"
@@ -92,7 +93,8 @@ static bool parse_reply(mel_reply *out, const char *word)
 /* An answer to another question than the open one changes nothing: a page was reloaded, or there are two. */
 static void take_answer(cli_browser *b, mel_response *response, const mel_request *request)
 {
-    json_t *sent = json_loadb(request->body, request->n, JSON_REJECT_DUPLICATES, NULL);
+    json_t *sent = NULL;
+    (void)mel_json_parse(&sent, request->body, request->n, NULL); /* what cannot be read is no answer */
     mel_reply reply = MEL_REPLY_SAME;
     const json_int_t number = json_integer_value(json_object_get(sent, "question"));
     const bool good = parse_reply(&reply, json_string_value(json_object_get(sent, "answer")));
@@ -178,7 +180,7 @@ static mel_status question_text(char **out, const mel_question *q, mel_error *er
     cli_put(made, "groups", names_json(q->layout->n_groups > 1 ? q->layout->n_groups : 0, q->group_names));
     cli_put(made, "a", counts_json(&counted, counted.a));
     cli_put(made, "b", counts_json(&counted, counted.b));
-    *out = cli_made(json_dumps(made, JSON_COMPACT));
+    *out = cli_json_written(made);
     json_decref(made);
     mel_counted_clear(&counted);
     return MEL_OK;

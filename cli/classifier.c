@@ -12,7 +12,7 @@ static mel_domain domain_of(const mel_problem *space)
 
 mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *space, mel_error *err)
 {
-    char *description = json_dumps(space->description, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *description = cli_json_written(space->description);
     const mel_classifier_source source = { .class_name = (const char *const *)space->class_name,
                                            .label = (const char *const *)space->classes.label,
                                            .group_name = mel_classifier_get(*classifier).n_groups > 1

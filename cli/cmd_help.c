@@ -27,9 +27,9 @@ static mel_status explain(cli_run *run, const char *name, mel_error *err)
     }
     if (run->json) {
         json_t *table = cli_help_table(command);
-        const int failed = json_object_update(run->result, table);
+        cli_json_update(run->result, table);
         json_decref(table);
-        return failed != 0 ? cli_fail(err, MEL_ENOMEM, "out of memory") : MEL_OK;
+        return MEL_OK;
     }
     cli_help_verb(command, false);
     return MEL_OK;

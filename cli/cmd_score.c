@@ -221,11 +221,11 @@ static json_t *groups_json(const scoring *s, size_t classifier, cli_table *table
             cli_judge judge = { .name = name };
             cli_draws none = { 0, NULL };
             mel_error why;
-            if (mel_measure_named(&judge.measure, judge.name, c->k, c->m, NULL) == MEL_OK &&
-                mel_measure_value(&found.value, judge.measure, counts, NULL) == MEL_OK) {
+            if (cli_or_exit(mel_measure_named(&judge.measure, judge.name, c->k, c->m, NULL)) == MEL_OK &&
+                cli_or_exit(mel_measure_value(&found.value, judge.measure, counts, NULL)) == MEL_OK) {
                 mel_certainty sure = not_known;
                 if (isfinite(c->rows[classifier]) &&
-                    cli_judge_counts(&sure, &judge, counts, &none, run, &why) == MEL_OK)
+                    cli_or_exit(cli_judge_counts(&sure, &judge, counts, &none, run, &why)) == MEL_OK)
                     found = sure;
                 put_value(all, &judge, &found, false);
             }

@@ -230,7 +230,7 @@ static json_t *bundled_datasets(void)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *path = NULL;
         mel_error missing;
-        if (cli_find_data(&path, known[i].name, &missing) == MEL_OK)
+        if (cli_or_exit(cli_find_data(&path, known[i].name, &missing)) == MEL_OK)
             cli_push(list,
                      json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "name", known[i].name, "title",
                                known[i].title, "rows", known[i].rows, "classes", words_of(known[i].classes),

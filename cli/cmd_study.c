@@ -1,4 +1,5 @@
 /* melicit study: what researchers do with studies, on the command line. */
+#include "base/json.h"
 #include "base/names.h"
 #include "command.h"
 #include "files.h"
@@ -135,11 +136,13 @@ static mel_status show(cli_study_desk *d, mel_error *err)
         return status;
     json_t *seen = NULL;
     status = mel_manage_monitor(&seen, d->app.store, d->app.cache, d->what, NULL, INFINITY, err);
-    json_t *file = json_loads(row.file, 0, NULL);
+    json_t *file = NULL;
+    if (status == MEL_OK)
+        status = mel_json_parse(&file, row.file, strlen(row.file), err);
     if (status == MEL_OK) {
         cli_put(d->run->result, "id", cli_json_text(row.id));
         cli_put(d->run->result, "state", cli_json_text(row.state));
-        (void)json_object_update(d->run->result, seen);
+        cli_json_update(d->run->result, seen);
     }
     if (status == MEL_OK && !d->run->json) {
         const json_t *pooled = json_object_get(seen, "pooled");

@@ -260,7 +260,7 @@ bool cli_judge_sees_shares(const cli_judge *judge, size_t k, size_t m)
         for (size_t i = 0; i < cells;
              i++) /* the first class is half as common again; numbers without symmetry */
             matrix[i] = (1.0 + sqrt((double)(i * i + i + 2))) * (turn == 1 && i / k % k == 0 ? 1.5 : 1.0);
-        known = known && mel_measure_value(&value[turn], judge->measure, matrix, NULL) == MEL_OK;
+        known = known && cli_or_exit(mel_measure_value(&value[turn], judge->measure, matrix, NULL)) == MEL_OK;
     }
     free(matrix);
     return !known || fabs(value[0] - value[1]) > 1e-9 * fmax(fabs(value[0]), fabs(value[1]));
@@ -275,7 +275,7 @@ mel_status cli_judge_counts(mel_certainty *out, const cli_judge *judge, const do
     opt.n_metrics = draws->n;
     opt.metrics = draws->coefficient;
     mel_status status = mel_certainty_of(out, judge->measure, counts, &opt, err);
-    if (status != MEL_OK && opt.n_metrics > 0) {
+    if (status != MEL_OK && status != MEL_ENOMEM && opt.n_metrics > 0) {
         mel_error why = *err;
         opt.n_metrics = 0;
         status = mel_certainty_of(out, judge->measure, counts, &opt, err);

@@ -32,7 +32,7 @@ static void pooling_clear(pooling *p)
  * radius of a ball, which is found anew for every seed, and the seed itself. */
 static json_t *without_paths(const json_t *space)
 {
-    json_t *copy = json_deep_copy(space);
+    json_t *copy = cli_json_copy(space);
     const char *key = NULL;
     (void)json_object_del(copy, "found_radius");
     (void)json_object_del(copy, "seed");
@@ -96,7 +96,7 @@ static mel_status fill_json(json_t *result, const mel_outcome *found, mel_error 
     if (status != MEL_OK)
         return status;
     json_t *whole = cli_json_made(text);
-    (void)json_object_update(result, whole);
+    cli_json_update(result, whole);
     json_decref(whole);
     return MEL_OK;
 }

@@ -136,6 +136,8 @@ static json_t *header_json(const comparing *c)
                             "strategy", cli_compare_strategies[c->opt.method], "kinks", (int)c->opt.kinks,
                             "first_step", c->opt.first_step, "data", digest);
     free(digest);
+    if (out == NULL)
+        cli_out_of_memory();
     return out;
 }
 

@@ -1,6 +1,7 @@
 /* What the verbs print with: JSON, aligned tables, headings, warnings, and failures. */
 #include "output.h"
 #include "base/internal.h"
+#include "base/json.h"
 #include "data/shared.h"
 #include "progress.h"
 
@@ -47,17 +48,37 @@ json_t *cli_json_text(const char *text)
     json_t *value = json_string(text);
     if (value != NULL)
         return value;
-    char *clean = made_harmless(text);
-    value = json_string(clean);
+    char *valid = cli_made(mel_utf8_repaired(text)), *clean = made_harmless(text);
+    if (strcmp(valid, text) != 0) /* else it was memory */
+        value = json_string(clean);
     free(clean);
+    free(valid);
     return present(value);
 }
 
 json_t *cli_json_made(char *text)
 {
-    json_t *value = json_loads(cli_made(text), 0, NULL);
+    json_t *value = NULL;
+    (void)cli_made(text);
+    (void)mel_json_parse(&value, text, strlen(text), NULL);
     free(text);
     return present(value);
+}
+
+char *cli_json_written(const json_t *value)
+{
+    return cli_made(mel_json_text(value, JSON_COMPACT | JSON_REAL_PRECISION(17)));
+}
+
+json_t *cli_json_copy(const json_t *value)
+{
+    return cli_json_made(cli_json_written(value));
+}
+
+void cli_json_update(json_t *object, json_t *with)
+{
+    if (json_object_update(object, with) != 0)
+        cli_out_of_memory();
 }
 
 json_t *cli_json_number(double value)
@@ -94,9 +115,9 @@ void cli_push(json_t *array, json_t *value)
 
 void cli_print_json(const json_t *object)
 {
-    /* A failed write is found by cli_close_stdout. */
-    (void)json_dumpf(object, stdout, JSON_INDENT(2));
-    (void)putchar('\n');
+    char *text = cli_made(mel_json_text(object, JSON_INDENT(2)));
+    (void)puts(text); /* a failed write is found by cli_close_stdout */
+    mel_json_free_text(text);
 }
 
 /* ---- for people ---- */

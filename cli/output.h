@@ -30,6 +30,11 @@ json_t *cli_json_range(double low, double high);
 json_t *cli_json_count(uint64_t value);
 /* The value of such a text of JSON, which is freed. */
 json_t *cli_json_made(char *text);
+/* The exact text of an object or list, for the caller to free(); a copy of one; the members of one in
+ * another. These end the program without memory, where jansson's own leave something out. */
+char *cli_json_written(const json_t *value);
+json_t *cli_json_copy(const json_t *value);
+void cli_json_update(json_t *object, json_t *with);
 /* Adds value, which is taken over. */
 void cli_put(json_t *object, const char *key, json_t *value);
 void cli_push(json_t *array, json_t *value);

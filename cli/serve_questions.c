@@ -1,5 +1,6 @@
 /* melicit serve --questions: shows the questions of another program at a page of this machine and hands it
  * the answers. */
+#include "base/json.h"
 #include "browser_oracle.h"
 #include "output.h"
 #include "progress.h"
@@ -82,9 +83,10 @@ static void say(json_t *line)
 
 static mel_status take_line(cli_browser *browser, const char *line, size_t n, size_t at, mel_error *err)
 {
-    json_t *question = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
+    json_t *question = NULL;
+    (void)cli_or_exit(mel_json_parse(&question, line, n, NULL));
     const uint32_t number = checked(question);
-    char *text = number > 0 ? json_dumps(question, JSON_COMPACT) : NULL;
+    char *text = number > 0 ? mel_json_text(question, JSON_COMPACT) : NULL;
     json_decref(question);
     if (number == 0)
         return cli_fail(err, MEL_EDATA, "standard input, line %zu: not a question as docs/formats.md says",

@@ -28,8 +28,7 @@ mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
     }
     if (status != MEL_OK)
         return status;
-    *out = json_loads(text, 0, NULL);
-    free(text);
+    *out = cli_json_made(text);
     cli_paths_from_session(json_object_get(*out, "space"), path);
     return MEL_OK;
 }
@@ -176,10 +175,8 @@ mel_status cli_session_open(mel_session **out, const mel_problem *space, const m
                             const char *path, bool read_only, mel_error *err)
 {
     json_t *object = cli_paths_for_session(space->description, path);
-    char *description = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *description = cli_json_written(object);
     json_decref(object);
-    if (description == NULL)
-        return cli_fail(err, MEL_ENOMEM, "not enough memory for the session's header");
     const mel_identity identity = {
         .space_json = description,
         .digest = space->digest[0] != '\0' ? space->digest : NULL,

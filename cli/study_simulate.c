@@ -1,4 +1,5 @@
 /* melicit study rehearse and plan: simulated participants, to try a study and to plan it. */
+#include "base/json.h"
 #include "files.h"
 #include "output.h"
 #include "study_desk.h"
@@ -35,16 +36,18 @@ static mel_status read_metric(json_t **out, const char *given, mel_error *err)
     char *end = NULL, *text = NULL;
     const double ratio = mel_to_double(given, &end);
     if (end != given && *end == '\0' && ratio > 0.0 && isfinite(ratio)) {
-        *out = json_real(ratio);
+        *out = cli_json_number(ratio);
         return MEL_OK;
     }
     char *path = NULL;
     mel_status status = cli_find_data(&path, given, err);
     if (status == MEL_OK)
         status = cli_study_read(&text, path, err);
-    json_error_t why;
-    if (status == MEL_OK && (*out = json_loads(text, JSON_REJECT_DUPLICATES, &why)) == NULL)
-        status = cli_fail(err, MEL_EDATA, "%s: line %d: %s", given, why.line, why.text);
+    if (status == MEL_OK) {
+        status = mel_json_parse(out, text, strlen(text), err);
+        if (status != MEL_OK)
+            (void)cli_fail_in(err, status, given);
+    }
     free(text);
     free(path);
     return status;
@@ -137,7 +140,7 @@ mel_status cli_study_plan(cli_study_desk *d, mel_error *err)
         return status;
     if (!d->run->json)
         print_plan(found);
-    (void)json_object_update(d->run->result, found);
+    cli_json_update(d->run->result, found);
     json_decref(found);
     return MEL_OK;
 }

@@ -1,5 +1,4 @@
-# tests/unit and tests/property: one cmocka program per test_*.c. test_alloc_*.c programs run with
-# malloc, calloc, realloc wrapped, so that each allocation can be made to fail once.
+# tests/unit and tests/property: one cmocka program per test_*.c.
 # tests/fuzz: one libFuzzer target per fuzz_*.c, which without MEL_FUZZ replays its committed corpus.
 # tests/system: pytest files that drive the built program.
 # make soak configures with MELICIT_SOAK in the environment: everything in full, so with more time.
@@ -77,10 +76,10 @@ if(MEL_TESTS)
         if(MEL_HAS_GOLD)
             target_link_options(${name} PRIVATE -fuse-ld=gold)
         endif()
-        if(name MATCHES "^test_(alloc_)?(store|server)")
+        if(name MATCHES "^test_(store|server)")
             target_link_libraries(${name} PRIVATE test_store_support)
         endif()
-        if(name MATCHES "^test_(alloc_)?server")
+        if(name MATCHES "^test_server")
             target_link_libraries(${name} PRIVATE melicit_server)
         endif()
         if(name STREQUAL "test_server_options") # runs the program
@@ -95,10 +94,6 @@ if(MEL_TESTS)
                 src/metric/families/table.c src/elicit/families/table.c)
             target_include_directories(${name} BEFORE PRIVATE tests/toy)
         endif()
-        if(name MATCHES "^test_alloc")
-            target_link_options(${name} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free)
-            target_compile_definitions(${name} PRIVATE MEL_TEST_WRAP_ALLOC)
-        endif()
         if(NOT left_out)
             set(one_core "")
             if(MEL_THREADS AND name STREQUAL "test_server_flow") # as for system tests, below
@@ -108,6 +103,14 @@ if(MEL_TESTS)
             set_tests_properties(${name} PROPERTIES TIMEOUT ${MEL_TEST_TIMEOUT})
         endif()
     endforeach()
+
+    # tests/torture: each verb and some scripts with each allocation failing once. The program is part of it.
+    file(GLOB torture CONFIGURE_DEPENDS tests/torture/*.c)
+    add_executable(torture ${torture})
+    target_link_libraries(torture PRIVATE melicit_verbs test_store_support)
+    target_link_options(torture PRIVATE -no-pie -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free)
+    add_test(NAME torture COMMAND torture)
+    set_tests_properties(torture PROPERTIES TIMEOUT ${MEL_TEST_TIMEOUT})
 
     # What system tests run besides the program itself.
     file(GLOB programs CONFIGURE_DEPENDS tests/support/programs/*.c)
@@ -229,14 +232,14 @@ endif()
 foreach(cost browser_flows=186 browser_study=155 system_test_cli=144 lint_tidy_src=122 system_rest=110 system_rest_serve=105 browser_session=77
         browser_saved=67 browser_own=67 browser_start=60 lint_tidy_tests=55 system_test_serve=70 system_test_serve_abuse=60 system_test_ranks=40 browser_result=46 system_test_zoo=43
         system_words=40 system_rules=35 system_inputs=20 system_sklearn=30 system_files=25
-        browser_small=40 system_test_serve_postgres=39 test_alloc_elicit=35 system_test_serve_twelve=34
+        browser_small=40 system_test_serve_postgres=39 system_test_serve_twelve=34
         system_test_elicit=33 system_test_kill=33 test_server_cache=33 system_test_sklearn=28
         system_test_python_docs=27 system_test_serve_cluster=27 system_test_apply=25 lint_tidy_cli=23
         system_test_python_estimators=22 system_test_python_people=21 lint_tidy_server=19 system_test_candidates=19
         test_store_faults=19 system_test_search_fair=26 system_test_repro=22 system_test_guide=18 system_test_names=18 system_test_serve_limits=18
-        test_session_posterior=18 system_test_optimise=17 system_test_permutations=15 test_alloc_report=15
+        test_session_posterior=18 system_test_optimise=17 system_test_permutations=15
         system_test_posterior=14 system_test_bad_input=13 system_test_reading=13
-        system_test_search_curved=13 test_alloc_active=13 browser_compare=12 lint_format=11
+        system_test_search_curved=13 browser_compare=12 lint_format=11
         system_test_python_fuzz=11 system_test_terminal=11 test_diagonal_search=11
         system_test_elicit_classes=10)
     string(REPLACE "=" ";" cost ${cost})

@@ -345,16 +345,17 @@ mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, me
 static json_t *fill_form(const json_t *inputs)
 {
     json_t *value = json_object();
-    for (size_t i = 0; value != NULL && i < json_array_size(inputs); i++) {
+    bool whole = value != NULL;
+    for (size_t i = 0; whole && i < json_array_size(inputs); i++) {
         const json_t *input = json_array_get(inputs, i);
         const char *type = mel_json_string(input, "type");
         json_t *choice = json_array_get(json_object_get(input, "choices"), 0);
         json_t *answer = strcmp(type, "choice") == 0   ? json_incref(choice)
                          : strcmp(type, "number") == 0 ? json_real(mel_json_number(input, "low", 0.0))
                                                        : json_string("simulated");
-        (void)mel_json_put(value, mel_json_string(input, "name"), answer);
+        whole = mel_json_put(value, mel_json_string(input, "name"), answer);
     }
-    return value;
+    return mel_json_if(whole, value);
 }
 
 static json_t *solve_training(mel_flow *flow, mel_error *err)

@@ -178,7 +178,7 @@ static bool is_as_before(const char *key, const json_t *value)
 static void print_value(char *text, size_t n, const json_t *value)
 {
     char *dump =
-        value != NULL ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+        value != NULL ? mel_json_text(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
     (void)snprintf(text, n, "%.80s", dump != NULL ? dump : "nothing");
     mel_json_free_text(dump);
 }
@@ -304,7 +304,8 @@ static mel_status read_metric(mel_metric **out, const json_t *object, mel_error 
 {
     char *text = mel_json_text(object, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
     if (text == NULL)
-        return mel_fail(err, object != NULL ? MEL_ENOMEM : MEL_EDATA, "there is no metric");
+        return object != NULL ? mel_fail_memory(err, "a metric")
+                              : mel_fail(err, MEL_EDATA, "there is no metric");
     const mel_status status = mel_metric_load_memory(out, text, strlen(text), "the metric", err);
     mel_json_free_text(text);
     return status;

@@ -91,7 +91,7 @@ static mel_status check_text(const char *text, const json_t *object, mel_error *
 
 static mel_status write_json(mel_log *log, const json_t *object, mel_error *err)
 {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = mel_json_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
     mel_status status = check_text(text, object, err);
     mel_buffer line;
     mel_buffer_init(&line, MAX_LOG_BYTES);

@@ -66,7 +66,8 @@ static void draw(mel_figure *fig, const mel_people_plot *plot, mel_buffer text[K
         at += count[i];
         mel_buffer_printf(&text[i], "%u %s", count[i], names[i]);
         if (text[i].status != MEL_OK) {
-            mel_figure_refuse(fig, text[i].status, "names of the four outcomes");
+            mel_figure_refuse(fig, text[i].status, "the names of the four outcomes: %s",
+                              mel_status_text(text[i].status));
             return;
         }
         mel_figure_key(fig, MEL_KEY_MARKER, markers[i], classes[i], text[i].data);

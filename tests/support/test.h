@@ -37,13 +37,6 @@ const char *test_data(const char *name);
  * test. */
 size_t test_repeats(size_t full, size_t quick, size_t sanitized);
 
-/* Runs work(context) once per place that allocates through malloc, calloc and realloc, with the first
- * allocation there failing, until a run ends without a failure. A place is the calls that lead to it; in make
- * soak every single allocation fails once. Every run must return MEL_OK or MEL_ENOMEM (MEL_ENOMEM or another
- * failure when its allocation did fail) and leave as many blocks allocated as before. Only in test_alloc_*
- * programs. */
-void test_each_allocation(const char *what, mel_status (*work)(void *context), void *context);
-
 /* Asks the oracle until done, or until it quits (MEL_ESTOPPED). */
 mel_status mel_session_run(mel_session *session, mel_oracle *oracle, mel_error *err);
 
