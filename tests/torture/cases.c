@@ -280,7 +280,6 @@ const torture_case torture_cases[] = {
     { .name = "metric --costs costs.csv --out costs.json" },
     { .name = "metric --show costs.json --json" },
     { .name = "metric --named f1 --prevalence 0.4 --classes well,ill --out f1.json" },
-    { .name = "metric --named equalised-odds --classes well,ill --group-names north,south --out odds.json" },
     { .name = "train --data two.csv --positive ill --out two.json" },
     { .name = "train --data three.csv --out three.json --json" },
     { .name = "train --data parts-*.csv --out parts.json" },
@@ -300,6 +299,8 @@ const torture_case torture_cases[] = {
     { .name = "rank --named f1 --labels y.csv --predictions predicted.csv --positive ill --json" },
     { .name =
           "score --metric seven.json --named f1 --labels y.csv --predictions predicted.csv --groups g.csv" },
+    { .name = "score --named equalised-odds --labels y.csv --predictions predicted.csv --groups g.csv "
+              "--positive ill" },
     { .name = "apply --metric seven.json " ROWS "--out classifier.json" },
     { .name = "apply --named g-mean --at-most flagged=40% " ROWS "--json" },
     { .name = "predict --classifier classifier.json --probs p.csv --out decisions.csv" },
