@@ -97,6 +97,7 @@ typedef struct {
     size_t bytes;      /* that it will take; for what is no study's they must fit beside what others take */
 } mel_work;
 /* Heavy work that ends with the block: MEL_HELD(work); TRY(mel_work_begin(&work, ...)). */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define MEL_HELD(name) __attribute__((cleanup(mel_work_end))) mel_admission *name = NULL
 mel_status mel_work_begin(mel_admission **held, mel_admission *admission, const mel_work *work,
                           mel_error *err);
