@@ -235,9 +235,7 @@ static mel_status visit(void *user, const mel_participant_row *participant, cons
     if (event == NULL)
         return begin(w, participant, err);
     json_t *line = NULL;
-    const mel_status status = mel_json_parse(&line, event->body, strlen(event->body), err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_json_parse(&line, event->body, strlen(event->body), err));
     if (mel_json_is_true(json_object_get(line, "value"), "undo"))
         mark_undone(w, line);
     const bool good = mel_json_put(line, "seq", json_integer((json_int_t)event->seq)) &&
@@ -277,15 +275,13 @@ mel_status mel_export(int *file, size_t *n, mel_store *store, const char *study,
 {
     *file = -1;
     *n = 0;
-    mel_study_row row;
-    mel_status status = mel_store_study(&row, store, study, err);
-    if (status != MEL_OK)
-        return status;
-    mel_study_row_clear(&row);
+    MEL_ROW(mel_study_row) row = { .file = NULL };
+    TRY(mel_store_study(&row, store, study, err));
     const mel_progress progress = mel_budget_progress();
-    status = format == MEL_EXPORT_SQLITE
-                 ? mel_budget_explain(mel_store_image(file, store, study, &progress, err), err)
-                 : export_text(file, store, study, format, err);
+    const mel_status status =
+        format == MEL_EXPORT_SQLITE
+            ? mel_budget_explain(mel_store_image(file, store, study, &progress, err), err)
+            : export_text(file, store, study, format, err);
     struct stat found;
     if (status == MEL_OK && (fstat(*file, &found) != 0 || lseek(*file, 0, SEEK_SET) != 0)) {
         (void)close(*file);

@@ -78,15 +78,13 @@ static mel_status metric_of_fewer_mistakes(mel_metric **out, const mel_layout *l
     *out = NULL;
     if (layout->n_groups > 0)
         return mel_fail(err, MEL_EINVAL, "noise: where there are groups it takes a metric to err about");
-    double *even = mel_alloc(size, sizeof *even);
+    MEL_AUTO_MEMORY double *even = mel_alloc(size, sizeof *even);
     if (even == NULL)
         return mel_fail_memory(err, "a metric");
     for (size_t i = 0; i < size; i++)
         even[i] = 1.0 / sqrt((double)size);
-    const mel_status status = mel_metric_linear(out, MEL_FAMILY_LINEAR, layout, problem->class_name,
-                                                mistakes ? MEL_COST : MEL_UTILITY, even, err);
-    free(even);
-    return status;
+    return mel_metric_linear(out, MEL_FAMILY_LINEAR, layout, problem->class_name,
+                             mistakes ? MEL_COST : MEL_UTILITY, even, err);
 }
 
 mel_status mel_rehearsal_oracle(mel_oracle **out, double *guess, const mel_rehearsal *how,
@@ -187,20 +185,15 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
                              mel_error *err)
 {
     mel_study *study = NULL;
-    mel_status status = mel_study_parse(&study, text, strlen(text), err);
-    json_t *space = study != NULL ? json_incref((json_t *)study->space) : NULL;
-    if (status == MEL_OK)
-        status = mel_manage_check(NULL, cache, study, err);
-    if (status == MEL_OK)
-        status = mel_space_keep(store, space, 0, err);
-    json_decref(space);
+    TRY(mel_study_parse(&study, text, strlen(text), err));
+    json_auto_t *space = json_incref((json_t *)study->space);
+    TRY(mel_manage_check(NULL, cache, study, err));
+    TRY(mel_space_keep(store, space, 0, err));
     mel_study_row row = { .file = (char *)text, .state = "open", .created = mel_now() };
     mel_new_id(row.id);
-    if (status == MEL_OK)
-        status = mel_store_add_study(store, &row, err);
-    if (status == MEL_OK)
-        memcpy(id, row.id, sizeof row.id);
-    return status;
+    TRY(mel_store_add_study(store, &row, err));
+    memcpy(id, row.id, sizeof row.id);
+    return MEL_OK;
 }
 
 /* The blob that says that a closed study is out of the way. */
@@ -272,13 +265,11 @@ static mel_status erase_all(mel_store *store, mel_cache *cache, const mel_partic
 static mel_status remove_tables(mel_store *store, const mel_participant_row *row, mel_error *err)
 {
     const char *name[MEL_SPACE_FILES];
-    json_t *about = row->about != NULL ? mel_stored_json(row->about) : NULL;
+    json_auto_t *about = row->about != NULL ? mel_stored_json(row->about) : NULL;
     const size_t n = mel_own_uploads(name, about);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
-        status = mel_store_remove_lost(store, name[i], err);
-    json_decref(about);
-    return status;
+    for (size_t i = 0; i < n; i++)
+        TRY(mel_store_remove_lost(store, name[i], err));
+    return MEL_OK;
 }
 
 mel_status mel_manage_erase(mel_store *store, mel_cache *cache, mel_journal *audit,
@@ -392,21 +383,19 @@ mel_status mel_manage_tidy_all(mel_store *store, mel_cache *cache, mel_journal *
 static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel_store *store, const char *id,
                            uint32_t seq, mel_error *err)
 {
-    mel_event_row event = { .seq = seq, .time = mel_now() };
+    MEL_ROW(mel_event_row) event = { .seq = seq, .time = mel_now() };
     (void)snprintf(event.key, sizeof event.key, "simulated-%u", (unsigned)seq);
-    json_t *value = mel_flow_simulated(flow, oracle, guess, err);
-    event.body = value != NULL ? mel_flow_event_text(flow, value, (double)NAN) : NULL;
-    mel_status status = event.body != NULL ? mel_flow_tell(flow, value, (double)NAN, err)
-                        : value == NULL    ? MEL_ENOMEM
-                                           : mel_fail_memory(err, "an answer");
+    json_auto_t *value = mel_flow_simulated(flow, oracle, guess, err);
+    if (value == NULL)
+        return MEL_ENOMEM;
+    event.body = mel_flow_event_text(flow, value, (double)NAN);
+    if (event.body == NULL)
+        return mel_fail_memory(err, "an answer");
     mel_append outcome = MEL_APPENDED;
-    if (status == MEL_OK)
-        status = mel_store_append(&outcome, NULL, store, id, &event, mel_flow_state(flow), err);
-    if (status == MEL_OK && outcome != MEL_APPENDED)
-        status = mel_fail(err, MEL_ECONFLICT, "a simulated participant answered twice");
-    mel_event_row_clear(&event);
-    json_decref(value);
-    return status;
+    TRY(mel_flow_tell(flow, value, (double)NAN, err));
+    TRY(mel_store_append(&outcome, NULL, store, id, &event, mel_flow_state(flow), err));
+    return outcome == MEL_APPENDED ? MEL_OK
+                                   : mel_fail(err, MEL_ECONFLICT, "a simulated participant answered twice");
 }
 
 /* prior: {"prior": ..} with which sessions start, or {}. */
@@ -450,15 +439,13 @@ static mel_status rehearse(uint32_t *done, mel_store *store, const mel_open_stud
                            const char *study, const mel_rehearsal *how, const json_t *prior, mel_error *err)
 {
     mel_study_counts before = { 0 };
-    mel_status status = mel_store_counts(&before, store, study, err);
-    while (*done < how->participants && status == MEL_OK) {
+    TRY(mel_store_counts(&before, store, study, err));
+    for (; *done < how->participants; ++*done) {
         const size_t number = before.active + before.complete + before.left + before.simulated + *done;
-        status = mel_budget_check(err);
-        if (status == MEL_OK)
-            status = rehearse_one(store, open_study, study, how, prior, seed_of(how, number), err);
-        *done += status == MEL_OK;
+        TRY(mel_budget_check(err));
+        TRY(rehearse_one(store, open_study, study, how, prior, seed_of(how, number), err));
     }
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,

@@ -192,9 +192,10 @@ static mel_status run(mel_sql *sql, mel_sql_statement which, const mel_sql_value
     for (size_t i = 0; i < n; i++)
         if (parameters[i].n > INT32_MAX)
             return mel_fail(err, MEL_ELIMIT, "%zu bytes are too many for the database", parameters[i].n);
-    const mel_sql_source *source = &mel_sql_sources[which];
+    /* The row stays as it is until the transaction ends; SQLite has one writer anyway. */
+    const bool locks = which == MEL_SQL_LOCK_STUDY || which == MEL_SQL_LOCK_PARTICIPANT;
     char text[512];
-    (void)snprintf(text, sizeof text, "%s%s", source->text, source->lock ? " FOR NO KEY UPDATE" : "");
+    (void)snprintf(text, sizeof text, "%s%s", mel_sql_sources[which], locks ? " FOR NO KEY UPDATE" : "");
     arguments a;
     write_arguments(&a, parameters, n);
     PGresult *result = mel_pq.execParams(c->link, text, (int)n, NULL, a.value, a.length, a.binary, 1);
@@ -381,18 +382,16 @@ static void close_store(mel_store *store)
 
 static mel_status make_tables(mel_postgres *c, int64_t version, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (version == 0)
-        status = postgres_execute(c,
-                                  "CREATE TABLE schema_version (version BIGINT NOT NULL);"
-                                  "INSERT INTO schema_version VALUES (0)",
-                                  err);
-    for (; version < MEL_SCHEMA_VERSION && status == MEL_OK; version++) {
-        status = postgres_execute(c, mel_postgres_schema[version], err);
-        if (status == MEL_OK)
-            status = postgres_execute(c, "UPDATE schema_version SET version = version + 1", err);
+        TRY(postgres_execute(c,
+                             "CREATE TABLE schema_version (version BIGINT NOT NULL);"
+                             "INSERT INTO schema_version VALUES (0)",
+                             err));
+    for (; version < MEL_SCHEMA_VERSION; version++) {
+        TRY(postgres_execute(c, mel_postgres_schema[version], err));
+        TRY(postgres_execute(c, "UPDATE schema_version SET version = version + 1", err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* The version of the tables: context is an int64_t; 0: there are none. */

@@ -110,7 +110,7 @@ static mel_status give_row(const mel_sqlite *c, sqlite3_stmt *statement, mel_sql
 static mel_status prepare(sqlite3_stmt **out, mel_sqlite *c, mel_sql_statement which, mel_error *err)
 {
     if (c->statements[which] == NULL) {
-        const int code = sqlite3_prepare_v3(c->db, mel_sql_sources[which].text, -1, SQLITE_PREPARE_PERSISTENT,
+        const int code = sqlite3_prepare_v3(c->db, mel_sql_sources[which], -1, SQLITE_PREPARE_PERSISTENT,
                                             &c->statements[which], NULL);
         if (code != SQLITE_OK)
             return fail(c, code, err);

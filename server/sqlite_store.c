@@ -309,15 +309,13 @@ static mel_status check_file(mel_sql *sql, void *context, mel_error *err)
     (void)context;
     mel_sqlite *c = (mel_sqlite *)sql;
     char line[256];
-    mel_status status = mel_sqlite_line(line, sizeof line, c, "PRAGMA integrity_check(1)", err);
-    if (status == MEL_OK && strcmp(line, "ok") != 0)
+    TRY(mel_sqlite_line(line, sizeof line, c, "PRAGMA integrity_check(1)", err));
+    if (strcmp(line, "ok") != 0)
         return mel_fail(err, MEL_EDATA, "%s: %s", c->path, line);
-    if (status == MEL_OK)
-        status = mel_sqlite_line(line, sizeof line, c,
-                                 "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1", err);
-    if (status == MEL_OK && line[0] != '\0')
-        return mel_fail(err, MEL_EDATA, "%s: a row of table %s refers to nothing", c->path, line);
-    return status;
+    TRY(mel_sqlite_line(line, sizeof line, c, "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1", err));
+    return line[0] == '\0'
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "%s: a row of table %s refers to nothing", c->path, line);
 }
 
 /* Pages that deleted rows left behind are there for others. */
@@ -372,14 +370,12 @@ static mel_status create_file(const char *path, mel_error *err)
 static mel_status prepare_file(mel_sqlite *c, mel_error *err)
 {
     char mode[16];
-    mel_status status = mel_sqlite_recognise(c, false, err);
-    if (status == MEL_OK)
-        status = mel_sqlite_execute(c, "PRAGMA journal_mode=WAL", err);
-    if (status == MEL_OK)
-        status = mel_sqlite_line(mode, sizeof mode, c, "PRAGMA journal_mode", err);
-    if (status == MEL_OK && strcmp(mode, "wal") != 0)
+    TRY(mel_sqlite_recognise(c, false, err));
+    TRY(mel_sqlite_execute(c, "PRAGMA journal_mode=WAL", err));
+    TRY(mel_sqlite_line(mode, sizeof mode, c, "PRAGMA journal_mode", err));
+    if (strcmp(mode, "wal") != 0)
         return mel_fail(err, MEL_EIO, "%s: this file system allows no write-ahead log", c->path);
-    return status == MEL_OK ? mel_sqlite_upgrade(c, err) : status;
+    return mel_sqlite_upgrade(c, err);
 }
 
 /* Whether the file, or the folder with its log, cannot be written. A file that is not there yet can. */
@@ -424,13 +420,11 @@ static mel_status open_store(sqlite_store *s, const char *path, mel_error *err)
         return mel_fail_memory(err, "the store's name");
     s->store.path = s->path;
     mel_sqlite *c = NULL;
-    mel_status status = mel_sqlite_check_name(path, err);
-    if (status == MEL_OK && cannot_write(path))
+    TRY(mel_sqlite_check_name(path, err));
+    if (cannot_write(path))
         return open_for_reading(s, err);
-    if (status == MEL_OK)
-        status = create_file(path, err);
-    if (status == MEL_OK)
-        status = mel_sqlite_open(&c, path, err);
+    TRY(create_file(path, err));
+    mel_status status = mel_sqlite_open(&c, path, err);
     if (status == MEL_OK)
         status = prepare_file(c, err);
     if (status != MEL_OK) {

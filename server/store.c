@@ -92,12 +92,9 @@ static mel_status find_gap(mel_sql *sql, void *context, mel_error *err)
 mel_status mel_store_verify(mel_store *store, mel_error *err)
 {
     gap g = { 0 };
-    mel_status status = store->verify(store, err);
-    if (status == MEL_OK)
-        status = store->read(store, find_gap, &g, err);
-    if (status == MEL_OK && g.n > 0)
-        return mel_fail(err, MEL_EDATA, "participant %s: the log has a gap", g.participant);
-    return status;
+    TRY(store->verify(store, err));
+    TRY(store->read(store, find_gap, &g, err));
+    return g.n == 0 ? MEL_OK : mel_fail(err, MEL_EDATA, "participant %s: the log has a gap", g.participant);
 }
 
 /* --- copies ----------------------------------------------------------------------------------------- */
@@ -135,25 +132,18 @@ static mel_status copy_rows(mel_sql *sql, void *context, mel_error *err)
     copying *c = context;
     const mel_walker walker = { copy_study, copy_row, c };
     mel_sqlite_rollback(c->copy);
-    mel_status status = mel_sqlite_execute(c->copy, "BEGIN IMMEDIATE", err);
-    if (status == MEL_OK)
-        status = mel_sql_walk(sql, c->study, &walker, err);
-    return status;
+    TRY(mel_sqlite_execute(c->copy, "BEGIN IMMEDIATE", err));
+    return mel_sql_walk(sql, c->study, &walker, err);
 }
 
 /* Fills a file that was opened. */
 static mel_status fill(copying *c, mel_store *store, mel_error *err)
 {
     /* It gets its name only once it is complete and synced, or never. */
-    mel_status status =
-        mel_sqlite_execute(c->copy, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", err);
-    if (status == MEL_OK)
-        status = mel_sqlite_upgrade(c->copy, err);
-    if (status == MEL_OK)
-        status = store->read(store, copy_rows, c, err);
-    if (status == MEL_OK)
-        status = mel_sqlite_execute(c->copy, "COMMIT", err);
-    return status;
+    TRY(mel_sqlite_execute(c->copy, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", err));
+    TRY(mel_sqlite_upgrade(c->copy, err));
+    TRY(store->read(store, copy_rows, c, err));
+    return mel_sqlite_execute(c->copy, "COMMIT", err);
 }
 
 static mel_status sync_file(const char *path, mel_error *err)
@@ -197,19 +187,15 @@ static mel_status copy_to(char *unfinished, mel_store *store, const char *study,
 
 mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err)
 {
-    const mel_status named = mel_sqlite_check_name(path, err);
-    if (named != MEL_OK)
-        return named;
+    TRY(mel_sqlite_check_name(path, err));
     if (store->path != NULL && same_file(path, store->path))
         return mel_fail(err, MEL_EINVAL, "%s: this is the store itself", path);
     const size_t size = strlen(path) + sizeof ".XXXXXX";
-    char *unfinished = mel_alloc(size, 1);
+    MEL_AUTO_MEMORY char *unfinished = mel_alloc(size, 1);
     if (unfinished == NULL)
         return mel_fail_memory(err, "a file name");
     (void)snprintf(unfinished, size, "%s.XXXXXX", path);
-    const mel_status status = copy_to(unfinished, store, study, path, err);
-    free(unfinished);
-    return status;
+    return copy_to(unfinished, store, study, path, err);
 }
 
 /* --- files without a name ------------------------------------------------------------------------- */

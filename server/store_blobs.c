@@ -156,13 +156,12 @@ typedef struct {
 static mel_status put_names(mel_sql *sql, void *context, mel_error *err)
 {
     const names *all = context;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < all->n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < all->n; i++) {
         const mel_sql_value p[] = { mel_sql_text(all->name[i].text), mel_sql_bytes("1", 1),
                                     mel_sql_integer(0), mel_sql_integer(0) };
-        status = sql->run(sql, MEL_SQL_PUT, p, 4, NULL, NULL, err);
+        TRY(sql->run(sql, MEL_SQL_PUT, p, 4, NULL, NULL, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_store_put_names(mel_store *store, const mel_name *name, size_t n, mel_error *err)
@@ -296,9 +295,7 @@ mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, m
 {
     char pattern[64];
     *out = 0;
-    const mel_status status = pattern_of(pattern, prefix, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(pattern_of(pattern, prefix, err));
     const mel_sql_value p = mel_sql_text(pattern);
     const mel_sql_request request = { MEL_SQL_BYTES_OF, &p, 1, mel_sql_read_number, out, NULL };
     return mel_store_read(store, &request, err);
@@ -319,9 +316,7 @@ mel_status mel_store_blobs(mel_store *store, const char *prefix, mel_visit_blob 
                            mel_error *err)
 {
     char pattern[64];
-    const mel_status status = pattern_of(pattern, prefix, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(pattern_of(pattern, prefix, err));
     blob_visitor visitor = { visit, user };
     const mel_sql_value p = mel_sql_text(pattern);
     const mel_sql_request request = { MEL_SQL_LIST, &p, 1, visit_blob, &visitor, NULL };

@@ -65,11 +65,9 @@ static mel_status add_next(mel_sql *sql, append *a, mel_error *err)
 {
     const mel_sql_value seen[] = { mel_sql_integer(a->event->time), mel_sql_text(a->state),
                                    mel_sql_text(a->participant) };
-    mel_status status = mel_sql_add_event(sql, a->participant, a->event, err);
-    if (status == MEL_OK)
-        status = sql->run(sql, MEL_SQL_TOUCH_PARTICIPANT, seen, 3, NULL, NULL, err);
     a->outcome = MEL_APPENDED;
-    return status;
+    TRY(mel_sql_add_event(sql, a->participant, a->event, err));
+    return sql->run(sql, MEL_SQL_TOUCH_PARTICIPANT, seen, 3, NULL, NULL, err);
 }
 
 static mel_status append_event(mel_sql *sql, void *context, mel_error *err)
@@ -77,19 +75,14 @@ static mel_status append_event(mel_sql *sql, void *context, mel_error *err)
     append *a = context;
     mel_event_row_clear(&a->stored);
     const mel_sql_value p[] = { mel_sql_text(a->participant), mel_sql_text(a->event->key) };
-    mel_status status = lock_participant(sql, p, err);
-    if (status == MEL_OK)
-        status = sql->run(sql, MEL_SQL_EVENT_BY_KEY, p, 2, read_event, &a->stored, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(lock_participant(sql, p, err));
+    TRY(sql->run(sql, MEL_SQL_EVENT_BY_KEY, p, 2, read_event, &a->stored, err));
     if (a->stored.seq != 0) {
         a->outcome = strcmp(a->stored.body, a->event->body) == 0 ? MEL_REPLAYED : MEL_KEY_REUSED;
         return MEL_OK;
     }
     int64_t last = 0;
-    status = sql->run(sql, MEL_SQL_LAST_SEQ, p, 1, mel_sql_read_number, &last, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(sql->run(sql, MEL_SQL_LAST_SEQ, p, 1, mel_sql_read_number, &last, err));
     a->outcome = MEL_STALE;
     return a->event->seq == last + 1 ? add_next(sql, a, err) : MEL_OK;
 }
@@ -102,11 +95,10 @@ mel_status mel_store_append(mel_append *outcome, mel_event_row *stored, mel_stor
         *stored = (mel_event_row){ 0 };
     if (event->body == NULL || event->key[0] == '\0')
         return mel_fail(err, MEL_EINVAL, "an event needs a body and a key");
-    mel_status status = state != NULL ? mel_check_participant_state(state, err) : MEL_OK;
-    if (status != MEL_OK)
-        return status;
+    if (state != NULL)
+        TRY(mel_check_participant_state(state, err));
     append a = { .participant = participant, .state = state, .event = event };
-    status = store->write(store, append_event, &a, false, err);
+    const mel_status status = store->write(store, append_event, &a, false, err);
     if (status == MEL_OK)
         *outcome = a.outcome;
     if (status == MEL_OK && a.outcome == MEL_REPLAYED && stored != NULL)

@@ -12,10 +12,9 @@ static mel_status read_study(void *row, const mel_sql_value *columns, mel_error 
 {
     mel_study_row *out = row;
     out->created = columns[3].integer;
-    mel_status status = mel_sql_fixed(out->id, sizeof out->id, &columns[0], err);
-    if (status == MEL_OK)
-        status = mel_sql_copied(&out->file, &columns[1], err);
-    return status == MEL_OK ? mel_sql_fixed(out->state, sizeof out->state, &columns[2], err) : status;
+    TRY(mel_sql_fixed(out->id, sizeof out->id, &columns[0], err));
+    TRY(mel_sql_copied(&out->file, &columns[1], err));
+    return mel_sql_fixed(out->state, sizeof out->state, &columns[2], err);
 }
 
 static void clear_study(void *row)
@@ -174,24 +173,18 @@ static mel_status read_participant(void *row, const mel_sql_value *columns, mel_
     char seed[24] = "";
     out->created = columns[6].integer;
     out->seen = columns[7].integer;
-    mel_status status = mel_sql_fixed(out->id, sizeof out->id, &columns[0], err);
-    if (status == MEL_OK)
-        status = mel_sql_fixed(out->study, sizeof out->study, &columns[1], err);
-    if (status == MEL_OK)
-        status = read_token(out, &columns[2], err);
-    if (status == MEL_OK)
-        status = mel_sql_copied(&out->label, &columns[3], err);
-    if (status == MEL_OK)
-        status = mel_sql_copied(&out->about, &columns[4], err);
-    if (status == MEL_OK)
-        status = mel_sql_fixed(out->state, sizeof out->state, &columns[5], err);
-    if (status == MEL_OK)
-        status = mel_sql_fixed(seed, sizeof seed, &columns[8], err);
+    TRY(mel_sql_fixed(out->id, sizeof out->id, &columns[0], err));
+    TRY(mel_sql_fixed(out->study, sizeof out->study, &columns[1], err));
+    TRY(read_token(out, &columns[2], err));
+    TRY(mel_sql_copied(&out->label, &columns[3], err));
+    TRY(mel_sql_copied(&out->about, &columns[4], err));
+    TRY(mel_sql_fixed(out->state, sizeof out->state, &columns[5], err));
+    TRY(mel_sql_fixed(seed, sizeof seed, &columns[8], err));
     char *end = seed;
     out->seed = strtoull(seed, &end, 10);
-    if (status == MEL_OK && (end == seed || *end != '\0')) /* another seed would ask other questions */
-        status = mel_fail(err, MEL_EDATA, "participant %s: the seed is not a number", out->id);
-    return status;
+    return end != seed && *end == '\0' /* another seed would ask other questions */
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "participant %s: the seed is not a number", out->id);
 }
 
 static void clear_participant(void *row)

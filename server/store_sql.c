@@ -15,116 +15,90 @@
 #define THERE " AND deleted = 0"
 #define OF_STUDY_THERE " AND EXISTS (SELECT 1 FROM study WHERE study.id = participant.study AND deleted = 0)"
 
-const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
-    [MEL_SQL_ADD_STUDY] = { "INSERT INTO study (" STUDY ") VALUES ($1, $2, $3, $4)"
-                            " ON CONFLICT DO NOTHING RETURNING id",
-                            false },
-    [MEL_SQL_STUDY] = { "SELECT " STUDY " FROM study WHERE id = $1" THERE, false },
-    [MEL_SQL_STUDIES] = { "SELECT " STUDY " FROM study WHERE deleted = 0 ORDER BY created, id", false },
-    [MEL_SQL_SET_STUDY_STATE] = { "UPDATE study SET state = $1 WHERE id = $2" THERE " RETURNING id", false },
-    [MEL_SQL_MARK_STUDY_DELETED] = { "UPDATE study SET deleted = 1, state = 'closed' WHERE id = $1" THERE
-                                     " RETURNING id",
-                                     false },
-    [MEL_SQL_DELETED_STUDY] = { "SELECT id FROM study WHERE deleted <> 0 ORDER BY id LIMIT 1", false },
-    [MEL_SQL_DELETE_STUDY] = { "DELETE FROM study WHERE id = $1 AND deleted <> 0", false },
+const char *const mel_sql_sources[MEL_SQL_STATEMENTS] = {
+    [MEL_SQL_ADD_STUDY] = "INSERT INTO study (" STUDY ") VALUES ($1, $2, $3, $4)"
+                          " ON CONFLICT DO NOTHING RETURNING id",
+    [MEL_SQL_STUDY] = "SELECT " STUDY " FROM study WHERE id = $1" THERE,
+    [MEL_SQL_STUDIES] = "SELECT " STUDY " FROM study WHERE deleted = 0 ORDER BY created, id",
+    [MEL_SQL_SET_STUDY_STATE] = "UPDATE study SET state = $1 WHERE id = $2" THERE " RETURNING id",
+    [MEL_SQL_MARK_STUDY_DELETED] =
+        "UPDATE study SET deleted = 1, state = 'closed' WHERE id = $1" THERE " RETURNING id",
+    [MEL_SQL_DELETED_STUDY] = "SELECT id FROM study WHERE deleted <> 0 ORDER BY id LIMIT 1",
+    [MEL_SQL_DELETE_STUDY] = "DELETE FROM study WHERE id = $1 AND deleted <> 0",
     /* The column about of simulated participants begins with that key. */
-    [MEL_SQL_COUNT_STATES] = { "SELECT state, count(*),"
-                               " coalesce(sum(CASE WHEN about LIKE '{\"simulated\":true%' THEN 1 ELSE 0 "
-                               "END), 0), max(seen)"
-                               " FROM participant WHERE study = $1 GROUP BY state",
-                               false },
-    [MEL_SQL_HAS_STUDY] = { "SELECT id FROM study WHERE id = $1" THERE, false },
-    [MEL_SQL_LOCK_STUDY] = { "SELECT id FROM study WHERE id = $1" THERE, true },
-    [MEL_SQL_COUNT_QUOTA] = { "SELECT (SELECT count(*) FROM participant WHERE study = $1"
-                              " AND state = 'complete' AND " REAL ") + (SELECT count(*) FROM participant"
-                              " WHERE study = $1 AND state = 'active' AND seen > $2 AND " REAL ")",
-                              false },
-    [MEL_SQL_ADD_PARTICIPANT] = { "INSERT INTO participant (" PARTICIPANT
-                                  ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-                                  " ON CONFLICT DO NOTHING RETURNING id",
-                                  false },
-    [MEL_SQL_PARTICIPANT] = { "SELECT " PARTICIPANT " FROM participant WHERE id = $1" OF_STUDY_THERE, false },
-    [MEL_SQL_PARTICIPANT_BY_TOKEN] = { "SELECT " PARTICIPANT
-                                       " FROM participant WHERE token = $1" OF_STUDY_THERE,
-                                       false },
-    [MEL_SQL_PARTICIPANT_BY_LABEL] = { "SELECT " PARTICIPANT
-                                       " FROM participant WHERE study = $1 AND label = $2",
-                                       false },
-    [MEL_SQL_NEXT_PARTICIPANTS] = { "SELECT " PARTICIPANT " FROM participant WHERE study = $1"
-                                    " AND (created, id) > ($2, $3) ORDER BY created, id LIMIT $4",
-                                    false },
-    [MEL_SQL_UNSEEN_PARTICIPANTS] = { "SELECT " PARTICIPANT " FROM participant WHERE study = $1"
-                                      " AND seen < $2 ORDER BY seen LIMIT $3",
-                                      false },
-    [MEL_SQL_NEWEST] = { "SELECT coalesce(max(seen), 0) FROM participant", false },
-    [MEL_SQL_SET_TOKEN] = { "UPDATE participant SET token = $1 WHERE id = $2 RETURNING id", false },
-    [MEL_SQL_REVOKE] = { "UPDATE participant SET token = $1, about = $2 WHERE id = $3 RETURNING id", false },
+    [MEL_SQL_COUNT_STATES] = "SELECT state, count(*),"
+                             " coalesce(sum(CASE WHEN about LIKE '{\"simulated\":true%' THEN 1 ELSE 0 "
+                             "END), 0), max(seen)"
+                             " FROM participant WHERE study = $1 GROUP BY state",
+    [MEL_SQL_HAS_STUDY] = "SELECT id FROM study WHERE id = $1" THERE,
+    [MEL_SQL_LOCK_STUDY] = "SELECT id FROM study WHERE id = $1" THERE,
+    [MEL_SQL_COUNT_QUOTA] = "SELECT (SELECT count(*) FROM participant WHERE study = $1"
+                            " AND state = 'complete' AND " REAL ") + (SELECT count(*) FROM participant"
+                            " WHERE study = $1 AND state = 'active' AND seen > $2 AND " REAL ")",
+    [MEL_SQL_ADD_PARTICIPANT] =
+        "INSERT INTO participant (" PARTICIPANT ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+        " ON CONFLICT DO NOTHING RETURNING id",
+    [MEL_SQL_PARTICIPANT] = "SELECT " PARTICIPANT " FROM participant WHERE id = $1" OF_STUDY_THERE,
+    [MEL_SQL_PARTICIPANT_BY_TOKEN] =
+        "SELECT " PARTICIPANT " FROM participant WHERE token = $1" OF_STUDY_THERE,
+    [MEL_SQL_PARTICIPANT_BY_LABEL] =
+        "SELECT " PARTICIPANT " FROM participant WHERE study = $1 AND label = $2",
+    [MEL_SQL_NEXT_PARTICIPANTS] = "SELECT " PARTICIPANT " FROM participant WHERE study = $1"
+                                  " AND (created, id) > ($2, $3) ORDER BY created, id LIMIT $4",
+    [MEL_SQL_UNSEEN_PARTICIPANTS] = "SELECT " PARTICIPANT " FROM participant WHERE study = $1"
+                                    " AND seen < $2 ORDER BY seen LIMIT $3",
+    [MEL_SQL_NEWEST] = "SELECT coalesce(max(seen), 0) FROM participant",
+    [MEL_SQL_SET_TOKEN] = "UPDATE participant SET token = $1 WHERE id = $2 RETURNING id",
+    [MEL_SQL_REVOKE] = "UPDATE participant SET token = $1, about = $2 WHERE id = $3 RETURNING id",
     /* From the end, so that what is left is a log without gaps. */
-    [MEL_SQL_LAST_EVENTS] = { "SELECT seq, CAST(length(body) AS BIGINT) FROM event WHERE participant = $1"
-                              " ORDER BY seq DESC LIMIT $2",
-                              false },
-    [MEL_SQL_DELETE_LAST_EVENTS] = { "DELETE FROM event WHERE participant = $1 AND seq >= $2", false },
-    [MEL_SQL_DELETE_PARTICIPANT] = { "DELETE FROM participant WHERE id = $1 RETURNING id", false },
-    [MEL_SQL_LOCK_PARTICIPANT] = { "SELECT id FROM participant WHERE id = $1" OF_STUDY_THERE, true },
-    [MEL_SQL_TOUCH_PARTICIPANT] = { "UPDATE participant SET seen = $1, state = coalesce($2, state)"
-                                    " WHERE id = $3",
-                                    false },
-    [MEL_SQL_EVENT_BY_KEY] = { "SELECT " EVENT " FROM event WHERE participant = $1 AND key = $2", false },
-    [MEL_SQL_LAST_SEQ] = { "SELECT coalesce(max(seq), 0) FROM event WHERE participant = $1", false },
-    [MEL_SQL_ADD_EVENT] = { "INSERT INTO event (participant, " EVENT ") VALUES ($1, $2, $3, $4, $5)", false },
-    [MEL_SQL_EVENTS] = { "SELECT " EVENT " FROM event WHERE participant = $1 ORDER BY seq", false },
-    [MEL_SQL_PUT] = { "INSERT INTO thing (name, bytes, expires, more) VALUES ($1, $2, $3, $4)"
-                      " ON CONFLICT (name) DO UPDATE SET bytes = excluded.bytes, expires = excluded.expires,"
-                      " more = excluded.more",
-                      false },
-    [MEL_SQL_PUT_ONCE] = { "INSERT INTO thing (name, bytes, expires) VALUES ($1, $2, 0) ON CONFLICT (name)"
-                           " DO UPDATE SET bytes = excluded.bytes, expires = 0, more = 0"
-                           " WHERE thing.expires <> 0 AND thing.expires <= $3",
-                           false },
-    [MEL_SQL_PUT_PIECE] = { "INSERT INTO piece (name, number, bytes) VALUES ($1, $2, $3)", false },
-    [MEL_SQL_GET] = { "SELECT bytes, more FROM thing WHERE name = $1 AND (expires = 0 OR expires > $2)",
-                      false },
-    [MEL_SQL_PIECES] = { "SELECT bytes FROM piece WHERE name = $1 ORDER BY number", false },
-    [MEL_SQL_BYTES_OF] = { "SELECT CAST(coalesce(sum(length(bytes) + more), 0) AS BIGINT) FROM thing"
-                           " WHERE name LIKE $1",
-                           false },
+    [MEL_SQL_LAST_EVENTS] = "SELECT seq, CAST(length(body) AS BIGINT) FROM event WHERE participant = $1"
+                            " ORDER BY seq DESC LIMIT $2",
+    [MEL_SQL_DELETE_LAST_EVENTS] = "DELETE FROM event WHERE participant = $1 AND seq >= $2",
+    [MEL_SQL_DELETE_PARTICIPANT] = "DELETE FROM participant WHERE id = $1 RETURNING id",
+    [MEL_SQL_LOCK_PARTICIPANT] = "SELECT id FROM participant WHERE id = $1" OF_STUDY_THERE,
+    [MEL_SQL_TOUCH_PARTICIPANT] = "UPDATE participant SET seen = $1, state = coalesce($2, state)"
+                                  " WHERE id = $3",
+    [MEL_SQL_EVENT_BY_KEY] = "SELECT " EVENT " FROM event WHERE participant = $1 AND key = $2",
+    [MEL_SQL_LAST_SEQ] = "SELECT coalesce(max(seq), 0) FROM event WHERE participant = $1",
+    [MEL_SQL_ADD_EVENT] = "INSERT INTO event (participant, " EVENT ") VALUES ($1, $2, $3, $4, $5)",
+    [MEL_SQL_EVENTS] = "SELECT " EVENT " FROM event WHERE participant = $1 ORDER BY seq",
+    [MEL_SQL_PUT] = "INSERT INTO thing (name, bytes, expires, more) VALUES ($1, $2, $3, $4)"
+                    " ON CONFLICT (name) DO UPDATE SET bytes = excluded.bytes, expires = excluded.expires,"
+                    " more = excluded.more",
+    [MEL_SQL_PUT_ONCE] = "INSERT INTO thing (name, bytes, expires) VALUES ($1, $2, 0) ON CONFLICT (name)"
+                         " DO UPDATE SET bytes = excluded.bytes, expires = 0, more = 0"
+                         " WHERE thing.expires <> 0 AND thing.expires <= $3",
+    [MEL_SQL_PUT_PIECE] = "INSERT INTO piece (name, number, bytes) VALUES ($1, $2, $3)",
+    [MEL_SQL_GET] = "SELECT bytes, more FROM thing WHERE name = $1 AND (expires = 0 OR expires > $2)",
+    [MEL_SQL_PIECES] = "SELECT bytes FROM piece WHERE name = $1 ORDER BY number",
+    [MEL_SQL_BYTES_OF] = "SELECT CAST(coalesce(sum(length(bytes) + more), 0) AS BIGINT) FROM thing"
+                         " WHERE name LIKE $1",
     /* A small one counts as LEAST_ROOM. */
-    [MEL_SQL_ROOM_OF] = { "SELECT CAST(coalesce(sum(CASE WHEN length(bytes) + more < 32768 THEN 32768"
-                          " ELSE length(bytes) + more END), 0) AS BIGINT) FROM thing WHERE name LIKE $1",
-                          false },
-    [MEL_SQL_KEEP] = { "UPDATE thing SET expires = CASE WHEN expires = 0 OR CAST($1 AS BIGINT) = 0 THEN 0"
-                       " WHEN expires > $1 THEN expires ELSE $1 END WHERE name = $2 RETURNING name",
-                       false },
-    [MEL_SQL_LIST] = { "SELECT name, CAST(length(bytes) + more AS BIGINT), expires FROM thing"
-                       " WHERE name LIKE $1 ORDER BY name",
-                       false },
-    [MEL_SQL_REMOVE] = { "DELETE FROM thing WHERE name = $1", false },
-    [MEL_SQL_REMOVE_PIECES] = { "DELETE FROM piece WHERE name = $1 AND number IN (SELECT number FROM piece"
-                                " WHERE name = $1 ORDER BY number LIMIT $2) RETURNING number",
-                                false },
-    [MEL_SQL_REMOVE_LOST_PIECES] = { "DELETE FROM piece WHERE name = $1 AND number IN (SELECT number"
-                                     " FROM piece WHERE name = $1 ORDER BY number LIMIT $2)"
-                                     " AND NOT EXISTS (SELECT 1 FROM thing WHERE thing.name = $1)"
-                                     " RETURNING number",
-                                     false },
-    [MEL_SQL_REMOVE_NOTES] = { "DELETE FROM thing WHERE name IN (SELECT name FROM thing WHERE name LIKE $1"
-                               " AND (name = $2 OR substr(name, 1, length($2) + 1) = $2 || ':') LIMIT $3)"
-                               " RETURNING name",
-                               false },
-    [MEL_SQL_ADD_USE] = { "INSERT INTO upload_use (name, participant) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                          false },
-    [MEL_SQL_REMOVE_UNUSED] = { "DELETE FROM thing WHERE name = $1 AND expires <> 0 AND NOT EXISTS"
-                                " (SELECT 1 FROM upload_use WHERE upload_use.name = $1)",
-                                false },
-    [MEL_SQL_EXPIRED] = { "SELECT name, CAST(length(bytes) AS BIGINT) FROM thing"
-                          " WHERE expires > 0 AND expires <= $1 LIMIT 1",
-                          false },
-    [MEL_SQL_LOST_PIECE] = { "SELECT name FROM piece WHERE NOT EXISTS"
-                             " (SELECT 1 FROM thing WHERE thing.name = piece.name) LIMIT 1",
-                             false },
-    [MEL_SQL_GAPS] = { "SELECT participant FROM event GROUP BY participant"
-                       " HAVING min(seq) <> 1 OR max(seq) <> count(*) ORDER BY participant LIMIT 1",
-                       false },
+    [MEL_SQL_ROOM_OF] = "SELECT CAST(coalesce(sum(CASE WHEN length(bytes) + more < 32768 THEN 32768"
+                        " ELSE length(bytes) + more END), 0) AS BIGINT) FROM thing WHERE name LIKE $1",
+    [MEL_SQL_KEEP] = "UPDATE thing SET expires = CASE WHEN expires = 0 OR CAST($1 AS BIGINT) = 0 THEN 0"
+                     " WHEN expires > $1 THEN expires ELSE $1 END WHERE name = $2 RETURNING name",
+    [MEL_SQL_LIST] = "SELECT name, CAST(length(bytes) + more AS BIGINT), expires FROM thing"
+                     " WHERE name LIKE $1 ORDER BY name",
+    [MEL_SQL_REMOVE] = "DELETE FROM thing WHERE name = $1",
+    [MEL_SQL_REMOVE_PIECES] = "DELETE FROM piece WHERE name = $1 AND number IN (SELECT number FROM piece"
+                              " WHERE name = $1 ORDER BY number LIMIT $2) RETURNING number",
+    [MEL_SQL_REMOVE_LOST_PIECES] = "DELETE FROM piece WHERE name = $1 AND number IN (SELECT number"
+                                   " FROM piece WHERE name = $1 ORDER BY number LIMIT $2)"
+                                   " AND NOT EXISTS (SELECT 1 FROM thing WHERE thing.name = $1)"
+                                   " RETURNING number",
+    [MEL_SQL_REMOVE_NOTES] = "DELETE FROM thing WHERE name IN (SELECT name FROM thing WHERE name LIKE $1"
+                             " AND (name = $2 OR substr(name, 1, length($2) + 1) = $2 || ':') LIMIT $3)"
+                             " RETURNING name",
+    [MEL_SQL_ADD_USE] = "INSERT INTO upload_use (name, participant) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    [MEL_SQL_REMOVE_UNUSED] = "DELETE FROM thing WHERE name = $1 AND expires <> 0 AND NOT EXISTS"
+                              " (SELECT 1 FROM upload_use WHERE upload_use.name = $1)",
+    [MEL_SQL_EXPIRED] = "SELECT name, CAST(length(bytes) AS BIGINT) FROM thing"
+                        " WHERE expires > 0 AND expires <= $1 LIMIT 1",
+    [MEL_SQL_LOST_PIECE] = "SELECT name FROM piece WHERE NOT EXISTS"
+                           " (SELECT 1 FROM thing WHERE thing.name = piece.name) LIMIT 1",
+    [MEL_SQL_GAPS] = "SELECT participant FROM event GROUP BY participant"
+                     " HAVING min(seq) <> 1 OR max(seq) <> count(*) ORDER BY participant LIMIT 1",
 };
 
 /* What makes the tables of each version from those of the one before, so that a server of the version before

@@ -66,11 +66,8 @@ typedef enum {
 /* Most parameters and columns of a statement. */
 enum { MEL_SQL_WIDTH = 9 };
 
-typedef struct {
-    const char *text; /* parameters $1, $2, ... first appear in this order, as both databases then agree */
-    bool lock;        /* the row stays as it is until the transaction ends */
-} mel_sql_source;
-extern const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS];
+/* Parameters $1, $2, ... first appear in this order, as both databases then agree. */
+extern const char *const mel_sql_sources[MEL_SQL_STATEMENTS];
 
 /* What brings a schema from version i to i + 1, as statements separated by semicolons. */
 enum { MEL_SCHEMA_VERSION = 3 };

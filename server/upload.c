@@ -344,16 +344,12 @@ static mel_status keep_columns(json_t **out, mel_call *call, const mel_table *ta
 mel_status mel_upload_read(mel_table **out, mel_call *call, const char *id, const mel_columns_as *as)
 {
     char name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
-    void *bytes = NULL;
+    MEL_AUTO_MEMORY void *bytes = NULL;
     size_t n = 0;
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id != NULL ? id : "");
-    mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
-    if (status == MEL_OK)
-        status = mel_work_grow(call->app->admission, true, 2 * mel_table_work_bytes(n), &call->err);
-    if (status == MEL_OK)
-        status = read_table(out, bytes, n, as, &call->err);
-    free(bytes);
-    return status;
+    TRY(mel_store_get(&bytes, &n, call->app->store, name, &call->err));
+    TRY(mel_work_grow(call->app->admission, true, 2 * mel_table_work_bytes(n), &call->err));
+    return read_table(out, bytes, n, as, &call->err);
 }
 
 mel_status mel_upload_open(mel_table **out, mel_admission **held, mel_call *call, const char *id)
@@ -416,10 +412,9 @@ mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires
 {
     const char *name[MEL_SPACE_FILES];
     const size_t n = uploads_of(name, space);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
-        status = mel_store_keep(store, name[i], expires, err);
-    return status;
+    for (size_t i = 0; i < n; i++)
+        TRY(mel_store_keep(store, name[i], expires, err));
+    return MEL_OK;
 }
 
 /* --- what researchers see of them --------------------------------------------------------------- */

@@ -623,7 +623,7 @@ static void test_no_table_is_scanned(void **state)
     assert_int_equal(sqlite3_exec(db, "PRAGMA case_sensitive_like=ON", NULL, NULL, NULL), SQLITE_OK);
     for (size_t i = 0; i < COUNT(statements); i++) {
         char plan[1024] = "";
-        explain(plan, sizeof plan, db, mel_sql_sources[statements[i]].text, "upload:%");
+        explain(plan, sizeof plan, db, mel_sql_sources[statements[i]], "upload:%");
         print_message("  %s\n", plan);
         const char *scan = strstr(plan, "SCAN");
         assert_true(scan == NULL || strncmp(scan, "SCAN CONSTANT ROW", 17) == 0);
