@@ -8,22 +8,10 @@ if(DEFINED ENV{MELICIT_SOAK})
     set(MEL_TEST_TIMEOUT 14400)
 endif()
 
-# Simulations of many sessions and searches, which are about numbers: under sanitizers only make soak runs them, as
-# shorter tests go the same ways through the memory.
-set(MEL_LONG_UNDER_SANITIZERS test_exchange_sessions test_finding test_frontier_pairs test_people_k test_quadratic_search test_sampler_posterior test_signs
-    test_features test_optimise_peers test_radius test_face_properties test_objective test_candidate_sessions
-    test_space_softmax test_structure test_session_posterior test_active_fractional test_bivector test_candidates
-    test_feasible test_radius_sample test_fair_search test_ball_search test_diagonal_fractional test_diagonal_search test_corrupt test_comparisons
-    system_test_apply system_test_candidates system_test_certainty system_test_classifiers system_test_data system_test_elicit_classes
-    system_test_named_numpy system_test_names system_test_optimise system_test_permutations system_test_pools system_test_posterior system_test_rank
-    system_test_search_curved system_test_search_fair system_test_space_classes)
-if(DEFINED ENV{MELICIT_SOAK})
-    set(MEL_LONG_UNDER_SANITIZERS "")
-endif()
-# These look at files, or run what is installed, or are about numbers and memory of the plain build.
-list(APPEND MEL_LONG_UNDER_SANITIZERS system_test_corrections system_test_guide system_test_install system_test_make
-    system_test_ranks system_test_report system_test_repro system_test_serve_cluster system_test_site system_test_thesis_map)
-# A test runs once in make test: under sanitizers, or here when that takes long. C programs that are left out are not
+# Under sanitizers run tests/unit, tests/fuzz, tests/torture and the files of tests/system whose pytestmark does not say
+# plain; the other tests, tests/property among them, are about numbers, files and what is installed. A mark with soak=True
+# and tests/property are for make test: make soak runs them under sanitizers as well.
+# A test runs once in make test: under sanitizers, or in the plain build. C programs that are left out are not
 # built, but clang-tidy reads them; of a file of system tests that the sanitized build runs, the plain one runs what is left
 # (tests/system/conftest.py). make unit, make sanitize and make soak run what can run in each build.
 set(MEL_RUN_BY_SYSTEM_TESTS test_report)
@@ -62,7 +50,7 @@ if(MEL_TESTS)
     foreach(source ${programs})
         get_filename_component(name ${source} NAME_WE)
         set(long FALSE)
-        if(name IN_LIST MEL_LONG_UNDER_SANITIZERS)
+        if(source MATCHES "/property/" AND NOT DEFINED ENV{MELICIT_SOAK})
             set(long TRUE)
         endif()
         set(left_out FALSE)
@@ -107,10 +95,13 @@ if(MEL_TESTS)
     # tests/torture: each verb and some scripts with each allocation failing once. The program is part of it.
     file(GLOB torture CONFIGURE_DEPENDS tests/torture/*.c)
     add_executable(torture ${torture})
+    set_target_properties(torture PROPERTIES EXCLUDE_FROM_ALL ${MEL_TESTS_ONCE})
     target_link_libraries(torture PRIVATE melicit_verbs test_store_support)
     target_link_options(torture PRIVATE -no-pie -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free)
-    add_test(NAME torture COMMAND torture)
-    set_tests_properties(torture PROPERTIES TIMEOUT ${MEL_TEST_TIMEOUT})
+    if(NOT MEL_TESTS_ONCE)
+        add_test(NAME torture COMMAND torture)
+        set_tests_properties(torture PROPERTIES TIMEOUT ${MEL_TEST_TIMEOUT})
+    endif()
 
     # What system tests run besides the program itself.
     file(GLOB programs CONFIGURE_DEPENDS tests/support/programs/*.c)
@@ -159,8 +150,9 @@ if(MEL_TESTS)
     set(rows "")
     foreach(script ${scripts})
         get_filename_component(name ${script} NAME_WE)
-        set(plain FALSE) # loading the library into Python, which a sanitized one cannot be, is one reason
-        if(name MATCHES "sklearn$|^test_python$|^test_python_[a-eg-z]" OR system_${name} IN_LIST MEL_LONG_UNDER_SANITIZERS)
+        set(plain FALSE)
+        file(STRINGS ${script} mark REGEX "^pytestmark = .?pytest.mark.plain")
+        if(mark AND NOT (mark MATCHES "soak=True" AND DEFINED ENV{MELICIT_SOAK}))
             set(plain TRUE)
         endif()
         if(MEL_SANITIZE AND plain)
@@ -233,7 +225,7 @@ foreach(cost browser_flows=186 browser_study=155 system_test_cli=144 lint_tidy_s
         browser_saved=67 browser_own=67 browser_start=60 lint_tidy_tests=55 system_test_serve=70 system_test_serve_abuse=60 system_test_ranks=40 browser_result=46 system_test_zoo=43
         system_words=40 system_rules=35 system_inputs=20 system_sklearn=30 system_files=25
         browser_small=40 system_test_serve_postgres=39 system_test_serve_twelve=34
-        system_test_elicit=33 system_test_kill=33 test_server_cache=33 system_test_sklearn=28
+        system_test_elicit=33 system_test_kill=33 torture=60 test_server_cache=33 system_test_sklearn=28
         system_test_python_docs=27 system_test_serve_cluster=27 system_test_apply=25 lint_tidy_cli=23
         system_test_python_estimators=22 system_test_python_people=21 lint_tidy_server=19 system_test_candidates=19
         test_store_faults=19 system_test_search_fair=26 system_test_repro=22 system_test_guide=18 system_test_names=18 system_test_serve_limits=18

@@ -7,6 +7,8 @@ import pytest
 from classes import layout, metric_text, unit
 from conftest import Melicit
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 N = 600
 
 

@@ -11,6 +11,8 @@ import pytest
 from classes import layout, metric_text, unit
 from conftest import PROGRAM, SANITIZED, environment
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 DOCTOR = metric_text("linear", layout("confusion", "binary", 2, classes=("healthy", "cancer")), a=unit([7, 1]))
 CLASSES = ("--classes", "healthy,cancer")
 

@@ -6,6 +6,8 @@ import pytest
 from classes import layout, metric_text
 from sklearn import metrics
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 
 def write_column(melicit, name, values):
     melicit.write(name, "c\n" + "\n".join(map(str, values)) + "\n")

@@ -6,6 +6,8 @@ import numpy
 import pytest
 from classes import ROWS, chances, confusion, layout, metric_text, off_diagonal, plug_in, unit
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 
 def test_apply_point_and_predict(melicit, sample):
     """apply --point writes the classifier; its predictions reproduce the statistics."""

@@ -7,6 +7,8 @@ import re
 import pytest
 from conftest import DATA
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 TABLE = [[cell.strip() for cell in line.strip("|").split("|")] for line in (DATA / "README.md").read_text().splitlines()
          if line.startswith("| `")]
 NAMES = {name: row for row in TABLE for name in re.findall(r"`(\w+)`", row[0])}

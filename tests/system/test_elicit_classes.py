@@ -11,6 +11,8 @@ import pytest
 from classes import ROWS, SOFTMAX, fair_linear, layout, metric_text, unit
 from conftest import PROGRAM, environment
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 
 @pytest.mark.parametrize("strategy, most", [("active", 20), ("search", 84)])
 def test_diagonal_linear(melicit, strategy, most):

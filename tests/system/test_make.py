@@ -9,6 +9,8 @@ import sys
 import pytest
 from conftest import PROGRAM, SOURCE, environment
 
+pytestmark = pytest.mark.plain("about files of the project")
+
 spec = importlib.util.spec_from_file_location("driver", SOURCE / "tools" / "test.py")
 driver = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(driver)

@@ -14,10 +14,7 @@ from sklearn import metrics
 
 BUILD = Path(os.environ.get("MELICIT_BUILD", Path(__file__).resolve().parents[2] / "build"))
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("MELICIT_SANITIZE") == "ON",
-    reason="a sanitized library cannot be loaded into a plain interpreter",
-)
+pytestmark = pytest.mark.plain("Python cannot load a library with sanitizers")
 
 
 class Error(ctypes.Structure):

@@ -6,6 +6,8 @@ import numpy
 import pytest
 from classes import layout, metric_text
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 SIZES = [(2, 2), (2, 3), (3, 2), (4, 3)]
 GAPS = {":squared": numpy.square, ":absolute": numpy.abs}
 ALONE = {"": numpy.square, **GAPS}

@@ -5,6 +5,8 @@ import numpy
 import pytest
 from classes import layout, metric_text, unit
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 
 @pytest.fixture
 def two(melicit):

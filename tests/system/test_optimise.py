@@ -16,6 +16,8 @@ import pytest
 from conftest import PROGRAM, environment
 from serving import open_question, page_request
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 N_TRAIN, N_VALIDATION = 3000, 400
 FILES = ("--probs", "p.csv", "--labels", "y.csv", "--validation-probs", "pv.csv")
 LABELLED = (*FILES, "--validation-labels", "yv.csv")

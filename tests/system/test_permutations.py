@@ -9,6 +9,8 @@ import pytest
 from classes import layout, metric_text
 from conftest import SANITIZED
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 RUNS = 8 if SANITIZED else 40
 TRAIN, TEST = 300, 200
 

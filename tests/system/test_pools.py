@@ -8,6 +8,8 @@ import pytest
 from classes import layout, metric_text, unit
 from conftest import BUILD, DATA, SOURCE, environment
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 # pool: classes, groups
 POOLS = {
     "credit_default": (2, ["female", "male"]),

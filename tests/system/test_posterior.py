@@ -7,6 +7,8 @@ import numpy
 import pytest
 from classes import SOFTMAX, layout, metric_text, unit
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 FACE = ("--population", "logistic:a=5,b=0")
 BINARY = layout("confusion", "binary", 2)
 POOL = "name,tp,tn\nx,0.33,0.35\ny,0.30,0.42\nz,0.1,0.44\n"

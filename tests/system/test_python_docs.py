@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 matplotlib.use("Agg")
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [pytest.mark.plain("Python cannot load a library with sanitizers"), pytest.mark.filterwarnings("error")]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 

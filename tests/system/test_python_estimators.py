@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from melicit import FrankWolfeClassifier, Metric, MetricClassifier, PlugInClassifier, Problem, errors, estimators
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [pytest.mark.plain("Python cannot load a library with sanitizers"), pytest.mark.filterwarnings("error")]
 
 
 @parametrize_with_checks([MetricClassifier(), FrankWolfeClassifier(), PlugInClassifier()])

@@ -20,7 +20,7 @@ import melicit
 from melicit import Metric, Problem, Session, asking, errors, plots
 
 matplotlib.use("Agg")
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [pytest.mark.plain("Python cannot load a library with sanitizers"), pytest.mark.filterwarnings("error")]
 
 
 def session():

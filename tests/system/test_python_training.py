@@ -8,6 +8,8 @@ from python_package import SOURCE  # noqa: F401  puts the package on the path
 
 import melicit
 
+pytestmark = pytest.mark.plain("Python cannot load a library with sanitizers")
+
 
 def test_model():
     rng = np.random.default_rng(3)

@@ -5,6 +5,8 @@ import numpy
 import pytest
 from classes import confusion, fair_linear, layout, metric_text, off_diagonal, unit
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 
 def test_score_classes(melicit, sample):
     p, y, g = sample

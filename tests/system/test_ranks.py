@@ -10,10 +10,8 @@ import pytest
 from classes import layout, metric_text
 from conftest import PROGRAM, Outcome, alike, environment
 
-pytestmark = [
-    pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not there"),
-    pytest.mark.plain("Open MPI leaves memory behind, which a sanitizer reports"),
-]
+pytestmark = [pytest.mark.plain("Open MPI leaves memory behind, which a sanitizer reports"),
+              pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not there")]
 
 # Without ssh, as root, with more ranks than cores: whatever the machine is, it is one machine. Version 5 has other names.
 COMMON = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}

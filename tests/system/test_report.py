@@ -8,6 +8,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+pytestmark = pytest.mark.plain("about files of the project")
+
 BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", "build"))
 SVG = "{http://www.w3.org/2000/svg}"
 HTML = "{http://www.w3.org/1999/xhtml}"

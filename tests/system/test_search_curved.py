@@ -5,6 +5,8 @@ import numpy
 import pytest
 from classes import layout, metric_text
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 BALL = ("--ball", 2, "--radius", 0.2)
 SEARCH = ("--strategy", "search", "--tolerance", 0.001)
 FINER = ("--strategy", "search", "--tolerance", 1e-5)

@@ -5,6 +5,8 @@ import numpy
 import pytest
 from classes import layout, metric_text
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 PREVALENCE = numpy.array([[0.2, 0.5], [0.3, 0.3], [0.5, 0.2]])
 SHAPE = layout("rates", "offdiagonal", 2, "123")
 SEARCH = ("--strategy", "search", "--tolerance", 0.001, "--per-round", 2)

@@ -11,10 +11,10 @@ import uuid
 
 import pytest
 from cluster import PROXIES, TOOLS, Database, Proxy, free_ports
-from conftest import PROGRAM, SANITIZED, SOURCE, environment
+from conftest import PROGRAM, SOURCE, environment
 from serving import Client, Server, create_study, in_threads, reply_to, small_study
 
-pytestmark = pytest.mark.skipif(not TOOLS or None in PROXIES or SANITIZED, reason="PostgreSQL, haproxy and pgbouncer are needed, in the usual build")
+pytestmark = [pytest.mark.plain("several servers behind proxies"), pytest.mark.skipif(not TOOLS or None in PROXIES, reason="PostgreSQL, haproxy and pgbouncer are needed")]
 
 
 class Cluster:

@@ -19,6 +19,8 @@ import scipy.sparse
 import sklearn
 from sklearn.linear_model import LogisticRegression
 
+pytestmark = pytest.mark.plain("Python cannot load a library with sanitizers")
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MELICIT_BUILD", ROOT / "build"))
 L2 = 1.0

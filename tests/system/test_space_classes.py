@@ -5,6 +5,8 @@ import numpy
 import pytest
 from classes import ROWS, SOFTMAX, chances, confusion
 
+pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
+
 
 def test_space_of_a_population(melicit):
     got = melicit("space", *SOFTMAX, "--json").done().json

@@ -4,6 +4,8 @@ import re
 import pytest
 from conftest import SOURCE
 
+pytestmark = pytest.mark.plain("about files of the project")
+
 TEXT = (SOURCE / "docs" / "thesis-map.md").read_text()
 NAMED = re.findall(r"`([^`]+)`", TEXT)
 TESTS = {path: path.read_text() for path in (SOURCE / "tests").glob("*/test_*.*") if path.suffix in (".c", ".py")}
