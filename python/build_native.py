@@ -13,7 +13,46 @@ SHIM = """
 #include <jansson.h>
 #include <melicit/melicit.h>
 #include <stdlib.h>
+#include <string.h>
 static char *melicit_json_text(const json_t *value) { return json_dumps(value, JSON_COMPACT); }
+
+/* A stream of one struct array whose memory Python owns. */
+typedef struct { const struct ArrowSchema *schema; const struct ArrowArray *array; } frame;
+static void keep_schema(struct ArrowSchema *schema) { schema->release = NULL; }
+static void keep_array(struct ArrowArray *array) { array->release = NULL; }
+static int frame_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+    *out = *((frame *)stream->private_data)->schema;
+    return 0;
+}
+static int frame_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+    frame *f = stream->private_data;
+    memset(out, 0, sizeof *out);
+    if (f->array != NULL)
+        *out = *f->array;
+    f->array = NULL;
+    return 0;
+}
+static const char *frame_error(struct ArrowArrayStream *stream) { (void)stream; return NULL; }
+static void frame_release(struct ArrowArrayStream *stream)
+{
+    free(stream->private_data);
+    stream->release = NULL;
+}
+static int melicit_frame_stream(struct ArrowArrayStream *out, struct ArrowSchema *schema, struct ArrowArray *array)
+{
+    frame *f = malloc(sizeof *f);
+    if (f == NULL)
+        return 0;
+    schema->release = keep_schema;
+    array->release = keep_array;
+    for (int64_t i = 0; i < array->n_children; i++)
+        array->children[i]->release = keep_array;
+    *f = (frame){ schema, array };
+    *out = (struct ArrowArrayStream){ frame_schema, frame_next, frame_error, frame_release, f };
+    return 1;
+}
 """
 
 include = Path(os.environ["MELICIT_INCLUDE"])

@@ -12,6 +12,8 @@ extern "Python" mel_status melicit_box_value(double *, void *, const double *, m
 extern "Python" mel_status melicit_box_judge(double *, void *, const double *, mel_error *);
 extern "Python" int melicit_progress(void *, const char *, double);
 extern "Python" mel_status melicit_fetch(void **, size_t *, void *, const char *, mel_error *);
+extern "Python" mel_status melicit_frame(struct ArrowArrayStream *, void *, const char *, mel_error *);
+int melicit_frame_stream(struct ArrowArrayStream *, struct ArrowSchema *, struct ArrowArray *);
 void free(void *);
 void *malloc(size_t);
 char *melicit_json_text(const json_t *);

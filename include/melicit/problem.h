@@ -9,6 +9,7 @@
 #ifndef MELICIT_PROBLEM_H
 #define MELICIT_PROBLEM_H
 
+#include "melicit/arrow.h"
 #include "melicit/model.h"
 #include "melicit/space.h"
 
@@ -79,6 +80,10 @@ typedef struct {
     /* What a problem may take; 0: any number. Refused (MEL_ELIMIT) before anything of the size is made:
      * classes of all groups together, cells of tables, weights of the model that is trained. */
     size_t max_classes, max_cells, max_weights;
+    /* The stream behind "frame:...", which is read and released; MEL_EINVAL when there is none. NULL: such
+     * names are paths like others. */
+    mel_status (*frame)(struct ArrowArrayStream *out, void *user, const char *name, mel_error *err);
+    void *frame_user;
 } mel_resources;
 
 /* How files are read, as options and descriptions spell it. */

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 
 import numpy as np
 
-from . import _rows
+from . import _arrow, _rows
 from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, texts_at
+from .errors import MelicitError
 from .metric import Metric, Path
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Problem:
         out.positive_said = True
         out._options = {}
         out._uploads = {}
+        out._frames = {}
         out._grounds = {}
         out.proba = None
         out._codes = None
@@ -80,6 +82,7 @@ class Problem:
     positive_said: bool  # somebody has said which of two classes is positive, or they are numbers
     _options: Dict[str, Any]
     _uploads: Dict[str, bytes]
+    _frames: Dict[str, Any]
     _grounds: Dict[Any, Ground]
 
     @classmethod
@@ -180,6 +183,18 @@ class Problem:
         return out
 
     @classmethod
+    def from_frame(cls, frame: Any, label: str = "label", classes: Optional[Sequence[str]] = None, **options: Any) -> "Problem":
+        """A labelled table in memory: a frame of pandas, polars or pyarrow, anything with `__arrow_c_stream__`, or a dict of
+        columns. A logistic regression is trained on some rows and measured on the others, as for a file; group=, weights=,
+        positive=, test_share= and seed= are those of from_files."""
+        known = {"group", "weights", "positive", "test_share", "seed"}
+        if not set(options) <= known:
+            raise fail("EINVAL", f"{', '.join(sorted(set(options) - known))}: not among {', '.join(sorted(known))}")
+        out = cls._made({"data": "frame:data", "label": label, **options}, classes)
+        out._frames["frame:data"] = frame
+        return out
+
+    @classmethod
     def from_files(cls, classes: Optional[Sequence[str]] = None, **options: Any) -> "Problem":
         """As the program does it: data=, label=, group= (a table), or probs=, labels=, groups= (files)."""
         known = {"data", "label", "group", "weights", "probs", "labels", "groups", "candidates", "positive", "test_share", "seed"}
@@ -224,6 +239,8 @@ class Problem:
         if self.proba is None:
             if self._uploads:
                 return self._stored_candidates(family, path)
+            if self._frames:
+                raise fail("EINVAL", "a frame is no file that a session could go on with: save it and use from_files, or leave out the path")
             return self.ground(family)
         if self.sample_weight is not None:
             raise fail("EINVAL", "sample_weight: files of probabilities have no weights; leave out the session's path")
@@ -310,9 +327,18 @@ class Problem:
         uploads = ffi.new_handle(self._uploads)
         if self._uploads:
             options.resources.fetch, options.resources.fetch_user = lib.melicit_fetch, uploads
+        frames = _Frames(self._frames)
+        handle = ffi.new_handle(frames)
+        if self._frames:
+            options.resources.frame, options.resources.frame_user = lib.melicit_frame, handle
         wanted = ffi.new("mel_problem_want *", want)
-        problem = made("mel_problem", lib.mel_problem_free, lib.mel_problem_make, options, wanted)
-        kept.append(uploads)
+        try:
+            problem = made("mel_problem", lib.mel_problem_free, lib.mel_problem_make, options, wanted)
+        except MelicitError:
+            if frames.error is not None:
+                raise frames.error from None
+            raise
+        kept += [uploads, handle]
         return _ground_of(problem)
 
     # --- rules ---
@@ -420,6 +446,26 @@ def _ground_of(problem: Any) -> Ground:
         out.description = ffi.string(described).decode()
         lib.free(described)
     return out
+
+
+class _Frames:
+    """Frames by name, what their streams need, and what went wrong when one was opened."""
+
+    def __init__(self, frames: Dict[str, Any]) -> None:
+        self.frames = frames
+        self.kept: List[Any] = []
+        self.error: Optional[BaseException] = None
+
+
+@ffi.def_extern(error=lib.MEL_EDATA)  # type: ignore[misc]
+def melicit_frame(out: Any, user: Any, name: Any, err: Any) -> int:
+    frames = ffi.from_handle(user)
+    try:
+        frames.kept.append(_arrow.stream(out, frames.frames[ffi.string(name).decode()]))
+    except Exception as error:
+        frames.error = error
+        return int(lib.MEL_EDATA)
+    return int(lib.MEL_OK)
 
 
 @ffi.def_extern(error=lib.MEL_EDATA)  # type: ignore[misc]

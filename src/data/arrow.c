@@ -2,10 +2,12 @@
 #include "melicit/arrow.h"
 
 #include "data/quote.h"
+#include "data/shared.h"
 #include "data/table_reader.h"
 #include "data/utf8.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -461,4 +463,31 @@ mel_status mel_table_from_arrow(mel_table **out, struct ArrowArrayStream *stream
     mel_notes_say(&b.table->notes, name, MEL_FORMAT_AUTO, &options.notice);
     *out = b.table;
     return MEL_OK;
+}
+
+/* ---- what is in a table ---- */
+
+void mel_table_digest(char digest[MEL_DIGEST_HEX], const mel_table *table)
+{
+    crypto_hash_sha256_state hash;
+    unsigned char bytes[crypto_hash_sha256_BYTES];
+    (void)crypto_hash_sha256_init(&hash);
+    for (size_t j = 0; j < table->n_columns; j++) {
+        const mel_column *column = &table->column[j];
+        const char *name = mel_table_column_name(table, j);
+        const unsigned char type = (unsigned char)column->type;
+        (void)crypto_hash_sha256_update(&hash, (const unsigned char *)name, strlen(name) + 1);
+        (void)crypto_hash_sha256_update(&hash, &type, 1);
+        for (size_t i = 0; i < table->n_rows && column->type == MEL_COLUMN_NUMBER; i++) {
+            const double value = isnan(column->numbers[i]) ? (double)NAN : column->numbers[i];
+            (void)crypto_hash_sha256_update(&hash, (const unsigned char *)&value, sizeof value);
+        }
+        for (size_t i = 0; i < table->n_rows && column->type == MEL_COLUMN_TEXT; i++) {
+            const bool there = column->codes[i] != MEL_MISSING;
+            const char *text = there ? mel_dict_text(column->dict, column->codes[i]) : "";
+            (void)crypto_hash_sha256_update(&hash, (const unsigned char *)text, strlen(text) + 1);
+        }
+    }
+    (void)crypto_hash_sha256_final(&hash, bytes);
+    (void)sodium_bin2hex(digest, MEL_DIGEST_HEX, bytes, sizeof bytes);
 }

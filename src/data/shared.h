@@ -34,6 +34,9 @@ bool mel_pattern_is_files(const char *pattern);
 /* The digest of a file, or one of the digests of all files of a pattern, in their order. */
 mel_status mel_digest_path(char digest[MEL_DIGEST_HEX], const char *path, mel_error *err);
 
+/* The digest of what is in a table: names, types and cells. */
+void mel_table_digest(char digest[MEL_DIGEST_HEX], const mel_table *table);
+
 const char *mel_table_name(const mel_table *table); /* file, for messages */
 /* The number that messages give to a row: its place in the file, also after mel_table_take. */
 size_t mel_table_row_number(const mel_table *table, size_t row);

@@ -191,7 +191,8 @@ mel_status mel_column_unfit(mel_unfit *why, const mel_table *table, size_t colum
                             mel_error *err)
 {
     why->text[0] = '\0';
-    if (table->format != MEL_FORMAT_CSV || table->column[column].declared || labels->n_rows < LEAST_ROWS)
+    const bool named = table->format == MEL_FORMAT_CSV || table->has_header; /* frames have names, too */
+    if (!named || table->column[column].declared || labels->n_rows < LEAST_ROWS)
         return MEL_OK;
     if (table->divided == NULL)
         return look_at_column(why, table, column, labels, err);

@@ -140,12 +140,18 @@ static bool is_upload(const char *given, const mel_resources *resources)
     return given != NULL && resources->fetch != NULL && strncmp(given, "upload:", 7) == 0;
 }
 
+static bool is_frame(const char *given, const mel_resources *resources)
+{
+    return given != NULL && resources->frame != NULL && strncmp(given, "frame:", 6) == 0;
+}
+
 const char *mel_input_name(char memory[MEL_UPLOAD_NAME], const char *key, const char *given,
                            const mel_resources *resources)
 {
-    if (!is_upload(given, resources))
+    const bool upload = is_upload(given, resources);
+    if (!upload && !is_frame(given, resources))
         return given;
-    (void)snprintf(memory, MEL_UPLOAD_NAME, "%s.csv", key);
+    (void)snprintf(memory, MEL_UPLOAD_NAME, "%s%s", key, upload ? ".csv" : "");
     return memory;
 }
 
@@ -170,6 +176,12 @@ mel_status mel_input_find(mel_input *out, const char *key, const char *given, co
     *out = (mel_input){ .path = NULL };
     if (is_upload(given, resources))
         return fetch(out, key, given, resources, err);
+    if (is_frame(given, resources)) {
+        out->resources = resources;
+        out->frame = mel_strdup(given);
+        out->path = mel_strdup(key);
+        return out->frame != NULL && out->path != NULL ? MEL_OK : mel_fail_memory(err, "a frame");
+    }
     if (strcmp(key, "data") == 0)
         return mel_find_table(&out->path, given, resources->folders, err);
     out->path = mel_strdup(given);
@@ -180,12 +192,27 @@ void mel_input_clear(mel_input *input)
 {
     free(input->path);
     free(input->bytes);
+    free(input->frame);
     *input = (mel_input){ .path = NULL };
+}
+
+static mel_status read_frame(mel_table **out, const mel_input *input, const mel_read_options *opt,
+                             mel_error *err)
+{
+    struct ArrowArrayStream stream = { 0 };
+    *out = NULL;
+    TRY(input->resources->frame(&stream, input->resources->frame_user, input->frame, err));
+    const mel_status status = mel_table_from_arrow(out, &stream, input->path, opt, err);
+    if (stream.release != NULL)
+        stream.release(&stream);
+    return status;
 }
 
 mel_status mel_input_read(mel_table **out, const mel_input *input, const mel_read_options *opt,
                           mel_error *err)
 {
+    if (input->frame != NULL)
+        return read_frame(out, input, opt, err);
     return input->bytes != NULL ? mel_table_read_memory(out, input->bytes, input->n, input->path, opt, err)
                                 : mel_table_read(out, input->path, opt, err);
 }
@@ -202,7 +229,12 @@ mel_status mel_input_read_named(mel_table **out, const mel_input *input, size_t 
 mel_status mel_input_digest(char digest[MEL_DIGEST_HEX], const mel_input *input, mel_error *err)
 {
     digest[0] = '\0';
-    if (input->bytes != NULL)
+    if (input->frame != NULL) {
+        mel_table *table;
+        TRY(read_frame(&table, input, NULL, err));
+        mel_table_digest(digest, table);
+        mel_table_free(table);
+    } else if (input->bytes != NULL)
         mel_digest(input->bytes, input->n, digest);
     else if (strcmp(input->path, "-") != 0)
         return mel_digest_path(digest, input->path, err);

@@ -1,4 +1,4 @@
-/* The files that options name: on the disk, or uploads in memory. */
+/* The files that options name: on the disk, or uploads and frames in memory. */
 #ifndef MEL_PROBLEM_FILES_H
 #define MEL_PROBLEM_FILES_H
 
@@ -9,6 +9,8 @@ typedef struct {
     char *path;  /* of the file; of an upload what to call it: "data.csv" */
     void *bytes; /* of an upload; NULL: it is on the disk */
     size_t n;
+    char *frame; /* the name of a frame in memory, which `resources` has; NULL: it is none */
+    const mel_resources *resources;
 } mel_input;
 /* `key` says what the file is for: "data", "probs", "labels", "groups". Folders are searched for data only.
  */
@@ -27,7 +29,8 @@ mel_status mel_input_digest(char digest[MEL_DIGEST_HEX], const mel_input *input,
 mel_status mel_dataset_read_with(mel_dataset *out, mel_input *input, const mel_dataset_options *opt,
                                  const mel_resources *resources, mel_error *err);
 
-/* What a file is called in refusals and descriptions: as given, uploads by their key. NULL stays. */
+/* What a file is called in refusals and descriptions: as given, uploads and frames by their key. NULL stays.
+ */
 enum { MEL_UPLOAD_NAME = 16 };
 const char *mel_input_name(char memory[MEL_UPLOAD_NAME], const char *key, const char *given,
                            const mel_resources *resources);

@@ -1,4 +1,5 @@
 """The Python package: problems, sessions, metrics, errors."""
+import ctypes
 import json
 import os
 import pickle
@@ -16,7 +17,7 @@ from python_package import BUILD, SOURCE, environment, rows, run
 
 import melicit
 import pandas
-from melicit import FrankWolfeClassifier, Metric, MetricClassifier, Problem, Rule, Session, _core, _native, _rows, errors
+from melicit import FrankWolfeClassifier, Metric, MetricClassifier, Problem, Rule, Session, _arrow, _core, _native, _rows, errors
 from melicit._core import ffi
 from sklearn import metrics as known
 from sklearn.exceptions import ConvergenceWarning
@@ -746,3 +747,67 @@ def test_questions_are_compared_by_their_numbers():
     assert first == other.ask() and hash(first) == hash(other.ask()) and first != "A"
     one.tell(first, "A")
     assert one.ask() != first
+
+
+# ---- frames ----
+
+
+def make_frame():
+    n = 80
+    return pandas.DataFrame({
+        "label": ["no", "yes"] * (n // 2),
+        "x": np.arange(n) % 7.0,
+        "c": pandas.Categorical(["a", "b", "c", None] * (n // 4)),
+        "n": pandas.array([1, None, 3, 4] * (n // 4), dtype="Int64"),
+        "b": [True, False, False, True] * (n // 4),
+        "t": ["é", None, "z", "z"] * (n // 4),
+        "d": pandas.date_range("2020", periods=n),
+    })
+
+
+class Exported:
+    """What polars and pyarrow have: a capsule with a stream, here over the columns of a frame."""
+
+    def __init__(self, frame):
+        self.frame, self.kept, self.calls = frame, [], 0
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        self.calls += 1
+        out = ffi.new("struct ArrowArrayStream *")
+        self.kept += [out, _arrow._built(out, self.frame)]
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(int(ffi.cast("uintptr_t", out)), b"arrow_array_stream", None)
+
+
+def vertices(ground):
+    points = [_native.lib.mel_face_vertex(ground.face, i) for i in range(_native.lib.mel_face_vertices(ground.face))]
+    return [(point.tp, point.tn) for point in points]
+
+
+def test_frame_is_its_csv(tmp_path):
+    frame = make_frame()
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    of_file = Problem.from_files(data=tmp_path / "f.csv", positive="yes").ground("linear")
+    exported = Exported(frame)
+    columns = {name: frame[name] for name in frame}
+    for given in (frame, frame.set_index(pandas.Index(range(5, 85))), exported, columns):
+        ground = Problem.from_frame(given, positive="yes").ground("linear")
+        assert ground.classes == ["no", "yes"] and ground.rows == of_file.rows
+        assert np.array_equal(ground.class_share, of_file.class_share)
+        assert vertices(ground) == vertices(of_file)  # the same model, and so the same classifiers
+    assert exported.calls > 0
+
+
+def test_frames_refused():
+    for frame, sentence in [
+        ({"label": [0, 1, 0], "x": [1.0, 2.0]}, "column 'x': 2 rows, but 'label' has 3"),
+        ({"label": [0, 1] * 20, "x": [float("inf")] * 40}, 'data: row 1, column "x": inf is not a finite number'),
+        ({"label": [0, 1] * 20, "x": np.ones((40, 2))}, "column 'x': expected one dimension, not 2"),
+        ({"x": [1.0] * 40}, 'no column "label"'),
+        ({}, "no columns"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            Problem.from_frame(frame).ground("linear")
+    with pytest.raises(ValueError, match="not among"):
+        Problem.from_frame({}, probs="p.npy")
