@@ -809,6 +809,42 @@ static void test_calibrated_costs(void **state)
     assert_close(curve[0], curve[1], 1e-6);
 }
 
+/* A mixture that is best for a name is best for the metric of that name: weights behind it count. */
+static void test_weighted_differences(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "equalised-odds:absolute:1,9", "equalised-odds:absolute:9,1",
+                                         "error-rate-balance:absolute" };
+    static const char *const classes[] = { "no", "yes" }, *const groups[] = { "a", "b" };
+    mel_rng rng;
+    mel_rng_seed(&rng, 51);
+    mel_rule_options opt = mixtures();
+    mel_limit limit[2];
+    mel_error err = { 0 };
+    assert_ok(mel_limit_parse(&limit[0], "share[yes][a]=0.7", true, 2, classes, 2, groups, &err), &err);
+    assert_ok(mel_limit_parse(&limit[1], "share[yes][b]=0.3", false, 2, classes, 2, groups, &err), &err);
+    opt.n_limits = 2;
+    opt.limit = limit;
+    for (size_t turn = 0; turn < 5 * COUNT(names); turn++) {
+        const char *name = names[turn % COUNT(names)];
+        const problem p = random_problem(&rng, MOST_ROWS, 2, 2);
+        const mel_rule_rows rows = rows_of(&p);
+        const mel_people people = { .n_classes = 2, .n_groups = 2 };
+        mel_metric *metric = NULL;
+        mel_classifier *c[2] = { NULL, NULL };
+        mel_rule_report report[2] = { { .value = 0 }, { .value = 0 } };
+        assert_ok(mel_metric_of_name(&metric, name, &people, &err), &err);
+        assert_ok(mel_rule_find(&c[0], &report[0], &rows, metric, NULL, &opt, &err), &err);
+        assert_ok(mel_rule_find(&c[1], &report[1], &rows, NULL, name, &opt, &err), &err);
+        assert_close(report[1].value, report[0].value, 1e-6);
+        for (size_t i = 0; i < 2; i++) {
+            mel_classifier_free(c[i]);
+            mel_rule_report_clear(&report[i]);
+        }
+        mel_metric_free(metric);
+    }
+}
+
 /* --- stopping ------------------------------------------------------------------------------------- */
 
 static int stop(void *user, const char *what, double share)
@@ -856,7 +892,7 @@ int main(void)
         cmocka_unit_test(test_min_recall),       cmocka_unit_test(test_limits),
         cmocka_unit_test(test_smooth_limits),    cmocka_unit_test(test_local),
         cmocka_unit_test(test_stopping),         cmocka_unit_test(test_calibrated_shares),
-        cmocka_unit_test(test_calibrated_costs),
+        cmocka_unit_test(test_calibrated_costs), cmocka_unit_test(test_weighted_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
