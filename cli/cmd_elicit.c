@@ -294,7 +294,6 @@ static mel_status save_report(const elicitation *e, const elicit_args *args, mel
     mel_outcome_options names = cli_outcome_options(&e->names, e->space->n_rows);
     names.treatments = true;
     opt.about = &names;
-    opt.truth = e->truth;
     opt.session_path = args->session;
     opt.metric_path = args->out;
     return cli_session_report(e->session, e->space, &opt, args->report, err);

@@ -12,18 +12,16 @@
 
 typedef struct {
     mel_problem_options space;
-    const char *session, *metric, *out, *truth, *missed, *false_alarm, *title;
+    const char *session, *metric, *out, *missed, *false_alarm, *title;
 } report_args;
 
 typedef struct {
     cli_opened opened;
-    mel_metric *truth;
     cli_mistake_names names;
 } reporting;
 
 static void reporting_clear(reporting *r)
 {
-    mel_metric_free(r->truth);
     cli_mistake_names_clear(&r->names);
     cli_opened_clear(&r->opened);
 }
@@ -33,13 +31,8 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
     const report_args *args = arguments;
     reporting r = { .names = cli_mistake_names_of(args->missed, args->false_alarm) };
     mel_status status = cli_out_check(args->out, err);
-    if (status == MEL_OK && args->truth != NULL)
-        status = mel_metric_load(&r.truth, args->truth, err);
     if (status == MEL_OK)
         status = cli_opened_make(&r.opened, args->session, &args->space, run, err);
-    const cli_about about = cli_space_about(r.opened.space, run);
-    if (status == MEL_OK && r.truth != NULL)
-        status = cli_match_metric(&r.truth, args->truth, mel_problem_layout(r.opened.space), &about, err);
     mel_report_options opt;
     mel_report_options_init(&opt);
     opt.title = args->title;
@@ -47,7 +40,6 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
         cli_outcome_options(&r.names, r.opened.space != NULL ? r.opened.space->n_rows : 0);
     names.treatments = true;
     opt.about = &names;
-    opt.truth = r.truth;
     opt.session_path = args->session;
     opt.metric_path = args->metric;
     if (status == MEL_OK)
@@ -96,11 +88,6 @@ static const cli_option own_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(report_args, metric),
       .help = "where the metric was stored, for the commands that the report shows" },
-    { .name = "truth",
-      .argument = "METRIC.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(report_args, truth),
-      .help = "the metric behind simulated answers, drawn next to the elicited one" },
     { 0 }
 };
 static const cli_group groups[] = {

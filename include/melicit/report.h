@@ -73,7 +73,6 @@ typedef struct {
     const char *space_options;              /* "--data cancer.csv --label label", as typed */
     const char *date;                       /* none: the same session gives the same bytes */
     const char *answered_by;                /* "simulated doctor" */
-    const mel_metric *truth;                /* the metric behind simulated answers */
 } mel_report_options;
 MEL_API void mel_report_options_init(mel_report_options *opt);
 /* One HTML file that needs nothing else: the metric in words, its numbers, what it does to 1,000 people, the

@@ -2,6 +2,7 @@
 #include "elicit/session.h"
 #include "elicit/assumption.h"
 #include "elicit/families/families.h"
+#include "elicit/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -250,6 +251,52 @@ static mel_status check_number(const mel_session *session, uint32_t number, mel_
     if (session->broken || !session->asked || number != session->n_entries + 1)
         return mel_fail(err, session->broken ? MEL_ESTATE : MEL_EINVAL,
                         "question %u has not been asked; %zu are answered", number, session->n_entries);
+    return MEL_OK;
+}
+
+static mel_status radius_now(double *out, mel_engine *engine, mel_error *err)
+{
+    mel_metric *metric = NULL;
+    mel_summary summary = { .radius = NAN };
+    const mel_status status = engine->ops->result(engine, &metric, &summary, err);
+    mel_metric_free(metric);
+    *out = summary.radius;
+    return status;
+}
+
+/* An engine of its own hears the answers once more. */
+static mel_status fill_radii(double *radius, mel_engine *engine, const mel_session *session, mel_error *err)
+{
+    TRY(radius_now(&radius[0], engine, err));
+    for (size_t i = 0; i < session->n_entries; i++) {
+        const mel_pair pair = mel_session_pair(session, i);
+        TRY(engine->ops->tell(engine, &pair, session->entries[i].answer, err));
+        TRY(radius_now(&radius[i + 1], engine, err));
+    }
+    return MEL_OK;
+}
+
+mel_status mel_session_radii(double **out, size_t *n, const mel_session *session, mel_error *err)
+{
+    *out = NULL;
+    *n = 0;
+    if (session->options.values.strategy != MEL_STRATEGY_ACTIVE)
+        return MEL_OK;
+    MEL_AUTO_MEMORY double *radius = mel_alloc(session->n_entries + 1, sizeof *radius);
+    if (radius == NULL)
+        return mel_fail_memory(err, "the radius after each question");
+    mel_engine *engine = NULL;
+    TRY(make_engine(&engine, session, err));
+    const mel_status status = fill_radii(radius, engine, session, err);
+    engine->ops->free(engine);
+    if (status != MEL_OK)
+        return status;
+    *n = session->n_entries + 1;
+    for (size_t i = 0; i <= session->n_entries; i++)
+        if (!(radius[i] > 0.0) || !isfinite(radius[i]))
+            *n = 0;
+    *out = radius;
+    radius = NULL;
     return MEL_OK;
 }
 

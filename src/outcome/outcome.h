@@ -120,28 +120,6 @@ void mel_outcome_add_coordinate(mel_buffer *out, const mel_metric *metric, size_
 mel_status mel_outcome_words(char **out, const mel_outcome *outcome, const mel_metric *metric,
                              mel_error *err);
 
-/* Which way is better at a point of a face. */
-mel_status mel_outcome_direction(double m[2], const mel_metric *metric, mel_point at, mel_error *err);
-
-/* What was found next to a metric that is known to be behind the answers. */
-typedef struct {
-    char *words;
-    double agreement; /* share of MEL_OUTCOME_PAIRS random pairs that both order alike; NaN: unknown */
-    double *share;    /* of the weight, for each statistic of a group; NULL: two classes, other families */
-    /* Two classes: its best point and which way is better there; as an angle, and how far that is from the
-     * angle that was found, in radians. NaN: not linear. */
-    mel_point best;
-    double direction[2], angle, apart;
-} mel_truth;
-/* On failure, too, out is for mel_truth_clear. */
-mel_status mel_truth_find(mel_truth *out, const mel_outcome *outcome, const mel_metric *truth,
-                          mel_error *err);
-void mel_truth_clear(mel_truth *truth);
-
-/* The radius before the first answer of an active session and after each one, n numbers for the caller to
- * free(). *n is 0 where one of them is not above 0 and finite, and for searches. */
-mel_status mel_outcome_radii(double **out, size_t *n, const mel_session *session, mel_error *err);
-
 /* The coefficients of a metric, at most `most`, which room is for; *n_left_out are not among them.
  * coordinates: names of the statistics of one group. */
 size_t mel_outcome_pick_coefficients(mel_outcome_work *w, mel_coefficient *out, size_t *n_left_out,

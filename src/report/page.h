@@ -27,7 +27,6 @@ typedef struct {
     const char *data, *date, *answered_by, *version;
     const char *session_path, *metric_path, *space_options;
 
-    const mel_truth *truth; /* NULL: nobody knows the true metric */
     size_t n_questions;
     const mel_page_question *questions;
     size_t n_radius; /* 0: none */
@@ -43,9 +42,6 @@ typedef struct {
 
     size_t n_posterior; /* 0: none */
     const double *posterior_angle, *posterior_density;
-
-    size_t n_along; /* 0: none */
-    const double *along_angle, *along_truth, *along_elicited;
 } mel_page_data;
 
 mel_status mel_page_write(char **html, const mel_page_data *data, mel_error *err);

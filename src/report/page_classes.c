@@ -108,15 +108,13 @@ static size_t choose_bars(size_t chosen[MOST_BARS], const mel_outcome *o)
     return n;
 }
 
-/* Elicited weights with their intervals and, where it is known, the truth, in percent. */
+/* Elicited weights with their intervals, in percent. */
 static void write_bars(mel_page *page)
 {
-    static const char *const series[] = { "elicited", "true" };
     const mel_outcome *o = page->data->outcome;
-    const double *truth = page->data->truth != NULL ? page->data->truth->share : NULL;
     size_t chosen[MOST_BARS];
-    const size_t n = choose_bars(chosen, o), n_series = truth != NULL ? 2 : 1;
-    double value[2 * MOST_BARS], low[2 * MOST_BARS], high[2 * MOST_BARS];
+    const size_t n = choose_bars(chosen, o);
+    double value[MOST_BARS], low[MOST_BARS], high[MOST_BARS];
     const char *names[MOST_BARS];
     bool intervals = true;
     for (size_t j = 0; j < n; j++) {
@@ -126,15 +124,12 @@ static void write_bars(mel_page *page)
         low[j] = percent(weight->share.low);
         high[j] = percent(weight->share.high);
         intervals = intervals && isfinite(low[j]) && isfinite(high[j]);
-        if (n_series == 2)
-            value[n + j] = low[n + j] = high[n + j] = percent(truth[chosen[j]]);
     }
     mel_bar_chart chart;
     mel_bar_chart_init(&chart);
     chart.n_groups = n;
-    chart.n_series = n_series;
+    chart.n_series = 1;
     chart.group_names = names;
-    chart.series_names = n_series == 2 ? series : NULL;
     chart.value = value;
     chart.low = intervals ? low : NULL;
     chart.high = intervals ? high : NULL;

@@ -129,12 +129,8 @@ void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t
     char *y = mel_page_join(page, "", d->cleared, " cleared, per 1,000", "");
     char *never = mel_page_join(page, "never ", d->called, "", "");
     char *always = mel_page_join(page, "always ", d->called, "", "");
-    mel_support supports[2] = { { d->direction[0], d->direction[1], d->outcome->decisions[0].point,
-                                  "best for this metric" } };
-    const mel_truth *truth = n_asked == 0 ? d->truth : NULL;
-    if (truth != NULL)
-        supports[1] = (mel_support){ truth->direction[0], truth->direction[1], truth->best,
-                                     "best for the true metric" };
+    const mel_support best = { d->direction[0], d->direction[1], d->outcome->decisions[0].point,
+                               "best for this metric" };
     mel_feasible_plot_init(&plot);
     plot.n_hull = d->n_hull;
     plot.hull = d->hull;
@@ -145,8 +141,8 @@ void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t
     plot.y_title = y;
     plot.never = never;
     plot.always = always;
-    plot.n_supports = truth != NULL ? 2 : 1;
-    plot.supports = supports;
+    plot.n_supports = 1;
+    plot.supports = &best;
     plot.n_questions = n_asked;
     plot.questions = asked;
     const mel_plot_options opt = mel_page_embedded(id, title);
@@ -180,8 +176,5 @@ void mel_page_achievable(mel_page *page)
         "the one drawn, are equally good; the arrow points to better ones. The best achievable point is "
         "where "
         "such a line just touches the area.</p>\n");
-    if (d->truth != NULL)
-        mel_buffer_puts(&page->out, "<p>The answers came from a known metric. The ring marks its best point, "
-                                    "the dotted line its own line of equally good points.</p>\n");
     mel_buffer_puts(&page->out, "</div>\n</div>\n</section>\n");
 }

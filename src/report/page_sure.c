@@ -58,7 +58,6 @@ static void write_posterior(mel_page *page)
     plot.estimate = d->outcome->summary.angle;
     plot.low = d->outcome->summary.angle_low;
     plot.high = d->outcome->summary.angle_high;
-    plot.truth = d->truth != NULL ? d->truth->angle : NAN;
     plot.cost_ratio = plot.low > least && plot.high < acos(0.0) - least;
     char *title =
         mel_page_join(page, d->outcome->false_alarms, " that weigh as much as one ", d->outcome->missed, "");

@@ -1,8 +1,7 @@
-/* What to do with the metric: its neighbours, the truth where it is known, commands, the method. */
+/* What to do with the metric: its neighbours, commands, the method. */
 #include "report/page_parts.h"
 #include "report/shared.h"
 
-#include <math.h>
 #include <string.h>
 
 void mel_page_neighbours(mel_page *page)
@@ -27,39 +26,6 @@ void mel_page_neighbours(mel_page *page)
                   o->closest[i].name, share, share);
     }
     mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n</section>\n");
-}
-
-void mel_page_truth(mel_page *page)
-{
-    const mel_page_data *d = page->data;
-    char *svg = NULL;
-    const mel_truth *truth = d->truth;
-    if (truth == NULL)
-        return;
-    mel_page_section(page, "truth", "Against the truth");
-    mel_buffer_puts(&page->out, "<div class=\"beside\">\n<div>\n");
-    mel_write(&page->out, "<p>The answers came from a known metric. It says: %s", truth->words);
-    if (isfinite(truth->agreement))
-        mel_write(&page->out,
-                  " The elicited metric orders %s%% of %s random pairs of classifiers as it does.",
-                  mel_digits_percent(truth->agreement).text, mel_digits_count(MEL_OUTCOME_PAIRS).text);
-    if (isfinite(truth->apart))
-        mel_write(&page->out, " The two directions differ by %s radians.",
-                  mel_digits_significant(truth->apart, 2).text);
-    mel_buffer_puts(&page->out, "</p>\n</div>\n");
-    if (d->n_along != 0) {
-        const mel_plot_options opt =
-            mel_page_embedded("along", "True and elicited metric along the boundary");
-        mel_buffer_puts(&page->out, "<figure>\n");
-        const mel_status status = mel_plot_along(&svg, d->n_along, d->along_angle, d->along_truth,
-                                                 d->along_elicited, &opt, &page->last);
-        mel_page_plot(page, status, svg);
-        mel_buffer_puts(
-            &page->out,
-            "<figcaption>Both metrics along the upper boundary, each scaled to 0\xE2\x80\x93"
-            "1. The vertical lines mark the best points; they should coincide.</figcaption>\n</figure>\n");
-    }
-    mel_buffer_puts(&page->out, "</div>\n</section>\n");
 }
 
 /* A shell command goes on in the next line. */

@@ -12,14 +12,14 @@ static const double shown_from = 0.004; /* of the largest density: what is less 
 
 void mel_posterior_plot_init(mel_posterior_plot *plot)
 {
-    *plot = (mel_posterior_plot){ .struct_size = sizeof *plot, .truth = NAN };
+    *plot = (mel_posterior_plot){ .struct_size = sizeof *plot };
 }
 
 /* The curve as it is drawn: ascending on the axis, largest value 1, with a foot at both ends. */
 typedef struct {
     size_t n;
     double *x, *y;
-    double estimate, low, high, truth;
+    double estimate, low, high;
 } curve;
 
 static double on_axis(const mel_posterior_plot *plot, double angle)
@@ -86,8 +86,6 @@ static void fill_curve(curve *out, const mel_posterior_plot *plot)
     out->low = on_axis(plot, plot->cost_ratio ? plot->high : plot->low);
     out->high = on_axis(plot, plot->cost_ratio ? plot->low : plot->high);
     out->estimate = on_axis(plot, plot->estimate);
-    const bool known = isfinite(plot->truth) && (!plot->cost_ratio || has_ratio(plot->truth));
-    out->truth = known ? on_axis(plot, plot->truth) : NAN;
 }
 
 static mel_range shown(const curve *c, bool log_scale)
@@ -99,8 +97,6 @@ static mel_range shown(const curve *c, bool log_scale)
     mel_range_add(&range, c->low);
     mel_range_add(&range, c->high);
     mel_range_add(&range, c->estimate);
-    if (isfinite(c->truth))
-        mel_range_add(&range, c->truth);
     return mel_range_padded(range, 0.06, log_scale);
 }
 
@@ -139,7 +135,7 @@ static void shade(mel_figure *fig, const curve *c)
 }
 
 typedef struct {
-    mel_buffer estimate, interval, truth; /* texts of the legend, alive until the figure is closed */
+    mel_buffer estimate, interval; /* texts of the legend, alive until the figure is closed */
 } captions;
 
 static void write_captions(captions *text, const curve *c, bool ratio)
@@ -148,8 +144,6 @@ static void write_captions(captions *text, const curve *c, bool ratio)
     mel_buffer_printf(&text->estimate, "estimate %s", mel_digits_significant(c->estimate, digits).text);
     mel_buffer_printf(&text->interval, "95%% between %s and %s", mel_digits_significant(c->low, digits).text,
                       mel_digits_significant(c->high, digits).text);
-    if (isfinite(c->truth))
-        mel_buffer_printf(&text->truth, "truth %s", mel_digits_significant(c->truth, digits).text);
 }
 
 static void draw(mel_figure *fig, const mel_posterior_plot *plot, const curve *c, captions *text)
@@ -172,20 +166,14 @@ static void draw(mel_figure *fig, const mel_posterior_plot *plot, const curve *c
     shade(fig, c);
     mel_figure_line(fig, mel_class_line(0), (mel_curve){ "density", c->n, 1, c->x, c->y, false });
     mel_figure_segment(fig, "line-2 solid", c->estimate, 0.0, c->estimate, 1.08);
-    if (isfinite(c->truth))
-        mel_figure_segment(fig, mel_class_line(2), c->truth, 0.0, c->truth, 1.08);
     write_captions(text, c, plot->cost_ratio);
-    if (text->estimate.status != MEL_OK || text->interval.status != MEL_OK || text->truth.status != MEL_OK) {
+    if (text->estimate.status != MEL_OK || text->interval.status != MEL_OK) {
         mel_figure_refuse(fig, MEL_ENOMEM, "out of memory: posterior plot");
         return;
     }
     mel_figure_key(fig, MEL_KEY_LINE, MEL_MARKER_DISC, "line-2 solid", text->estimate.data);
     mel_figure_key(fig, MEL_KEY_BAND, MEL_MARKER_DISC, mel_class_band(0), text->interval.data);
-    if (isfinite(c->truth))
-        mel_figure_key(fig, MEL_KEY_LINE, MEL_MARKER_DISC, mel_class_line(2), text->truth.data);
     mel_figure_describe(fig, "%s, %s.", text->estimate.data, text->interval.data);
-    if (isfinite(c->truth))
-        mel_figure_describe(fig, "The %s.", text->truth.data);
 }
 
 mel_status mel_plot_posterior(char **svg, const mel_posterior_plot *plot, const mel_plot_options *opt,
@@ -203,7 +191,6 @@ mel_status mel_plot_posterior(char **svg, const mel_posterior_plot *plot, const 
         return status;
     mel_buffer_init(&text.estimate, CAPTION);
     mel_buffer_init(&text.interval, CAPTION);
-    mel_buffer_init(&text.truth, CAPTION);
     mel_figure_open(&fig, opt, usual_width, usual_height,
                     own.cost_ratio ? "What is believed about the cost ratio"
                                    : "What is believed about the angle");
@@ -222,6 +209,5 @@ mel_status mel_plot_posterior(char **svg, const mel_posterior_plot *plot, const 
     free(c.x);
     mel_buffer_free(&text.estimate);
     mel_buffer_free(&text.interval);
-    mel_buffer_free(&text.truth);
     return status;
 }

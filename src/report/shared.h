@@ -51,18 +51,12 @@ typedef struct {
     size_t n;
     const double *angle, *density; /* ascending radians; not negative, not all zero; any scale */
     double estimate, low, high;    /* radians; low and high shade the 95% interval */
-    double truth;                  /* radians; NaN (default): unknown */
     bool cost_ratio;
     const char *x_title; /* NULL: by the axis */
 } mel_posterior_plot;
 void mel_posterior_plot_init(mel_posterior_plot *plot);
 mel_status mel_plot_posterior(char **svg, const mel_posterior_plot *plot, const mel_plot_options *opt,
                               mel_error *err);
-
-/* A true and an elicited metric along the upper boundary, ordered by the slope angle of the boundary points
- * (figures 3.3 and A.2 of the thesis), each scaled to 0..1, with a vertical line at each maximum. */
-mel_status mel_plot_along(char **svg, size_t n, const double *angle, const double *truth,
-                          const double *elicited, const mel_plot_options *opt, mel_error *err);
 
 /* Radius before the first question and after each of the others (n values above zero, log axis), and the
  * tolerance that was asked for (0: none). */

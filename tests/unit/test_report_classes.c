@@ -51,9 +51,6 @@ static mel_page_data sample(mel_page_classes *classes, const mel_outcome *outcom
 {
     static const char *const names[SIZE] = { nasty, "b", "c", "d", "e", "f" };
     static const char *const class_names[] = { nasty, "flu", "cold" };
-    static double share[SIZE] = { 0.4, 0.2, -0.1, 0.1, 0.1, 0.1 };
-    static char words[] = "The truth.";
-    static const mel_truth truth = { .words = words, .agreement = 0.998, .share = share, .apart = NAN };
     static const mel_page_question questions[] = {
         { points[0], points[1], MEL_ANSWER_B, 3.25, false, false },
         { points[2], points[3], MEL_ANSWER_SAME, NAN, true, false },
@@ -67,7 +64,6 @@ static mel_page_data sample(mel_page_classes *classes, const mel_outcome *outcom
         .title = nasty,
         .version = "9.9.9",
         .session_path = "it's a file.jsonl",
-        .truth = &truth,
         .n_questions = COUNT(questions),
         .questions = questions,
         .n_radius = COUNT(radius),
@@ -120,7 +116,6 @@ static void test_full_page(void **state)
     char *html = write(&d);
     test_order(html, order, COUNT(order));
     static const char *const parts[] = {
-        ">true<",
         "taken for</small> flu",
         ">right</td>",
         "\xE2\x88\x92\x31\x30.0<",
@@ -131,7 +126,6 @@ static void test_full_page(void **state)
         "no visible difference",
         "asked before",
         "the metric disagrees",
-        "The answers came from a known metric. It says: The truth. The elicited metric orders 99.8% of 2,000",
         "--session &#39;it&#39;\\&#39;&#39;s a file.jsonl&#39;",
     };
     for (size_t i = 0; i < COUNT(parts); i++)
@@ -183,7 +177,6 @@ static void test_bare_page(void **state)
     o.words = "This metric does not tell classifiers apart: every weight is zero.";
     o.summary = (mel_summary){ .radius = NAN };
     d.session_path = NULL;
-    d.truth = NULL;
     d.n_questions = d.n_radius = 0;
     char *html = write(&d);
     static const char *const order[] = {
@@ -192,8 +185,7 @@ static void test_bare_page(void **state)
         "melicit apply"
     };
     test_order(html, order, COUNT(order));
-    static const char *const absent[] = { "Dearest", "Known within",      "Agreement",
-                                          "<svg",    "Against the truth", "How consistent" };
+    static const char *const absent[] = { "Dearest", "Known within", "Agreement", "<svg", "How consistent" };
     test_absent(html, absent, COUNT(absent));
     free(html);
     mel_metric_free(metric);
@@ -296,7 +288,6 @@ static void report_kind(const kind *k)
     elicit(&session, &domain, k, truth);
     mel_report_options about;
     mel_report_options_init(&about);
-    about.truth = truth;
     mel_outcome_options names;
     mel_outcome_options_init(&names);
     names.treatments = true;
@@ -305,22 +296,13 @@ static void report_kind(const kind *k)
     assert_ok(mel_report_session(&html, session, &about, &err), &err);
     test_document(html);
     test_has(html, k->says);
-    test_has(html, "random pairs of classifiers");
     assert_int_equal(test_occurrences(html, "<td class=\"answer\""), mel_session_answers(session));
     assert_int_equal(strstr(html, ">What it does</h2>") != NULL, k->space);
     check_treatments(html, session, k->space);
     assert_int_equal(strstr(html, "95%") != NULL, k->strategy == MEL_STRATEGY_ACTIVE);
     assert_ok(mel_report_session(&again, session, &about, &err), &err);
     assert_string_equal(html, again);
-    mel_metric *other = NULL;
-    const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
-    assert_ok(mel_metric_linear(&other, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY, slope, &err), &err);
-    about.truth = other;
     free(again);
-    assert_int_equal(mel_report_session(&again, session, &about, &err), MEL_EINVAL);
-    assert_null(again);
-    assert_non_null(strstr(err.text, "about other statistics"));
-    mel_metric_free(other);
     free(html);
     mel_session_free(session);
     mel_metric_free(truth);

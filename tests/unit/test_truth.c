@@ -1,5 +1,4 @@
-/* What was found next to a known truth, how precise a session was on its way, and answers that contradict a
- * metric. */
+/* How precise a session was on its way, and answers that contradict a metric. */
 #include "support/metrics.h"
 #include "support/test.h"
 
@@ -86,84 +85,6 @@ static mel_domain make_face(void)
     return (mel_domain){ .face = face };
 }
 
-static mel_domain make_ball(const mel_layout *layout)
-{
-    mel_ball *ball = NULL;
-    mel_error err;
-    assert_ok(mel_ball_new(&ball, layout, 0.1, NULL, NULL, &err), &err);
-    return (mel_domain){ .ball = ball };
-}
-
-static mel_truth compare(const fixture *f, const mel_metric *truth)
-{
-    mel_truth found;
-    mel_error err;
-    assert_ok(mel_truth_find(&found, f->outcome, truth, &err), &err);
-    assert_non_null(found.words);
-    return found;
-}
-
-/* The metric that was found agrees with itself everywhere, and with its opposite nowhere. */
-static void test_face(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 1; seed <= 5; seed++) {
-        fixture f = open_fixture(make_face(), &(mel_layout){ MEL_CONFUSION, MEL_BINARY, 2, 0 }, seed);
-        const double *m = mel_metric_numerator(f.outcome->metric, NULL);
-        mel_metric *opposite = linear(mel_metric_layout(f.truth), (const double[]){ -m[0], -m[1] });
-        mel_truth same = compare(&f, f.outcome->metric), turned = compare(&f, opposite),
-                  real = compare(&f, f.truth);
-        assert_close(same.agreement, 1.0, 0.0);
-        assert_close(same.apart, 0.0, 1e-6);
-        assert_close(same.best.tp, f.outcome->decisions[0].point.tp, 0.0);
-        assert_close(turned.agreement, 0.0, 0.0);
-        assert_close(turned.apart, acos(-1.0), 1e-6);
-        const double *t = mel_metric_numerator(f.truth, NULL);
-        assert_close(real.angle, atan2(t[1], t[0]), 1e-12);
-        assert_true(real.agreement > 0.8 && real.share == NULL);
-        mel_truth_clear(&same);
-        mel_truth_clear(&turned);
-        mel_truth_clear(&real);
-        mel_metric_free(opposite);
-        close_fixture(&f);
-    }
-}
-
-static void test_ball(void **state)
-{
-    (void)state;
-    const mel_layout layout = { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 };
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-        fixture f = open_fixture(make_ball(&layout), &layout, seed);
-        mel_truth same = compare(&f, f.outcome->metric), real = compare(&f, f.truth);
-        double sum = 0.0;
-        for (size_t i = 0; i < mel_layout_size(&layout); i++) {
-            assert_close(same.share[i], f.outcome->weights[i].share.value, 1e-12);
-            sum += fabs(real.share[i]);
-        }
-        assert_close(same.agreement, 1.0, 0.0);
-        assert_true(isnan(same.apart) && real.agreement > 0.5 && real.agreement < 1.0);
-        assert_close(sum, 1.0, 1e-12);
-        mel_truth_clear(&same);
-        mel_truth_clear(&real);
-        close_fixture(&f);
-    }
-}
-
-static void test_other_statistics(void **state)
-{
-    (void)state;
-    const mel_layout rates = { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 };
-    fixture f = open_fixture(make_face(), &(mel_layout){ MEL_CONFUSION, MEL_BINARY, 2, 0 }, 1);
-    mel_metric *other = linear(&rates, (const double[]){ 1, 2, 3, 4, 5, 6 });
-    mel_truth found;
-    mel_error err;
-    assert_int_equal(mel_truth_find(&found, f.outcome, other, &err), MEL_EINVAL);
-    mel_truth_clear(&found);
-    mel_metric_free(other);
-    close_fixture(&f);
-}
-
 static void test_radii(void **state)
 {
     (void)state;
@@ -171,7 +92,7 @@ static void test_radii(void **state)
     double *radius = NULL;
     size_t n = 0;
     mel_error err;
-    assert_ok(mel_outcome_radii(&radius, &n, f.session, &err), &err);
+    assert_ok(mel_session_radii(&radius, &n, f.session, &err), &err);
     assert_int_equal(n, QUESTIONS + 1);
     for (size_t i = 1; i < n; i++)
         assert_true(radius[i] < radius[i - 1]);
@@ -243,9 +164,7 @@ static void test_contradictions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_face),
-        cmocka_unit_test(test_ball),
-        cmocka_unit_test(test_other_statistics),
+
         cmocka_unit_test(test_radii),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_agreed),
