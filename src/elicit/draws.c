@@ -26,8 +26,8 @@ mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values,
 /* --- ratios ------------------------------------------------------------------------------------- */
 
 /* Below an estimate that is infinite there is no upper end, and so on: quantiles of what is comparable. */
-static mel_status ratio_interval(mel_cost_ratio *out, size_t n, size_t stride, const double *draw, size_t i,
-                                 size_t j, mel_error *err)
+mel_status mel_drawn_ratio_interval(mel_cost_ratio *out, size_t n, size_t stride, const double *draw,
+                                    size_t i, size_t j, mel_error *err)
 {
     double *ratio = mel_alloc(n, sizeof *ratio);
     if (ratio == NULL)
@@ -49,27 +49,6 @@ static mel_status ratio_interval(mel_cost_ratio *out, size_t n, size_t stride, c
     }
     free(ratio);
     return MEL_OK;
-}
-
-mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, size_t i, size_t j,
-                                    mel_error *err)
-{
-    mel_metric *metric = NULL;
-    double *draw = NULL;
-    size_t n = 0, stride = 0;
-    mel_cost_ratio found;
-    mel_status status = mel_session_draws(&n, &stride, &draw, session, err);
-    if (status == MEL_OK)
-        status = mel_session_result(&metric, NULL, session, err);
-    if (status == MEL_OK)
-        status = mel_metric_weight_ratio(&found, metric, i, j, err);
-    if (status == MEL_OK)
-        status = ratio_interval(&found, n, stride, draw, i, j, err);
-    if (status == MEL_OK)
-        *out = found;
-    mel_metric_free(metric);
-    free(draw);
-    return status;
 }
 
 /* --- decisions ---------------------------------------------------------------------------------- */

@@ -59,10 +59,10 @@ mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_s
 /* The radius before the first answer of an active session and after each one, n numbers for the caller to
  * free(). *n is 0 where one of them is not above 0 and finite, and for searches. */
 mel_status mel_session_radii(double **out, size_t *n, const mel_session *session, mel_error *err);
-/* What one unit of statistic i counts in units of statistic j, as mel_metric_weight_ratio, with the 95%
- * interval of the draws' ratios, which knows how the two weights move together. */
-mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, size_t i, size_t j,
-                                    mel_error *err);
+/* Sets the ends of mel_metric_weight_ratio's interval to those of the ratios of n draws, rows of `stride`
+ * numbers, which know how the two weights move together. */
+mel_status mel_drawn_ratio_interval(mel_cost_ratio *out, size_t n, size_t stride, const double *draw,
+                                    size_t i, size_t j, mel_error *err);
 /* Sessions about given classifiers: whether enough answers prefer one to another for an order to be called
  * settled. */
 bool mel_session_order_was_asked(const mel_session *session);

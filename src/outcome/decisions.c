@@ -64,22 +64,30 @@ static void compare_decisions(mel_outcome_work *w)
                                put_change(w, alarms, w->out.false_alarm, w->out.false_alarms));
 }
 
+mel_status mel_outcome_direction(double m[2], const mel_metric *metric, mel_point at, mel_error *err)
+{
+    const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
+    TRY(mel_metric_gradient(m, metric, (const double[]){ at.tp, at.tn }, err));
+    m[0] *= sign;
+    m[1] *= sign;
+    return MEL_OK;
+}
+
 /* The metric's posterior, where the session has one. */
 typedef struct {
     mel_certainty_options opt;
-    double *draws; /* for free() */
     mel_status status;
 } posterior;
 
-static void find_draws(posterior *out, const mel_outcome_work *w)
+static void find_draws(posterior *out, mel_outcome_work *w)
 {
-    size_t width = 0;
     *out = (posterior){ .status = MEL_OK };
     mel_certainty_options_init(&out->opt);
     if (w->session == NULL || mel_outcome_is_search(&w->out) || w->out.rows == 0)
         return;
-    out->status = mel_session_draws(&out->opt.n_metrics, &width, &out->draws, w->session, w->err);
-    out->opt.metrics = out->draws;
+    out->status = mel_outcome_draws(w);
+    out->opt.n_metrics = w->n_draws;
+    out->opt.metrics = w->draw;
 }
 
 /* How sure the value of a rule is that was measured on rows. A draw may be no metric: then nothing is said.
@@ -160,7 +168,6 @@ static void decide_two_classes(mel_outcome_work *w)
         add_decision(w, "best for this metric", w->best, &drawn);
         add_decision(w, "best for accuracy", accurate, &drawn);
         compare_decisions(w);
-        free(drawn.draws);
     }
     mel_classifier_free(accurate);
     mel_metric_free(accuracy);

@@ -35,18 +35,12 @@ static mel_status weigh(mel_outcome_work *w, size_t n_draws, const double *draw,
 static mel_status weigh_draws(mel_outcome_work *w, const size_t *order)
 {
     const size_t n = w->out.domain->pool->n;
-    size_t n_draws = 0, width = 0;
-    double *draw = NULL;
-    mel_status status = mel_session_draws(&n_draws, &width, &draw, w->session, w->err);
-    double *value = status == MEL_OK ? mel_alloc(n_draws, n * sizeof *value) : NULL;
-    mel_placed_surely *sure = mel_alloc(n, sizeof *sure);
-    if (status == MEL_OK)
-        status = value != NULL && sure != NULL ? weigh(w, n_draws, draw, value, sure, order)
-                                               : mel_fail_memory(w->err, "the order of the classifiers");
-    free(draw);
-    free(value);
-    free(sure);
-    return status;
+    TRY(mel_outcome_draws(w));
+    MEL_AUTO_MEMORY double *value = mel_alloc(w->n_draws, n * sizeof *value);
+    MEL_AUTO_MEMORY mel_placed_surely *sure = mel_alloc(n, sizeof *sure);
+    if (value == NULL || sure == NULL)
+        return mel_fail_memory(w->err, "the order of the classifiers");
+    return weigh(w, w->n_draws, w->draw, value, sure, order);
 }
 
 static mel_status put_in_order(mel_outcome_work *w, double *value, size_t *order)

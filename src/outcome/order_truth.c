@@ -111,9 +111,10 @@ static mel_status weigh(work *d, mel_outcome_work *w)
 static mel_status find(work *d, mel_outcome_work *w)
 {
     const mel_pool *pool = w->out.domain->pool;
-    const mel_status status = mel_session_draws(&d->n_draws, &d->width, &d->draw, w->session, w->err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_outcome_draws(w));
+    d->n_draws = w->n_draws;
+    d->width = w->draw_width;
+    d->draw = w->draw;
     const size_t most = MOST_NUMBERS / (pool->n * pool->size) + LEAST_DRAWS;
     d->stride = (d->n_draws + most - 1) / most;
     d->value = mel_alloc(d->n_draws, pool->n * sizeof *d->value);
@@ -132,7 +133,6 @@ void mel_outcome_find_truly_best(mel_outcome_work *w)
     work d = { 0 };
     (void)mel_outcome_good(w, find(&d, w));
     mel_metric_free(d.metric);
-    free(d.draw);
     free(d.value);
     free(d.truth);
     free(d.order);

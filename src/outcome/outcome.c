@@ -100,6 +100,7 @@ void mel_outcome_free(mel_outcome *outcome)
         free(w->text[i]);
     free(w->text);
     mel_metric_free(w->metric);
+    free(w->draw);
     mel_classifier_free(w->best);
     free(w->statement);
     free(w->coefficient);
@@ -151,6 +152,13 @@ static mel_status end(mel_outcome **out, mel_outcome_work *w)
     else
         mel_outcome_free(&w->out);
     return status;
+}
+
+mel_status mel_outcome_draws(mel_outcome_work *w)
+{
+    if (w->draw != NULL)
+        return MEL_OK;
+    return mel_session_draws(&w->n_draws, &w->draw_width, &w->draw, w->session, w->err);
 }
 
 static void describe_metric(mel_outcome_work *w)

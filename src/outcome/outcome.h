@@ -15,6 +15,8 @@ typedef struct {
     size_t n_texts;
     char **text;
     mel_metric *metric;
+    size_t n_draws, draw_width; /* of mel_outcome_draws */
+    double *draw;
     mel_classifier *best;
     mel_statement *statement;
     mel_coefficient *coefficient;
@@ -55,6 +57,8 @@ void mel_outcome_state_truly_best(mel_outcome_work *w);
 void mel_outcome_state_order(mel_outcome_work *w); /* .. and what is open */
 void mel_outcome_state_limits(mel_outcome_work *w);
 
+/* The session's equally likely metrics, n_draws x draw_width numbers, drawn once for all steps. */
+mel_status mel_outcome_draws(mel_outcome_work *w);
 /* Notes a failure; true while there was none. */
 bool mel_outcome_good(mel_outcome_work *w, mel_status status);
 /* Room for n things, zeroed, that the caller stores in the work; NULL with the failure noted. */
@@ -119,6 +123,9 @@ void mel_outcome_add_coordinate(mel_buffer *out, const mel_metric *metric, size_
  * search. */
 mel_status mel_outcome_words(char **out, const mel_outcome *outcome, const mel_metric *metric,
                              mel_error *err);
+
+/* Which way is better at a point of a face. */
+mel_status mel_outcome_direction(double m[2], const mel_metric *metric, mel_point at, mel_error *err);
 
 /* The coefficients of a metric, at most `most`, which room is for; *n_left_out are not among them.
  * coordinates: names of the statistics of one group. */

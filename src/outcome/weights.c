@@ -76,8 +76,11 @@ void mel_outcome_find_weights(mel_outcome_work *w)
  * move together. */
 static mel_status find_ratio(mel_cost_ratio *out, mel_outcome_work *w, size_t i, size_t of)
 {
-    return w->out.domain->face != NULL ? mel_metric_weight_ratio(out, w->metric, i, of, w->err)
-                                       : mel_session_weight_ratio(out, w->session, i, of, w->err);
+    TRY(mel_metric_weight_ratio(out, w->metric, i, of, w->err));
+    if (w->out.domain->face != NULL)
+        return MEL_OK;
+    TRY(mel_outcome_draws(w));
+    return mel_drawn_ratio_interval(out, w->n_draws, w->draw_width, w->draw, i, of, w->err);
 }
 
 void mel_outcome_find_ratios(mel_outcome_work *w)

@@ -131,9 +131,7 @@ static mel_status gather_face(gathered *g, const mel_face *face, mel_error *err)
         g->hull[i] = mel_face_vertex(face, i);
     page->hull = g->hull;
     const mel_point best = g->outcome->decisions[0].point;
-    TRY(mel_metric_gradient(page->direction, metric, (const double[]){ best.tp, best.tn }, err));
-    for (size_t i = 0; i < 2 && mel_metric_orientation(metric) == MEL_COST; i++)
-        page->direction[i] = -page->direction[i];
+    TRY(mel_outcome_direction(page->direction, metric, best, err));
     return gather_posterior(g, err);
 }
 
