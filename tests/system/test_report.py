@@ -22,7 +22,7 @@ def samples(tmp_path_factory):
     folder = tmp_path_factory.mktemp("samples")
     subprocess.run([BUILD / "test_report", "--write", folder], check=True)
     found = {path.name: ET.fromstring(path.read_bytes()) for path in folder.iterdir()}
-    assert len(found) == 14
+    assert len(found) == 13
     return found
 
 
