@@ -45,4 +45,7 @@ static inline json_t *mel_json_if(bool whole, json_t *value)
     return NULL;
 }
 
+/* MEL_EDATA unless it is an object with exactly these keys (the list ends with NULL). */
+mel_status mel_json_members(const json_t *object, const char *const *keys, mel_error *err);
+
 #endif

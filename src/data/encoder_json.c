@@ -1,8 +1,8 @@
 /* Encoders as JSON, out and in. */
 #include "data/encoder_json.h"
 
+#include "base/json.h"
 #include "data/encoder.h"
-#include "data/json_members.h"
 #include "data/quote.h"
 
 #include <math.h>

@@ -135,17 +135,15 @@ static mel_status parse_entry(reader *r, size_t *last)
                         "line %zu: %s is a query number of ranking data, which has no place in "
                         "a table; remove it",
                         r->line, show_word(r->p).text);
-    mel_status status = parse_index(r, *last, last);
-    if (status != MEL_OK)
-        return status;
+    TRY(parse_index(r, *last, last));
     if (r->n_values == r->value_capacity && !grow_values(r))
         return mel_fail_memory(r->err, "the values of a table");
     (void)snprintf(what, sizeof what, "index %zu", r->opt->zero_based ? *last - 1 : *last);
-    status = parse_value(r, what, &sparse->value[r->n_values]);
+    TRY(parse_value(r, what, &sparse->value[r->n_values]));
     sparse->col[r->n_values++] = (uint32_t)(*last - 1);
     if (*last > sparse->n_features)
         sparse->n_features = *last;
-    return status;
+    return MEL_OK;
 }
 
 /* One line from its first word on. */

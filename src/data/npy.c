@@ -1,15 +1,286 @@
-/* NPY arrays to tables. */
+/* NPY files: their header, a Python dictionary; arrays to tables; arrays of doubles to files. */
 #include "base/buffer.h"
+#include "base/file.h"
 #include "data/missing.h"
-#include "data/npy_header.h"
 #include "data/number.h"
 #include "data/quote.h"
+#include "data/shared.h"
 #include "data/table_reader.h"
 #include "data/utf8.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the header ---- */
+
+typedef struct {
+    char kind;      /* 'f', 'i', 'u', 'b', 'U' (texts of 4 bytes a character) or 'S' (of bytes) */
+    size_t width;   /* bytes of an item */
+    bool swap;      /* stored in the other byte order */
+    bool fortran;   /* column after column */
+    int dimensions; /* 1, 2, or 3: a matrix in each row */
+    size_t rows, columns;
+    size_t matrix; /* columns are those of a square matrix of that size, row by row; 0: they are not */
+    size_t offset; /* of the first item in the file */
+} mel_npy_header;
+
+enum {
+    MAGIC_BYTES = 6,
+    V1_BYTES = 10,
+    V2_BYTES = 12,
+    MOST_DIMENSIONS = 32,
+    MOST_HEADER = 1 << 20,
+    MOST_CLASSES = 1 << 15
+};
+
+/* A cursor over the dictionary's text. */
+typedef struct {
+    const char *p, *end;
+    bool matrices; /* three dimensions will do */
+    mel_error *err;
+} cursor;
+
+typedef struct {
+    const char *text;
+    size_t n;
+} slice;
+
+static bool equals(slice s, const char *text)
+{
+    return s.n == strlen(text) && memcmp(s.text, text, s.n) == 0;
+}
+
+static void skip_blanks(cursor *c)
+{
+    while (c->p < c->end && (*c->p == ' ' || *c->p == '\n' || *c->p == '\t' || *c->p == '\r'))
+        c->p++;
+}
+
+static mel_status fail_header(const cursor *c, const char *what)
+{
+    return mel_fail(c->err, MEL_EDATA, "NPY header: %s expected at %s", what,
+                    mel_quote(c->p, (size_t)(c->end - c->p)).text);
+}
+
+static bool accept(cursor *c, char wanted)
+{
+    skip_blanks(c);
+    if (c->p >= c->end || *c->p != wanted)
+        return false;
+    c->p++;
+    return true;
+}
+
+static mel_status parse_string(cursor *c, slice *out)
+{
+    skip_blanks(c);
+    if (c->p >= c->end || (*c->p != '\'' && *c->p != '"'))
+        return fail_header(c, "a string");
+    const char *from = c->p + 1, *quote = memchr(from, *c->p, (size_t)(c->end - from));
+    if (quote == NULL)
+        return fail_header(c, "a closed string");
+    *out = (slice){ from, (size_t)(quote - from) };
+    c->p = quote + 1;
+    return MEL_OK;
+}
+
+static mel_status parse_bool(cursor *c, bool *out)
+{
+    skip_blanks(c);
+    const size_t left = (size_t)(c->end - c->p);
+    *out = left >= 4 && memcmp(c->p, "True", 4) == 0;
+    if (!*out && !(left >= 5 && memcmp(c->p, "False", 5) == 0))
+        return fail_header(c, "True or False");
+    c->p += *out ? 4 : 5;
+    return MEL_OK;
+}
+
+static mel_status parse_size(cursor *c, size_t *out)
+{
+    skip_blanks(c);
+    const char *const first = c->p;
+    size_t n = 0;
+    for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++) {
+        const size_t digit = (size_t)(*c->p - '0');
+        if (n > (SIZE_MAX - digit) / 10) {
+            c->p = first;
+            return fail_header(c, "a size that fits in memory");
+        }
+        n = n * 10 + digit;
+    }
+    if (c->p == first)
+        return fail_header(c, "a size");
+    *out = n;
+    return MEL_OK;
+}
+
+static mel_status parse_shape(cursor *c, mel_npy_header *out)
+{
+    size_t size[3] = { 1, 1, 1 };
+    int n = 0;
+    if (!accept(c, '('))
+        return fail_header(c, "a shape in parentheses");
+    while (!accept(c, ')')) {
+        size_t more = 0;
+        TRY(parse_size(c, &more));
+        if (n < 3)
+            size[n] = more;
+        if (++n > MOST_DIMENSIONS)
+            return fail_header(c, "fewer dimensions");
+        if (!accept(c, ',')) {
+            if (!accept(c, ')'))
+                return fail_header(c, "a comma or a closing parenthesis");
+            break;
+        }
+    }
+    if (n < 1 || n > 3 || (n == 3 && !c->matrices))
+        return mel_fail(c->err, MEL_EDATA, "an array of %d dimensions; a table needs 1 or 2", n);
+    if (n == 3 && (size[1] != size[2] || size[1] > MOST_CLASSES))
+        return mel_fail(c->err, MEL_EDATA,
+                        "an array of %zu x %zu x %zu; expected n x k x k, a matrix for each of n classifiers",
+                        size[0], size[1], size[2]);
+    out->dimensions = n;
+    out->rows = size[0];
+    out->columns = size[1] * size[2];
+    out->matrix = n == 3 ? size[1] : 0;
+    return MEL_OK;
+}
+
+/* What cannot be read, and what to do about it. */
+static mel_status refuse_type(const cursor *c, slice type)
+{
+    static const struct {
+        char kind;
+        const char *cure;
+    } cures[] = { { 'O', " (Python objects); save the array with a plain type, as array.astype(float) or "
+                         "astype(str) gives" },
+                  { 'M', " (dates); save them as numbers or texts" },
+                  { 'm', " (durations); save them as numbers" },
+                  { 'c', " (complex numbers); save their parts as columns" },
+                  { 'f', "; save the array as float64" },
+                  { 'V', " (raw bytes); save the array as float64" } };
+    const char kind = type.n > 1 ? type.text[1] : '\0';
+    const char *cure = "";
+    for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
+        if (cures[i].kind == kind)
+            cure = cures[i].cure;
+    return mel_fail(c->err, MEL_EDATA, "items of type %s%s; a table needs floats, integers, bools or texts",
+                    mel_quote(type.text, type.n).text, cure);
+}
+
+/* "U12", "S3": texts; the digits say how many characters. */
+static bool parse_text_type(slice type, mel_npy_header *out)
+{
+    enum { LONGEST = 1 << 20, BYTES_OF_U = 4 };
+    size_t n = 0;
+    if (type.n < 3 || (type.text[1] != 'U' && type.text[1] != 'S'))
+        return false;
+    for (size_t i = 2; i < type.n; i++) {
+        if (type.text[i] < '0' || type.text[i] > '9' || n > LONGEST)
+            return false;
+        n = n * 10 + (size_t)(type.text[i] - '0');
+    }
+    out->kind = type.text[1];
+    out->width = n * (out->kind == 'U' ? BYTES_OF_U : 1);
+    return n != 0;
+}
+
+static bool parse_number_type(slice type, mel_npy_header *out)
+{
+    static const char *const known[] = { "f2", "f4", "f8", "i1", "i2", "i4",
+                                         "i8", "u1", "u2", "u4", "u8", "b1" };
+    for (size_t i = 0; type.n == 3 && i < sizeof known / sizeof *known; i++)
+        if (memcmp(type.text + 1, known[i], 2) == 0) {
+            out->kind = known[i][0];
+            out->width = (size_t)(known[i][1] - '0');
+            return type.text[0] != '|' || out->width == 1;
+        }
+    return false;
+}
+
+static mel_status parse_type(cursor *c, mel_npy_header *out)
+{
+    static const char orders[] = { '<', '>', '|', '=' };
+    const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    skip_blanks(c);
+    if (c->p < c->end && *c->p == '[')
+        return mel_fail(c->err, MEL_EDATA, "the array has named fields; a table needs plain numbers");
+    slice type = { "", 0 };
+    TRY(parse_string(c, &type));
+    const bool ordered = type.n != 0 && memchr(orders, type.text[0], sizeof orders) != NULL;
+    if (!ordered || (!parse_number_type(type, out) && !parse_text_type(type, out)))
+        return refuse_type(c, type);
+    out->swap = out->width > 1 && out->kind != 'S' &&
+                ((type.text[0] == '>' && !big_host) || (type.text[0] == '<' && big_host));
+    return MEL_OK;
+}
+
+static mel_status parse_entry(cursor *c, mel_npy_header *out, unsigned *seen)
+{
+    enum { TYPE = 1, ORDER = 2, SHAPE = 4 };
+    slice key = { "", 0 };
+    TRY(parse_string(c, &key));
+    const unsigned which = equals(key, "descr") ? TYPE : equals(key, "fortran_order") ? ORDER : SHAPE;
+    if ((which == SHAPE && !equals(key, "shape")) || (*seen & which) != 0)
+        return mel_fail(c->err, MEL_EDATA, "NPY header: unknown or repeated entry %s",
+                        mel_quote(key.text, key.n).text);
+    *seen |= which;
+    if (!accept(c, ':'))
+        return fail_header(c, "a colon");
+    if (which == TYPE)
+        return parse_type(c, out);
+    return which == ORDER ? parse_bool(c, &out->fortran) : parse_shape(c, out);
+}
+
+static mel_status parse_dictionary(cursor *c, mel_npy_header *out)
+{
+    const unsigned all = 7;
+    unsigned seen = 0;
+    if (!accept(c, '{'))
+        return fail_header(c, "a dictionary");
+    while (!accept(c, '}')) {
+        TRY(parse_entry(c, out, &seen));
+        if (!accept(c, ',')) {
+            if (!accept(c, '}'))
+                return fail_header(c, "a comma or a closing brace");
+            break;
+        }
+    }
+    skip_blanks(c);
+    if (c->p != c->end)
+        return fail_header(c, "nothing more");
+    return seen == all ? MEL_OK
+                       : mel_fail(c->err, MEL_EDATA, "NPY header: descr, fortran_order or shape is missing");
+}
+
+/* matrices: three dimensions will do, too. */
+static mel_status parse_header(mel_npy_header *out, const char *bytes, size_t n, bool matrices,
+                               mel_error *err)
+{
+    *out = (mel_npy_header){ 0 };
+    const unsigned char *u = (const unsigned char *)bytes;
+    if (n < V1_BYTES || memcmp(bytes, "\x93NUMPY", MAGIC_BYTES) != 0)
+        return mel_fail(err, MEL_EDATA, "not an NPY file: it starts with %s",
+                        mel_quote(bytes, n < MAGIC_BYTES ? n : MAGIC_BYTES).text);
+    if (u[6] < 1 || u[6] > 3 || u[7] != 0)
+        return mel_fail(err, MEL_EDATA, "NPY version %d.%d; 1.0, 2.0 and 3.0 are known", u[6], u[7]);
+    const size_t start = u[6] == 1 ? V1_BYTES : V2_BYTES;
+    if (n < start)
+        return mel_fail(err, MEL_EDATA, "the file ends inside the NPY header");
+    size_t length = (size_t)u[8] | (size_t)u[9] << 8;
+    if (u[6] > 1)
+        length |= (size_t)u[10] << 16 | (size_t)u[11] << 24;
+    if (length > MOST_HEADER || length > n - start)
+        return mel_fail(err, MEL_EDATA, "the NPY header claims %zu bytes, the file has %zu after it", length,
+                        n - start);
+    out->offset = start + length;
+    cursor c = { .p = bytes + start, .end = bytes + out->offset, .matrices = matrices, .err = err };
+    return parse_dictionary(&c, out);
+}
+
+/* ---- arrays to tables ---- */
 
 enum { ROW_BLOCK = 64 }; /* rows converted together, so that a stored row is read from cache */
 
@@ -188,8 +459,7 @@ static mel_status convert_texts(mel_table *table, const mel_npy_header *h, const
 /* In a table: texts most of which are numbers were perhaps meant as such. */
 static mel_status warn_numbers(mel_table *table, mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t j = 0; j < table->n_columns && table->n_columns > 1 && status == MEL_OK; j++) {
+    for (size_t j = 0; j < table->n_columns && table->n_columns > 1; j++) {
         const mel_dict *dict = table->column[j].dict;
         size_t n = 0;
         double value;
@@ -197,12 +467,12 @@ static mel_status warn_numbers(mel_table *table, mel_error *err)
             n += mel_number_parse(mel_dict_text(dict, code), mel_dict_length(dict, code), &value) ==
                  MEL_NUMBER_FINITE;
         if (n > 0 && 2 * n >= dict->n)
-            status = mel_notes_warn(&table->notes, err,
-                                    "column \"c%zu\": %zu of %zu different texts are numbers; treated as "
-                                    "categories; store numbers in an array of numbers",
-                                    j + 1, n, (size_t)dict->n);
+            TRY(mel_notes_warn(&table->notes, err,
+                               "column \"c%zu\": %zu of %zu different texts are numbers; treated as "
+                               "categories; store numbers in an array of numbers",
+                               j + 1, n, (size_t)dict->n));
     }
-    return status;
+    return MEL_OK;
 }
 
 static bool new_column(mel_column *column, const mel_npy_header *h)
@@ -260,7 +530,7 @@ mel_status mel_npy_check(const char *start, size_t n, size_t size, const mel_rea
                          mel_error *err)
 {
     mel_npy_header h;
-    TRY(mel_npy_header_parse(&h, start, n, opt->matrices, err));
+    TRY(parse_header(&h, start, n, opt->matrices, err));
     return check_shape(&h, size, opt, err);
 }
 
@@ -268,7 +538,7 @@ mel_status mel_npy_size(uint64_t *out, const char *start, size_t n, const mel_re
                         mel_error *err)
 {
     mel_npy_header h;
-    TRY(mel_npy_header_parse(&h, start, n, opt->matrices, err));
+    TRY(parse_header(&h, start, n, opt->matrices, err));
     TRY(check_limits(&h, opt, err));
     const uint64_t most = (opt->max_bytes < SIZE_MAX ? opt->max_bytes : SIZE_MAX - 1) - h.offset;
     if (h.columns > most / h.width || h.rows > most / h.width / h.columns)
@@ -283,29 +553,60 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
                         const mel_read_options *opt, mel_error *err)
 {
     mel_npy_header h;
-    mel_status status = mel_npy_header_parse(&h, bytes, n, opt->matrices, err);
-    if (status == MEL_OK)
-        status = check_shape(&h, n, opt, err);
-    if (status != MEL_OK)
-        return status;
-    mel_table *table = new_table(name, &h);
+    TRY(parse_header(&h, bytes, n, opt->matrices, err));
+    TRY(check_shape(&h, n, opt, err));
+    MEL_AUTO(mel_table) *table = new_table(name, &h);
     if (table == NULL)
         return mel_fail_memory(err, "a table");
     const unsigned char *items = (const unsigned char *)bytes + h.offset;
-    status = mel_refuse_overrides(table, opt, err);
-    if (status == MEL_OK)
-        status = table->column[0].type == MEL_COLUMN_TEXT ? convert_texts(table, &h, items, opt, err)
-                                                          : convert_rows(table, &h, items, err);
-    if (status == MEL_OK && table->column[0].type == MEL_COLUMN_TEXT)
-        status = warn_numbers(table, err);
-    if (status == MEL_OK)
-        status = mel_notes_check(&table->notes, opt->strict, err);
-    if (status == MEL_OK)
-        status = note_how(table, &h, err);
-    if (status != MEL_OK) {
-        mel_table_free(table);
-        return status;
-    }
+    const bool text = table->column[0].type == MEL_COLUMN_TEXT;
+    TRY(mel_refuse_overrides(table, opt, err));
+    TRY(text ? convert_texts(table, &h, items, opt, err) : convert_rows(table, &h, items, err));
+    if (text)
+        TRY(warn_numbers(table, err));
+    TRY(mel_notes_check(&table->notes, opt->strict, err));
+    TRY(note_how(table, &h, err));
     *out = table;
+    table = NULL;
     return MEL_OK;
+}
+
+/* ---- writing ---- */
+
+/* Magic, version 1.0, length, dictionary, blanks and a line end up to a multiple of 64 bytes. */
+size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t rows, const size_t *columns)
+{
+    enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
+    char text[MEL_NPY_START_BYTES], second[24] = "";
+    if (columns != NULL)
+        (void)snprintf(second, sizeof second, " %zu", *columns);
+    const int n =
+        snprintf(text, sizeof text, "{'descr': '%.3s', 'fortran_order': False, 'shape': (%zu,%s), }", item,
+                 rows, second);
+    const size_t used = PREFIX_BYTES + (size_t)n + 1;
+    const size_t total = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    memset(out, ' ', total);
+    memcpy(out, (const char[]){ '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0 }, 8);
+    out[8] = (char)((total - PREFIX_BYTES) & 0xFF);
+    out[9] = (char)((total - PREFIX_BYTES) >> 8);
+    memcpy(out + PREFIX_BYTES, text, (size_t)n);
+    out[total - 1] = '\n';
+    return total;
+}
+
+mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const double *values, mel_error *err)
+{
+    char header[MEL_NPY_START_BYTES];
+    const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    const size_t offset = mel_npy_start(header, little ? "<f8" : ">f8", rows, &columns);
+    if (columns != 0 && rows > (SIZE_MAX - offset) / sizeof *values / columns)
+        return mel_fail(err, MEL_EINVAL, "an array of %zu x %zu numbers", rows, columns);
+    const size_t n = rows * columns * sizeof *values;
+    MEL_AUTO_MEMORY char *bytes = mel_alloc(offset + n, 1);
+    if (bytes == NULL)
+        return mel_fail_memory(err, "an NPY file");
+    memcpy(bytes, header, offset);
+    if (n != 0)
+        memcpy(bytes + offset, values, n);
+    return mel_file_replace(path, bytes, offset + n, err);
 }

@@ -1,6 +1,5 @@
 /* NPZ: a zip archive of NPY arrays, stored or deflated, of which one is the table. */
 #include "base/buffer.h"
-#include "data/magic.h"
 #include "data/quote.h"
 #include "data/table_reader.h"
 
@@ -211,16 +210,12 @@ static mel_status check_large_array(const member *m, const unsigned char *from, 
 {
     if (m->method != DEFLATED || m->size <= MEL_NPY_START)
         return MEL_OK;
-    unsigned char *start = mel_alloc(MEL_NPY_START, 1);
+    MEL_AUTO_MEMORY unsigned char *start = mel_alloc(MEL_NPY_START, 1);
     if (start == NULL)
         return mel_fail_memory(a->err, "the header of an array");
-    mel_status status = inflate_member(start, MEL_NPY_START, m, from, a);
-    if (status == MEL_OK) {
-        status = mel_npy_check((const char *)start, MEL_NPY_START, (size_t)m->size, opt, a->err);
-        status = status == MEL_OK ? MEL_OK : fail_in_array(a, status, m);
-    }
-    free(start);
-    return status;
+    TRY(inflate_member(start, MEL_NPY_START, m, from, a));
+    const mel_status status = mel_npy_check((const char *)start, MEL_NPY_START, (size_t)m->size, opt, a->err);
+    return status == MEL_OK ? MEL_OK : fail_in_array(a, status, m);
 }
 
 /* The array of the member as bytes of an .npy file; freed by the caller. */
@@ -261,17 +256,12 @@ mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char
 {
     const archive a = { .bytes = (const unsigned char *)bytes, .n = n, .err = err };
     member m = { 0 };
-    unsigned char *array = NULL;
+    MEL_AUTO_MEMORY unsigned char *array = NULL;
     if (!mel_magic_is_zip(bytes, n))
         return mel_fail(err, MEL_EDATA, "not an NPZ file: it starts with %s",
                         mel_quote(bytes, n < 6 ? n : 6).text);
-    mel_status status = find_member(&m, &a, opt->member);
-    if (status == MEL_OK)
-        status = unpack(&array, &m, &a, opt);
-    if (status == MEL_OK) {
-        status = mel_read_npy(out, (const char *)array, (size_t)m.size, name, opt, err);
-        status = status == MEL_OK ? MEL_OK : fail_in_array(&a, status, &m);
-    }
-    free(array);
-    return status;
+    TRY(find_member(&m, &a, opt->member));
+    TRY(unpack(&array, &m, &a, opt));
+    const mel_status status = mel_read_npy(out, (const char *)array, (size_t)m.size, name, opt, err);
+    return status == MEL_OK ? MEL_OK : fail_in_array(&a, status, &m);
 }

@@ -97,9 +97,7 @@ static mel_status refill(mel_source *source, bool *any, mel_error *err)
 {
     if (source->zip.avail_in == 0) {
         size_t got;
-        const mel_status status = read_stored(source, source->block, PACKED_BLOCK, &got, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(read_stored(source, source->block, PACKED_BLOCK, &got, err));
         source->zip.next_in = source->block;
         source->zip.avail_in = (unsigned)got;
     }
@@ -133,9 +131,7 @@ static mel_status read_unpacked(mel_source *source, unsigned char *to, size_t n,
     *got = 0;
     while (*got < n) {
         bool any = false;
-        mel_status status = refill(source, &any, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(refill(source, &any, err));
         if (!any && source->member_done)
             break;
         if (!any)
@@ -145,9 +141,7 @@ static mel_status read_unpacked(mel_source *source, unsigned char *to, size_t n,
         const size_t want = n - *got < MOST_PER_READ ? n - *got : MOST_PER_READ;
         source->zip.next_out = to + *got;
         source->zip.avail_out = (unsigned)want;
-        status = unpack_some(source, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(unpack_some(source, err));
         *got += want - source->zip.avail_out;
     }
     return MEL_OK;
@@ -155,10 +149,7 @@ static mel_status read_unpacked(mel_source *source, unsigned char *to, size_t n,
 
 mel_status mel_source_read(mel_source *source, void *to, size_t n, size_t *got, mel_error *err)
 {
-    const mel_status status =
-        source->packed ? read_unpacked(source, to, n, got, err) : read_stored(source, to, n, got, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(source->packed ? read_unpacked(source, to, n, got, err) : read_stored(source, to, n, got, err));
     source->handed_out += *got;
     return source->handed_out > source->max_bytes ? too_large(source, err) : MEL_OK;
 }
@@ -181,9 +172,7 @@ static mel_status detect_packing(mel_source *source, mel_error *err)
 {
     unsigned char magic[2];
     size_t got;
-    const mel_status status = read_stored(source, magic, sizeof magic, &got, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(read_stored(source, magic, sizeof magic, &got, err));
     source->packed = got == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
     return mel_source_rewind(source, err);
 }
@@ -265,19 +254,16 @@ mel_status mel_source_memory(mel_source **out, const void *bytes, size_t n, uint
                              mel_error *err)
 {
     *out = NULL;
-    mel_source *source = mel_alloc_zero(1, sizeof *source);
+    MEL_AUTO(mel_source) *source = mel_alloc_zero(1, sizeof *source);
     if (source == NULL)
         return mel_fail_memory(err, "an input");
     source->fd = -1;
     source->bytes = bytes;
     source->size = n;
     source->max_bytes = max_bytes;
-    const mel_status status = detect_packing(source, err);
-    if (status != MEL_OK) {
-        mel_source_free(source);
-        return status;
-    }
+    TRY(detect_packing(source, err));
     *out = source;
+    source = NULL;
     return MEL_OK;
 }
 
@@ -302,38 +288,31 @@ static mel_status read_first(char **out, size_t *n, mel_source *source, uint64_t
                              mel_error *err)
 {
     *out = NULL;
-    mel_status status = mel_source_rewind(source, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_source_rewind(source, err));
     const uint64_t expected = mel_source_expected(source);
     if (expected > source->max_bytes)
         return too_large(source, err);
     size_t size = 0, capacity = expected != 0 ? (size_t)expected + 1 : PACKED_BLOCK;
     capacity = capacity < most ? capacity : (size_t)most;
-    void *block = mel_alloc(capacity + padding, 1);
+    MEL_AUTO_MEMORY void *block = mel_alloc(capacity + padding, 1);
     if (block == NULL)
         return mel_fail_memory(err, "the contents of a file");
     for (;;) {
         size_t got;
-        status = mel_source_read(source, (char *)block + size, capacity - size, &got, err);
-        if (status != MEL_OK)
-            break;
+        TRY(mel_source_read(source, (char *)block + size, capacity - size, &got, err));
         size += got;
-        if (size < capacity || size == most) {
-            memset((char *)block + size, 0, padding);
-            *out = block;
-            *n = size;
-            return MEL_OK;
-        }
+        if (size < capacity || size == most)
+            break;
         capacity = next_capacity(source, capacity);
         capacity = capacity < most ? capacity : (size_t)most;
-        if (!mel_grow(&block, capacity + padding, 1)) {
-            status = mel_fail_memory(err, "the contents of a file");
-            break;
-        }
+        if (!mel_grow(&block, capacity + padding, 1))
+            return mel_fail_memory(err, "the contents of a file");
     }
-    free(block);
-    return status;
+    memset((char *)block + size, 0, padding);
+    *out = block;
+    *n = size;
+    block = NULL;
+    return MEL_OK;
 }
 
 mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padding, mel_error *err)
@@ -374,24 +353,18 @@ mel_status mel_source_unchanged(const mel_source *source, mel_error *err)
 mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t max_bytes, mel_error *err)
 {
     *out = NULL;
-    mel_source *source = NULL;
-    mel_status status = mel_source_open(&source, path, max_bytes, err);
-    if (source != NULL)
-        status = mel_source_all(out, n, source, 0, err);
-    mel_source_free(source);
-    return status;
+    MEL_AUTO(mel_source) *source = NULL;
+    TRY(mel_source_open(&source, path, max_bytes, err));
+    return mel_source_all(out, n, source, 0, err);
 }
 
 mel_status mel_source_json(json_t **out, const char *path, uint64_t max_bytes, mel_error *err)
 {
     *out = NULL;
-    char *bytes = NULL;
+    MEL_AUTO_MEMORY char *bytes = NULL;
     size_t n = 0;
-    mel_status status = mel_source_whole(&bytes, &n, path, max_bytes, err);
-    if (status == MEL_OK)
-        status = mel_json_parse(out, bytes, n, err);
-    free(bytes);
-    return status;
+    TRY(mel_source_whole(&bytes, &n, path, max_bytes, err));
+    return mel_json_parse(out, bytes, n, err);
 }
 
 double mel_source_share(const mel_source *source)

@@ -13,6 +13,7 @@ mel_status mel_source_open(mel_source **out, const char *path, uint64_t max_byte
 mel_status mel_source_memory(mel_source **out, const void *bytes, size_t n, uint64_t max_bytes,
                              mel_error *err);
 void mel_source_free(mel_source *source);
+MEL_CLEANUP(mel_source)
 
 /* Up to n bytes; *got < n only at the end. */
 mel_status mel_source_read(mel_source *source, void *to, size_t n, size_t *got, mel_error *err);

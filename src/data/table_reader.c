@@ -2,7 +2,6 @@
 #include "data/table_reader.h"
 
 #include "data/csv.h"
-#include "data/magic.h"
 #include "data/pattern.h"
 #include "data/quote.h"
 #include "data/row_names.h"
@@ -67,13 +66,119 @@ mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *
     return opt->n_overrides == 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "column types can be set for CSV only");
 }
 
+/* ---- what a file is ---- */
+
+#define BYTES(text) (text), sizeof(text) - 1
+#define HTML                                                                                                 \
+    "a web page (HTML); download the table itself, in Python: pandas.read_html(FILE)[0].to_csv(NEW, "        \
+    "index=False)"
+#define JSON "JSON; in Python: pandas.read_json(FILE).to_csv(NEW, index=False)"
+#define EXCEL "an Excel workbook; in Excel or LibreOffice use \"Save as\" and choose \"CSV UTF-8\""
+
+static const struct {
+    const char *bytes;
+    size_t n;
+    const char *what;
+} foreign[] = {
+    { BYTES("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"),
+      "an old Excel file (.xls); in Excel or LibreOffice use \"Save as\" and choose \"CSV UTF-8\"" },
+    { BYTES("PAR1"), "a Parquet file; in Python: pandas.read_parquet(FILE).to_csv(NEW, index=False)" },
+    { BYTES("ARROW1"), "a Feather file; in Python: pandas.read_feather(FILE).to_csv(NEW, index=False)" },
+    { BYTES("FEA1"), "a Feather file; in Python: pandas.read_feather(FILE).to_csv(NEW, index=False)" },
+    { BYTES("\x89HDF\r\n\x1A\n"), "an HDF5 file; in Python: pandas.read_hdf(FILE).to_csv(NEW, index=False)" },
+    { BYTES("SQLite format 3"), "an SQLite database; sqlite3 -header -csv FILE \"select * from TABLE\"" },
+    { BYTES("MATLAB 5.0 MAT-file"), "a MATLAB file; in MATLAB: writetable(T, \"NEW.csv\")" },
+    { BYTES("RDX2\n"), "an R data file; in R: write.csv(TABLE, \"NEW.csv\", row.names = FALSE)" },
+    { BYTES("RDX3\n"), "an R data file; in R: write.csv(TABLE, \"NEW.csv\", row.names = FALSE)" },
+    { BYTES("X\n\0\0\0"),
+      "an R object (.rds); in R: write.csv(readRDS(FILE), \"NEW.csv\", row.names = FALSE)" },
+    { BYTES("\x80\x02"), "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
+    { BYTES("\x80\x03"), "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
+    { BYTES("\x80\x04\x95"),
+      "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
+    { BYTES("\x80\x05\x95"),
+      "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
+    { BYTES("BZh"), "packed with bzip2; unpack it with bunzip2, or pack it with gzip" },
+    { BYTES("\xFD"
+            "7zXZ"),
+      "packed with xz; unpack it with unxz, or pack it with gzip" },
+    { BYTES("\x28\xB5\x2F\xFD"), "packed with zstd; unpack it with unzstd, or pack it with gzip" },
+};
+
+/* Text that no table starts with. */
+static const struct {
+    const char *start; /* in small letters, behind blanks */
+    const char *what;
+} texts[] = {
+    { "<!doctype html", HTML }, { "<html", HTML }, { "{\"", JSON }, { "[{", JSON }, { "[[", JSON },
+};
+
+/* The first member of these archives says what they are. */
+static const struct {
+    const char *start; /* of its name, or of its name and content */
+    const char *what;
+} archives[] = {
+    { "[Content_Types].xml", EXCEL },
+    { "_rels/", EXCEL },
+    { "docProps/", EXCEL },
+    { "xl/", EXCEL },
+    { "mimetypeapplication/vnd.oasis.opendocument.",
+      "an OpenDocument file (.ods); in LibreOffice use \"Save as\" and choose \"Text CSV\"" },
+};
+
+bool mel_magic_is_zip(const char *bytes, size_t n)
+{
+    return n >= 4 && memcmp(bytes, "PK\3\4", 4) == 0;
+}
+
+static const char *name_archive(const char *bytes, size_t n)
+{
+    enum { NAME = 30 }; /* where the name of the first member stands */
+    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
+        const size_t length = strlen(archives[i].start);
+        if (n >= NAME + length && memcmp(bytes + NAME, archives[i].start, length) == 0)
+            return archives[i].what;
+    }
+    return "a zip archive; unpack it and give the table that is in it";
+}
+
+/* Does the text start so, blanks and line ends at its start and within aside? */
+static bool starts_with(const char *bytes, size_t n, const char *start)
+{
+    for (size_t i = 0; *start != '\0'; i++) {
+        if (i == n)
+            return false;
+        if (tolower((unsigned char)bytes[i]) == *start)
+            start++;
+        else if (!isspace((unsigned char)bytes[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A sentence on what the file is and how to get a table out of it; MEL_OK when its first n bytes (128 are
+ * enough) are nothing known. */
+static mel_status refuse_foreign(const char *bytes, size_t n, mel_error *err)
+{
+    if (mel_magic_is_zip(bytes, n))
+        return mel_fail(err, MEL_EDATA, "the file is %s", name_archive(bytes, n));
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (n >= foreign[i].n && memcmp(bytes, foreign[i].bytes, foreign[i].n) == 0)
+            return mel_fail(err, MEL_EDATA, "the file is %s", foreign[i].what);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (starts_with(bytes, n, texts[i].start))
+            return mel_fail(err, MEL_EDATA, "the file is %s", texts[i].what);
+    return MEL_OK;
+}
+
 static bool ends_with(const char *name, size_t n, const char *ending)
 {
     const size_t k = strlen(ending);
     return n >= k && strncasecmp(name + n - k, ending, k) == 0;
 }
 
-mel_format mel_format_of_name(const char *name)
+/* What the ending of a file's name says; MEL_FORMAT_AUTO: nothing. */
+static mel_format format_of_name(const char *name)
 {
     static const struct {
         const char *ending;
@@ -116,25 +221,24 @@ static bool looks_like_npz(const char *start, size_t n)
            memcmp(start + NAME + length - ENDING, ".npy", ENDING) == 0;
 }
 
-mel_status mel_find_format(mel_format *format, mel_source *source, const char *name,
-                           const mel_read_options *opt, mel_error *err)
+/* The format of a file: what the caller says, else the ending of its name, else its first bytes. Refuses what
+ * other programs write, with how to get a table out of it. */
+static mel_status find_format(mel_format *format, mel_source *source, const char *name,
+                              const mel_read_options *opt, mel_error *err)
 {
     char start[512];
     size_t got = 0;
-    mel_status status = mel_source_read(source, start, sizeof start - 1, &got, err);
-    if (status == MEL_OK)
-        status = mel_source_rewind(source, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_source_read(source, start, sizeof start - 1, &got, err));
+    TRY(mel_source_rewind(source, err));
     start[got] = '\0';
     const bool npz = looks_like_npz(start, got);
-    *format = opt->format != MEL_FORMAT_AUTO ? opt->format : mel_format_of_name(name);
+    *format = opt->format != MEL_FORMAT_AUTO ? opt->format : format_of_name(name);
     if (*format == MEL_FORMAT_AUTO)
         *format = got >= 6 && memcmp(start, "\x93NUMPY", 6) == 0 ? MEL_FORMAT_NPY
                   : npz                                          ? MEL_FORMAT_NPZ
                   : looks_like_libsvm(start)                     ? MEL_FORMAT_LIBSVM
                                                                  : MEL_FORMAT_CSV;
-    return npz || *format == MEL_FORMAT_NPZ ? MEL_OK : mel_magic_refuse(start, got, err);
+    return npz || *format == MEL_FORMAT_NPZ ? MEL_OK : refuse_foreign(start, got, err);
 }
 
 /* How many bytes a packed array takes, by its header; its first bytes are unpacked for that, and no more
@@ -143,15 +247,12 @@ static mel_status size_of_packed_npy(uint64_t *out, mel_source *source, const me
                                      mel_error *err)
 {
     size_t n = 0;
-    char *start = mel_alloc(MEL_NPY_START, 1);
+    MEL_AUTO_MEMORY char *start = mel_alloc(MEL_NPY_START, 1);
     *out = UINT64_MAX;
-    mel_status status = start != NULL ? MEL_OK : mel_fail_memory(err, "the header of an array");
-    if (status == MEL_OK)
-        status = mel_source_read(source, start, MEL_NPY_START, &n, err);
-    if (status == MEL_OK && n == MEL_NPY_START) /* a shorter one is small */
-        status = mel_npy_size(out, start, n, opt, err);
-    free(start);
-    return status;
+    if (start == NULL)
+        return mel_fail_memory(err, "the header of an array");
+    TRY(mel_source_read(source, start, MEL_NPY_START, &n, err));
+    return n == MEL_NPY_START ? mel_npy_size(out, start, n, opt, err) : MEL_OK; /* a shorter one is small */
 }
 
 static mel_status read_npy(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
@@ -190,29 +291,22 @@ static mel_status read_npz(mel_table **out, mel_source *source, const char *name
     return mel_read_npz(out, bytes, n, name, opt, err);
 }
 
-/* Uses up the source. */
 static mel_status read_source(mel_table **out, mel_source *source, const char *name,
                               const mel_read_options *opt, mel_error *err)
 {
     mel_format format = MEL_FORMAT_AUTO;
-    mel_status status = mel_find_format(&format, source, name, opt, err);
-    if (status == MEL_OK && format == MEL_FORMAT_CSV)
-        status = mel_read_csv(out, source, name, opt, err);
-    else if (status == MEL_OK && format == MEL_FORMAT_NPY)
-        status = read_npy(out, source, name, opt, err);
-    else if (status == MEL_OK && format == MEL_FORMAT_NPZ)
-        status = read_npz(out, source, name, opt, err);
-    else if (status == MEL_OK)
-        status = mel_read_libsvm(out, source, name, opt, err);
-    mel_source_free(source);
-    if (status == MEL_OK)
-        (*out)->format = format;
-    return status;
+    TRY(find_format(&format, source, name, opt, err));
+    TRY(format == MEL_FORMAT_CSV   ? mel_read_csv(out, source, name, opt, err)
+        : format == MEL_FORMAT_NPY ? read_npy(out, source, name, opt, err)
+        : format == MEL_FORMAT_NPZ ? read_npz(out, source, name, opt, err)
+                                   : mel_read_libsvm(out, source, name, opt, err));
+    (*out)->format = format;
+    return MEL_OK;
 }
 
 mel_status mel_read_file(mel_table **out, const char *path, const mel_read_options *opt, mel_error *err)
 {
-    mel_source *source;
+    MEL_AUTO(mel_source) *source = NULL;
     mel_status status = mel_source_open(&source, path, opt->max_bytes, err);
     if (status == MEL_OK)
         status = read_source(out, source, path, opt, err);
@@ -238,11 +332,10 @@ mel_status mel_table_read(mel_table **out, const char *path, const mel_read_opti
 {
     *out = NULL;
     mel_read_options options;
-    mel_status status = mel_read_options_take(&options, opt, err);
-    if (status == MEL_OK)
-        status = mel_is_pattern(path) ? mel_read_pattern(out, path, &options, err)
-                                      : mel_read_file(out, path, &options, err);
-    return status == MEL_OK ? match_and_say(out, path, &options, err) : status;
+    TRY(mel_read_options_take(&options, opt, err));
+    TRY(mel_is_pattern(path) ? mel_read_pattern(out, path, &options, err)
+                             : mel_read_file(out, path, &options, err));
+    return match_and_say(out, path, &options, err);
 }
 
 mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, const char *name,
@@ -250,11 +343,9 @@ mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, c
 {
     *out = NULL;
     mel_read_options options;
-    mel_status status = mel_read_options_take(&options, opt, err);
-    if (status != MEL_OK)
-        return status;
-    mel_source *source;
-    status = mel_source_memory(&source, bytes, n, options.max_bytes, err);
+    TRY(mel_read_options_take(&options, opt, err));
+    MEL_AUTO(mel_source) *source = NULL;
+    mel_status status = mel_source_memory(&source, bytes, n, options.max_bytes, err);
     if (status == MEL_OK)
         status = read_source(out, source, name, &options, err);
     return status == MEL_OK ? match_and_say(out, name, &options, err)

@@ -8,12 +8,8 @@
 /* The caller's options with defaults for what it does not know; MEL_EINVAL when they make no sense. */
 mel_status mel_read_options_take(mel_read_options *out, const mel_read_options *opt, mel_error *err);
 
-/* What the ending of a file's name says; MEL_FORMAT_AUTO: nothing. */
-mel_format mel_format_of_name(const char *name);
-/* The format of a file: what the caller says, else the ending of its name, else its first bytes. Refuses what
- * other programs write, with how to get a table out of it. */
-mel_status mel_find_format(mel_format *format, mel_source *source, const char *name,
-                           const mel_read_options *opt, mel_error *err);
+/* Does a zip archive start so? NPZ and Excel files are such archives. */
+bool mel_magic_is_zip(const char *bytes, size_t n);
 
 /* For formats whose columns are numbers: MEL_EDATA for the type of a column that is not there, as in CSV,
  * MEL_EINVAL for that of any other. */

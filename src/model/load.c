@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "data/dict.h"
 #include "data/encoder_json.h"
-#include "data/json_members.h"
 #include "data/quote.h"
 #include "data/shared.h"
 #include "data/source.h"
