@@ -58,16 +58,6 @@ mel_status mel_notes_how(mel_notes *notes, mel_error *err, const char *fmt, ...)
     return notes->how != NULL ? MEL_OK : mel_fail_memory(err, "notes on a file");
 }
 
-mel_status mel_notes_copy(mel_notes *to, const mel_notes *from, mel_error *err)
-{
-    mel_status status = MEL_OK;
-    if (from->how != NULL && (to->how = mel_strdup(from->how)) == NULL)
-        status = mel_fail_memory(err, "notes on a file");
-    for (size_t i = 0; status == MEL_OK && i < from->n_warnings; i++)
-        status = add(to, from->warning[i], err);
-    return status;
-}
-
 void mel_notes_clear(mel_notes *notes)
 {
     for (size_t i = 0; i < notes->n_warnings; i++)

@@ -358,15 +358,6 @@ mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t ma
     return mel_source_all(out, n, source, 0, err);
 }
 
-mel_status mel_source_json(json_t **out, const char *path, uint64_t max_bytes, mel_error *err)
-{
-    *out = NULL;
-    MEL_AUTO_MEMORY char *bytes = NULL;
-    size_t n = 0;
-    TRY(mel_source_whole(&bytes, &n, path, max_bytes, err));
-    return mel_json_parse(out, bytes, n, err);
-}
-
 double mel_source_share(const mel_source *source)
 {
     return source->size == 0 || source->position >= source->size

@@ -3,7 +3,7 @@
 #ifndef MEL_DATA_SOURCE_H
 #define MEL_DATA_SOURCE_H
 
-#include "base/json.h"
+#include "base/internal.h"
 
 typedef struct mel_source mel_source;
 
@@ -27,9 +27,6 @@ mel_status mel_source_map(const char **out, size_t *n, mel_source *source, uint6
 mel_status mel_source_unchanged(const mel_source *source, mel_error *err);
 /* A whole file at once, by its path. */
 mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t max_bytes, mel_error *err);
-/* The JSON document that a file is; the caller's reference. */
-mel_status mel_source_json(json_t **out, const char *path, uint64_t max_bytes, mel_error *err);
-
 /* zlib allocates with these. */
 void *mel_zip_alloc(void *opaque, unsigned n, unsigned size);
 void mel_zip_free(void *opaque, void *block);

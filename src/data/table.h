@@ -61,7 +61,6 @@ typedef struct {
 MEL_PRINTF(3, 4) mel_status mel_notes_warn(mel_notes *notes, mel_error *err, const char *fmt, ...);
 /* The sentence becomes the line on how the file was read. */
 MEL_PRINTF(3, 4) mel_status mel_notes_how(mel_notes *notes, mel_error *err, const char *fmt, ...);
-mel_status mel_notes_copy(mel_notes *to, const mel_notes *from, mel_error *err);
 void mel_notes_clear(mel_notes *notes);
 /* MEL_EDATA with the first warning where warnings are refused. */
 mel_status mel_notes_check(const mel_notes *notes, bool strict, mel_error *err);
