@@ -47,7 +47,7 @@ ROWS = [
     ("fair quadratic (3, 2), diagonal B", "fair-quadratic", 3, 2, ["diagonal"], True),
     ("linear-fractional, known p11", "linear-fractional", 2, 0, ["p11"], False),
 ]
-OPTION = {"equal": ["--equal-pairs"], "diagonal": ["--diagonal-b"], "costs": ["--known-costs", "t.json"], "known": ["--known", "t.json"]}
+OPTION = {"equal": ["--thesis", "equal-pairs"], "diagonal": ["--thesis", "diagonal-b"], "costs": ["--known-costs", "t.json"], "known": ["--known", "t.json"]}
 
 
 def definite(q, rng, diagonal):
@@ -151,7 +151,7 @@ def study(row, n):
             metric = {"format": "melicit-metric", "version": 1, "family": family, "layout": layout, "coefficients": truth,
                       "orientation": "utility" if family == "linear-fractional" else "cost"}
             (Path(folder) / "t.json").write_text(json.dumps(metric))
-            options = [word for what in known for word in (OPTION[what] if what != "p11" else ["--known-p11", str(truth["p"][0])])]
+            options = [word for what in known for word in (OPTION[what] if what != "p11" else ["--thesis", f'known-p11={str(truth["p"][0])}'])]
             runs["known"].append(run(folder, row, truth, i + 1, options))
             runs["search"].append(run(folder, row, truth, i + 1, ["--strategy", "search", *options]))
             if not slow or i < METRICS_WITHOUT:

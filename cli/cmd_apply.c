@@ -174,7 +174,7 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
     if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) != 1)
         return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json, --named NAME and --point A,B,..");
     if (args->space.radius_method != 0)
-        return cli_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
+        return cli_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     mel_status status = args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
@@ -234,11 +234,13 @@ static const char *const group_uses[] = { "auto", "yes", "no", NULL };
 
 static const cli_option own_options[] = {
     { .name = "metric",
+      .level = MEL_LEVEL_COMMON,
       .argument = "METRIC.json",
       .kind = CLI_INPUT,
       .at = offsetof(cli_apply_args, metric),
       .help = "the metric to be best for" },
     { .name = "named",
+      .level = MEL_LEVEL_COMMON,
       .reads = MEL_OF_ROWS,
       .argument = "NAME",
       .kind = CLI_TEXT,
@@ -247,6 +249,7 @@ static const cli_option own_options[] = {
               "balanced-accuracy, f2; of all rows together, with groups g-mean:every-group, equalised-odds, "
               "f1:group-min, ... as well (docs/metric-file.md)" },
     { .name = "rule",
+      .level = MEL_LEVEL_COMMON,
       .reads = MEL_OF_ROWS,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_apply_args, rule),
@@ -265,6 +268,7 @@ static const cli_option own_options[] = {
           "whether decisions may look at the group of a row: yes has a rule for each group, no has one rule "
           "for all (by default yes where groups count)" },
     { .name = "at-most",
+      .level = MEL_LEVEL_COMMON,
       .reads = MEL_OF_ROWS,
       .argument = "LIMIT",
       .kind = CLI_LIST,
@@ -272,6 +276,7 @@ static const cli_option own_options[] = {
       .help = "a limit that the rule must keep: flagged=10%, share[CLASS]=0.2, equalised-odds=0.05, "
               "equal-opportunity=0.05, demographic-parity=0.1; with --reject also referred=10%" },
     { .name = "at-least",
+      .level = MEL_LEVEL_COMMON,
       .reads = MEL_OF_ROWS,
       .argument = "LIMIT",
       .kind = CLI_LIST,
@@ -349,11 +354,13 @@ static const cli_option own_options[] = {
       .above_low = true,
       .help = "more than two classes: how near to the point is near enough" },
     { .name = "out",
+      .level = MEL_LEVEL_COMMON,
       .argument = "CLASSIFIER.json",
       .kind = CLI_OUTPUT,
       .at = offsetof(cli_apply_args, out),
       .help = "store the classifier; \"-\" prints it" },
     { .name = "plot",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.svg",
       .kind = CLI_OUTPUT,
       .at = offsetof(cli_apply_args, plot),
@@ -400,6 +407,7 @@ static unsigned inputs(const void *arguments)
 
 const cli_command cli_apply = {
     .name = "apply",
+    .bare = "data",
     .summary = "find the classifier that is best for a metric, from probabilities",
     .description =
         "Finds the rule on the model's probabilities that is best for a metric of any family, or "

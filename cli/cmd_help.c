@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef struct {
-    bool man, completion, markdown;
+    bool all, man, completion, markdown;
 } help_args;
 
 static const char *verb_name(const void *user, size_t i)
@@ -16,7 +16,7 @@ static const char *verb_name(const void *user, size_t i)
     return cli_commands[i] != NULL ? cli_commands[i]->name : NULL;
 }
 
-static mel_status explain(cli_run *run, const char *name, mel_error *err)
+static mel_status explain(cli_run *run, const char *name, bool all, mel_error *err)
 {
     const cli_command *command = cli_find_command(name);
     if (command == NULL) {
@@ -31,7 +31,7 @@ static mel_status explain(cli_run *run, const char *name, mel_error *err)
         json_decref(table);
         return MEL_OK;
     }
-    cli_help_verb(command, false);
+    cli_help_verb(command, all, false);
     return MEL_OK;
 }
 
@@ -44,8 +44,10 @@ static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
         return cli_fail(err, MEL_EINVAL, "help takes one of VERB, --man, --completion and --markdown");
     if (run->json && wanted > 0 && run->n_operands == 0)
         return cli_fail(err, MEL_EINVAL, "--json cannot be combined with --man, --completion and --markdown");
+    if (args->all && run->n_operands == 0)
+        return cli_fail(err, MEL_EINVAL, "--all goes with a verb: melicit help VERB --all");
     if (run->n_operands != 0)
-        return explain(run, run->operand[0], err);
+        return explain(run, run->operand[0], args->all, err);
     if (run->json) {
         cli_put(run->result, "about", cli_json_text(cli_about));
         cli_put(run->result, "verbs", cli_help_tables());
@@ -61,23 +63,22 @@ static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
     return MEL_OK;
 }
 
-static const cli_option options[] = { { .name = "man",
-                                        .kind = CLI_FLAG,
-                                        .at = offsetof(help_args, man),
-                                        .help = "print the manual page (roff, for man -l)" },
-                                      { .name = "completion",
-                                        .kind = CLI_FLAG,
-                                        .at = offsetof(help_args, completion),
-                                        .help = "print the completion script for bash" },
-                                      { .name = "markdown",
-                                        .kind = CLI_FLAG,
-                                        .at = offsetof(help_args, markdown),
-                                        .help = "print the reference of all verbs in Markdown" },
-                                      { 0 } };
+static const cli_option options[] = {
+    CLI_ROW(help_args, "all", FLAG, all, .level = MEL_LEVEL_COMMON,
+            .help = "VERB: every option, also the rare ones, with notes and all examples"),
+    CLI_ROW(help_args, "man", FLAG, man, .level = MEL_LEVEL_COMMON,
+            .help = "print the manual page (roff, for man -l)"),
+    CLI_ROW(help_args, "completion", FLAG, completion, .level = MEL_LEVEL_COMMON,
+            .help = "print the completion script for bash"),
+    CLI_ROW(help_args, "markdown", FLAG, markdown, .level = MEL_LEVEL_COMMON,
+            .help = "print the reference of all verbs in Markdown"),
+    { 0 }
+};
 static const cli_group groups[] = { { "Other forms", options, 0 }, { 0 } };
 static const cli_example examples[] = {
     { "what the verbs are", "melicit help" },
-    { "the options of one verb", "melicit help train" },
+    { "the common options of one verb", "melicit help train" },
+    { "all its options", "melicit help train --all" },
     { "completion in this shell", "eval \"$(melicit help --completion)\"" },
     { "all tables for another program", "melicit help --json" },
     { 0 },
@@ -90,8 +91,7 @@ const cli_command cli_help = {
     .operands = "[VERB]",
     .max_operands = 1,
     .description =
-        "Without a verb lists the verbs, with one explains its options. `melicit VERB --help` is the "
-        "same.",
+        "Lists the verbs, or explains one with its common options. `melicit VERB --help` prints the same.",
     .groups = groups,
     .examples = examples,
     .args_size = sizeof(help_args),

@@ -250,24 +250,28 @@ static mel_status run_metric(cli_run *run, const void *arguments, mel_error *err
 
 static const cli_option own_options[] = {
     { .name = "cost",
+      .level = MEL_LEVEL_COMMON,
       .argument = "WHAT=COST,..",
       .kind = CLI_TEXT,
       .at = offsetof(metric_args, cost),
       .help = "what mistakes cost: missed=7,false-alarm=1 for two classes, or true>predicted=COST for every "
               "mistake, with names of --classes" },
     { .name = "costs",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(metric_args, costs),
       .help = "a square of costs: a row for each true class, named in the first column, a column for each "
               "predicted class, named in the first row" },
     { .name = "named",
+      .level = MEL_LEVEL_COMMON,
       .argument = "NAME",
       .kind = CLI_TEXT,
       .at = offsetof(metric_args, named),
       .help = "a well-known measure: accuracy, balanced-accuracy, f1, f2, jaccard, precision, kappa, q-mean, "
               "equalised-odds:squared, equal-opportunity:absolute, ..." },
     { .name = "show",
+      .level = MEL_LEVEL_COMMON,
       .argument = "METRIC.json",
       .kind = CLI_INPUT,
       .at = offsetof(metric_args, show),
@@ -284,6 +288,7 @@ static const cli_option own_options[] = {
       .at = offsetof(metric_args, shares),
       .help = "--named: how frequent the classes are, where the measure depends on it" },
     { .name = "out",
+      .level = MEL_LEVEL_COMMON,
       .argument = "METRIC.json",
       .kind = CLI_OUTPUT,
       .at = offsetof(metric_args, out),
@@ -311,6 +316,7 @@ static const metric_args defaults = { .prevalence = NAN };
 
 const cli_command cli_metric = {
     .name = "metric",
+    .bare = "show",
     .summary = "make a metric file from costs or a name, or put one into words",
     .description =
         "Makes a metric file without asking questions, for those who know their costs: from what "

@@ -74,7 +74,7 @@ static mel_status parse_epsilons(work *w, const cli_optimise_args *args, mel_err
         char *end = NULL;
         w->epsilon[i] = mel_to_double(args->epsilon.item[i], &end);
         if (end == args->epsilon.item[i] || *end != '\0' || !(w->epsilon[i] > 0.0 && w->epsilon[i] <= 1.0))
-            return cli_fail(err, MEL_EINVAL, "--epsilon %s: expected a number above 0, at most 1",
+            return cli_fail(err, MEL_EINVAL, "--thesis epsilon=%s: expected a number above 0, at most 1",
                             args->epsilon.item[i]);
     }
     return MEL_OK;
@@ -114,7 +114,7 @@ static mel_status choose(work *w, mel_error *err)
     if (w->judge != NULL)
         return cli_fail(
             err, MEL_EINVAL,
-            "several --basis or --epsilon: a program values all validation rows at once, so that none "
+            "several --basis or --thesis epsilon: a program values all validation rows at once, so that none "
             "can be held out to choose by; give one of each");
     mel_weight_candidate *candidate = cli_alloc_zero(n, sizeof *candidate);
     w->cross_fitted = cli_alloc_zero(n, sizeof *w->cross_fitted);
@@ -151,8 +151,9 @@ static mel_status parse_entries(work *w, const char *text, mel_error *err)
         const size_t row = mel_name_place(pair[i], classes->n, names),
                      column = arrow != NULL ? mel_name_place(arrow + 1, classes->n, names) : classes->n;
         if (row == classes->n || column == classes->n) {
-            status = cli_fail(err, MEL_EINVAL, "--entries: expected TRUE>PREDICTED with classes among %s",
-                              mel_name_list(classes->n, names).text);
+            status =
+                cli_fail(err, MEL_EINVAL, "--thesis entries: expected TRUE>PREDICTED with classes among %s",
+                         mel_name_list(classes->n, names).text);
         } else {
             w->entry[row * classes->n + column] = true;
         }
@@ -264,7 +265,7 @@ static mel_status say_end(const work *w, const cli_optimise_args *args, mel_erro
             "say which classifier is better; check that it looks at the predictions%s%s%s",
             plug_in ? " and all others" : "", f->value,
             plug_in ? "all that were tried" : "every small change of it",
-            plug_in ? "" : ", or try a larger --epsilon",
+            plug_in ? "" : ", or try a larger --thesis epsilon=X",
             args->out != NULL ? "; the first classifier is stored in " : "",
             args->out != NULL ? args->out : "");
     return MEL_OK;
@@ -283,7 +284,7 @@ static void warn_end(const work *w, const cli_optimise_args *args, const cli_run
     if (args->method == CLI_METHOD_PLUG_IN && f->end == MEL_OPTIMISE_DONE && f->value < f->start)
         cli_warn(run,
                  "the gains of pairs of classes have the value %.6g, the model as it is %.6g; without "
-                 "--rounds 0 the search goes on with all classes",
+                 "--thesis rounds=0 the search goes on with all classes",
                  f->value, f->start);
 }
 

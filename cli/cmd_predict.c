@@ -135,11 +135,13 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
 
 static const cli_option options[] = {
     { .name = "model",
+      .level = MEL_LEVEL_COMMON,
       .argument = "MODEL.json",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, model),
       .help = "the model that melicit train stored; \"-\" reads it from standard input" },
     { .name = "data",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, data),
@@ -147,6 +149,7 @@ static const cli_option options[] = {
               "standard "
               "input, or the name of a bundled data set; columns in any order, further columns are ignored" },
     { .name = "classifier",
+      .level = MEL_LEVEL_COMMON,
       .argument = "CLASSIFIER.json",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, classifier),
@@ -154,6 +157,7 @@ static const cli_option options[] = {
           "a classifier that melicit apply or melicit optimise stored, for decisions about --probs, or about "
           "--data through --model; where it tosses a coin, --seed says how it falls" },
     { .name = "probs",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, probs),
@@ -167,6 +171,7 @@ static const cli_option options[] = {
       .at = offsetof(predict_args, columns),
       .help = "--probs without names (NPY), or one column: the class of each column, e.g. yes,no" },
     { .name = "groups",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, groups),
@@ -189,6 +194,7 @@ static const cli_option options[] = {
       .at = offsetof(predict_args, features),
       .help = "--classifier with basis functions (melicit optimise): the columns that these read" },
     { .name = "ids",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, ids),
@@ -196,22 +202,26 @@ static const cli_option options[] = {
               "--seed decide "
               "which rule the row gets, whatever rows it comes with" },
     { .name = "chances",
+      .level = MEL_LEVEL_COMMON,
       .kind = CLI_FLAG,
       .at = offsetof(predict_args, chances),
       .help = "--classifier: instead of tossing coins, write the probability of each decision (a column per "
               "class)" },
     { .name = "out",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_OUTPUT,
       .at = offsetof(predict_args, out),
       .required = true,
       .help = "where the result goes: P.npy, P.csv, or \"-\" for CSV on standard output" },
     { .name = "as",
+      .level = MEL_LEVEL_COMMON,
       .kind = CLI_CHOICE,
       .at = offsetof(predict_args, as),
       .choices = forms,
       .help = "what to write; auto goes by the name" },
     { .name = "decisions",
+      .level = MEL_LEVEL_COMMON,
       .kind = CLI_FLAG,
       .at = offsetof(predict_args, decisions),
       .help =
@@ -219,6 +229,7 @@ static const cli_option options[] = {
           "CSV; in NPY the class itself where all classes are numbers, else its place 0, 1, ... in sorted "
           "order" },
     { .name = "threshold",
+      .level = MEL_LEVEL_COMMON,
       .argument = "X",
       .kind = CLI_NUMBER,
       .at = offsetof(predict_args, threshold),
@@ -247,6 +258,7 @@ static const predict_args defaults = { .threshold = NAN };
 
 const cli_command cli_predict = {
     .name = "predict",
+    .bare = "data",
     .summary = "give probabilities or decisions for new rows",
     .description =
         "Applies a stored model to the rows of a table, or a stored classifier (of melicit apply or melicit "

@@ -190,12 +190,14 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
 
 static const cli_option contender_options[] = {
     { .name = "metric",
+      .level = MEL_LEVEL_COMMON,
       .argument = "METRIC.json",
       .kind = CLI_INPUT,
       .at = offsetof(cli_contender_args, metric),
       .help = "the metric to order by" },
     CLI_NAMED_OPTION("instead of --metric: a measure by its name"),
     { .name = "pool",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(cli_contender_args, pool),
@@ -209,17 +211,20 @@ static const cli_option contender_options[] = {
 };
 static const cli_option own_options[] = {
     { .name = "session",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.jsonl",
       .kind = CLI_INPUT,
       .at = offsetof(rank_args, session),
       .help = "instead of --metric: what a session has found; how sure the order is then comes from the "
               "session's own posterior, which knows how the coefficients move together" },
     { .name = "against",
+      .level = MEL_LEVEL_COMMON,
       .argument = "METRIC.json",
       .kind = CLI_INPUT,
       .at = offsetof(rank_args, against),
       .help = "another metric, taken as the truth that the order is compared with: NDCG and Kendall's tau" },
     { .name = "plot",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.svg",
       .kind = CLI_OUTPUT,
       .at = offsetof(rank_args, plot),
@@ -260,6 +265,7 @@ static const rank_args defaults = { .samples = 1000,
 
 const cli_command cli_rank = {
     .name = "rank",
+    .bare = "pool",
     .summary = "order classifiers by a metric and say which can be told apart",
     .operands = "[PREDICTIONS ...]",
     .max_operands = 1000,

@@ -57,17 +57,20 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
 
 static const cli_option own_options[] = {
     { .name = "session",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.jsonl",
       .kind = CLI_TEXT,
       .at = offsetof(report_args, session),
       .required = true,
       .help = "the session file of melicit elicit" },
     { .name = "out",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.html",
       .kind = CLI_OUTPUT,
       .at = offsetof(report_args, out),
       .help = "where the report goes; \"-\" prints it" },
     { .name = "title",
+      .level = MEL_LEVEL_COMMON,
       .argument = "TEXT",
       .kind = CLI_TEXT,
       .at = offsetof(report_args, title),
@@ -111,6 +114,7 @@ static unsigned inputs(const void *arguments)
 
 const cli_command cli_report = {
     .name = "report",
+    .bare = "session",
     .summary = "write an HTML report of a session",
     .description =
         "Replays a session file and writes one self-contained HTML page about it: the metric in words and "

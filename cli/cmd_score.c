@@ -333,12 +333,14 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
 
 static const cli_option own_options[] = {
     { .name = "metric",
+      .level = MEL_LEVEL_COMMON,
       .argument = "METRIC.json",
       .kind = CLI_INPUT,
       .at = offsetof(cli_contender_args, metric),
       .help = "the metric to evaluate" },
     CLI_NAMED_OPTION("also a measure by its name"),
     { .name = "statistics",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(cli_contender_args, pool),
@@ -374,6 +376,7 @@ static const score_args defaults = { .contenders = { .prevalence = NAN, .pool_op
 
 const cli_command cli_score = {
     .name = "score",
+    .bare = "statistics",
     .summary = "evaluate a metric on predictions or statistics, with intervals",
     .operands = "[PREDICTIONS ...]",
     .max_operands = 1000,

@@ -335,23 +335,27 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 
 static const cli_option own_options[] = {
     { .name = "port",
+      .level = MEL_LEVEL_COMMON,
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(serve_args, port),
       .high = 65535,
       .help = "where to listen; 0 takes any that is free" },
     { .name = "listen",
+      .level = MEL_LEVEL_COMMON,
       .argument = "ADDRESS",
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, listen),
       .help =
           "the numeric address to listen on; 0.0.0.0 or :: lets other machines in, which needs --public" },
     { .name = "store",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.db",
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, store),
       .help = "where studies and answers are kept: a file, made when it is not there, or postgres://..." },
     { .name = "public-url",
+      .level = MEL_LEVEL_COMMON,
       .argument = "URL",
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, public_url),
@@ -364,6 +368,7 @@ static const cli_option own_options[] = {
       .help = "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
               "of its X-Forwarded-For, not for the proxy; from anybody else that header is not believed" },
     { .name = "public",
+      .level = MEL_LEVEL_COMMON,
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, public),
       .help = "for people elsewhere, behind a proxy that does TLS: needs --public-url https://...; only "
@@ -381,6 +386,7 @@ static const cli_option own_options[] = {
               "the store; "
               "all servers on one store share it" },
     { .name = "log",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, log),
@@ -399,6 +405,7 @@ static const cli_option own_options[] = {
           "answer GET /metrics for Prometheus: requests, how long they took, memory; not to those who come "
           "through a proxy" },
     { .name = "limits",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.json",
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, limits),
@@ -406,10 +413,11 @@ static const cli_option own_options[] = {
           "limits in an object of JSON, {\"joins\": 240}, in the place of the options; SIGHUP reads it again "
           "while the server runs, and opens the logs anew" },
     { .name = "open",
+      .level = MEL_LEVEL_COMMON,
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, open),
       .help = "open the page in a browser" },
-    CLI_ROW(serve_args, "questions", FLAG, questions,
+    CLI_ROW(serve_args, "questions", FLAG, questions, .level = MEL_LEVEL_COMMON,
             .help =
                 "only show the questions of another program, as melicit.ask of the Python package does: a "
                 "line of JSON each on standard input (docs/formats.md), answers on standard output; the "

@@ -267,7 +267,7 @@ static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK)
         status = cli_space_make(&space, &opt, &want, run, err);
     if (status == MEL_OK && args->space.radius_method != 0 && space->face != NULL)
-        status = cli_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
+        status = cli_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
     if (status == MEL_OK && args->plot != NULL)
         status = cli_space_plot(space, args->plot, err);
     if (status == MEL_OK)
@@ -280,6 +280,7 @@ static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
 
 static const cli_option own_options[] = {
     { .name = "point",
+      .level = MEL_LEVEL_COMMON,
       .argument = "A,B,..",
       .kind = CLI_TEXT,
       .at = offsetof(space_args, point),
@@ -306,6 +307,7 @@ static const cli_option own_options[] = {
       .above_low = true,
       .help = "how near a classifier must come to count as achieving the point" },
     { .name = "plot",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.svg",
       .kind = CLI_OUTPUT,
       .at = offsetof(space_args, plot),
@@ -339,6 +341,7 @@ static unsigned inputs(const void *arguments)
 
 const cli_command cli_space_verb = {
     .name = "space",
+    .bare = "data",
     .summary = "describe what is achievable; plot it; find the classifier for a point",
     .description =
         "Every threshold on the scores of a model is a classifier with its share of true "

@@ -223,7 +223,7 @@ static const char *const calibrations[] = { "none", "temperature", "isotonic",
 
 static const cli_option fit_options[] = {
     CLI_ROW(
-        train_args, "l2", NUMBER, l2, .argument = "X", .high = DBL_MAX,
+        train_args, "l2", NUMBER, l2, .level = MEL_LEVEL_COMMON, .argument = "X", .high = DBL_MAX,
         .help =
             "penalty: X/2 times the sum of squared weights is added to the total log-loss; scikit-learn's C "
             "is 1/X"),
@@ -242,7 +242,7 @@ static const cli_option fit_options[] = {
     { 0 }
 };
 static const cli_option out_options[] = {
-    CLI_ROW(train_args, "out", OUTPUT, out, .argument = "MODEL.json",
+    CLI_ROW(train_args, "out", OUTPUT, out, .level = MEL_LEVEL_COMMON, .argument = "MODEL.json",
             .help =
                 "store the model, with its encoding and calibration, for melicit predict; \"-\" prints it"),
     { 0 }
@@ -270,6 +270,7 @@ static const train_args defaults = { .dataset = { .label = "label", .test_share 
 
 const cli_command cli_train = {
     .name = "train",
+    .bare = "data",
     .summary = "fit class probabilities on a table, save the model",
     .description =
         "Fits a logistic regression (multinomial for more than two classes) to half of a table and measures "

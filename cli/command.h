@@ -39,6 +39,7 @@ typedef struct {
     cli_kind kind;
     bool above_low, below_high; /* ... unless these exclude them (CLI_NUMBER) */
     bool required;
+    mel_option_level level;    /* MEL_LEVEL_THESIS: given as --thesis NAME=VALUE */
     const mel_option *session; /* an option of sessions: the field is const char *, its text or NULL */
 } cli_option;
 
@@ -90,8 +91,9 @@ typedef struct cli_command {
     const char *summary;  /* a clause for the list of verbs */
     const char *operands; /* usage of what is not an option, e.g. "[VERB]"; NULL when there is none */
     size_t max_operands;
-    const char *description;     /* paragraphs separated by an empty line */
-    const cli_group *groups;     /* without the common options */
+    const char *bare;        /* the option that a single word without dashes is the value of; NULL: none */
+    const char *description; /* paragraphs separated by an empty line */
+    const cli_group *groups; /* without the common options */
     const cli_example *examples; /* ends with a NULL line */
     const char *notes;           /* as description, after the options; may be NULL */
     size_t args_size;

@@ -103,6 +103,7 @@ void cli_elicit_fill(void)
                 .above_low = rows[i].above_low,
                 .below_high = rows[i].below_high,
                 .kind = kind_of(&rows[i]),
+                .level = rows[i].level,
                 .at = offsetof(elicit_args, given) + i * sizeof(char *),
                 .session = &rows[i],
             };
@@ -113,7 +114,7 @@ void cli_elicit_fill(void)
 
 const cli_option cli_oracle_options[] = {
     CLI_ROW(
-        elicit_args, "oracle", TEXT, oracle, .argument = "WHO",
+        elicit_args, "oracle", TEXT, oracle, .level = MEL_LEVEL_COMMON, .argument = "WHO",
         .help =
             "who answers: ask (you, here), sim:METRIC.json (a metric), cmd:PROGRAM (a program that reads a "
             "JSON "
@@ -134,12 +135,12 @@ const cli_option cli_oracle_options[] = {
 };
 
 const cli_option cli_elicit_file_options[] = {
-    CLI_ROW(elicit_args, "session", TEXT, session, .argument = "FILE.jsonl",
+    CLI_ROW(elicit_args, "session", TEXT, session, .level = MEL_LEVEL_COMMON, .argument = "FILE.jsonl",
             .help = "keep the answers here, synced one by one; an existing session continues where it "
                     "stopped, and needs no space options"),
-    CLI_ROW(elicit_args, "out", OUTPUT, out, .argument = "METRIC.json",
+    CLI_ROW(elicit_args, "out", OUTPUT, out, .level = MEL_LEVEL_COMMON, .argument = "METRIC.json",
             .help = "store the metric for score, apply and rank"),
-    CLI_ROW(elicit_args, "report", OUTPUT, report, .argument = "FILE.html",
+    CLI_ROW(elicit_args, "report", OUTPUT, report, .level = MEL_LEVEL_COMMON, .argument = "FILE.html",
             .help = "write a report that one can read and print"),
     CLI_ROW(elicit_args, "log-questions", OUTPUT, log_questions, .argument = "FILE.jsonl",
             .help = "write every question with both points and its answer"),

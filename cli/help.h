@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 void cli_help_overview(FILE *stream);
-/* The help of one verb on standard output; its tables as one JSON object when json is set. */
-void cli_help_verb(const cli_command *command, bool json);
+/* The help of one verb on standard output: its common options and two examples, or all of them. With json
+ * its tables as one JSON object. */
+void cli_help_verb(const cli_command *command, bool all, bool json);
 /* All verbs as a JSON array: name, summary, options with kind and range, examples. */
 json_t *cli_help_tables(void);
 json_t *cli_help_table(const cli_command *command);
@@ -23,7 +24,7 @@ extern const char *const cli_about;
 const char *cli_exit_meaning(int code);
 /* "melicit train --data FILE [options]"; freed by the caller. */
 char *cli_usage(const cli_command *command);
-/* "--l2 X"; freed by the caller. */
+/* "--l2 X", "--thesis step=safe|line"; freed by the caller. */
 char *cli_option_form(const cli_option *option);
 /* The help clause with choices and default: "... (auto, newton, lbfgs; default: auto)". Freed by the caller.
  */

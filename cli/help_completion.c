@@ -18,7 +18,8 @@ static void option_arms(FILE *stream)
             verb_names(stream);
         for (size_t g = 0; (group = cli_group_at(cli_commands[i], g, &defaults)) != NULL; g++)
             for (const cli_option *o = group->options; o->name != NULL; o++)
-                (void)fprintf(stream, " --%s", o->name);
+                if (o->level != MEL_LEVEL_THESIS)
+                    (void)fprintf(stream, " --%s", o->name);
         (void)fputs("' ;;\n", stream);
     }
 }
@@ -45,7 +46,7 @@ static void value_arms(FILE *stream)
         const cli_group *group;
         for (size_t g = 0; (group = cli_group_at(cli_commands[i], g, &defaults)) != NULL; g++)
             for (const cli_option *o = group->options; o->name != NULL; o++)
-                if (o->kind != CLI_FLAG)
+                if (o->kind != CLI_FLAG && o->level != MEL_LEVEL_THESIS)
                     value_arm(stream, cli_commands[i], o);
     }
 }

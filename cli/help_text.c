@@ -33,11 +33,13 @@ static char *extended(char *text, const char *more)
 
 char *cli_option_form(const cli_option *option)
 {
+    const bool thesis = option->level == MEL_LEVEL_THESIS;
+    const char *dashes = thesis ? "--thesis " : "--", *gap = thesis ? "=" : " ";
     if (option->kind == CLI_FLAG)
-        return cli_format("--%s", option->name);
+        return cli_format("%s%s", dashes, option->name);
     if (option->kind != CLI_CHOICE)
-        return cli_format("--%s %s", option->name, option->argument);
-    char *form = cli_format("--%s ", option->name);
+        return cli_format("%s%s%s%s", dashes, option->name, gap, option->argument);
+    char *form = cli_format("%s%s%s", dashes, option->name, gap);
     for (size_t i = 0; option->choices[i] != NULL; i++) {
         form = extended(form, i != 0 ? "|" : "");
         form = extended(form, option->choices[i]);
@@ -105,8 +107,36 @@ static void print_option(const cli_option *option, const void *defaults, size_t 
     free(sentence);
 }
 
-static void print_verb(const cli_command *command)
+/* The options of one group at the level that the help is about, under the group's heading. */
+static void print_group(const cli_group *group, const void *defaults, bool all, size_t width)
 {
+    bool begun = false;
+    for (const cli_option *o = group->options; o->name != NULL; o++) {
+        if (!all && o->level != MEL_LEVEL_COMMON && !o->required)
+            continue;
+        if (!begun) {
+            (void)putchar('\n');
+            cli_heading(group->heading);
+        }
+        begun = true;
+        print_option(o, defaults, width);
+    }
+}
+
+static size_t count_options(const cli_command *command)
+{
+    size_t n = 0;
+    const void *defaults;
+    const cli_group *group;
+    for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
+        for (const cli_option *o = group->options; o->name != NULL; o++)
+            n++;
+    return n;
+}
+
+static void print_verb(const cli_command *command, bool all)
+{
+    enum { FEW_EXAMPLES = 2 };
     const size_t width = cli_width(stdout);
     char *usage = cli_usage(command);
     (void)printf("usage: %s\n\n", usage);
@@ -114,13 +144,9 @@ static void print_verb(const cli_command *command)
     cli_wrap(stdout, command->description, 0, 0, width);
     const void *defaults;
     const cli_group *group;
-    for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++) {
-        (void)putchar('\n');
-        cli_heading(group->heading);
-        for (const cli_option *o = group->options; o->name != NULL; o++)
-            print_option(o, defaults, width);
-    }
-    if (command->notes != NULL) {
+    for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
+        print_group(group, defaults, all, width);
+    if (all && command->notes != NULL) {
         (void)putchar('\n');
         cli_heading("Notes");
         cli_wrap(stdout, command->notes, 0, 2, width);
@@ -128,13 +154,17 @@ static void print_verb(const cli_command *command)
     (void)putchar('\n');
     cli_heading("Examples");
     for (const cli_example *e = command->examples; e->line != NULL; e++)
-        (void)printf("  # %s\n  %s\n", e->purpose, e->line);
+        if (all || e - command->examples < FEW_EXAMPLES)
+            (void)printf("  # %s\n  %s\n", e->purpose, e->line);
+    if (!all)
+        (void)printf("\n`melicit help %s --all` lists all %zu options%s.\n", command->name,
+                     count_options(command), command->notes != NULL ? ", notes and more examples" : "");
 }
 
-void cli_help_verb(const cli_command *command, bool json)
+void cli_help_verb(const cli_command *command, bool all, bool json)
 {
     if (!json) {
-        print_verb(command);
+        print_verb(command, all);
         return;
     }
     json_t *table = cli_help_table(command);
@@ -146,11 +176,13 @@ static json_t *option_as_json(const cli_option *option, const cli_group *group, 
 {
     static const char *const kinds[] = { "flag",   "text",  "input",  "output",
                                          "number", "whole", "choice", "list" };
+    static const char *const levels[] = { "more", "common", "thesis" };
     json_t *object = json_object();
     char value[64];
     cli_put(object, "name", cli_json_text(option->name));
     cli_put(object, "group", cli_json_text(group->heading));
     cli_put(object, "kind", cli_json_text(kinds[option->kind]));
+    cli_put(object, "level", cli_json_text(levels[option->level]));
     cli_put(object, "required", json_boolean(option->required));
     if (cli_option_default(value, sizeof value, option, defaults))
         cli_put(object, "default", cli_json_text(value));

@@ -125,7 +125,7 @@ static int dispatch(const cli_command *command, int argc, char **argv)
         json = parsed.common.json;
         cli_expect_json(json);
         if (parsed.common.help)
-            cli_help_verb(command, json);
+            cli_help_verb(command, false, json);
         else
             status = run_verb(&outcome, command, &parsed, &err);
     }

@@ -28,18 +28,19 @@ static mel_status check_method(const cli_optimise_args *args, mel_error *err)
                     args->probes != 0 || args->scale != 0 || args->draws > 0))
         return cli_fail(
             err, MEL_EINVAL,
-            "--method plug-in has no probes: no --basis, --epsilon, --known, --weights, --probes, "
-            "--scale, --draws");
+            "--method plug-in has no probes: no --basis, --known, --draws, and no --thesis epsilon, weights, "
+            "probes or scale");
     if (plug_in && (args->iterations > 0 || args->step != 0 || args->take != 0))
         return cli_fail(
             err, MEL_EINVAL,
-            "--method plug-in goes on until nothing is better, at most --rounds times, and takes the "
-            "best: no --iterations, --step, --take");
+            "--method plug-in goes on until nothing is better, at most --thesis rounds=N times, and "
+            "takes the best: no --iterations, --thesis step or take");
     if (args->method == CLI_METHOD_PI && (args->iterations > 0 || args->step != 0))
-        return cli_fail(err, MEL_EINVAL, "--method pi-ew takes one full step: no --iterations, no --step");
+        return cli_fail(err, MEL_EINVAL,
+                        "--method pi-ew takes one full step: no --iterations, no --thesis step");
     return plug_in || args->rounds == UINT64_MAX
                ? MEL_OK
-               : cli_fail(err, MEL_EINVAL, "--rounds goes with --method plug-in");
+               : cli_fail(err, MEL_EINVAL, "--thesis rounds goes with --method plug-in");
 }
 
 static mel_status check_metric(const cli_run *run, const cli_optimise_args *args, mel_error *err)
@@ -64,7 +65,7 @@ static mel_status check_metric(const cli_run *run, const cli_optimise_args *args
     if (status != MEL_OK)
         return status;
     if (args->entries != NULL && args->weights != MEL_WEIGHT_WHOLE)
-        return cli_fail(err, MEL_EINVAL, "--entries goes with --weights whole");
+        return cli_fail(err, MEL_EINVAL, "--thesis entries goes with --thesis weights=whole");
     return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
 }
 
@@ -149,6 +150,7 @@ mel_status cli_optimise_check(const cli_run *run, const cli_optimise_args *args,
 #define FILE_AT(field) offsetof(cli_optimise_files, field)
 static const cli_option file_options[] = {
     { .name = "probs",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = FILE_AT(probs),
@@ -156,16 +158,19 @@ static const cli_option file_options[] = {
           "class probabilities of the training rows, by any model (CSV by names; NPY in the sorted order of "
           "the labels)" },
     { .name = "labels",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = FILE_AT(labels),
       .help = "labels of the training rows, which may be wrong or of another population" },
     { .name = "validation-probs",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = FILE_AT(validation_probs),
       .help = "probabilities of the validation rows, by the same model" },
     { .name = "validation-labels",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = FILE_AT(validation_labels),
@@ -186,6 +191,7 @@ static const cli_option file_options[] = {
       .at = FILE_AT(validation_features),
       .help = "features of the validation rows" },
     { .name = "data",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = FILE_AT(data),
@@ -193,6 +199,7 @@ static const cli_option file_options[] = {
               "features "
               "for basis functions" },
     { .name = "validation",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = FILE_AT(validation),
@@ -219,12 +226,14 @@ static const cli_option file_options[] = {
       .at = FILE_AT(columns),
       .help = "probabilities without names (NPY), or one column: the class of each column, e.g. yes,no" },
     { .name = "label",
+      .level = MEL_LEVEL_COMMON,
       .argument = "COL",
       .kind = CLI_TEXT,
       .at = FILE_AT(label),
       .help =
           "the column of labels; with --data \"label\" unless given, else needed where files have several" },
     { .name = "group",
+      .level = MEL_LEVEL_COMMON,
       .argument = "COL",
       .kind = CLI_TEXT,
       .at = FILE_AT(group),
@@ -250,6 +259,7 @@ static const cli_option file_options[] = {
 
 static const cli_option own_options[] = {
     { .name = "metric",
+      .level = MEL_LEVEL_COMMON,
       .argument = "METRIC",
       .kind = CLI_TEXT,
       .at = offsetof(cli_optimise_args, metric),
@@ -259,6 +269,7 @@ static const cli_option own_options[] = {
               "on the "
               "validation rows and answers a line with the value" },
     { .name = "method",
+      .level = MEL_LEVEL_COMMON,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, method),
       .choices = methods,
@@ -266,6 +277,7 @@ static const cli_option own_options[] = {
               "the gain of each "
               "class by line searches of 9,999 values on the validation rows" },
     { .name = "basis",
+      .level = MEL_LEVEL_COMMON,
       .argument = "BASIS",
       .kind = CLI_LIST,
       .at = offsetof(cli_optimise_args, basis),
@@ -277,6 +289,7 @@ static const cli_option own_options[] = {
           "by "
           "+. Given more than once, the set is chosen by cross-fitting. Unless given: default" },
     { .name = "epsilon",
+      .level = MEL_LEVEL_THESIS,
       .argument = "X",
       .kind = CLI_LIST,
       .at = offsetof(cli_optimise_args, epsilon),
@@ -288,6 +301,7 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_optimise_args, known),
       .help = "use the gradient of the metric" },
     { .name = "iterations",
+      .level = MEL_LEVEL_COMMON,
       .argument = "T",
       .kind = CLI_WHOLE,
       .at = offsetof(cli_optimise_args, iterations),
@@ -295,11 +309,13 @@ static const cli_option own_options[] = {
       .high = 1000000,
       .help = "how many, for fw-eg; 50 unless given" },
     { .name = "step",
+      .level = MEL_LEVEL_THESIS,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, step),
       .choices = steps,
       .help = "2/(t+3); 2/(t+2), which can collapse; or the best of the segment on the validation rows" },
     { .name = "rounds",
+      .level = MEL_LEVEL_THESIS,
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(cli_optimise_args, rounds),
@@ -308,21 +324,25 @@ static const cli_option own_options[] = {
               "while "
               "all classes decide; 10 unless given; 0: only for pairs of classes, as in the thesis" },
     { .name = "weights",
+      .level = MEL_LEVEL_THESIS,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, weights),
       .choices = weights,
       .help = "weights for the diagonal of the confusion matrix, or for all of it" },
     { .name = "entries",
+      .level = MEL_LEVEL_THESIS,
       .argument = "TRUE>PREDICTED,..",
       .kind = CLI_TEXT,
       .at = offsetof(cli_optimise_args, entries),
-      .help = "--weights whole: only these entries have weights" },
+      .help = "weights=whole: only these entries have weights" },
     { .name = "probes",
+      .level = MEL_LEVEL_THESIS,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, probes),
       .choices = probes,
       .help = "the fixed probes, or those of the constraint problem (thesis, appendix E.7)" },
     { .name = "scale",
+      .level = MEL_LEVEL_THESIS,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, scale),
       .choices = scales,
@@ -330,6 +350,7 @@ static const cli_option own_options[] = {
               "of rows "
               "as in the thesis; the same unless functions overlap" },
     { .name = "take",
+      .level = MEL_LEVEL_THESIS,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, take),
       .choices = takes,
@@ -359,6 +380,7 @@ static const cli_option own_options[] = {
       .above_low = true,
       .help = "seconds that a program has for one value; 60 unless given" },
     { .name = "out",
+      .level = MEL_LEVEL_COMMON,
       .argument = "CLASSIFIER.json",
       .kind = CLI_OUTPUT,
       .at = offsetof(cli_optimise_args, out),
@@ -368,6 +390,7 @@ static const cli_option own_options[] = {
 #define COMPARE_AT(field) offsetof(cli_compare_args, field)
 static const cli_option compare_options[] = {
     { .name = "oracle",
+      .level = MEL_LEVEL_COMMON,
       .argument = "WHO",
       .kind = CLI_TEXT,
       .at = COMPARE_AT(oracle),
@@ -384,6 +407,7 @@ static const cli_option compare_options[] = {
       .choices = cli_compare_strategies,
       .help = "one question per step of the gains, or the thesis' local slopes with Frank-Wolfe steps" },
     { .name = "kinks",
+      .level = MEL_LEVEL_THESIS,
       .kind = CLI_FLAG,
       .at = COMPARE_AT(kinks),
       .help = "signs: also move the gains of groups together and against each other, and ask whether the new "
@@ -401,6 +425,7 @@ static const cli_option compare_options[] = {
       .high = 100000,
       .help = "stop after so many; 40 unless given" },
     { .name = "session",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.jsonl",
       .kind = CLI_TEXT,
       .at = COMPARE_AT(session),

@@ -79,7 +79,8 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
             "  the last iterate was clearly worse than the first classifier (%.6g), so the best one was "
             "taken, "
             "number "
-            "%lu: these weights do not tell how the metric changes; try other --basis, or --weights whole\n",
+            "%lu: these weights do not tell how the metric changes; try other --basis, or --thesis "
+            "weights=whole\n",
             cli_optimise_shown(w, f->start), (unsigned long)f->best_iteration);
     if (isfinite(f->condition))
         cli_print("  last system: rank %zu of %zu weights, condition %.3g; gap by the weights %.3g\n",

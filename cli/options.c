@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define FIRST_SLOT 1000 /* getopt's return value of option 0: above every short option */
+#define THESIS_CODE (FIRST_SLOT - 1)
 
 static const cli_option common_options[] = {
     CLI_ROW(cli_common, "json", FLAG, json,
@@ -133,6 +134,12 @@ static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_c
     return slots;
 }
 
+/* What stands before an option's name. */
+static const char *dashes(const cli_option *option)
+{
+    return option->level == MEL_LEVEL_THESIS ? "--thesis " : "--";
+}
+
 static void set_text(const slot *s, const char *text)
 {
     memcpy(s->field, &text, sizeof text);
@@ -168,7 +175,7 @@ static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
     mel_option_value value = { .whole = 0 };
     const mel_status status = mel_option_parse(&value, &row, text, err);
     if (status != MEL_OK) {
-        char *place = cli_format("--%s %s", o->name, text);
+        char *place = cli_format("%s%s %s", dashes(o), o->name, text);
         (void)cli_fail_in(err, status, place);
         free(place);
         return status;
@@ -212,9 +219,9 @@ static mel_status set_value(slot *s, const char *text, mel_error *err)
         return MEL_OK;
     }
     if (s->seen && o->kind != CLI_LIST)
-        return cli_fail(err, MEL_EINVAL, "--%s is given twice", o->name);
+        return cli_fail(err, MEL_EINVAL, "%s%s is given twice", dashes(o), o->name);
     if (text == NULL || *text == '\0')
-        return cli_fail(err, MEL_EINVAL, "--%s: the value is empty", o->name);
+        return cli_fail(err, MEL_EINVAL, "%s%s: the value is empty", dashes(o), o->name);
     if (o->kind == CLI_INPUT && strcmp(text, "-") == 0 && cli_ranks_many())
         return cli_fail(err, MEL_EINVAL, "--%s -: of several ranks one has standard input; give a file",
                         o->name);
@@ -270,6 +277,13 @@ static mel_status refuse_option(const slot *slots, size_t n, const char *verb, c
         if (strcmp(removed[i].name, name) == 0)
             return cli_fail(err, MEL_EINVAL, "there is no option --%s any more: %s", name,
                             removed[i].instead);
+    for (size_t i = 0; i < n; i++)
+        if (slots[i].option->level == MEL_LEVEL_THESIS && strcmp(slots[i].option->name, name) == 0) {
+            char *form = cli_option_form(slots[i].option);
+            (void)cli_fail(err, MEL_EINVAL, "--%s is a setting of the thesis' procedures: %s", name, form);
+            free(form);
+            return MEL_EINVAL;
+        }
     const slot_list all = { slots, n };
     const char *near = mel_nearest(name, slot_name, &all);
     if (near != NULL)
@@ -284,7 +298,8 @@ static bool is_option(const cli_command *command, const char *name, size_t lengt
     const cli_group *group;
     for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
         for (const cli_option *o = group->options; o->name != NULL; o++)
-            if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
+            if (o->level != MEL_LEVEL_THESIS && strlen(o->name) == length &&
+                strncmp(o->name, name, length) == 0)
                 return true;
     return false;
 }
@@ -307,13 +322,40 @@ static mel_status check_words(const slot *slots, size_t n, const cli_command *co
 static mel_status refuse_without_value(const cli_option *option, mel_error *err)
 {
     char *form = cli_option_form(option);
-    (void)cli_fail(err, MEL_EINVAL, "--%s needs a value: %s", option->name, form);
+    (void)cli_fail(err, MEL_EINVAL, "%s%s needs a value: %s", dashes(option), option->name, form);
     free(form);
     return MEL_EINVAL;
 }
 
+/* --thesis NAME=VALUE, or --thesis NAME for a flag. */
+static mel_status take_thesis_setting(slot *slots, size_t n, const char *setting, mel_error *err)
+{
+    const size_t length = strcspn(setting, "=");
+    const char *value = setting[length] == '=' ? setting + length + 1 : NULL;
+    char list[400] = "";
+    for (size_t i = 0; i < n; i++) {
+        const cli_option *o = slots[i].option;
+        if (o->level != MEL_LEVEL_THESIS)
+            continue;
+        if (strlen(o->name) == length && strncmp(o->name, setting, length) == 0) {
+            if ((value == NULL) != (o->kind == CLI_FLAG))
+                return value == NULL ? refuse_without_value(o, err)
+                                     : cli_fail(err, MEL_EINVAL, "--thesis %s takes no value", o->name);
+            return set_value(&slots[i], value, err);
+        }
+        const size_t used = strlen(list);
+        (void)snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? ", " : "", o->name);
+    }
+    return cli_fail(err, MEL_EINVAL, "--thesis %s: there is no such setting here; there are %s", setting,
+                    list);
+}
+
 static mel_status take_option(int code, slot *slots, size_t n, const char *verb, char **argv, mel_error *err)
 {
+    if (code == THESIS_CODE)
+        return take_thesis_setting(slots, n, optarg, err);
+    if (code == ':' && optopt == THESIS_CODE)
+        return cli_fail(err, MEL_EINVAL, "--thesis needs a value: --thesis NAME=VALUE");
     if (code >= FIRST_SLOT)
         return set_value(&slots[code - FIRST_SLOT], optarg, err);
     if (code == ':')
@@ -368,24 +410,51 @@ static mel_status check_inputs(const slot *slots, size_t n, unsigned given, mel_
         if (!slots[i].seen || slots[i].reads == 0 || (slots[i].reads & given) != 0)
             continue;
         char *needs = input_words(slots[i].reads);
-        (void)cli_fail(err, MEL_EINVAL, "--%s goes with %s%s", slots[i].option->name, needs,
-                       (given & CLI_OF_SESSION) != 0 ? "; the session has its own"
-                                                     : "; nothing here reads it");
+        (void)cli_fail(
+            err, MEL_EINVAL, "%s%s goes with %s%s", dashes(slots[i].option), slots[i].option->name, needs,
+            (given & CLI_OF_SESSION) != 0 ? "; the session has its own" : "; nothing here reads it");
         free(needs);
         return MEL_EINVAL;
     }
     return MEL_OK;
 }
 
+/* `melicit train t.csv` means --data t.csv: one word without dashes, where neither that option nor a list
+ * that further words would belong to was given. */
+static mel_status take_bare_word(cli_parsed *out, slot *slots, size_t n, const cli_command *command,
+                                 mel_error *err)
+{
+    if (command->bare == NULL || out->n_operands != 1)
+        return MEL_OK;
+    for (size_t i = 0; i < n; i++)
+        if (command->max_operands != 0 && slots[i].seen && slots[i].option->kind == CLI_LIST)
+            return MEL_OK;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(slots[i].option->name, command->bare) == 0 && !slots[i].seen) {
+            out->n_operands = 0;
+            return set_value(&slots[i], out->operand[0], err);
+        }
+    return MEL_OK;
+}
+
 static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_command *command, int argc,
                              char **argv, mel_error *err)
 {
-    struct option *longs = cli_alloc_zero(n + 1, sizeof *longs);
-    for (size_t i = 0; i < n; i++)
-        longs[i] =
-            (struct option){ .name = slots[i].option->name,
-                             .has_arg = slots[i].option->kind != CLI_FLAG ? required_argument : no_argument,
-                             .val = FIRST_SLOT + (int)i };
+    struct option *longs = cli_alloc_zero(n + 2, sizeof *longs);
+    size_t n_longs = 0;
+    bool thesis = false;
+    for (size_t i = 0; i < n; i++) {
+        if (slots[i].option->level != MEL_LEVEL_THESIS)
+            longs[n_longs++] =
+                (struct option){ .name = slots[i].option->name,
+                                 .has_arg =
+                                     slots[i].option->kind != CLI_FLAG ? required_argument : no_argument,
+                                 .val = FIRST_SLOT + (int)i };
+        thesis = thesis || slots[i].option->level == MEL_LEVEL_THESIS;
+    }
+    if (thesis)
+        longs[n_longs] =
+            (struct option){ .name = "thesis", .has_arg = required_argument, .val = THESIS_CODE };
     mel_status status = check_words(slots, n, command, argc, argv, err);
     int code;
     opterr = 0;
@@ -405,6 +474,9 @@ static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_c
     out->operand = argv + optind;
     out->n_operands = (size_t)(argc - optind);
     if (status != MEL_OK || out->common.help)
+        return status;
+    status = take_bare_word(out, slots, n, command, err);
+    if (status != MEL_OK)
         return status;
     if (out->n_operands > command->max_operands)
         return cli_fail(err, MEL_EINVAL, "\"%s\" is not an option", out->operand[command->max_operands]);

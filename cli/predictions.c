@@ -278,11 +278,13 @@ void cli_predictions_count_pair(double *counts, const cli_predictions *p, size_t
 
 const cli_option cli_prediction_options[] = {
     { .name = "labels",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(cli_prediction_args, labels),
       .help = "true classes, one column" },
     { .name = "predictions",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE ..",
       .kind = CLI_LIST,
       .at = offsetof(cli_prediction_args, predictions),
@@ -290,11 +292,13 @@ const cli_option cli_prediction_options[] = {
               "columns: CSV by name; NPY as scikit-learn's predict gives them, or numbers 0, 1, ... of text "
               "labels in sorted order" },
     { .name = "groups",
+      .level = MEL_LEVEL_COMMON,
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(cli_prediction_args, groups),
       .help = "the group of each row, one column" },
     { .name = "positive",
+      .level = MEL_LEVEL_COMMON,
       .argument = "VALUE",
       .kind = CLI_TEXT,
       .at = offsetof(cli_prediction_args, naming.positive),
@@ -302,6 +306,7 @@ const cli_option cli_prediction_options[] = {
               "--metric the larger of two numbers, the second of no and yes, ..; other texts need it where "
               "it matters" },
     { .name = "classes",
+      .level = MEL_LEVEL_COMMON,
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(cli_prediction_args, naming.classes),

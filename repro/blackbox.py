@@ -160,7 +160,7 @@ HEAD = ["# Chapter 7: metrics known by their values", "",
         "the training rows that was kept apart; of the validation rows a fifth is kept apart). Baselines that train a model begin with this one.",
         "- **`melicit train`**: the program's regression (penalty 1) on all training rows.",
         "- FW-EG and PI-EW are `melicit optimise` with its defaults (50 iterations, epsilon 0.001); \"cross-fitted\" chooses the basis functions on the validation rows.",
-        "- \"Plug-in [train-val]\" is the search of the thesis' appendix E.6 (`melicit optimise --method plug-in --rounds 0`): the gain of each class relative to the first by rules that predict one of these two. With ten classes "
+        "- \"Plug-in [train-val]\" is the search of the thesis' appendix E.6 (`melicit optimise --method plug-in --thesis rounds=0`): the gain of each class relative to the first by rules that predict one of these two. With ten classes "
         "such a rule has a macro F of at most 0.2, whatever the gain, and rows of the other eight classes are all wrong: the gain that is best there says little about the gain that is best when all decide, and the gains together can be "
         "worse than the model as it is. \"All classes\" is what the program does unless told otherwise: from the better of the two it goes on with one gain after the other while all classes decide, and is never worse on the validation rows "
         "than the model. With two classes both are the same.",

@@ -141,7 +141,7 @@ class Bench:
         got = {"cross-entropy [train]": self.decide(self.p[name]["test"]), "cross-entropy [val]": self.decide(self.p[val]["test"])}
         if task.known and not task.linear:
             got["opt-metric [val]"] = self.optimise(val, "--known", train="val")
-        got["plug-in [train-val]"] = self.optimise(name, "--method", "plug-in", "--rounds", 0)
+        got["plug-in [train-val]"] = self.optimise(name, "--method", "plug-in", "--thesis", "rounds=0")
         if self.k > 2:
             got["plug-in [train-val], all classes"] = self.optimise(name, "--method", "plug-in")
         got[f"{ours}, one function"] = self.optimise(name, *method)
@@ -150,12 +150,12 @@ class Bench:
         if task.known and not task.linear:
             got[f"{ours}, cross-fitted, known gradient"] = self.optimise(name, "--known", bases=task.bases)
         if task.key in ("cifar", "proxy"):
-            grid = [word for e in EPSILONS for word in ("--epsilon", e)]
+            grid = [word for e in EPSILONS for word in ("--thesis", f"epsilon={e}")]
             got[f"{ours}, cross-fitted, the thesis' grid of epsilon"] = self.optimise(name, *method, *grid, bases=task.bases)
         if self.k > 2:
-            got[f"{ours}, the whole matrix"] = self.optimise(name, *method, "--weights", "whole")
+            got[f"{ours}, the whole matrix"] = self.optimise(name, *method, "--thesis", "weights=whole")
         if self.k > 2 and not task.linear:
-            got[f"{ours}, the whole matrix, line search"] = self.optimise(name, "--weights", "whole", "--step", "line")
+            got[f"{ours}, the whole matrix, line search"] = self.optimise(name, "--thesis", "weights=whole", "--thesis", "step=line")
         return got
 
     def retrained(self):

@@ -159,8 +159,8 @@ def by_size(bench):
         held, x, y = bench.held["val"][:n], bench.x["val"][:n], bench.y["val"][:n]
         tuned = learn.fine_tuned(bench.base, x[~held], y[~held], (x[held], y[held]), bench.rng)
         out.append({"PI-EW, one function": bench.optimise("sgd", "--method", "pi-ew"),
-                    "PI-EW, the whole matrix": bench.optimise("sgd", "--method", "pi-ew", "--weights", "whole"),
-                    "plug-in [train-val]": bench.optimise("sgd", "--method", "plug-in", "--rounds", 0),
+                    "PI-EW, the whole matrix": bench.optimise("sgd", "--method", "pi-ew", "--thesis", "weights=whole"),
+                    "plug-in [train-val]": bench.optimise("sgd", "--method", "plug-in", "--thesis", "rounds=0"),
                     "plug-in [train-val], all classes": bench.optimise("sgd", "--method", "plug-in"), "fine-tuning": bench.decide(bench.x["test"] @ tuned),
                     "cross-entropy [train]": bench.decide(bench.p["sgd"]["test"])})
     return out
@@ -219,7 +219,7 @@ def noise_error(shop, n, by_cluster, seed):
     at = lambda name: shop.folder / name
     basis = ("--basis", "columns:cluster=one,cluster=two", "--features", at("g_train.csv"), "--validation-features", at("g_val.csv"))
     got = shop.call("optimise", "--probs", at("p_train.npy"), "--labels", at("noisy.csv"), "--validation-probs", at("p_val.npy"),
-                    "--validation-labels", at("y_val.csv"), "--metric", "accuracy", "--method", "pi-ew", "--weights", "whole", "--scale", "rows",
+                    "--validation-labels", at("y_val.csv"), "--metric", "accuracy", "--method", "pi-ew", "--thesis", "weights=whole", "--thesis", "scale=rows",
                     "--threads", 1, *(basis if by_cluster else ()))
     rule = got["classifier"]["rules"][0]
     found = np.array(rule["gain"]) if by_cluster else np.array(rule["gain"])[None]
@@ -292,7 +292,7 @@ def say_geometry(page, found):
                "share of all rows: in the cluster, class 0, decided so", "the same of class 1", "Phi-confusions of one cluster")
     page.say("## Geometry of the phi-confusions (figure E.1)\n", "![Phi-confusions of one cluster](repro-blackbox-geometry.svg)\n",
              f"Adult, income, the cluster of people in private employment, the thesis' training. Upper boundary: thresholds on the model's probability; lower boundary: the same with decisions reversed, which "
-             f"`melicit optimise --probes constrained` takes on the clusters that a probe is not about. With the best threshold both entries are at most {omega:.3f}, next to {upper[:, 0].max():.3f} and "
+             f"`melicit optimise --thesis probes=constrained` takes on the clusters that a probe is not about. With the best threshold both entries are at most {omega:.3f}, next to {upper[:, 0].max():.3f} and "
              f"{upper[:, 1].max():.3f} of the probe's own cluster.\n")
 
 

@@ -70,7 +70,7 @@ def draw_prevalence(k, m, rng):
 class Asker:
     """Elicits a hidden fair metric, by the search unless said otherwise, on the ball of k classes and m groups."""
 
-    def __init__(self, shop, layout, prevalence, tolerance=TOLERANCE, strategy=("--strategy", "search", "--cycles", CYCLES)):
+    def __init__(self, shop, layout, prevalence, tolerance=TOLERANCE, strategy=("--strategy", "search", "--thesis", f"cycles={CYCLES}")):
         self.shop, self.layout, self.prevalence, self.tolerance, self.strategy = shop, layout, prevalence, tolerance, strategy
         self.k, self.m = len(layout["classes"]), len(layout["groups"])
 
@@ -165,7 +165,7 @@ def recovery(shop, page, results):
 def trade_offs(shop, page, results):
     rows = []
     for k, m in ((2, 2), (2, 3), (3, 2), (3, 3)):
-        for name, words in (("closed form", ()), ("Algorithm 5.2", ("--ask-trade-off",))):
+        for name, words in (("closed form", ()), ("Algorithm 5.2", ("--thesis", "ask-trade-off",))):
             runs = recover(shop, k, m, *words)
             rows.append((f"{k}, {m}", name, *(f"{np.median(runs[:, i]):.4f} / {np.quantile(runs[:, i], 0.95):.4f}" for i in range(3)),
                          int(np.median(runs[:, 3]))))

@@ -85,7 +85,7 @@ def random_table(shop, out, results):
     for k in SLOPES:
         metrics = rng.dirichlet(np.ones(k), METRICS)
         for name, words in {"search, class 1 as reference": ["--strategy", "search"],
-                            "search, tournament": ["--strategy", "search", "--tournament"], "active": []}.items():
+                            "search, tournament": ["--strategy", "search", "--thesis", "tournament"], "active": []}.items():
             runs = [elicit(shop, population(k), "diagonal-linear", "diagonal", {"a": list(a)}, "--tolerance", 0.01, *words)
                     for a in metrics]
             errors = [off_by(r, a) for r, a in zip(runs, metrics)]
@@ -221,7 +221,7 @@ def fractional_figures(shop, out, results):
     for figure, family, coordinates, k, lines in (
             ("b4-3", "diagonal-linear-fractional", "diagonal", 3, THESIS["dlfpm_synthetic"]["k3"]), ("b4-4", "diagonal-linear-fractional", "diagonal", 4, THESIS["dlfpm_synthetic"]["k4"]),
             ("b5-3", "linear-fractional", "offdiagonal", 3, THESIS["lfpm"]["k3"]), ("b5-4", "linear-fractional", "offdiagonal", 4, four)):
-        curves, words = {}, ["--tournament"] if coordinates == "diagonal" else []
+        curves, words = {}, ["--thesis", "tournament"] if coordinates == "diagonal" else []
         points = along(k, coordinates, None if words else shop.call("space", *population(k)))
         for i, line in enumerate(lines, 1):
             run = elicit(shop, population(k), family, coordinates, line["true"], "--strategy", "search", "--tolerance", 0.01, *words)
@@ -253,7 +253,7 @@ def fractional_tables(shop, out, results):
         else:
             points = ball_points(shop.call("space", *population(k)), 2000, rng)
         want = value(true, points)
-        words = ["--tournament"] if coordinates == "diagonal" else []
+        words = ["--thesis", "tournament"] if coordinates == "diagonal" else []
         run = elicit(shop, population(k), family, coordinates, true, "--strategy", "search", "--tolerance", 0.01, *words)
         got, questions = value(run["metric"]["coefficients"], points), run["questions"]
         closed, ratio = np.mean((got[:1000] > got[1000:]) == (want[:1000] > want[1000:])), got / want
@@ -295,7 +295,7 @@ def real_table(shop, out, results):
             row(out, name, n, "search, plug-in", asked, *(f"{v:.2f}" for v in within), f"{largest:.4f}")
             plug_in[name, share, "search, plug-in"] = within[-1]
             curves[f"search, plug-in, {share:.0%} of the rows"] = (OMEGAS, within)
-            for procedure, words in {"search, hull, tournament": ["--strategy", "search", "--tournament"], "active": []}.items() if share == 1.0 else ():
+            for procedure, words in {"search, hull, tournament": ["--strategy", "search", "--thesis", "tournament"], "active": []}.items() if share == 1.0 else ():
                 runs = [elicit(shop, space, "diagonal-linear", "diagonal", {"a": list(a)}, "--tolerance", 0.01, *words)
                         for a in metrics]
                 errors = np.array([off_by(r, a) for r, a in zip(runs, metrics)])
@@ -330,7 +330,7 @@ def geometry_table(shop, out, results):
         space = population(int(name[-1])) if name.startswith("softmax") else split(shop, bundled(name), 1.0, 7)[0]
         best = shop.call("space", *space)
         # With q = 650 the thesis' procedure needs 1,300 searches along the axes.
-        thesis = shop.call("space", *space, "--radius-method", "thesis")["radius"] if len(best["centre"]) < 100 else None
+        thesis = shop.call("space", *space, "--thesis", "radius-method=thesis")["radius"] if len(best["centre"]) < 100 else None
         row(out, name, len(best["classes"]), len(best["centre"]), "" if thesis is None else f"{thesis:.5f}", f"{best['radius']:.5f}",
             f"{best['rays']:.5f}", best["steps"])
     out.append("")

@@ -29,12 +29,13 @@ static const char *family_form(size_t i)
     }
 #define ACTIVE .strategies = 1U << MEL_STRATEGY_ACTIVE, .readers = "the active strategy"
 #define ALWAYS .kept = MEL_KEPT_ALWAYS
-#define SEARCH .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_SEARCH
+#define SEARCH                                                                                               \
+    .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_SEARCH, .level = MEL_LEVEL_THESIS
 #define KNOWN .section = MEL_SECTION_STRUCTURE
 
 /* In the order of the program's help. NOLINTBEGIN(bugprone-sizeof-expression): some fields are pointers */
 static const mel_option rows[] = {
-    ROW("family", FAMILY, family, .kept = MEL_KEPT_ON_TOP, .argument = "NAME",
+    ROW("family", FAMILY, family, .level = MEL_LEVEL_COMMON, .kept = MEL_KEPT_ON_TOP, .argument = "NAME",
         .help = "the shape of metric to look for, linear unless given", .listed = family_form),
     ROW("degree", WHOLE, degree, .usual = 3, .low = MEL_MIN_DEGREE, .high = MEL_MAX_DEGREE,
         .families = MEL_READS_DEGREE, .kept = MEL_KEPT_IN_FAMILY),
@@ -64,12 +65,12 @@ static const mel_option rows[] = {
         .domains = MEL_ON_FACE, .readers = "realistic questions about two classes",
         .help = "active, two classes: when the cost ratio lies beyond what the test at hand can ask, go on "
                 "with questions about an imagined better test, and say so"),
-    ROW("max_questions", WHOLE, max_questions, .usual = 200, .varies = true, .low = 1, .high = 1000000,
-        ALWAYS, .argument = "N",
+    ROW("max_questions", WHOLE, max_questions, .level = MEL_LEVEL_COMMON, .usual = 200, .varies = true,
+        .low = 1, .high = 1000000, ALWAYS, .argument = "N",
         .help = "stop after N answers, whatever is known by then (by default 20 for a person and more than a "
                 "program needs; a search ends by itself)"),
     ROW("seed", WHOLE, seed, .usual = 1, .high = 9e18, .kept = MEL_KEPT_ON_TOP),
-    ROW("until", WORD, until, .words = untils, ACTIVE, .argument = "WHAT",
+    ROW("until", WORD, until, .level = MEL_LEVEL_COMMON, .words = untils, ACTIVE, .argument = "WHAT",
         .help = "active: end as soon as the decision at hand can no longer change (with probability 0.95): "
                 "rank:POOL for the order of the classifiers in a file as `melicit rank` reads it (with "
                 "--candidates "
@@ -103,19 +104,20 @@ static const mel_option rows[] = {
         .help =
             "active, more than two classes, questions far: the two classifiers of a question differ in two "
             "numbers only (the default for a person); classifiers near the best differ as they do"),
-    ROW("diagonal_b", FLAG, diagonal_b, KNOWN, .families = MEL_READS_DIAGONAL_B,
+    ROW("diagonal_b", FLAG, diagonal_b, .level = MEL_LEVEL_THESIS, KNOWN, .families = MEL_READS_DIAGONAL_B,
         .readers = "quadratic and fair quadratic metrics",
         .help = "quadratic and fair quadratic: B is known to be diagonal"),
-    ROW("equal_pairs", FLAG, equal_pairs, KNOWN, .families = MEL_READS_PAIRS, .readers = "fair metrics",
-        .help = "fair: all pairs of groups have the same weights"),
+    ROW("equal_pairs", FLAG, equal_pairs, .level = MEL_LEVEL_THESIS, KNOWN, .families = MEL_READS_PAIRS,
+        .readers = "fair metrics", .help = "fair: all pairs of groups have the same weights"),
     ROW("known", METRIC, known, KNOWN, .families = MEL_READS_PAIRS, .readers = "fair metrics",
         .argument = "METRIC.json",
         .help =
             "fair: everything but the trade-off is as in this metric, and only the trade-off is asked about"),
     ROW("known_costs_only", FLAG, known_costs_only, KNOWN, .families = MEL_READS_PAIRS,
         .readers = "fair metrics"),
-    ROW("known_p11", NUMBER, known_p11, .usual = NAN, .high = 1, KNOWN, .families = MEL_READS_RATIO,
-        .domains = MEL_ON_FACE, .readers = "linear-fractional metrics of two classes", .argument = "X",
+    ROW("known_p11", NUMBER, known_p11, .level = MEL_LEVEL_THESIS, .usual = NAN, .high = 1, KNOWN,
+        .families = MEL_READS_RATIO, .domains = MEL_ON_FACE,
+        .readers = "linear-fractional metrics of two classes", .argument = "X",
         .help = "linear-fractional, two classes: p11 when it is known (1 for F-beta)"),
     ROW("per_round", WHOLE, per_round, .usual = 4, .low = 2, .high = 4, SEARCH, .readers = "a search", ALWAYS,
         .argument = "N",

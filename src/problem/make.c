@@ -382,7 +382,7 @@ static mel_status make(mel_problem *out, const mel_problem_options *opt, const m
     if (status == MEL_OK && opt->radius > 0.0 && opt->ball == NULL && !inscribed)
         status = mel_fail(err, MEL_EINVAL, "--radius: no ball is needed here");
     if (status == MEL_OK && opt->radius_method != 0 && !inscribed)
-        status = mel_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
+        status = mel_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
     if (status == MEL_OK && inscribed)
         status = find_ball(out, opt, err);
     if (status == MEL_OK)

@@ -41,6 +41,13 @@ def required_words(verb, but=None):
     return words
 
 
+def given(option, *value):
+    """An option as it is typed, and as errors name it."""
+    if option["level"] == "thesis":
+        return ["--thesis", "=".join([option["name"], *value])], f"--thesis {option['name']}"
+    return [f"--{option['name']}", *value], f"--{option['name']}"
+
+
 # ---- verbs and help ----
 
 
@@ -61,17 +68,48 @@ def test_overview(melicit, words):
 
 @pytest.mark.parametrize("verb", [v["name"] for v in VERBS])
 def test_help_of_a_verb(melicit, verb):
-    got = melicit("help", verb).done()
-    assert got.err == ""
-    assert got.out == melicit(verb, "--help").done().out == melicit(verb, "-h").done().out
+    short, whole = melicit("help", verb).done(), melicit("help", verb, "--all").done()
+    assert short.err == whole.err == ""
+    assert short.out == melicit(verb, "--help").done().out == melicit(verb, "-h").done().out
     table = next(v for v in VERBS if v["name"] == verb)
-    for option in table["options"]:
-        assert f"--{option['name']}" in got.out
-    for example in table["examples"]:
-        assert example in got.out
-    texts, examples = got.out.split("\nExamples\n")
-    assert max(map(len, texts.splitlines())) <= 80 and len(examples.splitlines()) == 2 * len(table["examples"])
-    assert not re.search(r"[ \t]$", got.out, re.M)
+    shown = {level: [o["name"] for o in table["options"] if o["level"] == level] for level in ("common", "more", "thesis")}
+    assert 1 <= len(shown["common"]) <= 15
+    for name in shown["common"]:
+        assert f"\n  --{name}" in short.out and f"\n  --{name}" in whole.out
+    for name in shown["more"]:
+        assert f"\n  --{name} " not in short.out and f"\n  --{name}" in whole.out
+    for name in shown["thesis"]:
+        assert f"\n  --thesis {name}" in whole.out and f"--thesis {name}" not in short.out
+    for text, lines in ((short.out, table["examples"][:2]), (whole.out, table["examples"])):
+        texts, examples = text.split("\nExamples\n")
+        assert [line.strip() for line in examples.split("\n\n")[0].splitlines()[1::2]] == lines
+        assert max(map(len, texts.splitlines())) <= 80
+        assert not re.search(r"[ \t]$", text, re.M)
+    assert f"melicit help {verb} --all" in short.out and "--all` lists" not in whole.out
+
+
+def test_settings_of_the_thesis(melicit):
+    """--thesis NAME=VALUE; the former --NAME says how it is written now."""
+    space = ("space", "--population", "softmax:1,3,5", "--kind", "rates", "--json")
+    thesis, inscribed = (melicit(*space, "--thesis", f"radius-method={how}").done().json["radius"] for how in ("thesis", "inscribed"))
+    assert thesis < inscribed
+    for words, parts in ((("--thesis", "radius-method=thesis"), ["--thesis radius-method=inscribed|thesis"]),
+                         (("--thesis", "radius-method"), ["needs a value"]),
+                         (("--thesis", "radius-method=best"), ["--thesis radius-method best"]),
+                         (("--thesis", "xylophone=1"), ["no such setting", "radius-method"]),
+                         (("--thesis",), ["NAME=VALUE"])):
+        melicit(*space[:-1], *words).refused(2, *parts)
+    melicit("elicit", "--population", "softmax:1,3,5", "--thesis", "tournament=yes").refused(2, "takes no value")
+    melicit("train", "--data", "x.csv", "--thesis", "a=1").refused(2, "no option --thesis")
+
+
+def test_a_bare_file_name(melicit):
+    """One word without dashes is what most verbs read."""
+    same = [melicit(*words, "--json").done().json["radius"]
+            for words in (("space", "breast_cancer_original"), ("space", "--data", "breast_cancer_original"))]
+    assert same[0] == same[1]
+    melicit("space", "breast_cancer_original", "magic04").refused(2, '"breast_cancer_original" is not an option')
+    melicit("space", "--data", "magic04", "breast_cancer_original").refused(2, '"breast_cancer_original" is not an option')
 
 
 @pytest.mark.parametrize("verb", [v["name"] for v in VERBS])
@@ -142,7 +180,7 @@ def test_manual_page_renders_without_warnings(melicit):
     for verb in VERBS:
         assert f"MELICIT {verb['name'].upper()}" in text
         for option in verb["options"]:
-            assert f"--{option['name']}" in text
+            assert given(option)[1] in text
     if shutil.which("man"):
         read = subprocess.run(
             ["man", "--warnings", "-l", str(melicit.folder / "melicit.1")],
@@ -220,7 +258,7 @@ def test_reference_in_the_documentation_is_current(melicit):
         (["train", "--xylophone"], ["--xylophone", "--help"]),
         (["train", "-x"], ["-x"]),
         (["train", "--ma", "3"], ["--max-rows", "--max-bytes"]),
-        (["train", "surplus"], ['"surplus"']),
+        (["train", "--data", "t.csv", "surplus"], ['"surplus"']),
         (["--version", "--", "--json"], ['"--json"']),
         (["version"], ['no verb "version" any more', "melicit --version"]),
         (["page"], ['no verb "page" any more', "serve --questions"]),
@@ -276,24 +314,24 @@ def test_bad_numbers(melicit, verb, option):
     if option["high"] < 1e15:
         bad.append(str(int(option["high"]) + 1))
     for value in some(bad, option["name"]):
-        got = melicit(verb, *required_words(verb), f"--{option['name']}={value}")
-        got.refused(2, f"--{option['name']}")
+        words, name = given(option, value)
+        got = melicit(verb, *required_words(verb), "=".join(words))
+        got.refused(2, name)
         if value:
             assert value in got.err
 
 
 @pytest.mark.parametrize("verb, option", [(v, o) for v, o in OPTIONS if o["kind"] == "choice"])
 def test_bad_choices(melicit, verb, option):
-    got = melicit(verb, *required_words(verb), f"--{option['name']}", "neither")
-    got.refused(2, f"--{option['name']} neither", *option["choices"])
+    words, name = given(option, "neither")
+    melicit(verb, *required_words(verb), *words).refused(2, f"{name} neither", *option["choices"])
     assert option.get("default", option["choices"][0]) in option["choices"]  # none where it depends on who answers
 
 
 @pytest.mark.parametrize("verb, option", [(v, o) for v, o in OPTIONS if o["kind"] != "flag"])
 def test_options_need_a_value(melicit, verb, option):
-    melicit(verb, *required_words(verb, but=option["name"]), f"--{option['name']}").refused(
-        2, f"--{option['name']} needs a value"
-    )
+    words, name = given(option)
+    melicit(verb, *required_words(verb, but=option["name"]), *words).refused(2, f"{name} needs a value")
 
 
 def test_names_may_be_shortened_and_joined(melicit):

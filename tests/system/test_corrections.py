@@ -209,7 +209,7 @@ def test_reference_class(melicit):
                                 "layout": {"kind": "confusion", "coordinates": "diagonal", "classes": ["0", "1", "2"], "groups": []},
                                 "coefficients": {"a": [0.02, 0.38, 0.6]}}))
     words = ("elicit", "--population", "softmax:1,3,5", "--family", "diagonal-linear", "--oracle", f"sim:{path}", "--strategy", "search", "--tolerance", 0.01, "--json")
-    off = [numpy.abs(numpy.array(melicit(*words, *more).done().json["metric"]["coefficients"]["a"]) - [0.02, 0.38, 0.6]).max() for more in ((), ("--tournament",))]
+    off = [numpy.abs(numpy.array(melicit(*words, *more).done().json["metric"]["coefficients"]["a"]) - [0.02, 0.38, 0.6]).max() for more in ((), ("--thesis", "tournament",))]
     assert off[0] > 0.05 and off[1] < 0.01
 
 
@@ -233,7 +233,7 @@ def test_steps_along_axes(melicit):
     for axis in (0, 4, 11):
         step = numpy.eye(12)[axis]
         assert farthest(eta, step) == pytest.approx(farthest(eta, -step), rel=1e-6)
-    radius = [melicit("space", "--population", "softmax:1,3,5", "--kind", "rates", "--radius-method", how, "--json").done().json["radius"] for how in ("thesis", "inscribed")]
+    radius = [melicit("space", "--population", "softmax:1,3,5", "--kind", "rates", "--thesis", f"radius-method={how}", "--json").done().json["radius"] for how in ("thesis", "inscribed")]
     assert radius[0] < 0.8 * radius[1]
 
 

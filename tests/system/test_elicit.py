@@ -161,7 +161,7 @@ def test_nothing_is_concluded_from_no_answer(melicit):
 def test_search_counts(melicit, truth):
     for tolerance in (0.1, 0.02):
         rounds = math.ceil(math.log2(math.pi / 2 / tolerance))
-        for words, questions in (((), 4 * rounds), (("--per-round", 3), 3 * rounds),
+        for words, questions in (((), 4 * rounds), (("--thesis", "per-round=3"), 3 * rounds),
                                  (("--direction", "unknown"), 4 * rounds + 1)):
             got = melicit("elicit", *POPULATION, *truth, "--strategy", "search", "--tolerance", tolerance, *words, "--json")
             assert got.done().json["questions"] == questions
@@ -177,7 +177,7 @@ def test_decreasing_metric(melicit):
 def test_linear_fractional(melicit):
     melicit.write("f1.json", metric_text("linear-fractional", p=[1, 0], p0=0, q=[0.5, -0.5], q0=0.5))
     for words in (("--tolerance", 0.01), ("--strategy", "search", "--tolerance", 0.002),
-                  ("--strategy", "search", "--known-p11", 1, "--tolerance", 0.005)):
+                  ("--strategy", "search", "--thesis", "known-p11=1", "--tolerance", 0.005)):
         got = melicit("elicit", *POPULATION, "--family", "linear-fractional", "--oracle", "sim:f1.json", *words, "--json")
         found = got.done().json["metric"]["coefficients"]
         rng = numpy.random.default_rng(1)

@@ -38,10 +38,10 @@ def test_search_question_counts(melicit):
     words = ("elicit", *SOFTMAX, "--family", "diagonal-linear", "--oracle", "sim:t.json", "--strategy", "search",
              "--tolerance", 0.01, "--json")
     assert melicit(*words).done().json["questions"] == 56
-    assert melicit(*words, "--per-round", 2).done().json["questions"] == 28
-    assert melicit(*words, "--per-round", 3).done().json["questions"] == 42
-    assert melicit(*words, "--tournament").done().json["questions"] == 58
-    melicit(*words[:-1], "--radius-method", "thesis").refused(2, "--radius-method", "no ball")
+    assert melicit(*words, "--thesis", "per-round=2").done().json["questions"] == 28
+    assert melicit(*words, "--thesis", "per-round=3").done().json["questions"] == 42
+    assert melicit(*words, "--thesis", "tournament").done().json["questions"] == 58
+    melicit(*words[:-1], "--thesis", "radius-method=thesis").refused(2, "--thesis", "radius-method=no ball")
 
 
 def test_monotone_without_a_strategy(melicit):
@@ -90,7 +90,7 @@ def test_radius_may_be_smaller(melicit):
     words = ("elicit", *SOFTMAX, "--oracle", "sim:t.json", "--max-questions", 3, "--json")
     full = melicit(*words).done().json["ball_radius"]
     assert melicit(*words, "--radius", full / 2).done().json["ball_radius"] == full / 2
-    assert melicit(*words, "--radius-method", "thesis").done().json["ball_radius"] <= full * (1 + 1e-9)
+    assert melicit(*words, "--thesis", "radius-method=thesis").done().json["ball_radius"] <= full * (1 + 1e-9)
     melicit(*words[:-1], "--radius", min(1, 2 * full)).refused(2, "--radius", "largest")
 
 

@@ -599,7 +599,7 @@ def test_options_that_name_what_is_not_there(melicit, two):
     melicit("space", *rows, "--groups", "g.csv", "--group", "foo").refused(3, "g.csv", '"foo"', "--group", "group")
     melicit("space", *rows, "--groups", "g.csv", "--group", "group").done()
     for verb in (("space",), ("apply", "--named", "f1"), ("elicit",)):
-        melicit(*verb, *rows, "--radius-method", "thesis").refused(2, "--radius-method", "no ball")
+        melicit(*verb, *rows, "--thesis", "radius-method=thesis").refused(2, "--thesis radius-method", "no ball")
     score = ("score", "--named", "f1", "--labels", "y.csv", "--predictions", "y.csv")
     melicit(*score, "--label", "label").refused(2, "--label;", "--labels?")
     melicit(*score, "--label=label").refused(2, "--label;", "--labels?")

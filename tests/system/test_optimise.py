@@ -112,8 +112,8 @@ def test_metric_file(work):
     layout = {"kind": "confusion", "coordinates": "binary", "classes": ["no", "yes"], "groups": []}
     work.write("m.json", json.dumps({"format": "melicit-metric", "version": 1, "family": "linear", "orientation": "utility",
                                      "layout": layout, "coefficients": {"a": [3, 1]}}))
-    for way in ((), ("--known",), ("--method", "pi-ew"), ("--method", "pi-ew", "--probes", "constrained"),
-                ("--weights", "whole"), ("--weights", "whole", "--entries", "no>no,yes>yes")):
+    for way in ((), ("--known",), ("--method", "pi-ew"), ("--method", "pi-ew", "--thesis", "probes=constrained"),
+                ("--thesis", "weights=whole"), ("--thesis", "weights=whole", "--thesis", "entries=no>no,yes>yes")):
         got = work("optimise", *LABELLED, "--metric", "m.json", *way, "--json").done().json
         # The best threshold of 3 TP + TN on the validation rows, as far as any rule of weights gets.
         labels = numpy.array(sum(work.rows("yv.csv")[1:], []))
@@ -186,7 +186,7 @@ def test_program_that_never_answers(work):
 def test_constant_metric(work):
     got = work("optimise", *FILES, "--metric", "cmd:while read -r l; do echo 0.5; done", "--out", "c.json")
     got.refused(3, "iteration 1: the metric is 0.5 for the first classifier and for every small change of it, so it does not say which "
-                "classifier is better; check that it looks at the predictions, or try a larger --epsilon; the first classifier is stored in c.json")
+                "classifier is better; check that it looks at the predictions, or try a larger --thesis epsilon=X; the first classifier is stored in c.json")
     assert json.loads((work.folder / "c.json").read_text())["format"] == "melicit-classifier"
 
 
@@ -318,14 +318,14 @@ def test_refusals(work):
         ((*LABELLED, *metric, *FEATURES, "--basis", "columns:town"), 3, "is text"),
         ((*LABELLED, *metric, *FEATURES, "--basis", "waves:3"), 2, "expected default, columns"),
         ((*LABELLED, *metric, *FEATURES, "--basis", "rbf:1,group"), 2, "--validation-groups"),
-        ((*LABELLED, *metric, "--epsilon", "2"), 2, "above 0, at most 1"),
         ((*LABELLED, "--metric", "min-recall", "--known"), 2, "gradient of this metric is not known"),
+        ((*LABELLED, *metric, "--thesis", "epsilon=2"), 2, "above 0, at most 1"),
         ((*LABELLED, *metric, "--labels-only"), 2, "--labels-only is for"),
         ((*LABELLED, *metric, "--draws", "3"), 2, "--draws goes with"),
         ((*LABELLED, *metric, "--time-limit", "3"), 2, "--time-limit is for"),
         ((*LABELLED, *metric, "--method", "pi-ew", "--iterations", "3"), 2, "one full step"),
-        ((*LABELLED, *metric, "--entries", "no>no"), 2, "--weights whole"),
-        ((*LABELLED, *metric, "--weights", "whole", "--entries", "no>maybe"), 2, "TRUE>PREDICTED"),
+        ((*LABELLED, *metric, "--thesis", "entries=no>no"), 2, "--thesis weights=whole"),
+        ((*LABELLED, *metric, "--thesis", "weights=whole", "--thesis", "entries=no>maybe"), 2, "TRUE>PREDICTED"),
         ((*LABELLED, *metric, "--data", "p.csv"), 2, "go together"),
         ((*LABELLED, *metric, "--l2", "1"), 2, "--l2 goes with --data"),
         ((*FILES, "--validation-labels", "y.csv", *metric), 3, "y.csv has 3000 rows, pv.csv has 400"),
@@ -365,7 +365,7 @@ def test_comparisons(work):
     assert balanced(work, "n.json") > 0.97 * best and noisy["questions"] >= 5
     slopes = work("optimise", *ROWS, "--oracle", "sim:g-mean", "--strategy", "slopes", "--out", "t.json", "--json").done().json
     assert slopes["status"] == "done" and slopes["questions"] == 40
-    groups = work("optimise", *ROWS, "--validation-groups", "gv.csv", "--oracle", "sim:g-mean", "--kinks", "--out", "g.json",
+    groups = work("optimise", *ROWS, "--validation-groups", "gv.csv", "--oracle", "sim:g-mean", "--thesis", "kinks", "--out", "g.json",
                   "--json").done().json
     assert groups["classifier"]["groups"] == ["a", "b"]
     work("predict", "--classifier", "g.json", "--probs", "pv.csv", "--groups", "gv.csv", "--out", "dg.csv").done()

@@ -12,7 +12,7 @@ from conftest import PROGRAM, environment
 from test_optimise import FILES, LABELLED, LINGER, ROWS, answers, begin_lingering, ends, work, write  # noqa: F401 (work is a fixture)
 
 WAYS = [("--method", "plug-in"), ("--method", "pi-ew"), ("--method", "pi-ew", "--rule", "majority"), ("--rule", "majority"),
-        ("--step", "line"), ("--labels-only",), ("--labels-only", "--method", "plug-in"), ("--weights", "whole"), ("--probes", "constrained")]
+        ("--thesis", "step=line"), ("--labels-only",), ("--labels-only", "--method", "plug-in"), ("--thesis", "weights=whole"), ("--thesis", "probes=constrained")]
 BAD = {"exec sleep 60": "no value within 1 seconds", "exit 7": "exit status 7", "echo fine": 'answered "fine"', "echo nan": "the metric is nan",
        "echo -inf": "the metric is -inf"}
 
@@ -81,15 +81,15 @@ def test_plug_in_of_three_classes(work):
     """Rules that predict one of two classes all have the G-mean 0; with all classes the search is better than the model."""
     three_classes(work)
     words = ("optimise", *LABELLED, "--metric", "g-mean", "--method", "plug-in", "--out", "c.json", "--json")
-    pairs = work(*words, "--rounds", 0).done().json
+    pairs = work(*words, "--thesis", "rounds=0").done().json
     assert pairs["value"] == 0 and "the gains of pairs of classes have the value 0, the model as it is 0." in pairs["warnings"][0]
     whole = work(*words).done().json
     assert whole["value"] > whole["start"] + 0.05 and "warnings" not in whole
     work("predict", "--classifier", "c.json", "--probs", "pv.csv", "--out", "d.csv").done()
     said, label = (numpy.array(sum(work.rows(name)[1:], [])) for name in ("d.csv", "yv.csv"))
     assert numpy.prod([(said[label == c] == c).mean() for c in "abc"]) ** (1 / 3) == pytest.approx(whole["value"], abs=1e-12)
-    for words, part in ((("--method", "fw-eg", "--rounds", 3), "--rounds goes with --method plug-in"),
-                        (("--method", "plug-in", "--take", "best"), "no --iterations, --step, --take"),
+    for words, part in ((("--method", "fw-eg", "--thesis", "rounds=3"), "--thesis rounds goes with --method plug-in"),
+                        (("--method", "plug-in", "--thesis", "take=best"), "no --iterations, --thesis step or take"),
                         (("--method", "pi-ew", "--iterations", 3), "pi-ew takes one full step")):
         work("optimise", *LABELLED, "--metric", "g-mean", *words).refused(2, part)
 

@@ -70,14 +70,14 @@ def test_embedding(work, unsquared):
 def test_steps(work):
     """2/(t+2) begins with the whole step, which is PI-EW; a line search never falls."""
     words = ("optimise", *LABELLED, "--metric", "f2")
-    whole = work(*words, "--step", "thesis", "--iterations", 1, "--take", "last", "--json").done().json
+    whole = work(*words, "--thesis", "step=thesis", "--iterations", 1, "--thesis", "take=last", "--json").done().json
     once = work(*words, "--method", "pi-ew", "--json").done().json
     assert whole["value"] == pytest.approx(once["value"], abs=1e-12)
     safe = work(*words, "--iterations", 1, "--out", "c.json", "--json").done().json
     assert safe["start"] < safe["value"] < whole["value"]
     shares = sorted(rule["share"] for rule in json.loads((work.folder / "c.json").read_text())["rules"])
     assert shares == pytest.approx([1 / 3, 2 / 3])
-    values = [work(*words, "--step", "line", "--iterations", n, "--json").done().json["value"] for n in (1, 2, 5, 20)]
+    values = [work(*words, "--thesis", "step=line", "--iterations", n, "--json").done().json["value"] for n in (1, 2, 5, 20)]
     assert values == sorted(values) and values[0] >= safe["start"]
 
 
@@ -85,10 +85,10 @@ def test_choice_of_epsilon(work):
     """Every set of functions with every epsilon; the best by cross-fitting, which is then fitted to all rows."""
     features = ("--features", "f.csv", "--validation-features", "fv.csv")
     words = ("optimise", *LABELLED, *METRIC, *features)
-    got = work(*words, "--basis", "default", "--basis", "default+columns:hint", "--epsilon", 0.5, "--epsilon", 0.001, "--json").done().json
+    got = work(*words, "--basis", "default", "--basis", "default+columns:hint", "--thesis", "epsilon=0.5", "--thesis", "epsilon=0.001", "--json").done().json
     tried = got["candidates"]
     assert len(tried) == 4 and len({(tuple(c["basis"]) if isinstance(c["basis"], list) else c["basis"], c["epsilon"]) for c in tried}) == 4
     best = max(tried, key=lambda c: c["value"])
     assert got["epsilon"] == best["epsilon"] and len(got["basis"]) == 2
-    alone = work(*words, "--basis", "default+columns:hint", "--epsilon", got["epsilon"], "--json").done().json
+    alone = work(*words, "--basis", "default+columns:hint", "--thesis", f'epsilon={got["epsilon"]}', "--json").done().json
     assert alone["value"] == got["value"] and alone["classifier"] == got["classifier"]

@@ -85,7 +85,7 @@ ANSWER = "cmd:while read question; do echo a; done"  # rank 0 asks, the others m
 VERBS = {  # ranks, command
     "train": (3, "train", "--data", "d-*.csv.gz", "--out", "out.json"),
     "train_sparse": (2, "train", "--data", "l-*.svm", "--out", "out.json"),
-    "space": (3, "space", "--kind", "rates", "--radius-method", "thesis", "--coordinates", "diagonal", *THREE, *GROUPS),
+    "space": (3, "space", "--kind", "rates", "--thesis", "radius-method=thesis", "--coordinates", "diagonal", *THREE, *GROUPS),
     "space_table": (2, "space", "--direction", "1,0,1", "--coordinates", "diagonal", "--data", "d-*.csv.gz"),
     "apply": (2, "apply", "--named", "g-mean", *TWO, *GROUPS, "--out", "out.json"),
     "apply_classes": (3, "apply", "--named", "q-mean", "--at-most", "demographic-parity=0.1", "--folds", "2", *THREE, *GROUPS, "--out", "out.json"),

@@ -23,7 +23,7 @@ def flat(coefficients):
 
 @pytest.mark.parametrize("family, coefficients, more, questions", [
     ("quadratic", QUADRATIC, (), 4 * (3 + 2 * 11 * 4)),
-    ("quadratic", {"a": [0.3, 0.5], "B": [[0.6, 0], [0, -0.5]]}, ("--diagonal-b",), 3 * (3 + 2 * 11 * 4)),
+    ("quadratic", {"a": [0.3, 0.5], "B": [[0.6, 0], [0, -0.5]]}, ("--thesis", "diagonal-b",), 3 * (3 + 2 * 11 * 4)),
     ("polynomial:3", CUBIC, FINER, 9 * (3 + 2 * 18 * 4)),
 ])
 def test_stop_undo_and_go_on(melicit, family, coefficients, more, questions):
@@ -48,14 +48,14 @@ def test_stop_undo_and_go_on(melicit, family, coefficients, more, questions):
 def test_options_are_the_session_s(melicit):
     melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", **QUADRATIC))
     words = ("elicit", *BALL, "--family", "quadratic", *SEARCH, "--oracle", "sim:t.json", "--max-questions", 9)
-    melicit(*words, "--cycles", 3, "--session", "s.jsonl").done()
+    melicit(*words, "--thesis", "cycles=3", "--session", "s.jsonl").done()
     options = json.loads((melicit.folder / "s.jsonl").read_text().splitlines()[0])["options"]
     assert options["cycles"] == 3 and "diagonal_b" not in options and "known" not in options
-    melicit(*words, "--cycles", 3, "--diagonal-b", "--session", "s.jsonl").refused(6, "options.diagonal_b")
+    melicit(*words, "--thesis", "cycles=3", "--thesis", "diagonal-b", "--session", "s.jsonl").refused(6, "options.diagonal_b")
 
 
 @pytest.mark.parametrize("words, parts", [
-    (("--equal-pairs",), ("equal-pairs is for fair metrics",)),
+    (("--thesis", "equal-pairs",), ("equal-pairs is for fair metrics",)),
     (("--known", "t.json"), ("known is for fair metrics",)),
     (("--known", "t.json", "--known-costs", "t.json"), ("--known-costs",)),
     (("--known", "none.json"), ("none.json",)),
@@ -78,7 +78,7 @@ def curved(k, diagonal, flat):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("more", [(), ("--diagonal-b",)])
+@pytest.mark.parametrize("more", [(), ("--thesis", "diagonal-b",)])
 @pytest.mark.parametrize("flat, finding, sentence", [
     (False, "no-curvature", "The metric is linear as far as the answers tell"),
     (True, "flat-centre", "At the uniform classifier the respondent minds no small change"),
@@ -90,7 +90,7 @@ def test_degenerate_in_words(melicit, k, more, flat, finding, sentence):
     size = numpy.sqrt((a ** 2).sum() + (b ** 2).sum())
     melicit.write("t.json", metric_text("quadratic", layout("rates", "offdiagonal", k), "cost", a=(a / size).tolist(),
                                         B=(b / size).tolist()))
-    words = ("elicit", "--ball", k, "--radius", 0.13, "--family", "quadratic", "--strategy", "search", "--per-round", 2,
+    words = ("elicit", "--ball", k, "--radius", 0.13, "--family", "quadratic", "--strategy", "search", "--thesis", "per-round=2",
              "--oracle", "sim:t.json", *more)
     got = melicit(*words, "--json", "--report", "r.html").done().json
     assert got["finding"] == finding and got["finding_text"].startswith(sentence)

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.plain("about numbers, and takes long", soak=True)
 
 PREVALENCE = numpy.array([[0.2, 0.5], [0.3, 0.3], [0.5, 0.2]])
 SHAPE = layout("rates", "offdiagonal", 2, "123")
-SEARCH = ("--strategy", "search", "--tolerance", 0.001, "--per-round", 2)
+SEARCH = ("--strategy", "search", "--tolerance", 0.001, "--thesis", "per-round=2")
 PAIRS = ("1-2", "1-3", "2-3")
 LINEAR = {"a": [0.6, 0.8], "b": [[0.3, 0.1], [0.1, 0.2], [0.2, 0.4]], "lambda": 0.4}
 QUADRATIC = {"a": [0.6, 0.8], "B": [[[0.8, 0.1], [0.1, 0.3]], [[0.4, -0.1], [-0.1, 0.5]], [[0.3, 0.2], [0.2, 0.6]]],
@@ -49,7 +49,7 @@ def ball(melicit):
 
 @pytest.mark.parametrize("family, truth, more, questions", [
     ("fair-linear", LINEAR, (), SURE + 6 * UNSURE),
-    ("fair-linear", LINEAR, ("--ask-trade-off",), SURE + 6 * UNSURE + TRADE_OFF),
+    ("fair-linear", LINEAR, ("--thesis", "ask-trade-off",), SURE + 6 * UNSURE + TRADE_OFF),
     ("fair-linear", LINEAR, ("--known", "t.json"), TRADE_OFF),
     ("fair-linear", LINEAR, ("--known-costs", "t.json"), 6 * UNSURE),
     ("fair-quadratic", QUADRATIC, (), 3 * (SURE + 3 * UNSURE)),
@@ -77,7 +77,7 @@ def test_stop_undo_and_go_on(melicit, ball, family, truth, more, questions):
 def test_equal_pairs(melicit, ball):
     truth = dict(LINEAR, b=[[0.2, 0.4]] * 3)
     write_metric(melicit, "t.json", "fair-linear", truth)
-    got = melicit("elicit", *ball, "--family", "fair-linear", *SEARCH, "--equal-pairs", "--oracle", "sim:t.json",
+    got = melicit("elicit", *ball, "--family", "fair-linear", *SEARCH, "--thesis", "equal-pairs", "--oracle", "sim:t.json",
                   "--json").done().json
     assert got["questions"] == SURE + 2 * UNSURE
     for found, want in zip(normalised(got["metric"]["coefficients"]), normalised(truth)):
@@ -152,10 +152,10 @@ def test_refusals(melicit, ball):
     write_metric(melicit, "t.json", "fair-linear", LINEAR)
     write_metric(melicit, "q.json", "fair-quadratic", QUADRATIC)
     words = ("elicit", *ball, "--family", "fair-linear", "--oracle", "sim:t.json")
-    melicit(*words, "--strategy", "active", "--ask-trade-off").refused(2, "ask-trade-off is for a search")
-    melicit(*words, "--strategy", "active", "--known", "t.json", "--equal-pairs").refused(2, "gives all weights")
+    melicit(*words, "--strategy", "active", "--thesis", "ask-trade-off").refused(2, "ask-trade-off is for a search")
+    melicit(*words, "--strategy", "active", "--known", "t.json", "--thesis", "equal-pairs").refused(2, "gives all weights")
     melicit(*words, *SEARCH, "--known", "q.json").refused(2, "fair-quadratic")
-    melicit(*words, *SEARCH, "--diagonal-b").refused(2, "diagonal-b is for quadratic and fair quadratic metrics")
+    melicit(*words, *SEARCH, "--thesis", "diagonal-b").refused(2, "diagonal-b is for quadratic and fair quadratic metrics")
     nil = dict(LINEAR, a=[1, 0])
     a, apart, _ = normalised(nil)
     numbers = {"a": [0, 0], "b": dict(zip(PAIRS, apart.tolist())), "lambda": 0.5, "prevalence": PREVALENCE.tolist()}

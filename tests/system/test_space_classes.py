@@ -13,7 +13,7 @@ def test_space_of_a_population(melicit):
     assert got["classes"] == ["0", "1", "2"] and got["groups"] == []
     assert got["size"] == 6 and got["coordinates"] == "offdiagonal" and got["kind"] == "confusion" and got["rows"] == 0
     assert numpy.isclose(sum(got["shares"]), 1) and numpy.allclose(got["centre"], numpy.repeat(got["shares"], 2) / 3)
-    thesis = melicit("space", *SOFTMAX, "--radius-method", "thesis", "--json").done().json
+    thesis = melicit("space", *SOFTMAX, "--thesis", "radius-method=thesis", "--json").done().json
     assert got["method"] == "inscribed" and thesis["method"] == "thesis"
     assert 0 < thesis["radius"] <= got["radius"] * (1 + 1e-9) and got["radius"] <= got["rays"] * (1 + 1e-9)
     assert got["steps"] > 0 and numpy.isclose(numpy.linalg.norm(got["thinnest"]), 1)
