@@ -1,7 +1,9 @@
-/* Options that suit who answers and what is asked about. */
+/* What suits a session: the problem that a family needs, and options by who answers and what is asked about.
+ */
 #include "elicit/assumption.h"
 #include "elicit/families/families.h"
 #include "elicit/options.h"
+#include "elicit/shared.h"
 
 /* A search asks what its procedure asks, however much that is; the active strategy needs about five
  * questions per coefficient without noise, and several times as many with it. */
@@ -62,4 +64,18 @@ mel_status mel_session_options_suit(mel_session_options *opt, const mel_domain *
     }
     return who == MEL_BY_METRIC && noise != NULL ? mel_assumption_of(&opt->assume, noise, votes > 1, err)
                                                  : MEL_OK;
+}
+
+mel_problem_want mel_want_of_family(mel_family family)
+{
+    const mel_family_facts *is = mel_family_about(family);
+    const mel_elicit_ops *ops = mel_elicit_of(family);
+    return (mel_problem_want){ .planar = is->planar,
+                               .rates = is->rates,
+                               .grouped = is->groups,
+                               .needs_groups = is->groups,
+                               .candidates = ops->basis != NULL && !ops->paired,
+                               .ball = !is->diagonal,
+                               .coordinates = is->diagonal ? MEL_DIAGONAL : MEL_OFFDIAGONAL,
+                               .whom = is->name };
 }

@@ -1,4 +1,4 @@
-/* The halving of an interval that all searches share. */
+/* The halving of an interval that all searches share, and how a procedure asks its next question. */
 #include "elicit/search/interval.h"
 
 /* Halving leaves an end that it never moved exactly as it was; both are left when there was nothing to halve.
@@ -64,4 +64,11 @@ bool mel_arc_narrow(mel_arc *arc, const mel_arc_search *search)
         shrink(arc, rises);
     }
     return true;
+}
+
+mel_preference mel_prefer(mel_replay *replay)
+{
+    if (replay->used == replay->n_answers)
+        return MEL_PENDING;
+    return replay->answers[replay->used++] == MEL_ANSWER_A ? MEL_FIRST : MEL_SECOND;
 }

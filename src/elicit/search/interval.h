@@ -3,7 +3,7 @@
 #ifndef MEL_ELICIT_SEARCH_INTERVAL_H
 #define MEL_ELICIT_SEARCH_INTERVAL_H
 
-#include "elicit/prefer.h"
+#include "elicit/search/prefer.h"
 
 /* An interval of the parameter (radians, or the share m of a weight); its middle is the estimate. */
 typedef struct {

@@ -4,7 +4,7 @@
 #define MEL_ELICIT_SEARCH_PROCEDURE_H
 
 #include "elicit/engine.h"
-#include "elicit/prefer.h"
+#include "elicit/search/prefer.h"
 
 enum { MEL_COMPARED = 3 };
 

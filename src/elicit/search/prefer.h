@@ -1,8 +1,8 @@
 /* prefer(): how a thesis procedure asks. It is an ordinary function that calls mel_prefer as if the
  * oracle answered at once; past the end of the recorded answers it writes its question down and returns all
  * the way out. Replaying is calling it again; the points of questions that have answers are not needed. */
-#ifndef MEL_ELICIT_PREFER_H
-#define MEL_ELICIT_PREFER_H
+#ifndef MEL_ELICIT_SEARCH_PREFER_H
+#define MEL_ELICIT_SEARCH_PREFER_H
 
 #include "base/internal.h"
 #include "melicit/oracle.h"
