@@ -1,6 +1,5 @@
 /* melicit apply on rows: the best rule for any measure, under limits. */
 #include "apply_rule.h"
-#include "base/team.h"
 #include "data/shared.h"
 #include "output.h"
 #include "prior_args.h"
@@ -20,9 +19,6 @@ void cli_applied_rule_clear(cli_applied_rule *a)
     free(a->limit);
     free(a->class_share);
     free(a->row_cost);
-    free(a->label);
-    free(a->group);
-    free(a->weight);
     mel_adjustment_clear(&a->adjustment);
     mel_metric_free(a->metric);
     mel_problem_free(a->problem);
@@ -138,12 +134,9 @@ static mel_status check_costs(const cli_applied_rule *a, const char *const *colu
     size_t *cost = cli_alloc_zero(p->n_classes, sizeof *cost), c = 0; /* rows that cost something */
     for (size_t r = 0; r < rows.n_rows; r++)
         cost[rows.label[r]] += rows.row_cost[r * p->n_classes + rows.label[r]] > 0.0;
-    const bool counted = p->shards.here == NULL || mel_team_count(cost, p->n_classes);
     while (c < p->n_classes && cost[c] > 0)
         c++;
     free(cost);
-    if (!counted)
-        return cli_fail(err, MEL_ENOMEM, "out of memory");
     return c == p->n_classes
                ? MEL_OK
                : cli_fail(err, MEL_EDATA, "--row-cost: all rows of class \"%s\" cost 0 by column \"%s\"",
@@ -176,26 +169,6 @@ static mel_status name_costs(cli_applied_rule *a, const cli_apply_args *args, me
         status = mel_classifier_set_cost_columns(a->classifier, column, err);
     free(column);
     return status;
-}
-
-/* Labels, groups and weights of the rows that are here. */
-static void take_own(cli_applied_rule *a)
-{
-    const mel_problem *p = a->problem;
-    const mel_shards *shards = &p->shards;
-    if (shards->here == NULL)
-        return;
-    const size_t n = shards->here[shards->n];
-    a->label = cli_alloc_zero(n, sizeof *a->label);
-    mel_shards_take(a->label, p->label, shards, sizeof *a->label);
-    if (p->group != NULL) {
-        a->group = cli_alloc_zero(n, sizeof *a->group);
-        mel_shards_take(a->group, p->group, shards, sizeof *a->group);
-    }
-    if (p->weight != NULL) {
-        a->weight = cli_alloc_zero(n, sizeof *a->weight);
-        mel_shards_take(a->weight, p->weight, shards, sizeof *a->weight);
-    }
 }
 
 static mel_status check_by_name(const char *name, const char *shown, const mel_problem *p, mel_error *err)
@@ -232,14 +205,11 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
     space.numbers = cli_cost_columns(&args->row_costs);
-    space.dataset.divided = args->class_prior_from == NULL; /* an estimate that sees all rows */
     status = cli_space_make(&a->problem, &space, &want, run, err);
     if (status == MEL_OK && a->metric != NULL)
         status = match_metric(a, args, run, err);
     if (status == MEL_OK)
         status = check_positive(a, args, err);
-    if (status == MEL_OK)
-        take_own(a);
     if (status == MEL_OK && args->row_costs.n > 0)
         status = read_costs(a, args, &space.numbers, err);
     free(space.numbers.item);
@@ -249,17 +219,14 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
 mel_rule_rows cli_apply_rows(const cli_applied_rule *a)
 {
     const mel_problem *p = a->problem;
-    const bool own = p->shards.here != NULL;
-    return (mel_rule_rows){ .n_rows = own ? p->shards.here[p->shards.n] : p->n_rows,
+    return (mel_rule_rows){ .n_rows = p->n_rows,
                             .n_classes = p->n_classes,
                             .n_groups = p->n_groups,
                             .probability = p->probability,
-                            .label = own ? a->label : p->label,
-                            .group = own ? a->group : p->group,
-                            .weight = own ? a->weight : p->weight,
+                            .label = p->label,
+                            .group = p->group,
+                            .weight = p->weight,
                             .count = p->count,
-                            /* thresholds of two classes look at all rows in the order of their scores */
-                            .shards = p->n_classes > 2 ? &p->shards : NULL,
                             .row_cost = a->row_cost,
                             .class_name = p->class_name,
                             .group_name = p->group_name };

@@ -38,11 +38,8 @@ typedef struct {
     mel_rule_labels labels; /* what the labels say of it */
     size_t folds;
     double *row_cost; /* n_rows x n_classes; NULL: none */
-    /* Where ranks have rows of their own (problem->shards.here): of those that are here; else NULL. */
-    uint32_t *label, *group;
-    double *weight;
-    bool averaged; /* as the options ask for */
-    bool by_model; /* values are what the probabilities expect */
+    bool averaged;    /* as the options ask for */
+    bool by_model;    /* values are what the probabilities expect */
 } cli_applied_rule;
 void cli_applied_rule_clear(cli_applied_rule *a);
 

@@ -61,7 +61,6 @@ static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run 
     const bool trades_two = a->metric != NULL && mel_metric_trades_two(a->metric);
     want.planar = want.planar || trades_two;
     mel_problem_options space = args->space;
-    space.dataset.divided = true;
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
     status = cli_space_make(&a->space, &space, &want, run, err);

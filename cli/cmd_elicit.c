@@ -1,5 +1,4 @@
 /* melicit elicit: asks which of two classifiers is preferred until the metric behind the answers is known. */
-#include "base/team.h"
 #include "command.h"
 #include "elicit/shared.h"
 #include "elicit_args.h"
@@ -213,7 +212,6 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
     if (given)
         space.found_radius = from_file.found_radius;
     space.dataset.reading.more_files = cli_text_of(args, "until") != NULL; /* a pool */
-    space.dataset.divided = from_file.dataset.divided = true;
     status = cli_space_make(&e->space, given ? &space : &from_file, &want, run, err);
     mel_problem_options_clear(&from_file);
     return status == MEL_EDATA && !given ? cli_session_refuse_data(err, status, args->session) : status;
@@ -351,18 +349,6 @@ static mel_status announce(cli_run *run, const elicitation *e, const elicit_args
     return MEL_OK;
 }
 
-/* Questions are rank 0's work. Others that have rows of the space measure what it asks for. True: this is
- * one of them, and it is done. */
-static bool leave_to_rank_0(const elicitation *e, mel_status *status, mel_error *err)
-{
-    const bool served = e->space->space != NULL && mel_space_divided(e->space->space);
-    if (served && mel_team_leads())
-        mel_space_lead(e->space->space);
-    else if (served)
-        *status = mel_space_serve(e->space->space, err);
-    return cli_ranks_done();
-}
-
 static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err)
 {
     const elicit_args *args = arguments;
@@ -377,7 +363,7 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
         status = read_header(&e, args, run, err);
     if (status == MEL_OK)
         status = make_space(&e, args, run, err);
-    if (status == MEL_OK && leave_to_rank_0(&e, &status, err)) {
+    if (status == MEL_OK && cli_ranks_done()) { /* questions are rank 0's work */
         elicitation_clear(&e);
         return status;
     }

@@ -1,5 +1,4 @@
 /* melicit optimise: the classifier that is best for a metric of which only values are known. */
-#include "base/team.h"
 #include "data/shared.h"
 #include "files.h"
 #include "optimise/shared.h"
@@ -180,7 +179,6 @@ static mel_status fill_options(work *w, const cli_optimise_args *args, const cli
     w->opt.seed = run->seed;
     w->opt.threads = run->threads;
     w->opt.progress = run->progress;
-    w->opt.shards = &w->rows.train_shards;
     if (args->entries == NULL)
         return MEL_OK;
     const mel_status status = parse_entries(w, args->entries, err);
@@ -333,21 +331,11 @@ static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, me
     return status;
 }
 
-/* Whether sums over training rows are all that is needed of them: not their order, nor their features. */
-static bool needs_sums(const cli_optimise_args *args)
-{
-    bool plain = args->compare.oracle == NULL && args->probes == MEL_PROBE_FIXED;
-    for (size_t i = 0; i < args->basis.n; i++)
-        plain = plain && strcmp(args->basis.item[i], "default") == 0;
-    return plain && mel_is_pattern(args->files.probs) && mel_is_pattern(args->files.labels);
-}
-
 static mel_status read_rows(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
     const bool judged = cli_optimise_program(args->metric) != NULL;
-    const bool divided = w->files.data == NULL && w->files.probs != NULL && needs_sums(args);
     return w->files.data != NULL ? cli_optimise_read_table(&w->rows, &w->files, w->path, judged, run, err)
-                                 : cli_optimise_read(&w->rows, &w->files, judged, divided, run, err);
+                                 : cli_optimise_read(&w->rows, &w->files, judged, run, err);
 }
 
 static mel_status compare(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)

@@ -263,7 +263,6 @@ static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
     const mel_problem_want want = cli_want_of_points(args->coordinates, numbers, &args->space);
     mel_problem_options opt = args->space;
     opt.radius_method = 0; /* the ball is measured here, not asked about */
-    opt.dataset.divided = true;
     if (status == MEL_OK)
         status = cli_space_make(&space, &opt, &want, run, err);
     if (status == MEL_OK && args->space.radius_method != 0 && space->face != NULL)

@@ -1,5 +1,4 @@
 /* melicit train: logistic regression on a table, measured on rows that it did not see. */
-#include "base/team.h"
 #include "command.h"
 #include "data/shared.h"
 #include "dataset.h"
@@ -106,9 +105,7 @@ static mel_status prepare(training *t, const cli_run *run, const train_args *arg
             return status;
     }
     const mel_resources resources = cli_resources(run);
-    mel_dataset_options dataset = args->dataset;
-    dataset.divided = args->calibrate == MEL_CALIBRATE_NONE; /* calibration sees all rows */
-    mel_status status = mel_dataset_read(&t->dataset, &dataset, &resources, err);
+    mel_status status = mel_dataset_read(&t->dataset, &args->dataset, &resources, err);
     if (status == MEL_OK && args->calibrate == MEL_CALIBRATE_ISOTONIC && t->dataset.labels.n_classes != 2)
         status = cli_fail(err, MEL_EINVAL, "--calibrate isotonic is for two classes; the label has %zu",
                           t->dataset.labels.n_classes);
@@ -137,7 +134,6 @@ static mel_status fit(training *t, const cli_run *run, const train_args *args, m
     options.max_iterations = (uint32_t)args->max_iterations;
     options.solver = (mel_solver)args->solver;
     options.warm = t->warm;
-    options.shards = &train->shards;
     options.threads = run->threads;
     options.progress = run->progress;
     mel_status status = mel_model_fit(&t->model, &t->fit, &train->x.view, train->y, labels->n_classes,
@@ -162,14 +158,7 @@ static mel_status measure(training *t, const cli_run *run, mel_error *err)
         return MEL_OK;
     const size_t k = t->dataset.labels.n_classes;
     t->probs = cli_alloc_zero(test->n, k * sizeof *t->probs);
-    if (test->shards.here == NULL)
-        return mel_model_predict(t->probs, t->model, &test->x.view, run->threads, err);
-    double *own = cli_alloc_zero(test->x.view.n_rows, k * sizeof *own);
-    const mel_status status = mel_model_predict(own, t->model, &test->x.view, run->threads, err);
-    if (status == MEL_OK)
-        mel_shards_gather(t->probs, own, &test->shards, k * sizeof *own);
-    free(own);
-    return status;
+    return mel_model_predict(t->probs, t->model, &test->x.view, run->threads, err);
 }
 
 static mel_status save(const void *user, const char *file, mel_error *err)

@@ -56,8 +56,7 @@ static mel_sample sample_of(const comparing *c)
                          groups ? r->groups.n_classes : 0,
                          r->validation.value,
                          r->validation_labels.code,
-                         groups ? r->groups.code : NULL,
-                         NULL };
+                         groups ? r->groups.code : NULL };
 }
 
 /* --- who answers -------------------------------------------------------------------------------- */

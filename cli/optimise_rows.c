@@ -105,8 +105,8 @@ static mel_status check_counts(const cli_optimise_rows *r, const cli_optimise_fi
     return status;
 }
 
-mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *files, bool judged, bool divided,
-                             cli_run *run, mel_error *err)
+mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *files, bool judged, cli_run *run,
+                             mel_error *err)
 {
     mel_reader reader = { 0 };
     if (files->validation_labels == NULL && !judged)
@@ -116,13 +116,11 @@ mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *fil
     if (status == MEL_OK)
         status = mel_reader_share(&reader, err);
     reader.options.shards = files->labels != NULL ? &r->train_shards : &r->validation_shards;
-    reader.options.divided = files->labels != NULL && divided;
     if (status == MEL_OK)
         status = read_first_labels(r, files, &reader.options, err);
     if (status == MEL_OK && files->probs != NULL)
         status = read_probabilities(&r->train, files->probs, r, files, &reader.options, err);
     reader.options.shards = &r->validation_shards;
-    reader.options.divided = false;
     if (status == MEL_OK)
         status = read_probabilities(&r->validation, files->validation_probs, r, files, &reader.options, err);
     if (status == MEL_OK && files->labels != NULL && files->validation_labels != NULL)

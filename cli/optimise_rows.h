@@ -24,10 +24,9 @@ typedef struct {
     mel_labels groups;                          /* of the validation rows; n_classes 0: none */
     mel_shards train_shards, validation_shards; /* n 0: one file each */
 } cli_optimise_rows;
-/* validation_labels may be missing only when `judged`: a program gives the values. divided: each of several
- * ranks keeps the training rows of its own files. */
+/* validation_labels may be missing only when `judged`: a program gives the values. */
 mel_status cli_optimise_read(cli_optimise_rows *out, const cli_optimise_files *files, bool judged,
-                             bool divided, cli_run *run, mel_error *err);
+                             cli_run *run, mel_error *err);
 /* The same from tables: a model is trained on files->data. The tables then are the files of features and
  * probabilities as far as messages and basis functions go: `path` holds their places, for the caller to free.
  */

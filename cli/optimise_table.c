@@ -17,7 +17,6 @@ static mel_status fit(mel_model **model, mel_dataset_part *part, const mel_datas
     if (isfinite(l2))
         opt.l2 = l2;
     opt.threads = run->threads;
-    opt.shards = &part->shards;
     opt.progress = run->progress;
     mel_status status = mel_dataset_part_learn(&encoder, part, args, err);
     if (status == MEL_OK)

@@ -47,9 +47,6 @@ typedef struct {
     /* How many rows with the same probabilities, label and group each of them stands for, besides what they
      * weigh together; NULL: itself. A hash of rows needs each of them. */
     const double *count;
-    /* Files that the rows are from: sums are taken file by file. Where ranks have rows of their own files
-     * (three classes and more), everything above is of the rows that are here. NULL or none: one file. */
-    const mel_shards *shards;
 } mel_rule_rows;
 
 typedef enum {

@@ -64,7 +64,6 @@ typedef struct {
     size_t n;      /* 0: no pattern was read */
     char **key;    /* what the * stands for; may be NULL */
     size_t *start; /* n + 1: how many rows come before each file */
-    size_t *here;  /* n + 1: the same among the rows that this rank read (`divided`); NULL: it read all */
     char *first;   /* the first file or pattern that was read; NULL: none */
     size_t first_files;
     char *named_by;     /* the first one that names its rows; NULL: none */
@@ -108,9 +107,6 @@ typedef struct {
      * warning; other names are refused, and so is one file beside the several of a pattern unless both name
      * their rows. Cleared by the caller; NULL: the file or pattern is on its own. */
     mel_shards *shards;
-    /* Of the files of a pattern, of which `shards` are told, each rank of several keeps the rows of its own:
-     * rank r of n those of files r, r + n, r + 2 n, ... LIBSVM tables have the rows of all. */
-    bool divided;
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 

@@ -32,10 +32,6 @@ typedef struct {
     const mel_model *warm; /* start from these coefficients (same shape), or NULL */
     int threads;
     mel_progress progress;
-    /* Files that the rows are from: sums are taken file by file, so that those of a file do not depend on the
-     * others. Where ranks have rows of their own files, features are of these, labels and weights of all.
-     * NULL or none: all rows are of one. */
-    const mel_shards *shards;
 } mel_fit_options;
 MEL_API void mel_fit_options_init(mel_fit_options *opt);
 

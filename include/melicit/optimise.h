@@ -86,9 +86,6 @@ typedef struct {
     /* Called after each iteration (t = 0: the start); may be NULL. alpha: n_basis x k x k. */
     void (*trace)(void *user, uint32_t t, double value, double gap, const double *alpha);
     void *trace_user;
-    /* Training rows of several files (mel_read_options): sums are taken file by file and added in their
-     * order. NULL: of one. */
-    const mel_shards *shards;
 } mel_optimise_options;
 MEL_API void mel_optimise_options_init(mel_optimise_options *opt);
 

@@ -108,8 +108,6 @@ typedef struct {
     uint64_t label_quantiles; /* 0: the labels are classes already */
     double test_share;
     mel_reading reading;
-    /* Of several ranks each keeps the features, or probabilities, of its own files; labels are whole. */
-    bool divided;
 } mel_dataset_options;
 
 /* --- problems ----------------------------------------------------------------------------------- */
@@ -187,10 +185,6 @@ typedef struct {
     double *group_share;           /* candidates: n_groups x n_classes, P(group | class); else NULL */
     size_t n_rows;                 /* rows that it was measured on; 0 for a population or a ball */
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
-    /* The files of a pattern; n 0: one file. With `here` (`divided` asked for; not for rules of two
-     * classes) `probability`, `numbers` and `row` are of the rows that this rank has read, all else of all
-     * n_rows. */
-    mel_shards shards;
     uint32_t *label, *group;
     size_t *row;     /* of a table: where each row is in its file, counted from 1; NULL: in its order */
     double *weight;  /* NULL: every row counts 1 */

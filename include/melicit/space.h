@@ -41,9 +41,6 @@ typedef struct {
     const double *probability;          /* n_rows x n_classes */
     const uint32_t *label;              /* n_rows, < n_classes */
     const uint32_t *group;              /* n_rows, < n_groups; NULL without groups */
-    /* The files that the rows are from; NULL: one. Sums are taken file by file. With `here` the probabilities
-     * are those of the rows that this rank has: all ranks must then make the space and ask the same of it. */
-    const mel_shards *shards;
 } mel_sample;
 
 /* The arrays are borrowed and must outlive the space, which takes little memory beside them. MEL_EDATA with

@@ -15,11 +15,6 @@ static void fill(const mel_slices *s, size_t from, size_t to)
 void mel_slices_fill(const mel_slices *s)
 {
     const mel_team *team = mel_team_get();
-    if (s->first != NULL) {
-        fill(s, s->first[team->rank], s->first[team->rank + 1]);
-        mel_team_gather_runs(s->sum, s->first, s->stride * sizeof *s->sum);
-        return;
-    }
     /* What is part of a larger loop belongs to the rank that it runs on. */
     if (team->size == 1 || s->n_slices < 2 || s->rows < team->few_rows || omp_get_level() > 0) {
         fill(s, 0, s->n_slices);
@@ -34,23 +29,4 @@ void mel_slices_join(const mel_slices *s)
     for (size_t i = 1; i < s->n_slices; i++)
         for (size_t c = 0; c < s->size; c++)
             s->sum[c] += s->sum[i * s->stride + c];
-}
-
-size_t mel_slices_deal(size_t *first, size_t *at, size_t *place, const size_t *slices, bool divided,
-                       size_t from, size_t to)
-{
-    const size_t ranks = divided ? mel_team_get()->size : 1;
-    size_t n = 0;
-    for (size_t r = 0; r < ranks; r++) {
-        first[r] = n;
-        for (size_t s = from + (r + ranks - from % ranks) % ranks; s < to; s += ranks) {
-            const size_t end = slices != NULL ? slices[s + 1] : s + 1;
-            for (size_t i = slices != NULL ? slices[s] : s; i < end; i++) {
-                place[i] = n;
-                at[n++] = i;
-            }
-        }
-    }
-    first[ranks] = n;
-    return n;
 }

@@ -16,17 +16,9 @@ typedef struct {
     /* Sets the numbers of a slice, whatever they are before; `thread` is below `threads`. */
     void (*fill)(double *sum, size_t slice, size_t thread, void *user);
     void *user;
-    /* Where ranks have rows of their own: rank r makes slices first[r] .. first[r + 1]. NULL: each has all.
-     */
-    const size_t *first;
 } mel_slices;
 /* Fills all slices; each rank (base/team.h) makes some of them and has all. */
 void mel_slices_fill(const mel_slices *slices);
-/* Slices of files from .. to, in the order of ranks: place[i] is where slice i is in it and at[] which is
- * where; first[r] is where those of rank r begin. slices[s]: how many come before file s; NULL: each has one.
- * divided: rank s % ranks has file s, else one rank has all. How many slices there are. */
-size_t mel_slices_deal(size_t *first, size_t *at, size_t *place, const size_t *slices, bool divided,
-                       size_t from, size_t to);
 /* Slices 1, 2, .. are added to slice 0, in that order. */
 void mel_slices_join(const mel_slices *slices);
 

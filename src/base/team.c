@@ -78,37 +78,6 @@ void *mel_team_collect(size_t *sizes, const void *own, size_t n)
     return all;
 }
 
-typedef struct {
-    size_t place;
-    mel_status status;
-    mel_error why;
-} refusal;
-
-mel_status mel_team_agree(size_t *place, mel_status status, mel_error *err)
-{
-    if (team->size == 1)
-        return status;
-    refusal *all = mel_alloc_zero(team->size, sizeof *all);
-    if (all == NULL)
-        return mel_fail_memory(err, "an exchange with other ranks");
-    all[team->rank].place = *place;
-    all[team->rank].status = status;
-    if (err != NULL && status != MEL_OK)
-        all[team->rank].why = *err;
-    mel_team_gather(all, team->size, sizeof *all);
-    const refusal *first = &all[0];
-    for (size_t r = 1; r < team->size; r++)
-        if (all[r].status != MEL_OK && (first->status == MEL_OK || all[r].place < first->place))
-            first = &all[r];
-    status = first->status;
-    if (status != MEL_OK) {
-        *place = first->place;
-        status = mel_fail(err, status, "%s", first->why.text);
-    }
-    free(all);
-    return status;
-}
-
 /* n things of `size` bytes of every rank, rank by rank; NULL: no memory. */
 static void *gather_all(const void *own, size_t n, size_t size)
 {
@@ -130,19 +99,6 @@ bool mel_team_count(size_t *count, size_t n)
     memset(count, 0, n * sizeof *count);
     for (size_t i = 0; i < team->size * n; i++)
         count[i % n] += all[i];
-    free(all);
-    return true;
-}
-
-bool mel_team_least(double *number, size_t n)
-{
-    if (team->size == 1)
-        return true;
-    double *all = gather_all(number, n, sizeof *number);
-    if (all == NULL)
-        return false;
-    for (size_t i = 0; i < team->size * n; i++)
-        number[i % n] = all[i] < number[i % n] ? all[i] : number[i % n];
     free(all);
     return true;
 }

@@ -1,6 +1,6 @@
 /* The processes that work on one problem together: one, unless the program was started as several ranks. All
- * of them do the same things with the same numbers, so that each has the whole result; what is divided among
- * them is the files of a pattern, and rows with them (data/shards.c), and passes over rows (base/reduce.c).
+ * of them read the same rows and do the same things with the same numbers, so that each has the whole result;
+ * what is divided among them is passes over rows (base/reduce.c) and the files of `predict`.
  */
 #ifndef MEL_BASE_TEAM_H
 #define MEL_BASE_TEAM_H
@@ -35,12 +35,7 @@ void mel_team_share(void *bytes, size_t n);
 /* sizes[r]: how many bytes rank r gives; afterwards everybody has those of all ranks, one after the other, in
  * the new block that is returned. NULL: no memory. */
 void *mel_team_collect(size_t *sizes, const void *own, size_t n);
-/* What a rank refuses, and where: of several refusals the one with the smallest place becomes that of all.
- * MEL_OK: none of them refuses anything, and places stay. */
-mel_status mel_team_agree(size_t *place, mel_status status, mel_error *err);
 /* Each of n counts becomes its sum over all ranks. false: no memory. */
 bool mel_team_count(size_t *count, size_t n);
-/* Each of n numbers becomes the smallest one of all ranks. false: no memory. */
-bool mel_team_least(double *number, size_t n);
 
 #endif

@@ -2,7 +2,6 @@
 #include "classify/certainty_parts.h"
 #include "classify/evidence.h"
 #include "data/quote.h"
-#include "data/row_sums.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -58,13 +57,13 @@ static mel_status fixed_costs(bool *are, double cost[2], const mel_rule_rows *ro
     return status;
 }
 
-/* Rows that all of them stand for; those of several ranks stand for themselves. */
+/* Rows that all of them stand for. */
 static double number_of(const mel_rule_rows *rows)
 {
     double n = 0.0;
     for (size_t r = 0; rows->count != NULL && r < rows->n_rows; r++)
         n += rows->count[r];
-    return rows->count != NULL ? n : (double)mel_rows_of_all(rows->shards, rows->n_rows);
+    return rows->count != NULL ? n : (double)rows->n_rows;
 }
 
 /* Whether groups have curves of their own: rules look at groups, or do not look at what is calibrated. */
@@ -94,8 +93,7 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const doub
                                      .label = rows->label,
                                      .weight = weight != NULL ? weight : rows->weight,
                                      .n_groups = by_group(rows, opt) ? rows->n_groups : 0,
-                                     .group = rows->group,
-                                     .shards = rows->shards };
+                                     .group = rows->group };
     if (status == MEL_OK)
         status =
             mel_adjustment_fit_rows(out, &of, opt->adjustment != NULL ? &start : NULL, &opt->progress, err);

@@ -2,7 +2,6 @@
 #include "classify/evidence.h"
 
 #include "classify/shared.h"
-#include "data/row_sums.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -40,10 +39,10 @@ mel_status mel_rule_rows_sum(double *sum, size_t size, const mel_rule_rows *rows
                              void (*add)(double *sum, size_t from, size_t to, const void *user),
                              const void *user, mel_error *err)
 {
-    const mel_row_sums of = {
-        .n_rows = rows->n_rows, .shards = rows->shards, .size = size, .add = add, .user = user
-    };
-    return mel_rows_sum(sum, &of, err);
+    (void)size;
+    (void)err;
+    add(sum, 0, rows->n_rows, user);
+    return MEL_OK;
 }
 
 /* What each class weighs, then what all rows do. */
@@ -169,7 +168,6 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
         put_costs(e, rows, by_model);
     const bool plain = rows->weight == NULL && rows->row_cost == NULL && opt->class_share == NULL;
     e->rows = (mel_step_rows){ .n_rows = n,
-                               .shards = rows->shards,
                                .n_classes = k,
                                .n_groups = rows->n_groups,
                                .probability = own ? e->probability : rows->probability,
@@ -210,19 +208,15 @@ static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
 
 mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err)
 {
-    if (mel_rows_of_all(rows->shards, rows->n_rows) == 0 || rows->n_classes < 2)
+    if (rows->n_rows == 0 || rows->n_classes < 2)
         return mel_fail(err, MEL_EDATA, "a rule needs rows of two or more classes");
-    if (mel_rows_divided(rows->shards) && rows->n_classes == 2)
-        return mel_fail(err, MEL_EINVAL, "rows of two classes are not divided among ranks");
-    if (rows->shards != NULL && rows->shards->n > 0 && rows->count != NULL)
-        return mel_fail(err, MEL_EINVAL, "rows that stand for several are not of several files");
     if (rows->n_groups > 1 && rows->group == NULL)
         return mel_fail(err, MEL_EINVAL, "%zu groups, but no groups of the rows", rows->n_groups);
     mel_status status = MEL_OK;
     for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r++) {
         status = check_row(rows, r, err);
         if (status != MEL_OK)
-            status = mel_fail_in(err, status, "row %zu", mel_row_place(rows->shards, r) + 1);
+            status = mel_fail_in(err, status, "row %zu", r + 1);
     }
     return status;
 }

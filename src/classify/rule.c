@@ -218,7 +218,7 @@ static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_r
         status = mel_classifier_chances_of(chance, c, &all, err);
     decided of = { .rows = rows, .evidence = &e, .d = c->n_decisions, .chance = chance };
     if (status == MEL_OK)
-        status = mel_step_total(&of.total, &e.rows, err);
+        of.total = mel_step_total(&e.rows);
     if (status == MEL_OK)
         status = mel_rule_rows_sum(x, (rows->n_groups > 1 ? rows->n_groups : 1) * c->n_classes * of.d, rows,
                                    add_rows, &of, err);

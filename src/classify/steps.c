@@ -1,7 +1,7 @@
 /* What all kinds of linear steps share. */
 #include "classify/steps.h"
 
-#include "space/crew.h"
+#include "space/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,14 +58,12 @@ mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error
     if (space->n_classes != 2)
         return mel_steps_space(out, space, err);
     const mel_class_rows *of = space->self;
-    const double *probability = NULL;
-    TRY(mel_crew_probabilities(&probability, space, err));
     const mel_step_rows rows = { .n_rows = space->n_rows,
                                  .n_classes = 2,
                                  .n_groups = space->n_groups,
-                                 .probability = probability,
-                                 .label = of->all.label,
-                                 .group = of->all.group,
+                                 .probability = of->rows.probability,
+                                 .label = of->rows.label,
+                                 .group = of->rows.group,
                                  .evidence = space->evidence,
                                  .threads = space->threads };
     return mel_steps_sorted(out, &rows, err);

@@ -40,7 +40,6 @@ struct mel_steps {
 /* Rows, lent. Rules see `probability`; what they achieve is weighed by `weight`. */
 typedef struct {
     size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
-    const mel_shards *shards;           /* as mel_rule_rows has them */
     const double *probability;          /* n_rows x n_classes */
     const uint32_t *label, *group;
     const double *weight;  /* NULL: every row counts 1 */
@@ -52,7 +51,7 @@ typedef struct {
 } mel_step_rows;
 
 /* What shares are of: all weights. */
-mel_status mel_step_total(double *total, const mel_step_rows *rows, mel_error *err);
+double mel_step_total(const mel_step_rows *rows);
 /* Two classes and two decisions: rows are sorted once, a step is a search among thresholds. */
 mel_status mel_steps_sorted(mel_steps **out, const mel_step_rows *rows, mel_error *err);
 /* Any rows, by a pass over them. */

@@ -2,8 +2,6 @@
 #include "classify/steps.h"
 
 #include "base/reduce.h"
-#include "base/team.h"
-#include "data/row_sums.h"
 #include "space/predict.h"
 
 #include <math.h>
@@ -16,10 +14,10 @@ typedef struct {
     mel_step_rows rows; /* lent arrays */
     uint32_t *order;    /* rows by block; NULL: one block */
     size_t n_blocks;
-    mel_row_slices *slices; /* of each block: places in `order` */
-    double *fold;           /* P(G=g | Y=i), as masses are, where rules do not see groups */
-    double total;           /* of all weights */
-    double *sum;            /* slices x numbers of a block, decisions before classes */
+    size_t *start; /* n_blocks + 1: where the rows of each begin in `order` */
+    double *fold;  /* P(G=g | Y=i), as masses are, where rules do not see groups */
+    double total;  /* of all weights */
+    double *sum;   /* slices x numbers of a block, decisions before classes */
     /* Where rules see the classes alone and decide between them, rows are predicted in blocks; NULL: else. */
     double *scratch; /* by thread */
     uint32_t *said;  /* by thread */
@@ -28,9 +26,7 @@ typedef struct {
 static void free_pass(void *self)
 {
     pass *p = self;
-    for (size_t b = 0; b < p->n_blocks && p->slices != NULL; b++)
-        mel_row_slices_clear(&p->slices[b]);
-    free(p->slices);
+    free(p->start);
     free(p->order);
     free(p->fold);
     free(p->sum);
@@ -89,7 +85,7 @@ static void add_blocks(double *sum, const pass *p, size_t k, size_t from, size_t
 typedef struct {
     const mel_steps *steps;
     const double *rule;
-    const mel_row_slices *slices;
+    size_t first, n_rows, n_slices; /* of the block */
 } measuring;
 
 static void add_slice(double *sum, size_t place, size_t thread, void *user)
@@ -97,7 +93,8 @@ static void add_slice(double *sum, size_t place, size_t thread, void *user)
     const measuring *m = user;
     const mel_steps *steps = m->steps;
     const double *rule = m->rule;
-    const size_t from = m->slices->from[place], to = m->slices->to[place];
+    const size_t from = m->first + m->n_rows * place / m->n_slices,
+                 to = m->first + m->n_rows * (place + 1) / m->n_slices;
     const pass *p = steps->self;
     const size_t d = steps->n_decisions, n = steps->n_evidence;
     memset(sum, 0, mel_steps_block_size(steps) * sizeof *sum);
@@ -111,26 +108,30 @@ static void add_slice(double *sum, size_t place, size_t thread, void *user)
     }
 }
 
+static size_t count_slices(size_t n_rows)
+{
+    return n_rows / SLICE_ROWS + 1 < MOST_SLICES ? n_rows / SLICE_ROWS + 1 : MOST_SLICES;
+}
+
 static void measure(double *shares, mel_steps *steps, size_t block, const double *rule)
 {
     const pass *p = steps->self;
-    const mel_row_slices *slices = &p->slices[block];
-    const size_t size = mel_steps_block_size(steps);
-    mel_slices_fill(&(mel_slices){ .n_slices = slices->n_slices,
-                                   .rows = slices->n_rows,
+    const size_t size = mel_steps_block_size(steps), first = p->start[block],
+                 n_rows = p->start[block + 1] - first, n_slices = count_slices(n_rows);
+    mel_slices_fill(&(mel_slices){ .n_slices = n_slices,
+                                   .rows = n_rows,
                                    .size = size,
                                    .stride = size,
                                    .sum = p->sum,
                                    .threads = p->rows.threads,
                                    .fill = add_slice,
-                                   .user = &(measuring){ steps, rule, slices },
-                                   .first = slices->first });
+                                   .user = &(measuring){ steps, rule, first, n_rows, n_slices } });
     memset(shares, 0, size * sizeof *shares);
-    for (size_t s = 0; s < slices->n_slices; s++)
+    for (size_t s = 0; s < n_slices; s++)
         for (size_t c = 0; c < size; c++) {
             const size_t each = steps->n_classes * steps->n_decisions, j = c % each / steps->n_classes;
             shares[c / each * each + c % steps->n_classes * steps->n_decisions + j] +=
-                p->sum[slices->place[s] * size + c] / p->total;
+                p->sum[s * size + c] / p->total;
         }
 }
 
@@ -151,90 +152,33 @@ static void step(double *shares, double *rule, mel_steps *steps, size_t block, c
 
 static const mel_steps_ops ops = { free_pass, step, measure };
 
-static void add_weights(double *total, size_t from, size_t to, const void *user)
+double mel_step_total(const mel_step_rows *rows)
 {
-    const mel_step_rows *rows = user;
-    for (size_t r = from; r < to; r++)
-        *total += rows->weight != NULL ? rows->weight[r] : 1.0;
-}
-
-mel_status mel_step_total(double *total, const mel_step_rows *rows, mel_error *err)
-{
-    const mel_row_sums of = {
-        .n_rows = rows->n_rows, .shards = rows->shards, .size = 1, .add = add_weights, .user = rows
-    };
-    *total = 0.0;
-    return mel_rows_sum(total, &of, err);
-}
-
-/* How many rows each file has of each block, with whatever rank they are (rows: n_blocks x files), and where
- * they begin here, in the order of blocks (begin: n_blocks x (files + 1)). */
-static bool count_rows(size_t *rows, size_t *begin, const pass *p)
-{
-    const mel_step_rows *of = &p->rows;
-    const size_t files = mel_row_files(of->shards);
-    for (size_t s = 0; s < files; s++)
-        for (size_t r = mel_row_file_start(of->shards, of->n_rows, s),
-                    end = mel_row_file_start(of->shards, of->n_rows, s + 1);
-             r < end; r++)
-            rows[(p->n_blocks > 1 ? of->group[r] : 0) * files + s]++;
-    for (size_t b = 0, at = 0; b < p->n_blocks; b++) {
-        begin[b * (files + 1)] = at;
-        for (size_t s = 0; s < files; s++)
-            begin[b * (files + 1) + s + 1] = at += rows[b * files + s];
-    }
-    return !mel_rows_divided(of->shards) || mel_team_count(rows, p->n_blocks * files);
-}
-
-/* Each block in slices, within files, and room for their sums. */
-static mel_status cut(pass *p, size_t size, mel_error *err)
-{
-    const mel_shards *shards = p->rows.shards;
-    const size_t files = mel_row_files(shards);
-    size_t *rows = mel_alloc_zero(p->n_blocks, files * sizeof *rows), most = 0;
-    size_t *begin = mel_alloc_zero(p->n_blocks, (files + 1) * sizeof *begin);
-    mel_status status = rows != NULL && begin != NULL && count_rows(rows, begin, p)
-                            ? MEL_OK
-                            : mel_fail_memory(err, "the rows of a rule");
-    for (size_t b = 0; b < p->n_blocks && status == MEL_OK; b++) {
-        status = mel_row_slices_make(&p->slices[b], files, rows + b * files, begin + b * (files + 1),
-                                     mel_rows_divided(shards), SLICE_ROWS, MOST_SLICES, err);
-        most = p->slices[b].n_slices > most ? p->slices[b].n_slices : most;
-    }
-    free(rows);
-    free(begin);
-    p->sum = status == MEL_OK ? mel_alloc(most * size, sizeof *p->sum) : NULL;
-    return status != MEL_OK || p->sum != NULL ? status : mel_fail_memory(err, "the rows of a rule");
-}
-
-static mel_status order(pass *p, mel_error *err)
-{
-    size_t *start = mel_alloc_zero(p->n_blocks + 1, sizeof *start);
-    const mel_status status =
-        start != NULL ? mel_order_by_group(p->order, start, p->rows.n_rows, p->n_blocks, p->rows.group, err)
-                      : mel_fail_memory(err, "the rows of a rule");
-    free(start);
-    return status;
+    double total = 0.0;
+    for (size_t r = 0; r < rows->n_rows; r++)
+        total += rows->weight != NULL ? rows->weight[r] : 1.0;
+    return total;
 }
 
 static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, mel_error *err)
 {
     const mel_step_rows *rows = &p->rows;
     p->n_blocks = n_blocks;
-    p->slices = mel_alloc_zero(n_blocks, sizeof *p->slices);
+    p->start = mel_alloc_zero(n_blocks + 1, sizeof *p->start);
+    p->sum = mel_alloc(MOST_SLICES * size, sizeof *p->sum);
     p->order = n_blocks > 1 ? mel_alloc(rows->n_rows, sizeof *p->order) : NULL;
     p->fold = rows->one_block ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
     const bool in_blocks = !rows->refer;
     const size_t threads = (size_t)rows->threads, k = rows->n_classes;
     p->scratch = in_blocks ? mel_alloc(threads * mel_block_scratch(k), sizeof *p->scratch) : NULL;
     p->said = in_blocks ? mel_alloc(threads * mel_block_rows(k), sizeof *p->said) : NULL;
-    if (p->slices == NULL || (in_blocks && (p->scratch == NULL || p->said == NULL)) ||
+    if (p->start == NULL || p->sum == NULL || (in_blocks && (p->scratch == NULL || p->said == NULL)) ||
         (n_blocks > 1 && p->order == NULL) || (rows->one_block && p->fold == NULL))
         return mel_fail_memory(err, "the rows of a rule");
-    mel_status status = mel_step_total(&p->total, rows, err);
-    if (status == MEL_OK)
-        status = cut(p, size, err);
-    return status == MEL_OK && n_blocks > 1 ? order(p, err) : status;
+    p->total = mel_step_total(rows);
+    p->start[1] = rows->n_rows;
+    return n_blocks > 1 ? mel_order_by_group(p->order, p->start, rows->n_rows, n_blocks, rows->group, err)
+                        : MEL_OK;
 }
 
 /* Masses are what "always the first decision" achieves. */

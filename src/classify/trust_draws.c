@@ -3,7 +3,6 @@
 #include "classify/certainty_parts.h"
 #include "classify/evidence.h"
 #include "classify/trust_parts.h"
-#include "data/row_sums.h"
 #include "data/shared.h"
 
 #include <math.h>
@@ -154,52 +153,17 @@ static mel_status take_rows(cells *c, const mel_rule_rows *rows, mel_error *err)
     return MEL_OK;
 }
 
-/* Rows of other ranks come here: they are few. */
-static mel_status join_ranks(cells *c, mel_error *err)
-{
-    mel_rule_rows *rows = &c->rows;
-    const mel_shards *shards = rows->shards;
-    const size_t n = shards->start[shards->n], k = rows->n_classes;
-    double *probability = NULL, *cost = NULL, *weight = NULL;
-    const mel_part parts[] = { { n * k, { &probability } },
-                               { rows->row_cost != NULL ? n * k : 0, { &cost } },
-                               { n, { &weight } } };
-    c->codes = mel_alloc_zero(2 * n, sizeof *c->codes);
-    const bool enough = mel_parts_new(MEL_PARTS(parts));
-    c->gathered = probability;
-    if (c->codes == NULL || !enough)
-        return mel_fail_memory(err, "rows to draw from");
-    mel_shards_gather(probability, rows->probability, shards, k * sizeof *probability);
-    mel_shards_gather(c->codes, rows->label, shards, sizeof *c->codes);
-    if (rows->group != NULL)
-        mel_shards_gather(c->codes + n, rows->group, shards, sizeof *c->codes);
-    if (rows->row_cost != NULL)
-        mel_shards_gather(cost, rows->row_cost, shards, k * sizeof *cost);
-    if (rows->weight != NULL)
-        mel_shards_gather(weight, rows->weight, shards, sizeof *weight);
-    rows->n_rows = n;
-    rows->probability = probability;
-    rows->label = c->codes;
-    rows->group = rows->group != NULL ? c->codes + n : NULL;
-    rows->row_cost = rows->row_cost != NULL ? cost : NULL;
-    rows->weight = rows->weight != NULL ? weight : NULL;
-    return MEL_OK;
-}
-
 static bool by_cells(const mel_rule_rows *rows)
 {
     return rows->n_classes == 2 && rows->row_cost == NULL && rows->n_rows > CELLS;
 }
 
-/* Every rank draws from all of them. */
 static mel_status gather(drawing *d, mel_error *err)
 {
     d->at.rows = *d->of->rows;
-    mel_status status = mel_rows_divided(d->at.rows.shards) ? join_ranks(&d->at, err) : MEL_OK;
-    d->at.rows.shards = NULL;
     const mel_rule_rows rows = d->at.rows;
-    if (status == MEL_OK)
-        status = by_cells(&rows) ? make_cells(&d->at, &rows, err) : take_rows(&d->at, &rows, err);
+    const mel_status status =
+        by_cells(&rows) ? make_cells(&d->at, &rows, err) : take_rows(&d->at, &rows, err);
     d->at.rows.weight = d->at.drawn;
     d->at.rows.count = rows.count != NULL ? d->at.count : NULL;
     return status;
@@ -387,7 +351,7 @@ static void put_thresholds(mel_trust *out, drawing *d, const double *own)
 static bool too_many(const mel_trust_work *w)
 {
     const mel_rule_rows *rows = w->rows;
-    return w->opt.draws == 0 && !by_cells(rows) && mel_rows_of_all(rows->shards, rows->n_rows) > MOST_ROWS;
+    return w->opt.draws == 0 && !by_cells(rows) && rows->n_rows > MOST_ROWS;
 }
 
 /* As many as take a moment. */

@@ -2,7 +2,6 @@
 #include "base/rng.h"
 #include "classify/evidence.h"
 #include "classify/trust_parts.h"
-#include "data/row_sums.h"
 #include "data/shared.h"
 
 #include <math.h>
@@ -15,8 +14,6 @@ typedef struct {
     mel_trust_work *of;
     uint32_t *fold; /* of each row; of one that stands for several, where the first of them goes */
     uint32_t *codes;
-    size_t *in;        /* folds x files: how many rows each file, whoever has it, has in each fold */
-    mel_shards shards; /* of a part of the rows */
     double *probability, *weight, *count, *cost; /* of a part of the rows */
     double *chance, *counts, *squares, *here, *seen, *growth;
 } folding;
@@ -25,8 +22,6 @@ static void folding_clear(folding *f)
 {
     free(f->fold);
     free(f->codes);
-    free(f->in);
-    mel_shards_clear(&f->shards);
     free(f->probability);
 }
 
@@ -42,7 +37,7 @@ static size_t count_in(const folding *f, size_t r, uint32_t fold)
     return n / folds + ((fold + folds - f->fold[r]) % folds < n % folds);
 }
 
-/* The rows of all ranks, which folds are drawn over. */
+/* The rows that folds are drawn over. */
 typedef struct {
     size_t n_rows, folds;
     const uint32_t *label, *group; /* group NULL: one */
@@ -100,66 +95,20 @@ static mel_status deal_all(dealing *d, const mel_trust_work *w, mel_error *err)
     return status;
 }
 
-/* Labels, groups and folds of all ranks' rows: room for three numbers of each. */
-static void join_ranks(dealing *d, uint32_t *room, const mel_rule_rows *rows)
-{
-    mel_shards_gather(room, rows->label, rows->shards, sizeof *room);
-    d->label = room;
-    if (d->group != NULL)
-        mel_shards_gather(room + d->n_rows, rows->group, rows->shards, sizeof *room);
-    d->group = d->group != NULL ? room + d->n_rows : NULL;
-    d->fold = room + 2 * d->n_rows;
-}
-
-/* Rows of each file in each fold, and the folds of the rows that are here. */
-static void take_folds(folding *f, const dealing *d)
-{
-    const mel_rule_rows *rows = f->of->rows;
-    const size_t files = mel_row_files(rows->shards);
-    for (size_t s = 0; s < files && rows->shards != NULL && rows->shards->n > 0; s++)
-        for (size_t r = rows->shards->start[s]; r < rows->shards->start[s + 1]; r++)
-            f->in[d->fold[r] * files + s]++;
-    if (d->fold != f->fold)
-        mel_shards_take(f->fold, d->fold, rows->shards, sizeof *f->fold);
-}
-
 static mel_status make_folds(folding *f, mel_error *err)
 {
     const mel_trust_work *w = f->of;
     const mel_rule_rows *rows = w->rows;
-    const bool divided = mel_rows_divided(rows->shards);
-    dealing d = { .n_rows = mel_rows_of_all(rows->shards, rows->n_rows),
+    dealing d = { .n_rows = rows->n_rows,
                   .folds = w->opt.folds,
                   .label = rows->label,
                   .group = w->m > 1 ? rows->group : NULL,
                   .count = rows->count,
-                  .fold = f->fold };
-    uint32_t *room = divided ? mel_alloc(3 * d.n_rows, sizeof *room) : NULL;
-    d.row = mel_alloc(d.n_rows, sizeof *d.row);
-    mel_status status = d.row != NULL && (!divided || room != NULL) ? MEL_OK : mel_fail_memory(err, "folds");
-    if (status == MEL_OK && divided)
-        join_ranks(&d, room, rows);
-    if (status == MEL_OK)
-        status = deal_all(&d, w, err);
-    if (status == MEL_OK)
-        take_folds(f, &d);
+                  .fold = f->fold,
+                  .row = mel_alloc(rows->n_rows, sizeof *d.row) };
+    const mel_status status = d.row != NULL ? deal_all(&d, w, err) : mel_fail_memory(err, "folds");
     free(d.row);
-    free(room);
     return status;
-}
-
-/* The files of a part: rows of all ranks, and those of this one. */
-static void count_files(folding *f, const mel_rule_rows *all, uint32_t fold, bool inside)
-{
-    const mel_shards *shards = all->shards;
-    mel_shards *of = &f->shards;
-    for (size_t s = 0; s < of->n; s++) {
-        const size_t rows = shards->start[s + 1] - shards->start[s], in = f->in[fold * of->n + s],
-                     taken = inside ? in : rows - in;
-        of->start[s + 1] = of->start[s] + taken;
-        if (of->here != NULL)
-            of->here[s + 1] = of->here[s] + (shards->here[s + 1] > shards->here[s] ? taken : 0);
-    }
 }
 
 /* The rows of a fold, or all others. */
@@ -182,8 +131,6 @@ static mel_rule_rows part_of(folding *f, uint32_t fold, bool inside)
         f->count[n] = (double)taken;
         f->weight[n++] = (all->weight != NULL ? all->weight[r] : 1.0) * (double)taken / (double)of;
     }
-    count_files(f, all, fold, inside);
-    part.shards = f->shards.n > 0 ? &f->shards : NULL;
     part.n_rows = n;
     part.probability = f->probability;
     part.label = label;
@@ -211,27 +158,12 @@ static mel_status one_fold(folding *f, uint32_t fold, mel_error *err)
     return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "fold %u", (unsigned)fold + 1);
 }
 
-/* Room for files of a part. */
-static bool make_files(folding *f, const mel_shards *shards)
-{
-    const size_t files = mel_row_files(shards);
-    f->in = mel_alloc_zero(files, f->of->opt.folds * sizeof *f->in);
-    if (shards == NULL || shards->n == 0)
-        return f->in != NULL;
-    f->shards.start = mel_alloc_zero(files + 1, sizeof *f->shards.start);
-    f->shards.here = shards->here != NULL ? mel_alloc_zero(files + 1, sizeof *f->shards.here) : NULL;
-    f->shards.n = files;
-    return f->in != NULL && f->shards.start != NULL && (shards->here == NULL || f->shards.here != NULL);
-}
-
 static mel_status make_room(folding *f, mel_error *err)
 {
     const mel_trust_work *w = f->of;
     const size_t n = w->rows->n_rows, cells = w->m * w->k * w->d;
     f->fold = mel_alloc(n, sizeof *f->fold);
     f->codes = mel_alloc(2 * n, sizeof *f->codes);
-    if (!make_files(f, w->rows->shards))
-        return mel_fail_memory(err, "folds");
     const mel_part parts[] = { { n * w->rows->n_classes, { &f->probability } },
                                { n * w->k, { &f->cost } },
                                { n * w->d, { &f->chance } },

@@ -6,7 +6,6 @@
 #include "classify/limits.h"
 #include "classify/shared.h"
 #include "classify/trust_parts.h"
-#include "data/row_sums.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -368,8 +367,7 @@ static mel_status ask(mel_rule_labels *out, asking *a, mel_error *err)
     out->value.value = a->drawn[0];
     for (size_t l = 0; l < n; l++)
         out->limit[l] = (mel_label_check){ .value = a->drawn[1 + l], .chance = NAN };
-    /* Ranks have rows of their own: what all of them draw is not known to any. */
-    if (a->of.rule.evidence == MEL_BY_MODEL && !mel_rows_divided(a->of.rows->shards))
+    if (a->of.rule.evidence == MEL_BY_MODEL)
         status = find_chances(out, a, err);
     return status == MEL_OK ? find_auc(out, a->of.rows, err) : status;
 }

@@ -1,6 +1,5 @@
-/* The different numbers of a column, of the rows of all ranks. */
+/* The different numbers of a column. */
 #include "base/stat.h"
-#include "base/team.h"
 #include "data/labels.h"
 
 #include <stdlib.h>
@@ -14,22 +13,6 @@ static size_t sort_distinct(double *numbers, size_t n)
         if (i == 0 || numbers[i] != numbers[left - 1])
             numbers[left++] = numbers[i];
     return left;
-}
-
-/* Those of all ranks. */
-static mel_status collect_distinct(double **values, size_t *n, mel_error *err)
-{
-    size_t *sizes = mel_alloc(mel_team_get()->size, sizeof *sizes), bytes = 0;
-    double *all = sizes != NULL ? mel_team_collect(sizes, *values, *n * sizeof **values) : NULL;
-    for (size_t r = 0; all != NULL && r < mel_team_get()->size; r++)
-        bytes += sizes[r];
-    free(sizes);
-    if (all == NULL)
-        return mel_fail_memory(err, "sorting a column");
-    free(*values);
-    *values = all;
-    *n = sort_distinct(all, bytes / sizeof *all);
-    return MEL_OK;
 }
 
 enum { FEW = 64 };
@@ -64,5 +47,5 @@ mel_status mel_distinct_numbers(double **out, size_t *n, const double *numbers, 
         sorted[i] = from[i] == 0.0 ? 0.0 : from[i];
     *n = sort_distinct(sorted, n_all);
     *out = sorted;
-    return table->divided != NULL ? collect_distinct(out, n, err) : MEL_OK;
+    return MEL_OK;
 }

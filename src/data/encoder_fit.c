@@ -4,7 +4,6 @@
 #include "data/quote.h"
 
 #include "base/stat.h"
-#include "base/team.h"
 #include "data/shared.h"
 
 #include <math.h>
@@ -145,13 +144,12 @@ static mel_status fit_texts(mel_encoder_input *input, const mel_column *column, 
     size_t *count = mel_alloc_zero(n_codes, sizeof *count);
     mel_status status;
     if (present != NULL && count != NULL) {
-        size_t n = 0, n_known = 0;
-        status = mel_count_codes(&n, table, column, present, count, err);
+        size_t n_known = 0;
+        const size_t n = mel_count_codes(table, column, present, count);
         for (size_t k = 0; k < n; k++)
             n_known += count[present[k]];
-        input->missing_category = missing_category && n_known < mel_table_rows_of_all(table);
-        if (status == MEL_OK)
-            status = fill_categories(input, column->dict, n, present, count, err);
+        input->missing_category = missing_category && n_known < table->n_rows;
+        status = fill_categories(input, column->dict, n, present, count, err);
     } else {
         status = mel_fail_memory(err, "the categories of a column");
     }
@@ -160,30 +158,12 @@ static mel_status fit_texts(mel_encoder_input *input, const mel_column *column, 
     return status;
 }
 
-/* Of the rows of all ranks. */
-static mel_status find_value(bool *found, const mel_column *column, const mel_table *table, mel_error *err)
+static bool has_value(const mel_column *column, const mel_table *table)
 {
-    size_t any = 0;
-    for (size_t i = 0; i < table->n_rows && any == 0; i++)
-        any = column->type == MEL_COLUMN_TEXT ? column->codes[i] != MEL_MISSING : !isnan(column->numbers[i]);
-    if (table->divided != NULL && !mel_team_count(&any, 1))
-        return mel_fail_memory(err, "an encoder");
-    *found = any > 0;
-    return MEL_OK;
-}
-
-/* Room for numbers of one column: those of all ranks, and those that are not missing. */
-typedef struct {
-    double *whole, *work;
-} column_room;
-
-/* The numbers of a column in all rows: its own, or those that ranks have together. */
-static const double *whole_column(const column_room *room, const mel_column *column, const mel_table *table)
-{
-    if (table->divided == NULL)
-        return column->numbers;
-    mel_shards_gather(room->whole, column->numbers, table->divided, sizeof *room->whole);
-    return room->whole;
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (column->type == MEL_COLUMN_TEXT ? column->codes[i] != MEL_MISSING : !isnan(column->numbers[i]))
+            return true;
+    return false;
 }
 
 bool mel_column_is_meta(const char *name)
@@ -201,17 +181,13 @@ static bool is_skipped(const char *name, const mel_encoder_options *opt)
 
 /* *varies becomes true when the column does. */
 static mel_status fit_column(mel_encoder *encoder, bool *varies, const mel_table *table, size_t j,
-                             const column_room *room, const mel_encoder_options *opt, mel_error *err)
+                             double *work, const mel_encoder_options *opt, mel_error *err)
 {
     const mel_column *column = &table->column[j];
     const char *name = mel_table_column_name(table, j);
-    bool found = false;
     if (column->left_out || is_skipped(name, opt))
         return MEL_OK;
-    mel_status status = find_value(&found, column, table, err);
-    if (status != MEL_OK)
-        return status;
-    if (!found) {
+    if (!has_value(column, table)) {
         const size_t n = strlen(name);
         return mel_dict_add(encoder->dropped, name, n, mel_dict_hash(name, n)) != MEL_MISSING
                    ? MEL_OK
@@ -224,11 +200,10 @@ static mel_status fit_column(mel_encoder *encoder, bool *varies, const mel_table
     if (input->name == NULL)
         return mel_fail_memory(err, "an encoder");
     if (column->type == MEL_COLUMN_NUMBER) {
-        *varies |= fit_numbers(input, whole_column(room, column, table), mel_table_rows_of_all(table),
-                               room->work, opt->keep_scale);
+        *varies |= fit_numbers(input, column->numbers, table->n_rows, work, opt->keep_scale);
         return MEL_OK;
     }
-    status = fit_texts(input, column, table, opt->missing_category, err);
+    const mel_status status = fit_texts(input, column, table, opt->missing_category, err);
     *varies |= status == MEL_OK && mel_input_features(input) > 1;
     return status;
 }
@@ -239,12 +214,12 @@ static mel_status fail_constant(size_t n_rows, mel_error *err)
                     n_rows, n_rows == 1 ? "" : "s");
 }
 
-static mel_status fit_columns(mel_encoder *encoder, const mel_table *table, const column_room *room,
+static mel_status fit_columns(mel_encoder *encoder, const mel_table *table, double *work,
                               const mel_encoder_options *opt, mel_error *err)
 {
     bool varies = false;
     for (size_t j = 0; j < table->n_columns; j++) {
-        const mel_status status = fit_column(encoder, &varies, table, j, room, opt, err);
+        const mel_status status = fit_column(encoder, &varies, table, j, work, opt, err);
         if (status != MEL_OK)
             return status;
     }
@@ -253,21 +228,18 @@ static mel_status fit_columns(mel_encoder *encoder, const mel_table *table, cons
         return status;
     /* Bytes of a row: 12 for each entry and 8 for its start, against 8 for each feature. */
     encoder->sparse = !opt->dense && 12 * encoder->n_inputs + 8 < 8 * encoder->n_features;
-    return varies ? MEL_OK : fail_constant(mel_table_rows_of_all(table), err);
+    return varies ? MEL_OK : fail_constant(table->n_rows, err);
 }
 
 static mel_status fit_table(mel_encoder *encoder, const mel_table *table, const mel_encoder_options *opt,
                             mel_error *err)
 {
     encoder->input = mel_alloc_zero(table->n_columns, sizeof *encoder->input);
-    const size_t n = mel_table_rows_of_all(table);
-    const column_room room = { .whole = mel_alloc(table->divided != NULL ? n : 0, sizeof *room.whole),
-                               .work = mel_alloc(n, sizeof *room.work) };
-    const mel_status status = encoder->input != NULL && room.whole != NULL && room.work != NULL
-                                  ? fit_columns(encoder, table, &room, opt, err)
+    double *work = mel_alloc(table->n_rows, sizeof *work);
+    const mel_status status = encoder->input != NULL && work != NULL
+                                  ? fit_columns(encoder, table, work, opt, err)
                                   : mel_fail_memory(err, "an encoder");
-    free(room.whole);
-    free(room.work);
+    free(work);
     return status;
 }
 
@@ -358,7 +330,7 @@ mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_
     mel_status status = take_options(&options, table, opt, err);
     if (status != MEL_OK)
         return status;
-    if (mel_table_rows_of_all(table) == 0)
+    if (table->n_rows == 0)
         return mel_fail(err, MEL_EDATA, "%s: no rows to learn an encoding from",
                         mel_quote_file(table->name).text);
     mel_encoder *encoder = mel_encoder_new();

@@ -96,19 +96,16 @@ bool mel_same_class_name(const char *a, const char *b)
     return mel_same_name(a, strlen(a), b);
 }
 
-mel_status mel_count_codes(size_t *n, const mel_table *table, const mel_column *column, uint32_t *present,
-                           size_t *count, mel_error *err)
+size_t mel_count_codes(const mel_table *table, const mel_column *column, uint32_t *present, size_t *count)
 {
-    *n = 0;
+    size_t n = 0;
     for (size_t i = 0; i < table->n_rows; i++)
         if (column->codes[i] != MEL_MISSING)
             count[column->codes[i]]++;
-    if (table->divided != NULL && !mel_team_count(count, column->dict->n))
-        return mel_fail_memory(err, "the categories of a column");
     for (size_t k = 0; k < column->dict->n; k++)
         if (count[k] != 0)
-            present[(*n)++] = (uint32_t)k;
-    return MEL_OK;
+            present[n++] = (uint32_t)k;
+    return n;
 }
 
 void mel_labels_clear(mel_labels *labels)
@@ -282,10 +279,8 @@ static mel_status label_texts(mel_labels *out, const mel_column *column, const m
              *rank = mel_alloc(column->dict->n, sizeof *rank);
     mel_status status;
     if (count != NULL && present != NULL && rank != NULL) {
-        size_t n = 0;
-        status = mel_count_codes(&n, table, column, present, count, err);
-        if (status == MEL_OK)
-            status = rank_texts(out, column, n_rows, n, present, rank, err);
+        const size_t n = mel_count_codes(table, column, present, count);
+        status = rank_texts(out, column, n_rows, n, present, rank, err);
     } else {
         status = mel_fail_memory(err, "class labels");
     }
@@ -388,13 +383,12 @@ mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char 
         status = mel_fail(err, MEL_EDATA, "%s: column %s has one class only, %s; two are needed",
                           mel_quote_file(table->name).text, mel_quote_text(column).text,
                           out->n_classes == 1 ? mel_quote_text(out->name[0]).text : "none");
-    else if (out->n_classes > 2 && 2 * out->n_classes > mel_table_rows_of_all(table))
-        status =
-            mel_fail(err, MEL_EDATA,
-                     "%s: column %s has %zu different values in %zu rows, fewer than two rows for each; it "
-                     "does not hold classes",
-                     mel_quote_file(table->name).text, mel_quote_text(column).text, out->n_classes,
-                     mel_table_rows_of_all(table));
+    else if (out->n_classes > 2 && 2 * out->n_classes > table->n_rows)
+        status = mel_fail(
+            err, MEL_EDATA,
+            "%s: column %s has %zu different values in %zu rows, fewer than two rows for each; it "
+            "does not hold classes",
+            mel_quote_file(table->name).text, mel_quote_text(column).text, out->n_classes, table->n_rows);
     if (status != MEL_OK)
         mel_labels_clear(out);
     return status;

@@ -7,16 +7,15 @@
 /* order[0..n) becomes the codes present[0..n) of dict in that order. */
 mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *present, uint32_t *order,
                            mel_error *err);
-/* The codes that occur in a column of texts: present[0..*n) (room for all) lists them ascending, count[]
- * (zeros before) becomes how often each does. */
-mel_status mel_count_codes(size_t *n, const mel_table *table, const mel_column *column, uint32_t *present,
-                           size_t *count, mel_error *err);
+/* The codes that occur in a column of texts: present[] (room for all) lists them ascending, count[] (zeros
+ * before) becomes how often each does. How many occur. */
+size_t mel_count_codes(const mel_table *table, const mel_column *column, uint32_t *present, size_t *count);
 
 /* Names the first missing cell of a column. */
 mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *err);
 /* The first of n ascending values that is not below x. */
 size_t mel_rank_of(const double *values, size_t n, double x);
-/* Distinct values of a column without missing cells, ascending, of all ranks; freed by the caller. */
+/* Distinct values of a column without missing cells, ascending; freed by the caller. */
 mel_status mel_distinct_numbers(double **out, size_t *n, const double *numbers, const mel_table *table,
                                 mel_error *err);
 /* Room for codes and names; mel_labels_clear also after a failure. */

@@ -122,7 +122,7 @@ static void digest_names(char digest[MEL_DIGEST_HEX], const mel_matches *files)
     mel_buffer_free(&names);
 }
 
-/* Files go by their number among the ranks: one that a rank does not see would be another one for it. */
+/* Ranks read the same files: one that a rank does not see would be another one for it. */
 static mel_status check_seen_by_all(const mel_matches *files, const char *pattern, mel_error *err)
 {
     const mel_team *team = mel_team_get();
@@ -202,14 +202,10 @@ mel_status mel_digest_path(char digest[MEL_DIGEST_HEX], const char *path, mel_er
     char(*each)[MEL_DIGEST_HEX] = status == MEL_OK ? mel_alloc(files.n, sizeof *each) : NULL;
     if (status == MEL_OK && each == NULL)
         status = mel_fail_memory(err, "the digests of files");
-    const size_t rank = mel_team_get()->rank;
-    for (size_t i = mel_team_first(files.n, rank); i < mel_team_first(files.n, rank + 1) && status == MEL_OK;
-         i++)
+    for (size_t i = 0; i < files.n && status == MEL_OK; i++)
         status = mel_digest_file(each[i], files.file[i].name, err);
-    if (status == MEL_OK) {
-        mel_team_gather(each, files.n, sizeof *each);
+    if (status == MEL_OK)
         mel_digest(each, files.n * sizeof *each, digest);
-    }
     free(each);
     mel_matches_clear(&files);
     return status;

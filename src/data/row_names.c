@@ -2,7 +2,6 @@
 #include "data/row_names.h"
 
 #include "base/internal.h"
-#include "base/team.h"
 #include "data/quote.h"
 #include "data/shared.h"
 
@@ -22,23 +21,17 @@ uint64_t mel_row_name(const char *text, size_t n)
     return hash;
 }
 
-/* Names of all rows of all ranks, for free(); *out stays NULL where some rows have none. */
+/* Names of all rows, for free(); *out stays NULL where some rows have none. */
 static mel_status names_of_all(uint64_t **out, const mel_table *table, mel_error *err)
 {
-    const size_t n = mel_table_rows_of_all(table);
-    size_t named = table->row_name != NULL ? table->n_rows : 0;
-    if (table->divided != NULL && !mel_team_count(&named, 1))
-        return mel_fail_memory(err, "the names of rows");
+    const size_t n = table->n_rows;
     *out = NULL;
-    if (named < n || n == 0)
+    if (table->row_name == NULL || n == 0)
         return MEL_OK;
     *out = mel_alloc(n, sizeof **out);
     if (*out == NULL)
         return mel_fail_memory(err, "the names of rows");
-    if (table->divided != NULL)
-        mel_shards_gather(*out, table->row_name, table->divided, sizeof **out);
-    else
-        memcpy(*out, table->row_name, n * sizeof **out);
+    memcpy(*out, table->row_name, n * sizeof **out);
     return MEL_OK;
 }
 
@@ -126,14 +119,9 @@ static mel_status match_names(mel_table **table, const uint64_t *name, const mel
                               mel_error *err)
 {
     const size_t n = shards->n_named;
-    if (mel_table_rows_of_all(*table) != n || memcmp(name, shards->row_name, n * sizeof *name) == 0 ||
+    if ((*table)->n_rows != n || memcmp(name, shards->row_name, n * sizeof *name) == 0 ||
         (names_count(name, n) && names_count(shards->row_name, n)))
         return MEL_OK; /* numbers of rows that differ are refused where all files are known */
-    if ((*table)->divided != NULL)
-        return mel_fail(err, MEL_EDATA,
-                        "the names of rows come in another order than in %s, and several processes do not "
-                        "match rows by name: write the files in one order",
-                        mel_quote_file(shards->named_by).text);
     named_row *here = mel_alloc(2 * n, sizeof *here);
     size_t *rows = mel_alloc(n, sizeof *rows);
     mel_status status = here != NULL && rows != NULL ? MEL_OK : mel_fail_memory(err, "the names of rows");
@@ -180,7 +168,7 @@ mel_status mel_match_rows(mel_table **table, mel_shards *shards, size_t n_files,
         status = match_names(table, name, shards, err);
     if (status == MEL_OK && name != NULL && shards->row_name == NULL) {
         shards->named_by = mel_strdup(path);
-        shards->n_named = mel_table_rows_of_all(*table);
+        shards->n_named = (*table)->n_rows;
         shards->row_name = name;
         name = NULL;
         status = shards->named_by != NULL ? MEL_OK : mel_fail_memory(err, "the name of a file");

@@ -1,8 +1,6 @@
 /* The files of a pattern as one table: columns by name, rows in the order of the files. */
-#include "base/team.h"
 #include "data/pattern.h"
 #include "data/quote.h"
-#include "data/shard_files.h"
 #include "data/table_reader.h"
 
 #include <stdlib.h>
@@ -14,37 +12,10 @@ void mel_shards_clear(mel_shards *shards)
         free(shards->key[i]);
     free(shards->key);
     free(shards->start);
-    free(shards->here);
     free(shards->first);
     free(shards->named_by);
     free(shards->row_name);
     *shards = (mel_shards){ 0 };
-}
-
-void mel_shards_exchange(void *all, const size_t *start, size_t n, size_t row_bytes)
-{
-    const mel_team *team = mel_team_get();
-    for (size_t first = 0; first < n && team->size > 1; first += team->size) {
-        for (size_t r = 0; r <= team->size; r++)
-            team->start[r] = (start[first + r < n ? first + r : n] - start[first]) * row_bytes;
-        team->gather(team->user, (char *)all + start[first] * row_bytes, team->start);
-    }
-}
-
-void mel_shards_gather(void *all, const void *here, const mel_shards *shards, size_t row_bytes)
-{
-    const mel_team *team = mel_team_get();
-    for (size_t i = team->rank; i < shards->n; i += team->size)
-        memcpy((char *)all + shards->start[i] * row_bytes, (const char *)here + shards->here[i] * row_bytes,
-               (shards->here[i + 1] - shards->here[i]) * row_bytes);
-    mel_shards_exchange(all, shards->start, shards->n, row_bytes);
-}
-
-void mel_shards_take(void *here, const void *all, const mel_shards *shards, size_t row_bytes)
-{
-    for (size_t i = 0; i < shards->n; i++)
-        memcpy((char *)here + shards->here[i] * row_bytes, (const char *)all + shards->start[i] * row_bytes,
-               (shards->here[i + 1] - shards->here[i]) * row_bytes);
 }
 
 /* What joining needs: the table so far, and the columns that are texts in some of the files only. */
@@ -53,8 +24,7 @@ typedef struct {
     const char *pattern;
     const mel_read_options *opt;
     mel_table *all;
-    size_t *start, *here; /* as in mel_shards; here is where rows are even if all of them are */
-    bool divided;
+    size_t *start;                 /* as in mel_shards */
     mel_column_override *override; /* the caller's, then those columns */
     size_t n_mixed;
     bool *found; /* of `override` */
@@ -248,16 +218,15 @@ static mel_status begin(joining *j, mel_table *table, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status add_file(joining *j, mel_notes *notes, size_t i, mel_shard_files *from, mel_error *err)
+static mel_status add_file(joining *j, mel_notes *notes, size_t i, const mel_read_options *opt,
+                           mel_error *err)
 {
     const char *file = j->files->file[i].name;
-    const mel_read_options *opt = from->opt;
     mel_table *table = NULL;
-    size_t rows = 0;
-    mel_status status = mel_shard_file(&table, &rows, from, i, err);
+    mel_status status = mel_read_file(&table, file, opt, err);
     if (status != MEL_OK)
         return status;
-    j->start[i + 1] = j->start[i] + rows;
+    j->start[i + 1] = j->start[i] + table->n_rows;
     status = keep_notes(notes, &table->notes, file, err);
     if (i == 0 && status == MEL_OK) {
         status = begin(j, table, err);
@@ -275,7 +244,6 @@ static mel_status add_file(joining *j, mel_notes *notes, size_t i, mel_shard_fil
             status = mel_fail_in(err, status, "%s", mel_quote_file(file).text);
         mel_table_free(table);
     }
-    j->here[i + 1] = status == MEL_OK ? j->all->n_rows : 0;
     return status;
 }
 
@@ -306,16 +274,11 @@ static mel_status read_once(joining *j, const mel_read_options *opt, mel_error *
 {
     mel_notes notes = { 0 };
     const size_t known = opt->n_overrides - j->opt->n_overrides;
-    mel_shard_files from = { .files = j->files,
-                             .opt = opt,
-                             .divided = opt->divided && opt->shards != NULL && mel_team_get()->size > 1 };
     mel_status status = MEL_OK;
     size_t i = 0; /* a pattern that no file has is refused before */
     do
-        status = add_file(j, &notes, i++, &from, err);
+        status = add_file(j, &notes, i++, opt, err);
     while (i < j->files->n && status == MEL_OK);
-    j->divided = from.divided;
-    mel_shard_files_clear(&from);
     if (status == MEL_OK && j->n_mixed == known)
         status = describe(j, &notes, err);
     if (status == MEL_OK && j->n_mixed == known) {
@@ -398,18 +361,6 @@ static mel_status match(mel_shards *shards, mel_matches *files, size_t **start, 
     return status;
 }
 
-/* The table is told which of the rows it has. */
-static void divide(joining *j, mel_shards *shards)
-{
-    if (!j->divided)
-        return;
-    if (shards->here == NULL) {
-        shards->here = j->here;
-        j->here = NULL;
-    }
-    j->all->divided = shards;
-}
-
 static void joining_clear(joining *j)
 {
     for (size_t i = 0; i < j->n_mixed; i++)
@@ -417,7 +368,6 @@ static void joining_clear(joining *j)
     free(j->override);
     free(j->found);
     free(j->start);
-    free(j->here);
     mel_table_free(j->all);
 }
 
@@ -429,9 +379,7 @@ mel_status mel_read_pattern(mel_table **out, const char *pattern, const mel_read
         return status;
     joining j = { .files = &files, .pattern = pattern, .opt = opt };
     j.start = mel_alloc_zero(files.n + 1, sizeof *j.start);
-    j.here = mel_alloc_zero(files.n + 1, sizeof *j.here);
-    status = j.start != NULL && j.here != NULL ? read_all(&j, err)
-                                               : mel_fail_memory(err, "the rows of several files");
+    status = j.start != NULL ? read_all(&j, err) : mel_fail_memory(err, "the rows of several files");
     for (size_t i = 0; status == MEL_OK && j.found != NULL && i < opt->n_overrides; i++)
         opt->overrides_found[i] = opt->overrides_found[i] || j.found[i];
     if (status == MEL_OK) {
@@ -440,7 +388,6 @@ mel_status mel_read_pattern(mel_table **out, const char *pattern, const mel_read
             status = mel_fail_in(err, status, "%s", mel_quote_file(pattern).text);
     }
     if (status == MEL_OK) {
-        divide(&j, opt->shards);
         *out = j.all;
         j.all = NULL;
     }

@@ -53,20 +53,6 @@ size_t mel_table_find(const mel_table *table, const char *column_name);
 /* LIBSVM tables: their features as stored (lent); false for other tables. Column "label" is ordinary. */
 bool mel_table_sparse(mel_features *out, const mel_table *table);
 
-/* Rows start[s] .. start[s + 1] of n files are there where the file is this rank's, and then all of them. */
-void mel_shards_exchange(void *all, const size_t *start, size_t n, size_t row_bytes);
-/* `row_bytes` bytes of each row that is here become those of all rows of all ranks, in the order of files. */
-void mel_shards_gather(void *all, const void *here, const mel_shards *shards, size_t row_bytes);
-/* Those of the rows that are here, out of all. */
-void mel_shards_take(void *here, const void *all, const mel_shards *shards, size_t row_bytes);
-/* Whether rows of other ranks are not in the table. */
-bool mel_table_is_divided(const mel_table *table);
-/* The files that a table has some rows of, taken out of `shards`: lent. */
-void mel_table_set_divided(mel_table *table, const mel_shards *shards);
-/* A table of all rows of all ranks, of which these columns have cells (SIZE_MAX: none) and the others none.
- */
-mel_status mel_table_gather(mel_table **out, const mel_table *table, const size_t *columns, size_t n,
-                            mel_error *err);
 /* Rows rows[0..n) of a table, in that order; categories keep their codes. */
 mel_status mel_table_take(mel_table **out, const mel_table *table, const size_t *rows, size_t n,
                           mel_error *err);

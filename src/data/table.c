@@ -2,7 +2,6 @@
 #include "data/table.h"
 
 #include "data/quote.h"
-#include "data/row_sums.h"
 #include "data/shared.h"
 
 #include <stdio.h>
@@ -94,7 +93,7 @@ size_t mel_table_row_number(const mel_table *table, size_t row)
 {
     if (table->origin != NULL)
         return table->origin[row];
-    return table->first_row + mel_row_place(table->divided, row);
+    return table->first_row + row;
 }
 
 const char *mel_table_column_name(const mel_table *table, size_t column)
@@ -268,58 +267,6 @@ mel_status mel_table_take(mel_table **out, const mel_table *table, const size_t 
         return mel_fail_memory(err, "the rows of a table");
     }
     taken->has_header = table->has_header;
-    taken->divided = table->divided;
     *out = taken;
-    return MEL_OK;
-}
-
-bool mel_table_is_divided(const mel_table *table)
-{
-    return table->divided != NULL;
-}
-
-void mel_table_set_divided(mel_table *table, const mel_shards *shards)
-{
-    table->divided = shards;
-}
-
-static bool gather_column(mel_column *to, const mel_column *from, const mel_table *table)
-{
-    const size_t n = mel_table_rows_of_all(table);
-    if (from->type == MEL_COLUMN_TEXT) {
-        to->codes = mel_alloc(n, sizeof *to->codes);
-        if (to->codes != NULL)
-            mel_shards_gather(to->codes, from->codes, table->divided, sizeof *to->codes);
-        return to->codes != NULL;
-    }
-    to->numbers = mel_alloc(n, sizeof *to->numbers);
-    if (to->numbers != NULL)
-        mel_shards_gather(to->numbers, from->numbers, table->divided, sizeof *to->numbers);
-    return to->numbers != NULL;
-}
-
-mel_status mel_table_gather(mel_table **out, const mel_table *table, const size_t *columns, size_t n,
-                            mel_error *err)
-{
-    mel_table *all = mel_table_new(table->name, table->names, table->n_columns);
-    bool enough = all != NULL;
-    for (size_t c = 0; c < table->n_columns && enough; c++) {
-        all->column[c] = table->column[c];
-        all->column[c].numbers = NULL;
-        all->column[c].codes = NULL;
-        all->column[c].dict = table->column[c].dict != NULL ? mel_dict_share(table->column[c].dict) : NULL;
-    }
-    for (size_t i = 0; i < n && enough; i++)
-        if (columns[i] != SIZE_MAX)
-            enough = gather_column(&all->column[columns[i]], &table->column[columns[i]], table);
-    if (!enough) {
-        mel_table_free(all);
-        return mel_fail_memory(err, "columns of several files");
-    }
-    all->n_rows = mel_table_rows_of_all(table);
-    all->first_row = table->first_row;
-    all->format = table->format;
-    all->has_header = table->has_header;
-    *out = all;
     return MEL_OK;
 }

@@ -92,19 +92,11 @@ struct mel_table {
     size_t *origin;    /* taken rows: the number of each; else NULL */
     uint64_t
         *row_name; /* a hash of what the file calls each row (row_names.c); NULL: nothing was asked for */
-    /* Rows of these files are with other ranks, too (mel_read_options); lent. NULL: all are here. */
-    const mel_shards *divided;
     size_t matrix; /* see mel_table_matrix */
     bool is_sparse;
     mel_sparse sparse;
     mel_notes notes;
 };
-
-/* Rows of the files, of which some may be with other ranks. */
-static inline size_t mel_table_rows_of_all(const mel_table *table)
-{
-    return table->divided != NULL ? table->divided->start[table->divided->n] : table->n_rows;
-}
 
 MEL_CLEANUP(mel_table)
 /* A table of n columns without cells; takes a hold on names. NULL when memory runs out. */

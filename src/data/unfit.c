@@ -105,11 +105,11 @@ static mel_status look_at_texts(mel_unfit *why, const mel_table *table, size_t j
     if (10 * n_codes < 9 * (size_t)LEAST_ROWS)
         return MEL_OK;
     uint32_t *present = mel_alloc(n_codes, sizeof *present);
-    size_t *count = mel_alloc_zero(n_codes, sizeof *count), n = 0, n_known = 0;
-    mel_status status = present != NULL && count != NULL
-                            ? mel_count_codes(&n, table, column, present, count, err)
-                            : mel_fail_memory(err, "the categories of a column");
-    for (size_t k = 0; status == MEL_OK && k < n; k++)
+    size_t *count = mel_alloc_zero(n_codes, sizeof *count), n_known = 0;
+    const mel_status status =
+        present != NULL && count != NULL ? MEL_OK : mel_fail_memory(err, "the categories of a column");
+    const size_t n = status == MEL_OK ? mel_count_codes(table, column, present, count) : 0;
+    for (size_t k = 0; k < n; k++)
         n_known += count[present[k]];
     if (status == MEL_OK && n_known >= LEAST_ROWS && 10 * n >= 9 * n_known &&
         2 * count_texts(is_number, column->dict, present, n) < n)
@@ -194,14 +194,7 @@ mel_status mel_column_unfit(mel_unfit *why, const mel_table *table, size_t colum
     const bool named = table->format == MEL_FORMAT_CSV || table->has_header; /* frames have names, too */
     if (!named || table->column[column].declared || labels->n_rows < LEAST_ROWS)
         return MEL_OK;
-    if (table->divided == NULL)
-        return look_at_column(why, table, column, labels, err);
-    mel_table *whole = NULL;
-    mel_status status = mel_table_gather(&whole, table, &column, 1, err);
-    if (status == MEL_OK)
-        status = look_at_column(why, whole, column, labels, err);
-    mel_table_free(whole);
-    return status;
+    return look_at_column(why, table, column, labels, err);
 }
 
 void mel_table_leave_out(mel_table *table, size_t column)

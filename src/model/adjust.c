@@ -1,8 +1,6 @@
 /* Calibration on labelled rows: sharpness and an offset for each class; and shares of classes among
  * unlabelled rows. */
 #include "base/la.h"
-#include "base/team.h"
-#include "data/row_sums.h"
 #include "model/model.h"
 #include "model/shared.h"
 
@@ -212,16 +210,14 @@ static void evaluate_any(double *sums, size_t from, size_t to, const void *user)
     }
 }
 
-/* Sums over the rows of all ranks. */
 static mel_status sum_up(double *sums, size_t size, const fit *f,
                          void (*add)(double *sum, size_t from, size_t to, const void *user), const void *user,
                          mel_error *err)
 {
-    const mel_row_sums rows = {
-        .n_rows = f->n, .shards = f->rows->shards, .size = size, .add = add, .user = user
-    };
+    (void)err;
     memset(sums, 0, size * sizeof *sums);
-    return mel_rows_sum(sums, &rows, err);
+    add(sums, 0, f->n, user);
+    return MEL_OK;
 }
 
 /* Loss at theta (offsets, then sharpness) with gradient and Hessian (below the diagonal). */
@@ -323,7 +319,7 @@ static void put_start(double *theta, const fit *f, const mel_adjustment *start)
 }
 
 /* Half of the smallest probability above 0 of each class: what a probability of 0 is taken for. */
-static mel_status find_least(double *least, const fit *f, mel_error *err)
+static void find_least(double *least, const fit *f)
 {
     const size_t k = f->k;
     for (size_t i = 0; i < k; i++)
@@ -331,11 +327,8 @@ static mel_status find_least(double *least, const fit *f, mel_error *err)
     for (size_t c = 0; c < f->n * k; c++)
         if (f->rows->probability[c] > 0.0)
             least[c % k] = fmin(least[c % k], f->rows->probability[c]);
-    if (mel_rows_divided(f->rows->shards) && !mel_team_least(least, k))
-        return mel_fail_memory(err, "an adjustment");
     for (size_t i = 0; i < k; i++)
         least[i] = fmax(least[i] / 2.0, least_probability);
-    return MEL_OK;
 }
 
 /* A curve that is as flat as it may be: the classes may be ranked the wrong way round. */
@@ -406,15 +399,14 @@ static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *st
                                { n * k, { &f->logs } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "an adjustment");
-    mel_status status = find_least(least, f, err);
+    find_least(least, f);
     for (size_t i = 0; i < n * k; i++)
         f->logs[i] = log(fmax(f->rows->probability[i], least[i % k]));
     f->penalty = f->n_sharp > 1 ? fmin(fmax(prior_rows / f->rows->stand_for, least_penalty), most_penalty)
                                 : most_penalty;
     f->direction = 1.0;
     put_start(theta, f, start != NULL && start->sharpness[0] > 0.0 ? start : NULL);
-    if (status == MEL_OK)
-        status = fit_either_way(f, theta, room, err);
+    mel_status status = fit_either_way(f, theta, room, err);
     if (out->n_groups == 0)
         put_curve(out, 0, f, theta, least);
     f->centre = theta;

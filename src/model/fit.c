@@ -1,5 +1,4 @@
 /* Fitting: options, refusals, choice of the solver, report. */
-#include "base/team.h"
 #include "model/solver.h"
 
 #include <math.h>
@@ -16,16 +15,6 @@ static const double largest_feature = 1e100;
 void mel_fit_options_init(mel_fit_options *opt)
 {
     *opt = (mel_fit_options){ .struct_size = sizeof *opt, .l2 = 1.0, .tolerance = 1e-9 };
-}
-
-static bool is_divided(const mel_fit_options *opt)
-{
-    return opt->shards != NULL && opt->shards->n > 0 && opt->shards->here != NULL;
-}
-
-static size_t rows_of_all(const mel_features *x, const mel_fit_options *opt)
-{
-    return is_divided(opt) ? opt->shards->start[opt->shards->n] : x->n_rows;
 }
 
 static mel_status check_options(mel_fit_options *out, const mel_fit_options *opt, const mel_features *x,
@@ -99,16 +88,14 @@ static mel_status check_input(double *total, const mel_features *x, const uint32
     return status;
 }
 
-/* Of the rows of all ranks. */
-static bool size_up(mel_objective_size *out, const mel_features *x, bool divided)
+static mel_objective_size size_of(const mel_features *x)
 {
-    size_t counts[] = { x->n_rows, x->dense == NULL && x->n_cols > 0 ? x->row_start[x->n_rows] : 0 };
-    const bool counted = !divided || mel_team_count(counts, 2);
-    out->n_cols = x->n_cols;
-    out->rows = (double)counts[0];
-    out->entries = x->dense != NULL || counts[0] == 0 || x->n_cols == 0 ? (double)x->n_cols + 1.0
-                                                                        : (double)counts[1] / out->rows + 1.0;
-    return counted;
+    const bool dense = x->dense != NULL || x->n_rows == 0 || x->n_cols == 0;
+    return (mel_objective_size){
+        .n_cols = x->n_cols,
+        .rows = (double)x->n_rows,
+        .entries = 1.0 + (dense ? (double)x->n_cols : (double)x->row_start[x->n_rows] / (double)x->n_rows)
+    };
 }
 
 static mel_solver choose_solver(const mel_objective_size *size, size_t n_classes, size_t n_params,
@@ -184,9 +171,7 @@ static mel_status minimise(mel_model *model, mel_objective *obj, double *theta, 
 static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_options *opt, mel_error *err)
 {
     const size_t p = (model->n_features + 1) * model->n_outputs;
-    mel_objective_size size;
-    if (!size_up(&size, obj->x, is_divided(opt)))
-        return mel_fail_memory(err, "the sizes of files");
+    const mel_objective_size size = size_of(obj->x);
     const mel_solver solver = choose_solver(&size, model->n_classes, p, opt->solver);
     if (solver == MEL_SOLVER_NEWTON && p > NEWTON_LIMIT)
         return mel_fail(err, MEL_ELIMIT, "%zu parameters are too many for Newton's method (limit %d)", p,
@@ -205,22 +190,6 @@ static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_option
     return status;
 }
 
-/* Labels and weights of the rows that are here, out of those of all. */
-static mel_status take_own(mel_objective *obj, uint32_t **y, double **weight, mel_error *err)
-{
-    const mel_shards *s = obj->shards;
-    *y = mel_alloc(obj->x->n_rows, sizeof **y);
-    *weight = obj->weight != NULL ? mel_alloc(obj->x->n_rows, sizeof **weight) : NULL;
-    if (*y == NULL || (obj->weight != NULL && *weight == NULL))
-        return mel_fail_memory(err, "the labels of some files");
-    mel_shards_take(*y, obj->y, s, sizeof **y);
-    if (*weight != NULL)
-        mel_shards_take(*weight, obj->weight, s, sizeof **weight);
-    obj->y = *y;
-    obj->weight = *weight;
-    return MEL_OK;
-}
-
 mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_features *x, const uint32_t *y,
                          size_t n_classes, const double *weight, const mel_fit_options *opt, mel_error *err)
 {
@@ -230,23 +199,15 @@ mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_feat
     mel_status status = x != NULL ? check_options(&options, opt, x, n_classes, err)
                                   : mel_fail(err, MEL_EINVAL, "fitting needs features and labels");
     if (status == MEL_OK)
-        status = check_input(&obj.total, x, y, rows_of_all(x, &options), n_classes, weight, err);
+        status = check_input(&obj.total, x, y, x->n_rows, n_classes, weight, err);
     if (status != MEL_OK)
         return status;
     obj.l2 = options.l2;
     obj.threads = options.threads;
-    obj.shards = options.shards;
     mel_model *model = NULL;
-    uint32_t *own_y = NULL;
-    double *own_weight = NULL;
-    if (is_divided(&options))
-        status = take_own(&obj, &own_y, &own_weight, err);
-    if (status == MEL_OK)
-        status = mel_model_new(&model, n_classes, x->n_cols, err);
+    status = mel_model_new(&model, n_classes, x->n_cols, err);
     if (status == MEL_OK)
         status = fit(model, &obj, &options, err);
-    free(own_y);
-    free(own_weight);
     if (status != MEL_OK) {
         mel_model_free(model);
         return status;

@@ -3,7 +3,6 @@
 
 #include "base/reduce.h"
 #include "base/stat.h"
-#include "base/team.h"
 #include "model/kernel.h"
 
 #include <stdlib.h>
@@ -46,13 +45,8 @@ void mel_objective_clear(mel_objective *obj)
     free(obj->coef);
     free(obj->sum);
     free(obj->slice_sum);
-    free(obj->shard_sum);
-    free(obj->shard_at);
-    free(obj->shard_place);
-    free(obj->shard_first);
     obj->scratch = NULL;
-    obj->coef = obj->sum = obj->slice_sum = obj->shard_sum = NULL;
-    obj->shard_at = obj->shard_place = obj->shard_first = NULL;
+    obj->coef = obj->sum = obj->slice_sum = NULL;
 }
 
 static void choose_curvature(mel_objective *obj)
@@ -107,26 +101,6 @@ static size_t blocks_of(const mel_objective *obj, size_t rows)
     return (rows + obj->block_rows - 1) / obj->block_rows;
 }
 
-/* Shards whose sums are kept side by side: one for each rank at least. 0: all rows are of one file. */
-static size_t shards_at_once(const mel_objective *obj)
-{
-    const size_t n = obj->shards != NULL ? obj->shards->n : 0;
-    const size_t room = max_size(slice_budget / sizeof(double) / obj->sum_size, mel_team_get()->size);
-    return n > 1 || (n == 1 && obj->shards->here != NULL) ? min_size(n, room) : 0;
-}
-
-static bool allocate_shards(mel_objective *obj)
-{
-    const size_t n = obj->shards != NULL ? obj->shards->n : 0;
-    obj->most_shards = shards_at_once(obj);
-    obj->shard_sum = mel_alloc_zero(obj->most_shards, obj->sum_size * sizeof *obj->shard_sum);
-    obj->shard_at = mel_alloc_zero(n, sizeof *obj->shard_at);
-    obj->shard_place = mel_alloc_zero(n, sizeof *obj->shard_place);
-    obj->shard_first = mel_alloc_zero(mel_team_get()->size + 1, sizeof *obj->shard_first);
-    return obj->shard_sum != NULL && obj->shard_at != NULL && obj->shard_place != NULL &&
-           obj->shard_first != NULL;
-}
-
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err)
 {
     const size_t d = obj->n_features = obj->x->n_cols;
@@ -147,33 +121,32 @@ mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *
     obj->coef = mel_alloc_zero((d + 1) * obj->ld, sizeof *obj->coef);
     obj->sum = mel_alloc_zero(obj->sum_size, sizeof *obj->sum);
     obj->slice_sum = mel_alloc_zero(needed, obj->sum_size * sizeof *obj->slice_sum);
-    if (obj->coef == NULL || obj->sum == NULL || obj->slice_sum == NULL || !allocate_shards(obj) ||
-        !allocate_scratch(obj)) {
+    if (obj->coef == NULL || obj->sum == NULL || obj->slice_sum == NULL || !allocate_scratch(obj)) {
         mel_objective_clear(obj);
         return mel_fail_memory(err, "fitting");
     }
     return MEL_OK;
 }
 
-/* The rows of one shard, in slices. */
+/* A pass over the rows, in slices. */
 typedef struct {
     mel_objective *obj;
-    size_t first, n_blocks, end, n_slices;
+    size_t n_blocks, n_slices;
     bool with_hessian;
-} shard_rows;
+} row_pass;
 
 static void evaluate_slice(double *sum, size_t slice, size_t thread, void *user)
 {
-    const shard_rows *shard = user;
-    const mel_objective *obj = shard->obj;
+    const row_pass *pass = user;
+    const mel_objective *obj = pass->obj;
     const mel_scratch *scratch = &obj->scratch[thread];
-    double *gradient = sum + 1, *curvature = shard->with_hessian ? gradient + obj->gradient_size : NULL;
-    memset(gradient, 0, (shard->with_hessian ? obj->sum_size - 1 : obj->gradient_size) * sizeof *gradient);
+    double *gradient = sum + 1, *curvature = pass->with_hessian ? gradient + obj->gradient_size : NULL;
+    memset(gradient, 0, (pass->with_hessian ? obj->sum_size - 1 : obj->gradient_size) * sizeof *gradient);
     mel_sum loss = { 0 };
-    const size_t end = (slice + 1) * shard->n_blocks / shard->n_slices;
-    for (size_t block = slice * shard->n_blocks / shard->n_slices; block < end; block++) {
-        const size_t first = shard->first + block * obj->block_rows;
-        const size_t n = min_size(obj->block_rows, shard->end - first);
+    const size_t end = (slice + 1) * pass->n_blocks / pass->n_slices;
+    for (size_t block = slice * pass->n_blocks / pass->n_slices; block < end; block++) {
+        const size_t first = block * obj->block_rows;
+        const size_t n = min_size(obj->block_rows, obj->x->n_rows - first);
         mel_block_scores(obj, first, n, scratch->score);
         mel_sum_add(&loss, mel_block_residuals(obj, first, n, scratch, curvature != NULL));
         mel_block_gradient(obj, first, n, scratch->score, gradient);
@@ -189,84 +162,11 @@ static size_t used_size(const mel_objective *obj, bool with_hessian)
     return with_hessian ? obj->sum_size : 1 + obj->gradient_size;
 }
 
-/* The sums of rows first..end. */
-static void sum_shard(double *sum, mel_objective *obj, size_t first, size_t end, bool with_hessian)
+void mel_objective_squares(double *square, mel_objective *obj)
 {
-    shard_rows shard = { obj, first, blocks_of(obj, end - first), end, 0, with_hessian };
-    shard.n_slices = min_size(obj->most_slices, shard.n_blocks);
-    memset(sum, 0, obj->sum_size * sizeof *sum);
-    if (shard.n_slices == 0)
-        return;
-    const mel_slices slices = { .n_slices = shard.n_slices,
-                                .rows = end - first,
-                                .size = used_size(obj, with_hessian),
-                                .stride = obj->sum_size,
-                                .sum = obj->slice_sum,
-                                .threads = obj->threads,
-                                .fill = evaluate_slice,
-                                .user = &shard };
-    mel_slices_fill(&slices);
-    mel_sum loss = { 0 };
-    for (size_t s = 0; s < shard.n_slices; s++)
-        mel_sum_add(&loss, obj->slice_sum[s * obj->sum_size]);
-    mel_slices_join(&slices);
-    obj->slice_sum[0] = mel_sum_value(&loss);
-    for (size_t i = 0; i < slices.size; i++)
-        sum[i] += obj->slice_sum[i];
-}
-
-/* Sums over the rows first .. end into `sum`. */
-typedef void shard_sums(double *sum, mel_objective *obj, size_t first, size_t end, bool with_hessian);
-
-typedef struct {
-    mel_objective *obj;
-    shard_sums *take;
-    bool with_hessian;
-} some_shards;
-
-static void fill_shard(double *sum, size_t place, size_t thread, void *user)
-{
-    (void)thread;
-    const some_shards *s = user;
-    const mel_shards *shards = s->obj->shards;
-    const size_t *start = (shards->here != NULL ? shards->here : shards->start) + s->obj->shard_at[place];
-    s->take(sum, s->obj, start[0], start[1], s->with_hessian);
-}
-
-/* Adds `size` sums of each shard to `all`. Shards are divided among ranks, the slices of a shard among
- * threads. */
-static void sum_shards(double *all, mel_objective *obj, shard_sums *take, size_t size, bool with_hessian)
-{
-    if (obj->most_shards == 0) {
-        take(all, obj, 0, obj->x->n_rows, with_hessian);
-        return;
-    }
-    const mel_shards *shards = obj->shards;
-    const bool divided = shards->here != NULL;
-    for (size_t from = 0; from < shards->n; from += obj->most_shards) {
-        const size_t to = min_size(from + obj->most_shards, shards->n);
-        (void)mel_slices_deal(obj->shard_first, obj->shard_at, obj->shard_place, NULL, divided, from, to);
-        mel_slices_fill(&(mel_slices){ .n_slices = to - from,
-                                       .rows = shards->start[shards->n],
-                                       .size = size,
-                                       .stride = obj->sum_size,
-                                       .sum = obj->shard_sum,
-                                       .threads = 1,
-                                       .fill = fill_shard,
-                                       .user = &(some_shards){ obj, take, with_hessian },
-                                       .first = divided ? obj->shard_first : NULL });
-        for (size_t s = from; s < to; s++)
-            for (size_t i = 0; i < size; i++)
-                all[i] += obj->shard_sum[obj->shard_place[s] * obj->sum_size + i];
-    }
-}
-
-static void sum_squares(double *square, mel_objective *obj, size_t first, size_t end, bool with_hessian)
-{
-    (void)with_hessian;
     const mel_features *x = obj->x;
     memset(square, 0, obj->n_features * sizeof *square);
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = 0; i < x->n_rows; i++) {
         const double weight = obj->weight != NULL ? obj->weight[i] : 1.0;
         if (x->dense != NULL) {
             const double *row = x->dense + i * x->stride;
@@ -279,20 +179,27 @@ static void sum_squares(double *square, mel_objective *obj, size_t first, size_t
     }
 }
 
-void mel_objective_squares(double *square, mel_objective *obj)
-{
-    memset(square, 0, obj->n_features * sizeof *square);
-    sum_shards(square, obj, sum_squares, obj->n_features, false);
-}
-
 static void sum_rows(mel_objective *obj, const double *theta, bool with_hessian)
 {
-    const size_t m = obj->n_outputs, ld = obj->ld, width = obj->n_features + 1,
-                 n = used_size(obj, with_hessian);
-    for (size_t j = 0; j < width; j++)
+    const size_t m = obj->n_outputs, ld = obj->ld, blocks = blocks_of(obj, obj->x->n_rows);
+    row_pass pass = { obj, blocks, min_size(obj->most_slices, blocks), with_hessian };
+    for (size_t j = 0; j <= obj->n_features; j++)
         memcpy(obj->coef + j * ld, theta + j * m, m * sizeof *theta);
-    memset(obj->sum, 0, obj->sum_size * sizeof *obj->sum);
-    sum_shards(obj->sum, obj, sum_shard, n, with_hessian);
+    const mel_slices slices = { .n_slices = pass.n_slices,
+                                .rows = obj->x->n_rows,
+                                .size = used_size(obj, with_hessian),
+                                .stride = obj->sum_size,
+                                .sum = obj->slice_sum,
+                                .threads = obj->threads,
+                                .fill = evaluate_slice,
+                                .user = &pass };
+    mel_slices_fill(&slices);
+    mel_sum loss = { 0 };
+    for (size_t s = 0; s < pass.n_slices; s++)
+        mel_sum_add(&loss, obj->slice_sum[s * obj->sum_size]);
+    mel_slices_join(&slices);
+    memcpy(obj->sum, obj->slice_sum, slices.size * sizeof *obj->sum);
+    obj->sum[0] = mel_sum_value(&loss);
 }
 
 double mel_objective_penalty(const mel_objective *obj, const double *theta)

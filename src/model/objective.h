@@ -1,8 +1,7 @@
 /* What a fit minimises: penalised log-loss, its gradient and its Hessian.
  *
- * Rows are taken shard by shard, in fixed blocks, blocks are grouped into a fixed number of slices, every
- * slice has its own sums, and slices are added up in order: the numbers do not depend on the number of
- * threads or ranks, and those of a shard not on the other shards.
+ * Rows are taken in fixed blocks, blocks are grouped into a fixed number of slices, every slice has its own
+ * sums, and slices are added up in order: the numbers do not depend on the number of threads.
  *
  * Parameters are one array of (n_features + 1) x n_outputs, the coefficients of a feature side by side
  * and the intercepts last. */
@@ -31,12 +30,11 @@ typedef struct {
 } mel_scratch;
 
 typedef struct {
-    const mel_features *x; /* with y and weight, of the rows that are here */
+    const mel_features *x;
     const uint32_t *y;
     const double *weight; /* NULL: ones */
     double total;         /* sum of all weights */
     double l2;
-    const mel_shards *shards; /* where the rows of a file begin, and which are here; NULL or n 0: of one */
     size_t n_classes, n_features, n_outputs;
     size_t n_params;
     int threads;
@@ -50,12 +48,9 @@ typedef struct {
     double *coef;         /* padded copy of the parameters */
     mel_scratch *scratch; /* threads */
     /* Sums over rows: the log-loss, the gradient, (n_features + 1) x ld, and the curvature. Of all rows, and
-     * of slices of one shard. */
+     * of slices. */
     size_t gradient_size, sum_size;
     double *sum, *slice_sum;
-    size_t most_shards; /* whose sums are in shard_sum at a time; 0: all rows are of one */
-    double *shard_sum;
-    size_t *shard_at, *shard_place, *shard_first; /* mel_slices_deal */
 } mel_objective;
 
 /* Between the model's rows of weights and the parameters' order. */

@@ -1,6 +1,5 @@
 /* Class probabilities of any model, from a file. */
 #include "base/stat.h"
-#include "base/team.h"
 #include "data/number.h"
 #include "data/quote.h"
 #include "data/shared.h"
@@ -30,14 +29,8 @@ static mel_status refuse(const mel_table *table, size_t row, size_t column, cons
                     mel_quote_text(mel_table_column_name(table, column)).text, why);
 }
 
-/* Where cells are looked at: column by column, then the sums of rows. Rows are those of all ranks. */
-static size_t place_of(const mel_table *table, size_t column, size_t row)
-{
-    return column * (mel_table_rows_of_all(table) + 2) + mel_table_row_number(table, row);
-}
-
 /* The first cell of a text column that is not a number made it one, unless the caller did. */
-static mel_status refuse_text(size_t *place, const mel_table *table, size_t column, mel_error *err)
+static mel_status refuse_text(const mel_table *table, size_t column, mel_error *err)
 {
     const uint32_t *code = mel_table_codes(table, column);
     const char *text = "";
@@ -53,20 +46,18 @@ static mel_status refuse_text(size_t *place, const mel_table *table, size_t colu
                         mel_quote_text(mel_table_column_name(table, column)).text);
     char why[128];
     (void)snprintf(why, sizeof why, "%s is not a number", mel_quote_text(text).text);
-    *place = place_of(table, column, row);
     return refuse(table, row, column, why, err);
 }
 
 /* Numbers from 0 to 1, none missing. */
-static mel_status check_column(size_t *place, const mel_table *table, size_t column, mel_error *err)
+static mel_status check_column(const mel_table *table, size_t column, mel_error *err)
 {
     const double *p = mel_table_numbers(table, column);
     if (p == NULL)
-        return refuse_text(place, table, column, err);
+        return refuse_text(table, column, err);
     for (size_t i = 0; i < mel_table_rows(table); i++) {
         if (p[i] >= 0.0 && p[i] <= 1.0)
             continue;
-        *place = place_of(table, column, i);
         if (isnan(p[i]))
             return refuse(table, i, column, "no number", err);
         char why[96];
@@ -76,17 +67,17 @@ static mel_status check_column(size_t *place, const mel_table *table, size_t col
     return MEL_OK;
 }
 
-static mel_status check_table(size_t *place, const mel_table *table, mel_error *err)
+static mel_status check_table(const mel_table *table, mel_error *err)
 {
     mel_features sparse;
     const char *file = mel_table_name(table);
     if (mel_table_sparse(&sparse, table))
         return mel_fail(err, MEL_EDATA, "%s: a LIBSVM file does not hold probabilities",
                         mel_quote_file(file).text);
-    if (mel_table_rows_of_all(table) == 0 || mel_table_columns(table) == 0)
+    if (mel_table_rows(table) == 0 || mel_table_columns(table) == 0)
         return mel_fail(err, MEL_EDATA, "%s: no rows of probabilities", mel_quote_file(file).text);
     for (size_t c = 0; c < mel_table_columns(table); c++) {
-        const mel_status status = check_column(place, table, c, err);
+        const mel_status status = check_column(table, c, err);
         if (status != MEL_OK)
             return status;
     }
@@ -118,42 +109,19 @@ typedef struct {
     double farthest; /* from 1 */
 } rescaled_rows;
 
-/* Those of all ranks. */
-static mel_status join_rescaled(rescaled_rows *out, mel_error *err)
-{
-    const size_t size = mel_team_get()->size;
-    rescaled_rows *all = mel_alloc(size, sizeof *all);
-    if (all == NULL)
-        return mel_fail_memory(err, "the probabilities");
-    all[mel_team_get()->rank] = *out;
-    mel_team_gather(all, size, sizeof *all);
-    *out = (rescaled_rows){ 0 };
-    for (size_t r = 0; r < size; r++) {
-        if (all[r].n > 0 && (out->n == 0 || all[r].first < out->first))
-            out->first = all[r].first;
-        out->n += all[r].n;
-        out->farthest = fmax(out->farthest, all[r].farthest);
-    }
-    free(all);
-    return MEL_OK;
-}
-
-static mel_status note_rescaled(rescaled_rows *found, const mel_table *table, mel_notes *notes,
+static mel_status note_rescaled(const rescaled_rows *found, const mel_table *table, mel_notes *notes,
                                 mel_error *err)
 {
-    const mel_status status = mel_table_is_divided(table) ? join_rescaled(found, err) : MEL_OK;
-    return status != MEL_OK || found->n == 0
-               ? status
+    return found->n == 0
+               ? MEL_OK
                : mel_notes_warn(notes, err,
                                 "the probabilities of %s of %s rows do not sum to 1 (first in row %zu, by "
                                 "%.2g at most) and were rescaled",
-                                mel_count_text(found->n).text,
-                                mel_count_text(mel_table_rows_of_all(table)).text, found->first,
-                                found->farthest);
+                                mel_count_text(found->n).text, mel_count_text(mel_table_rows(table)).text,
+                                found->first, found->farthest);
 }
 
-static mel_status take_values(mel_proba *out, rescaled_rows *found, size_t *place, const mel_table *table,
-                              mel_error *err)
+static mel_status take_values(mel_proba *out, rescaled_rows *found, const mel_table *table, mel_error *err)
 {
     const size_t columns = mel_table_columns(table);
     out->n_rows = mel_table_rows(table);
@@ -172,10 +140,8 @@ static mel_status take_values(mel_proba *out, rescaled_rows *found, size_t *plac
         }
         double off;
         const mel_status status = take_row(to, &off, table, i, columns, err);
-        if (status != MEL_OK) {
-            *place = place_of(table, columns, i);
+        if (status != MEL_OK)
             return status;
-        }
         found->farthest = off > found->farthest ? off : found->farthest;
         found->n += off > rounding;
         if (found->n == 1 && off > rounding)
@@ -208,19 +174,15 @@ static mel_status report(const mel_notes *notes, const char *name, mel_format fo
     return MEL_OK;
 }
 
-/* Where rows are divided, all ranks refuse what one process would have refused. */
 mel_status mel_proba_of_table(mel_proba *out, const mel_table *table, const mel_read_options *opt,
                               mel_error *err)
 {
     mel_proba proba = { 0 };
     rescaled_rows found = { 0 };
     mel_notes notes = { 0 };
-    size_t place = SIZE_MAX;
-    mel_status status = check_table(&place, table, err);
+    mel_status status = check_table(table, err);
     if (status == MEL_OK)
-        status = take_values(&proba, &found, &place, table, err);
-    if (mel_table_is_divided(table))
-        status = mel_team_agree(&place, status, err);
+        status = take_values(&proba, &found, table, err);
     if (status == MEL_OK)
         status = take_names(&proba, table, err);
     if (status == MEL_OK)

@@ -45,7 +45,6 @@ typedef struct {
     const double *probability; /* n x n_classes */
     const uint32_t *label;     /* n */
     const double *weight;      /* n, or NULL */
-    const mel_shards *shards;  /* NULL: one file */
     size_t n_groups;           /* 0 or 1: one curve for all */
     const uint32_t *group;     /* n, or NULL */
 } mel_adjustment_rows;

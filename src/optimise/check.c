@@ -4,25 +4,6 @@
 
 #include <math.h>
 
-size_t mel_train_rows(const mel_weight_rows *train, const mel_optimise_options *opt)
-{
-    return opt->shards != NULL && opt->shards->n > 0 ? opt->shards->start[opt->shards->n] : train->n_rows;
-}
-
-/* Files must have the rows that are there; which of them each rank has, reading said. */
-static mel_status check_shards(const mel_weight_rows *train, const mel_optimise_options *opt, mel_error *err)
-{
-    const mel_shards *s = opt->shards;
-    if (s == NULL || s->n == 0)
-        return MEL_OK;
-    const size_t n = (s->here != NULL ? s->here : s->start)[s->n];
-    if (n != train->n_rows)
-        return mel_fail(err, MEL_EINVAL, "%zu training rows, but %zu in their files", train->n_rows, n);
-    return s->here == NULL || opt->probes == MEL_PROBE_FIXED
-               ? MEL_OK
-               : mel_fail(err, MEL_EINVAL, "probes of the constraint problem need all rows in each rank");
-}
-
 mel_status mel_optimise_check_rows(const char *what, const mel_weight_rows *rows, size_t k, size_t n_basis,
                                    mel_error *err)
 {
@@ -63,13 +44,12 @@ static mel_status check_options(const mel_optimise_options *opt, const mel_black
     return n_basis > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "expected at least one basis function");
 }
 
-static mel_status check_train(size_t k, size_t n_basis, const mel_weight_rows *train,
-                              const mel_optimise_options *opt, mel_error *err)
+static mel_status check_train(size_t k, size_t n_basis, const mel_weight_rows *train, mel_error *err)
 {
-    mel_status status = check_shards(train, opt, err);
-    if (status == MEL_OK && train->n_rows > 0 && train->probability == NULL)
+    mel_status status = MEL_OK;
+    if (train->n_rows > 0 && train->probability == NULL)
         status = mel_fail(err, MEL_EINVAL, "expected probabilities of the training rows");
-    if (status == MEL_OK && (train->n_rows > 0 || mel_train_rows(train, opt) == 0))
+    if (status == MEL_OK)
         status = mel_optimise_check_rows("training", train, k, n_basis, err);
     return status != MEL_OK || train->label != NULL
                ? status
@@ -82,7 +62,7 @@ mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *t
 {
     mel_status status = check_options(opt, box, n_basis, err);
     if (status == MEL_OK)
-        status = check_train(k, n_basis, train, opt, err);
+        status = check_train(k, n_basis, train, err);
     if (status == MEL_OK && validation->n_rows > 0 && validation->probability == NULL)
         status = mel_fail(err, MEL_EINVAL, "expected probabilities of the validation rows");
     if (status == MEL_OK)

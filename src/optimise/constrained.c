@@ -82,10 +82,10 @@ static mel_status steps_new(mel_steps **out, const mel_weighting *w, const mel_w
     *out = NULL;
     if (p == NULL)
         return mel_fail_memory(err, "probes");
-    *p = (passes){ .n_rows = (double)mel_train_rows(train, &w->opt), .err = err };
+    *p = (passes){ .n_rows = (double)train->n_rows, .err = err };
     p->moment = mel_alloc(k * k * n_basis, sizeof *p->moment);
-    mel_status status = p->moment != NULL ? mel_packed_new(&p->packed, &size, train, w->opt.shards, err)
-                                          : mel_fail_memory(err, "probes");
+    mel_status status =
+        p->moment != NULL ? mel_packed_new(&p->packed, &size, train, err) : mel_fail_memory(err, "probes");
     if (status != MEL_OK) {
         free_passes(p);
         return status;

@@ -100,7 +100,7 @@ static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_erro
         if (!(w->scale[l] > 0.0))
             status = mel_fail(err, MEL_EDATA, "basis function %zu is 0 for every training row", l + 1);
         if (w->opt.scale == MEL_SCALE_ROWS)
-            w->scale[l] = (double)mel_train_rows(train, &w->opt);
+            w->scale[l] = (double)train->n_rows;
     }
     return status;
 }
@@ -147,7 +147,7 @@ static mel_status begin(mel_run *r, const mel_weight_rows *train, mel_error *err
     if (status == MEL_OK)
         status = add_start(r, err);
     if (status == MEL_OK)
-        status = mel_packed_new(&w->packed, &w->size, train, w->opt.shards, err);
+        status = mel_packed_new(&w->packed, &w->size, train, err);
     if (status == MEL_OK)
         status = fill_totals(r, train, err);
     mel_rng rng;

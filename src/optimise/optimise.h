@@ -24,10 +24,10 @@ static inline size_t mel_weight_cells(const mel_weight_size *size)
 
 /* --- packed.c: training rows, and sums over them ------------------------------------------------ */
 
-/* Training rows, file by file (shards; NULL: of one), by class in blocks that vector units like. */
+/* Training rows by class in blocks that vector units like. */
 typedef struct mel_packed mel_packed;
 mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const mel_weight_rows *rows,
-                          const mel_shards *shards, mel_error *err);
+                          mel_error *err);
 void mel_packed_free(mel_packed *packed);
 /* Numbers in a block of moments: cells x directions x basis functions. */
 size_t mel_packed_moments(const mel_weight_size *size);
@@ -93,8 +93,6 @@ mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *
 
 /* --- check.c ------------------------------------------------------------------------------------ */
 
-/* Training rows of all ranks. */
-size_t mel_train_rows(const mel_weight_rows *train, const mel_optimise_options *opt);
 mel_status mel_optimise_check_rows(const char *what, const mel_weight_rows *rows, size_t k, size_t n_basis,
                                    mel_error *err);
 mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *train,

@@ -1,9 +1,6 @@
 /* Training rows in slices of blocks of one class each. */
 #include "optimise/packed.h"
 
-#include "base/team.h"
-#include "melicit/data.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +10,11 @@ void mel_packed_free(mel_packed *p)
 {
     if (p == NULL)
         return;
-    free(p->slices);
     free(p->slice);
     free(p->phi);
     free(p->value);
     free(p->class_of);
     free(p->n_rows);
-    free(p->at);
-    free(p->place);
-    free(p->first);
     free(p);
 }
 
@@ -137,33 +130,14 @@ static void plan_slice(mel_packed_slice *p, sorting *s)
 
 /* --- all slices --------------------------------------------------------------------------------- */
 
-/* Where the rows of a file begin among those that are here, which is where those of the next one end. */
-static size_t shard_start(const mel_weight_rows *rows, const mel_shards *shards, size_t shard)
+/* Calls `take` for each slice. */
+static void each_slice(mel_packed *p, sorting *s, void (*take)(mel_packed_slice *slice, sorting *s))
 {
-    if (shards == NULL || shards->n == 0)
-        return shard == 0 ? 0 : rows->n_rows;
-    return shards->here != NULL ? shards->here[shard] : shards->start[shard];
-}
-
-static bool is_here(const mel_packed *p, size_t shard)
-{
-    const mel_team *team = mel_team_get();
-    return !p->divided || shard % team->size == team->rank;
-}
-
-/* Calls `take` for each slice that is here. */
-static void each_slice(mel_packed *p, sorting *s, const mel_shards *shards,
-                       void (*take)(mel_packed_slice *slice, sorting *s))
-{
-    for (size_t shard = 0; shard < p->n_shards; shard++) {
-        const size_t begin = shard_start(s->rows, shards, shard),
-                     n = shard_start(s->rows, shards, shard + 1) - begin, of = p->slices[shard],
-                     m = p->slices[shard + 1] - of;
-        for (size_t j = 0; j < m && is_here(p, shard); j++) {
-            s->first = begin + j * n / m;
-            s->end = begin + (j + 1) * n / m;
-            take(&p->slice[of + j], s);
-        }
+    const size_t n = s->rows->n_rows, m = p->n_slices;
+    for (size_t j = 0; j < m; j++) {
+        s->first = j * n / m;
+        s->end = (j + 1) * n / m;
+        take(&p->slice[j], s);
     }
 }
 
@@ -175,7 +149,7 @@ static size_t slice_values(const mel_packed_slice *slice)
 /* Blocks of all slices are parts of the same arrays. */
 static mel_status make_room(mel_packed *p, mel_error *err)
 {
-    const size_t n_slices = p->slices[p->n_shards], n_basis = p->size.n_basis;
+    const size_t n_slices = p->n_slices, n_basis = p->size.n_basis;
     size_t blocks = 0, values = 0;
     for (size_t i = 0; i < n_slices; i++) {
         blocks += p->slice[i].n_blocks;
@@ -201,32 +175,6 @@ static mel_status make_room(mel_packed *p, mel_error *err)
     return MEL_OK;
 }
 
-/* Slices of each file, by its rows alone; at least one, so that all of them have sums. */
-static bool cut(mel_packed *p, const mel_weight_rows *rows, const mel_shards *shards)
-{
-    const bool several = shards != NULL && shards->n > 0;
-    p->n_shards = several ? shards->n : 1;
-    p->divided = several && shards->here != NULL;
-    p->slices = mel_alloc_zero(p->n_shards + 1, sizeof *p->slices);
-    p->first = mel_alloc_zero(mel_team_get()->size + 1, sizeof *p->first);
-    if (p->slices == NULL || p->first == NULL)
-        return false;
-    for (size_t s = 0; s < p->n_shards; s++) {
-        const size_t n = several ? shards->start[s + 1] - shards->start[s] : rows->n_rows,
-                     wanted = (n + SLICE_ROWS - 1) / SLICE_ROWS;
-        p->slices[s + 1] = p->slices[s] + (wanted > MEL_PACKED_MOST_SLICES ? MEL_PACKED_MOST_SLICES
-                                           : wanted > 0                    ? wanted
-                                                                           : 1);
-    }
-    const size_t n = p->slices[p->n_shards];
-    p->slice = mel_alloc_zero(n, sizeof *p->slice);
-    p->at = mel_alloc_zero(n, sizeof *p->at);
-    p->place = mel_alloc_zero(n, sizeof *p->place);
-    for (size_t i = 0; p->slice != NULL && i < n; i++)
-        p->slice[i].size = &p->size;
-    return p->slice != NULL && p->at != NULL && p->place != NULL;
-}
-
 /* A slice is planned twice: to know how large all of them are, and when it is filled. */
 static void fill_slice(mel_packed_slice *slice, sorting *s)
 {
@@ -234,33 +182,26 @@ static void fill_slice(mel_packed_slice *slice, sorting *s)
     pack_slice(slice, s);
 }
 
-/* Rows of the largest slice. */
-static size_t most_rows(const mel_packed *p, const mel_weight_rows *rows, const mel_shards *shards)
+static mel_status pack(mel_packed *p, sorting *s, mel_error *err)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < p->n_shards; i++) {
-        const size_t m = p->slices[i + 1] - p->slices[i],
-                     n = shard_start(rows, shards, i + 1) - shard_start(rows, shards, i);
-        most = n / m + 1 > most ? n / m + 1 : most;
-    }
-    return most;
-}
-
-static mel_status pack(mel_packed *p, sorting *s, const mel_shards *shards, mel_error *err)
-{
+    const size_t n = s->rows->n_rows, wanted = (n + SLICE_ROWS - 1) / SLICE_ROWS;
+    p->n_slices = wanted > MEL_PACKED_MOST_SLICES ? MEL_PACKED_MOST_SLICES : wanted > 0 ? wanted : 1;
+    p->slice = mel_alloc_zero(p->n_slices, sizeof *p->slice);
     s->pattern = mel_alloc(MOST_PATTERNS * p->size.n_basis, sizeof *s->pattern);
-    if (s->pattern == NULL || !cut(p, s->rows, shards) ||
-        (s->of = mel_alloc(most_rows(p, s->rows, shards), sizeof *s->of)) == NULL)
+    s->of = mel_alloc(n / p->n_slices + 1, sizeof *s->of);
+    if (p->slice == NULL || s->pattern == NULL || s->of == NULL)
         return mel_fail_memory(err, "training rows");
-    each_slice(p, s, shards, plan_slice);
+    for (size_t i = 0; i < p->n_slices; i++)
+        p->slice[i].size = &p->size;
+    each_slice(p, s, plan_slice);
     const mel_status status = make_room(p, err);
     if (status == MEL_OK)
-        each_slice(p, s, shards, fill_slice);
+        each_slice(p, s, fill_slice);
     return status;
 }
 
 mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const mel_weight_rows *rows,
-                          const mel_shards *shards, mel_error *err)
+                          mel_error *err)
 {
     *out = NULL;
     sorting s = { .rows = rows };
@@ -268,7 +209,7 @@ mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const m
     if (p == NULL)
         return mel_fail_memory(err, "training rows");
     p->size = *size;
-    const mel_status status = pack(p, &s, shards, err);
+    const mel_status status = pack(p, &s, err);
     free(s.pattern);
     free(s.of);
     if (status != MEL_OK) {

@@ -5,11 +5,11 @@
 #include "optimise/optimise.h"
 
 enum {
-    MEL_PACKED_BLOCK = 256,      /* rows of a block */
-    MEL_PACKED_MOST_SLICES = 64, /* of a file */
+    MEL_PACKED_BLOCK = 256, /* rows of a block */
+    MEL_PACKED_MOST_SLICES = 64,
 };
 
-/* Some rows of one file, in blocks of one class each. */
+/* Some rows, in blocks of one class each. */
 typedef struct {
     const mel_weight_size *size;
     /* Basis functions with few different values (clusters): each block then has one set of them, in phi, and
@@ -30,15 +30,10 @@ static inline size_t mel_packed_block(const mel_packed_slice *slice)
 
 struct mel_packed {
     mel_weight_size size;
-    size_t n_shards, n_blocks; /* blocks: of the slices that are here */
-    bool divided;              /* file s is at rank s % ranks */
-    size_t *slices;            /* n_shards + 1: how many come before those of each file */
-    mel_packed_slice *slice;   /* those of other ranks are empty */
-    double *phi, *value;       /* of all slices */
+    size_t n_slices, n_blocks;
+    mel_packed_slice *slice;
+    double *phi, *value; /* of all slices */
     uint32_t *class_of, *n_rows;
-    /* Of the files that are summed up at a time: which slice is where in the sums, where each slice is, and
-     * where those of each rank begin. */
-    size_t *at, *place, *first;
 };
 
 /* Adds block b to the sums of a rule, or without one to those of all rows. scratch: 2 k + n_basis +

@@ -69,24 +69,6 @@ static mel_status take_roles(mel_dataset *out, const mel_table *table, const mel
     return status;
 }
 
-/* Of all rows, also where other ranks have some of them. */
-static mel_status read_roles(mel_dataset *out, const mel_dataset_options *opt, mel_error *err)
-{
-    if (!mel_table_is_divided(out->table))
-        return take_roles(out, out->table, opt, err);
-    const size_t columns[] = { mel_table_find(out->table, opt->label),
-                               opt->group != NULL ? mel_table_find(out->table, opt->group) : SIZE_MAX,
-                               opt->weights != NULL ? mel_table_find(out->table, opt->weights) : SIZE_MAX };
-    mel_table *whole = NULL;
-    mel_status status = mel_table_gather(&whole, out->table, columns, sizeof columns / sizeof *columns, err);
-    if (status == MEL_OK) {
-        out->n_rows = mel_table_rows(whole);
-        status = take_roles(out, whole, opt, err);
-    }
-    mel_table_free(whole);
-    return status;
-}
-
 static bool has_part(const mel_dataset_options *opt, const char *name)
 {
     const char *const roles[] = { opt->label, opt->group, opt->weights };
@@ -151,8 +133,6 @@ mel_status mel_dataset_read_with(mel_dataset *out, mel_input *input, const mel_d
     mel_status status = mel_reader_init(&reader, &opt->reading, resources, err);
     if (status == MEL_OK)
         status = mel_input_find(input, "data", opt->data, resources, err);
-    reader.options.shards = &out->shards;
-    reader.options.divided = opt->divided;
     if (status == MEL_OK)
         status = read_table(out, input, &reader.options, err);
     if (status == MEL_OK)
@@ -160,7 +140,7 @@ mel_status mel_dataset_read_with(mel_dataset *out, mel_input *input, const mel_d
     if (status == MEL_OK)
         status = check_columns(out->table, opt, err);
     if (status == MEL_OK)
-        status = read_roles(out, opt, err);
+        status = take_roles(out, out->table, opt, err);
     if (status == MEL_OK)
         status = leave_unfit_out(out, opt, &resources->notice, err);
     mel_reader_clear(&reader);
@@ -186,6 +166,5 @@ void mel_dataset_clear(mel_dataset *dataset)
     mel_classes_clear(&dataset->classes);
     mel_labels_clear(&dataset->groups);
     free(dataset->weight);
-    mel_shards_clear(&dataset->shards);
     *dataset = (mel_dataset){ .path = NULL };
 }

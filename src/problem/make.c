@@ -46,7 +46,6 @@ void mel_problem_free(mel_problem *problem)
     free(problem->class_share);
     free(problem->group_share);
     free(problem->probability);
-    mel_shards_clear(&problem->shards);
     free(problem->label);
     free(problem->group);
     free(problem->weight);
@@ -186,18 +185,16 @@ mel_status mel_name_group_column(mel_problem *problem, const char *column, mel_e
 /* The scores are P(positive). */
 static mel_status make_face(mel_problem *problem, mel_error *err)
 {
-    const mel_shards *shards = &problem->shards;
-    const size_t n = problem->n_rows, n_here = shards->here != NULL ? shards->here[shards->n] : n;
-    for (size_t i = 0; i < n_here; i++)
-        problem->probability[i] = problem->probability[2 * i + 1];
-    mel_status status = mel_rows_join(problem, 1, 0, err);
+    const size_t n = problem->n_rows;
     uint8_t *role = mel_alloc(n, sizeof *role);
-    if (status == MEL_OK && role == NULL)
-        status = mel_fail_memory(err, "the rows of a face");
-    for (size_t i = 0; i < n && role != NULL; i++)
+    if (role == NULL)
+        return mel_fail_memory(err, "the rows of a face");
+    for (size_t i = 0; i < n; i++) {
+        problem->probability[i] = problem->probability[2 * i + 1];
         role[i] = problem->label[i] == 1 ? MEL_ROW_POSITIVE : MEL_ROW_NEGATIVE;
-    if (status == MEL_OK)
-        status = mel_face_from_scores(&problem->face, n, problem->probability, role, problem->weight, err);
+    }
+    const mel_status status =
+        mel_face_from_scores(&problem->face, n, problem->probability, role, problem->weight, err);
     free(role);
     free(problem->probability); /* the face has what it needs */
     problem->probability = NULL;
@@ -243,7 +240,6 @@ static mel_status make_space(mel_problem *problem, const mel_problem_options *op
         .probability = problem->probability,
         .label = problem->label,
         .group = want->grouped && problem->n_groups > 0 ? problem->group : NULL,
-        .shards = &problem->shards,
     };
     status = check_cells(problem, &sample, err);
     if (status == MEL_OK)
@@ -282,9 +278,6 @@ static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt
                                            : mel_rows_from_table(problem, opt, err);
     if (status == MEL_OK)
         status = settle_groups(problem, opt, want, err);
-    if (status == MEL_OK && want->rows && problem->n_classes == 2)
-        /* thresholds are found among the scores of all rows */
-        status = mel_rows_join(problem, 2, opt->numbers.n, err);
     if (status != MEL_OK || want->rows)
         return status;
     return mel_is_planar(opt, want, problem->n_classes) && problem->n_groups == 0

@@ -1,6 +1,5 @@
 /* The stratified split of a table into rows that train, rows that calibrate and rows that measure. */
 #include "base/internal.h"
-#include "base/team.h"
 #include "data/shared.h"
 #include "problem/shared.h"
 
@@ -77,54 +76,15 @@ static mel_status take_values(mel_dataset_part *part, const mel_dataset *d, cons
     return MEL_OK;
 }
 
-/* How many of the rows, in ascending order, are of each file. */
-static mel_status take_shards(mel_shards *out, const mel_shards *all, const size_t *rows, size_t n,
-                              mel_error *err)
-{
-    if (all->n == 0)
-        return MEL_OK;
-    out->start = mel_alloc_zero(all->n + 1, sizeof *out->start);
-    out->here = all->here != NULL ? mel_alloc_zero(all->n + 1, sizeof *out->here) : NULL;
-    if (out->start == NULL || (all->here != NULL && out->here == NULL))
-        return mel_fail_memory(err, "the files of the rows");
-    out->n = all->n;
-    for (size_t i = 1, at = 0; i <= all->n; i++) {
-        while (at < n && rows[at] < all->start[i])
-            at++;
-        out->start[i] = at;
-        if (out->here != NULL)
-            out->here[i] =
-                out->here[i - 1] + (all->here[i] > all->here[i - 1] ? out->start[i] - out->start[i - 1] : 0);
-    }
-    return MEL_OK;
-}
-
-/* Numbers of rows among those that are here; those of other ranks are left out. How many remain. */
-static size_t keep_here(size_t *rows, size_t n, const mel_shards *all)
-{
-    size_t kept = 0, file = 0;
-    if (all->here == NULL)
-        return n;
-    for (size_t i = 0; i < n; i++) {
-        while (rows[i] >= all->start[file + 1])
-            file++;
-        if (all->here[file + 1] > all->here[file])
-            rows[kept++] = rows[i] - all->start[file] + all->here[file];
-    }
-    return kept;
-}
-
-static mel_status take_table(mel_dataset_part *part, mel_dataset *d, size_t *rows, mel_error *err)
+static mel_status take_table(mel_dataset_part *part, mel_dataset *d, const size_t *rows, mel_error *err)
 {
     mel_status status = MEL_OK;
     if (part->n == d->n_rows) { /* all of them: no copy */
         part->table = d->table;
         d->table = NULL;
     } else if (part->n > 0) {
-        status = mel_table_take(&part->table, d->table, rows, keep_here(rows, part->n, &d->shards), err);
+        status = mel_table_take(&part->table, d->table, rows, part->n, err);
     }
-    if (part->table != NULL && mel_table_is_divided(part->table))
-        mel_table_set_divided(part->table, &part->shards);
     return status;
 }
 
@@ -138,8 +98,6 @@ static mel_status take_part(mel_dataset_part *part, mel_dataset *d, const uint8_
         if (part_of[i] == which)
             rows[part->n++] = i;
     mel_status status = take_values(part, d, rows, err);
-    if (status == MEL_OK)
-        status = take_shards(&part->shards, &d->shards, rows, part->n, err);
     if (status == MEL_OK)
         status = take_table(part, d, rows, err);
     free(rows);
@@ -197,12 +155,7 @@ mel_status mel_dataset_part_encode(mel_dataset_part *part, const mel_encoder *en
 {
     if (part->n == 0)
         return MEL_OK;
-    mel_status status = mel_encode(&part->x, encoder, part->table, err);
-    size_t counts[] = { part->x.imputed, part->x.unseen };
-    if (status == MEL_OK && mel_table_is_divided(part->table) && !mel_team_count(counts, 2))
-        status = mel_fail_memory(err, "counts");
-    part->x.imputed = counts[0];
-    part->x.unseen = counts[1];
+    const mel_status status = mel_encode(&part->x, encoder, part->table, err);
     mel_table_free(part->table);
     part->table = NULL;
     return status;
@@ -215,6 +168,5 @@ void mel_dataset_part_clear(mel_dataset_part *part)
     free(part->y);
     free(part->group);
     free(part->weight);
-    mel_shards_clear(&part->shards);
     *part = (mel_dataset_part){ 0 };
 }

@@ -9,10 +9,6 @@
 mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *opt, mel_error *err);
 mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_options *opt, mel_error *err);
 
-/* Where ranks have rows of their own: `width` probabilities of each row, its n_numbers and its place become
- * those of all rows. */
-mel_status mel_rows_join(mel_problem *problem, size_t width, size_t n_numbers, mel_error *err);
-
 /* A population, and the abstract ball of `ball`. */
 mel_status mel_make_population(mel_problem *problem, const mel_problem_options *opt,
                                const mel_problem_want *want, mel_error *err);

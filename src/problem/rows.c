@@ -9,55 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- rows of several ranks ---------------------------------------------------------------------- */
-
-/* What is of the rows that are here becomes that of all rows; NULL stays. */
-static mel_status join(void **of, const mel_problem *problem, size_t row_bytes, mel_error *err)
-{
-    if (*of == NULL)
-        return MEL_OK;
-    void *all = mel_alloc(problem->n_rows, row_bytes);
-    if (all == NULL)
-        return mel_fail_memory(err, "the rows of all ranks");
-    mel_shards_gather(all, *of, &problem->shards, row_bytes);
-    free(*of);
-    *of = all;
-    return MEL_OK;
-}
-
-mel_status mel_rows_join(mel_problem *problem, size_t width, size_t n_numbers, mel_error *err)
-{
-    if (problem->shards.here == NULL)
-        return MEL_OK;
-    void *probability = problem->probability, *numbers = problem->numbers, *row = problem->row;
-    mel_status status = join(&probability, problem, width * sizeof *problem->probability, err);
-    if (status == MEL_OK)
-        status = join(&numbers, problem, n_numbers * sizeof *problem->numbers, err);
-    if (status == MEL_OK)
-        status = join(&row, problem, sizeof *problem->row, err);
-    problem->probability = probability;
-    problem->numbers = numbers;
-    problem->row = row;
-    free(problem->shards.here);
-    problem->shards.here = NULL;
-    return status;
-}
-
-/* Numbers of all rows become those of the rows that are here. */
-static mel_status take_own_numbers(mel_problem *problem, size_t n_numbers, mel_error *err)
-{
-    const mel_shards *shards = &problem->shards;
-    if (shards->here == NULL || problem->numbers == NULL)
-        return MEL_OK;
-    double *own = mel_alloc(shards->here[shards->n], n_numbers * sizeof *own);
-    if (own == NULL)
-        return mel_fail_memory(err, "columns of numbers");
-    mel_shards_take(own, problem->numbers, shards, n_numbers * sizeof *own);
-    free(problem->numbers);
-    problem->numbers = own;
-    return MEL_OK;
-}
-
 /* --- a table ------------------------------------------------------------------------------------ */
 
 static mel_status fit_and_predict(mel_problem *problem, mel_dataset_part *train, const mel_dataset_part *test,
@@ -68,7 +19,6 @@ static mel_status fit_and_predict(mel_problem *problem, mel_dataset_part *train,
     mel_fit_options_init(&fit);
     fit.l2 = opt->l2;
     fit.threads = opt->resources.threads;
-    fit.shards = &train->shards;
     fit.progress = opt->resources.progress;
     mel_model *model = NULL;
     mel_status status = mel_model_fit(&model, NULL, &train->x.view, train->y, k, train->weight, &fit, err);
@@ -167,10 +117,8 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
     problem->label = test->y;
     problem->group = test->group;
     problem->weight = test->weight;
-    problem->shards = test->shards;
     test->y = test->group = NULL;
     test->weight = NULL;
-    test->shards = (mel_shards){ 0 };
     return status;
 }
 
@@ -199,9 +147,7 @@ mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *
 {
     mel_input input;
     mel_dataset dataset;
-    mel_dataset_options how = opt->dataset;
-    how.divided = opt->dataset.divided;
-    mel_status status = mel_dataset_read_with(&dataset, &input, &how, &opt->resources, err);
+    mel_status status = mel_dataset_read_with(&dataset, &input, &opt->dataset, &opt->resources, err);
     if (status == MEL_OK)
         status = mel_name_groups(problem, dataset.groups.n_classes, dataset.groups.name, err);
     if (status == MEL_OK && opt->dataset.group != NULL)
@@ -276,22 +222,19 @@ static mel_status read_codes(mel_labels *codes, mel_problem *problem, bool group
 static mel_status read_files(given_files *g, mel_problem *problem, const mel_problem_options *opt,
                              const mel_read_options *read, mel_error *err)
 {
-    mel_read_options probs = *read;
     mel_status status = read_codes(&g->labels, problem, false, &g->file[LABELS], opt, read, err);
     if (status == MEL_OK)
         status = mel_classes_settle(&g->classes, &g->labels, &opt->dataset.naming, g->file[LABELS].path, err);
     if (status == MEL_OK && opt->groups != NULL)
         status = read_codes(&g->groups, problem, true, &g->file[GROUPS], opt, read, err);
-    probs.divided = opt->dataset.divided;
     if (status == MEL_OK)
-        status = mel_proba_from_input(&g->proba, &g->file[PROBS], &g->classes, &probs, err);
+        status = mel_proba_from_input(&g->proba, &g->file[PROBS], &g->classes, read, err);
     return status;
 }
 
-static mel_status check_shapes(const given_files *g, const mel_shards *shards, mel_error *err)
+static mel_status check_shapes(const given_files *g, mel_error *err)
 {
-    const size_t rows = shards->here != NULL ? shards->start[shards->n] : g->proba.n_rows;
-    const size_t k = g->proba.n_classes;
+    const size_t rows = g->proba.n_rows, k = g->proba.n_classes;
     const char *probs = g->file[PROBS].path, *labels = g->file[LABELS].path, *groups = g->file[GROUPS].path;
     if (g->labels.n_rows != rows)
         return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one label per row", probs,
@@ -342,10 +285,10 @@ static void say_whose(const given_files *g, const mel_problem_options *opt)
 }
 
 /* The arrays of the files become the problem's. */
-static mel_status take_rows(mel_problem *problem, given_files *g, mel_shards *shards,
-                            const mel_problem_options *opt, mel_error *err)
+static mel_status take_rows(mel_problem *problem, given_files *g, const mel_problem_options *opt,
+                            mel_error *err)
 {
-    mel_status status = check_shapes(g, shards, err);
+    mel_status status = check_shapes(g, err);
     if (status == MEL_OK)
         status = mel_check_classes(&opt->resources, g->classes.n, g->groups.n_classes, err);
     if (status == MEL_OK)
@@ -359,14 +302,12 @@ static mel_status take_rows(mel_problem *problem, given_files *g, mel_shards *sh
     say_whose(g, opt);
     mel_take_classes(problem, &g->classes);
     problem->n_rows = g->labels.n_rows;
-    problem->shards = *shards;
-    *shards = (mel_shards){ 0 };
     problem->probability = g->proba.value;
     problem->label = g->labels.code;
     problem->group = g->groups.code;
     g->proba.value = NULL;
     g->labels.code = g->groups.code = NULL;
-    return take_own_numbers(problem, opt->numbers.n, err);
+    return MEL_OK;
 }
 
 mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
@@ -383,7 +324,7 @@ mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_o
     if (status == MEL_OK)
         status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
     if (status == MEL_OK)
-        status = take_rows(problem, &g, &reader.shards, opt, err);
+        status = take_rows(problem, &g, opt, err);
     given_files_clear(&g);
     mel_reader_clear(&reader);
     return status;

@@ -100,7 +100,6 @@ typedef struct {
     mel_classes classes; /* what the labels are called, in the same order */
     mel_labels groups;   /* n_classes 0: no groups */
     double *weight;      /* NULL: every row counts 1 */
-    mel_shards shards; /* n 0: one file; with `here`: the table has the rows of some, all else those of all */
 } mel_dataset;
 mel_status mel_dataset_read(mel_dataset *out, const mel_dataset_options *opt, const mel_resources *resources,
                             mel_error *err);
@@ -110,11 +109,10 @@ void mel_dataset_clear(mel_dataset *dataset);
 typedef struct {
     size_t n;
     mel_table *table; /* NULL after mel_dataset_part_encode */
-    mel_encoded x;    /* with shards.here, of the rows that are here; all else is of all rows */
+    mel_encoded x;
     uint32_t *y;
     uint32_t *group; /* NULL: no groups */
     double *weight;  /* NULL: every row counts 1 */
-    mel_shards shards;
 } mel_dataset_part;
 enum { MEL_PART_TRAIN = 0, MEL_PART_CALIBRATE = 1, MEL_PART_TEST = 2, MEL_DATASET_PARTS = 3 };
 /* Moves the rows into parts, stratified by class and group: test_share of them are held out and measure;

@@ -3,8 +3,8 @@
  * Along a line in the space of gains that changes one column, each row changes its prediction once: sorting
  * the rows by where they do gives the best rule of the whole line exactly. Lines in turn, from the given
  * gains and from perturbed ones, make a local search. */
-#include "space/crew.h"
 #include "space/feasible.h"
+#include "space/sample.h"
 #include "space/score_bits.h"
 
 #include "base/la.h"
@@ -88,37 +88,34 @@ static bool is_too_large(size_t n, size_t k)
 mel_status mel_rule_search_new(mel_rule_search **out, const mel_space *space, size_t group, mel_error *err)
 {
     *out = NULL;
-    mel_class_rows *rows = space->self;
+    const mel_class_rows *rows = space->self;
     mel_rule_search *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "a search for rules");
     s->space = space;
-    s->n = mel_class_rows_of_group(rows, group);
+    for (size_t i = rows->group_slice[group]; i < rows->group_slice[group + 1]; i++)
+        s->n += rows->slice[i].n;
     s->k = space->n_classes;
     s->too_large = is_too_large(s->n, s->k);
     *out = s;
     if (s->too_large)
         return MEL_OK;
-    if (!allocate(s) || (rows->divided && mel_crew_whole_room(rows, NULL) != MEL_OK)) {
+    if (!allocate(s)) {
         mel_rule_search_free(s);
         *out = NULL;
         return mel_fail_memory(err, "a search for rules");
     }
-    s->probability = rows->divided ? rows->whole : rows->rows.probability;
+    s->probability = rows->rows.probability;
     for (size_t r = 0, n = 0; r < space->n_rows; r++)
-        if (space->n_groups == 1 || rows->all.group[r] == group) {
+        if (space->n_groups == 1 || rows->rows.group[r] == group) {
             s->row[n] = r;
-            s->label[n++] = rows->all.label[r];
+            s->label[n++] = rows->rows.label[r];
         }
     return MEL_OK;
 }
 
-/* Probabilities that other ranks have are only fetched for a search that is run. */
 static void begin(mel_rule_search *s, const double *value, size_t column)
 {
-    mel_class_rows *rows = s->space->self;
-    if (rows->divided)
-        mel_crew_whole(rows);
     s->work = most_work;
     s->column = column;
     memcpy(s->best_gain, value, s->k * s->k * sizeof *value);

@@ -20,8 +20,8 @@ void mel_sure_clear(mel_sure *sure)
     *sure = (mel_sure){ 0 };
 }
 
-/* sum[i][j]: over the rows of a group in a file, of (true class i) x P(class j). */
-static void add_file(double *sum, const mel_slice *slice, size_t thread, void *user)
+/* sum[i][j]: over the rows of a slice, of (true class i) x P(class j). */
+static void add_slice(double *sum, const mel_slice *slice, size_t thread, void *user)
 {
     (void)thread;
     const mel_space *space = user;
@@ -40,17 +40,21 @@ static void add_file(double *sum, const mel_slice *slice, size_t thread, void *u
 
 static mel_status add_rows(double *moment, const mel_space *space, size_t group, mel_error *err)
 {
-    const size_t cells = space->n_classes * space->n_classes;
-    const mel_status status =
-        mel_files_sum(moment, space->self, group,
-                      &(mel_slice_sums){ .size = cells,
-                                         .threads = space->threads,
-                                         .fill = add_file,
-                                         .user = (void *)(uintptr_t)space,
-                                         .task = { .what = MEL_CREW_MOMENT, .first = group } },
-                      err);
+    const mel_class_rows *rows = space->self;
+    const size_t cells = space->n_classes * space->n_classes, first = rows->group_slice[group];
+    const mel_slice_sums sums = { .slice = rows->slice + first,
+                                  .n = rows->group_slice[group + 1] - first,
+                                  .size = cells,
+                                  .threads = space->threads,
+                                  .fill = add_slice,
+                                  .user = (void *)(uintptr_t)space };
+    double *room = mel_alloc(mel_slices_at_a_time(sums.n, cells), cells * sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "sums over rows");
+    mel_slices_sum(moment, group, rows, &sums, room);
     mel_scale(cells, 1.0 / (double)space->n_rows, moment);
-    return status;
+    free(room);
+    return MEL_OK;
 }
 
 /* Rows of M are scaled where statistics are rates. */

@@ -42,12 +42,6 @@ uint64_t mel_shots_steps(const mel_shots *shots)
 
 /* --- one shot ----------------------------------------------------------------------------------- */
 
-/* Steps of all ranks are taken by one thread after the other. */
-static int shooters(const mel_space *space)
-{
-    return mel_space_divided(space) ? 1 : space->threads;
-}
-
 static mel_status load(mel_ray_caster *g, const mel_range *range, size_t column)
 {
     const mel_status status = mel_ray_caster_init(g, range->space, range->group, column, false, NULL);
@@ -152,7 +146,7 @@ mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel
             return go_on;
         const size_t end = n - first < SALVO ? n : first + SALVO;
         bool enough = true;
-#pragma omp parallel for schedule(dynamic) num_threads(shooters(range->space)) reduction(&& : enough)
+#pragma omp parallel for schedule(dynamic) num_threads(range->space->threads) reduction(&& : enough)
         for (size_t i = first; i < end; i++)
             enough = fire_one(&shots[i], range) == MEL_OK && enough;
         if (!enough)
@@ -229,7 +223,7 @@ static mel_status doubt(mel_shot *shots, size_t n, mel_range *range, double *kno
     const size_t found = find_thinnest(thin, shots, n);
     double *fresh = known + range->n_known * q;
     bool enough = true;
-#pragma omp parallel for schedule(dynamic) num_threads(shooters(range->space)) reduction(&& : enough)
+#pragma omp parallel for schedule(dynamic) num_threads(range->space->threads) reduction(&& : enough)
     for (size_t i = 0; i < found; i++)
         enough = climb_beyond(fresh + i * q, &further[i], &shots[thin[i]], range) == MEL_OK && enough;
     for (size_t i = 0, kept = 0; i < found; i++)
@@ -238,7 +232,7 @@ static mel_status doubt(mel_shot *shots, size_t n, mel_range *range, double *kno
             range->n_known++;
         }
     *stands = !further[0];
-#pragma omp parallel for schedule(dynamic) num_threads(shooters(range->space)) reduction(&& : enough)
+#pragma omp parallel for schedule(dynamic) num_threads(range->space->threads) reduction(&& : enough)
     for (size_t i = 0; i < found; i++)
         if (further[i])
             enough = fire_again(&shots[thin[i]], range) == MEL_OK && enough;
@@ -373,7 +367,7 @@ mel_status mel_shots_aim(mel_shot *shots, size_t n, const mel_range *range, uint
     mel_status status = mel_halt_report(range->halt, range->from, err);
     if (enough && status == MEL_OK) {
         (void)list_aims(aims, k, columns);
-#pragma omp parallel for schedule(dynamic) num_threads(shooters(space)) reduction(&& : enough)
+#pragma omp parallel for schedule(dynamic) num_threads(space->threads) reduction(&& : enough)
         for (size_t part = 0; part < PARTS; part++)
             enough = measure_aims(aims, n_aims, part, PARTS, range) == MEL_OK && enough;
         qsort(aims, n_aims, sizeof *aims, by_width);

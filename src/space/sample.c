@@ -1,8 +1,6 @@
 /* A space on rows: checks, the step, what any classifier achieves. */
-#include "space/crew.h"
+#include "space/sample.h"
 
-#include "base/team.h"
-#include "data/row_sums.h"
 #include "space/predict.h"
 #include "space/shared.h"
 
@@ -18,9 +16,6 @@ static const char *const decision_names[] = { "decision", "decisions" };
 static void free_rows(void *self)
 {
     mel_class_rows *rows = self;
-    mel_crew_close(rows);
-    free(rows->own_label);
-    free(rows->whole);
     free(rows->order);
     free(rows->slice);
     free(rows->group_slice);
@@ -77,18 +72,6 @@ static mel_status name_wrong_row(size_t row, size_t k, const double *p, const ch
     return mel_fail(err, MEL_EDATA, "row %zu: %zu %s sum to %.9g, not 1", row + 1, k, what[1], sum);
 }
 
-/* Of rows that are here; where files are divided the first wrong one of all ranks is named by all. */
-static mel_status check_probabilities(const mel_class_rows *rows, int threads, mel_error *err)
-{
-    const size_t k = rows->all.n_classes, n = rows->rows.n_rows;
-    const double *p = rows->rows.probability;
-    const size_t wrong = find_wrong_row(n, k, p, threads);
-    size_t number = wrong < n ? mel_row_place(rows->divided ? rows->all.shards : NULL, wrong) : SIZE_MAX;
-    const mel_status status =
-        wrong < n ? name_wrong_row(number, k, p + wrong * k, probability_names, err) : MEL_OK;
-    return rows->divided ? mel_team_agree(&number, status, err) : status;
-}
-
 /* seen: n_groups x k flags, all false. */
 static mel_status check_codes(bool *seen, const mel_sample *sample, size_t n_groups, mel_error *err)
 {
@@ -119,14 +102,17 @@ static mel_status check_codes(bool *seen, const mel_sample *sample, size_t n_gro
     return MEL_OK;
 }
 
-static mel_status check_sample(const mel_class_rows *rows, size_t n_groups, int threads, mel_error *err)
+static mel_status check_sample(const mel_sample *sample, size_t n_groups, int threads, mel_error *err)
 {
-    bool *seen = mel_alloc_zero(n_groups * rows->all.n_classes, sizeof *seen);
+    const size_t n = sample->n_rows, k = sample->n_classes;
+    bool *seen = mel_alloc_zero(n_groups * k, sizeof *seen);
     if (seen == NULL)
         return mel_fail_memory(err, "the classes of a space");
-    const mel_status status = check_codes(seen, &rows->all, n_groups, err);
+    const mel_status status = check_codes(seen, sample, n_groups, err);
     free(seen);
-    return status == MEL_OK ? check_probabilities(rows, threads, err) : status;
+    const size_t wrong = status == MEL_OK ? find_wrong_row(n, k, sample->probability, threads) : n;
+    return wrong < n ? name_wrong_row(wrong, k, sample->probability + wrong * k, probability_names, err)
+                     : status;
 }
 
 /* --- the step ----------------------------------------------------------------------------------- */
@@ -136,7 +122,7 @@ typedef struct {
     size_t per_thread; /* doubles */
     double *thread;
     uint32_t *prediction; /* per thread mel_block_rows */
-    mel_sum_room room;    /* k x k sums of slices; by labels: counts, below 2^53 and so exact */
+    double *room;         /* k x k sums of slices; by labels: counts, below 2^53 and so exact */
 } scratch;
 
 static mel_status new_scratch(void **own, const mel_space *space, mel_error *err)
@@ -145,14 +131,14 @@ static mel_status new_scratch(void **own, const mel_space *space, mel_error *err
     const size_t k = space->n_classes, line = 64 / sizeof(double), threads = (size_t)space->threads;
     const size_t block = mel_block_rows(k), n_slices = rows->group_slice[space->n_groups];
     const size_t per_thread = (mel_block_scratch(k) + k * k + 2 * line) / line * line;
-    const size_t sums = mel_sum_room_bytes(rows, n_slices, k * k);
+    const size_t sums = mel_slices_at_a_time(n_slices, k * k) * k * k * sizeof(double);
     const size_t bytes = sizeof(scratch) + threads * per_thread * sizeof(double) + sums;
     scratch *s = mel_alloc(1, bytes + threads * block * sizeof(uint32_t));
     if (s == NULL)
         return mel_fail_memory(err, "the steps of a space");
     s->per_thread = per_thread;
     s->thread = (double *)(s + 1);
-    mel_sum_room_place(&s->room, s->thread + threads * per_thread, n_slices, k * k);
+    s->room = s->thread + threads * per_thread;
     s->prediction = (uint32_t *)((char *)s + bytes);
     *own = s;
     return MEL_OK;
@@ -253,18 +239,13 @@ static void sample_confusion(double *confusion, const mel_space *space, size_t f
                                       .size = cells,
                                       .threads = worth_sharing(space, slice, n_slices) ? space->threads : 1,
                                       .fill = fill_slice,
-                                      .user = &(slice_step){ space, s, gain, first },
-                                      .task = { .what = MEL_CREW_STEP,
-                                                .first = first,
-                                                .n = n,
-                                                .number = gain,
-                                                .n_numbers = n * cells } },
-                   &s->room);
+                                      .user = &(slice_step){ space, s, gain, first } },
+                   s->room);
     for (size_t c = 0; c < n * cells; c++)
         confusion[c] /= (double)space->n_rows;
 }
 
-const mel_space_ops mel_sample_ops = { free_rows, new_scratch, sample_confusion };
+static const mel_space_ops sample_ops = { free_rows, new_scratch, sample_confusion };
 
 /* --- making a space ----------------------------------------------------------------------------- */
 
@@ -289,47 +270,20 @@ static mel_status measure_cells(mel_space *space, mel_error *err)
     return MEL_OK;
 }
 
-/* The rows that are here; few of them are soon with every rank. */
-static mel_status take_rows(mel_class_rows *rows, const mel_sample *sample, mel_error *err)
-{
-    rows->all = rows->rows = *sample;
-    rows->team = mel_team_get();
-    rows->all.shards = sample->shards != NULL && sample->shards->n > 0 ? sample->shards : NULL;
-    rows->divided = rows->all.shards != NULL && rows->all.shards->here != NULL;
-    if (!rows->divided)
-        return MEL_OK;
-    rows->rows.n_rows = rows->all.shards->here[rows->all.shards->n];
-    mel_status status = mel_crew_open(rows, err);
-    if (status != MEL_OK || sample->n_rows >= rows->team->few_rows)
-        return status;
-    status = mel_crew_whole_room(rows, err);
-    if (status != MEL_OK)
-        return status;
-    mel_crew_whole(rows);
-    rows->divided = false;
-    rows->rows.n_rows = sample->n_rows;
-    rows->rows.probability = rows->all.probability = rows->whole;
-    return MEL_OK;
-}
-
 static mel_status fill(mel_space *space, const mel_sample *sample, mel_error *err)
 {
     mel_class_rows *rows = mel_alloc_zero(1, sizeof *rows);
     if (rows == NULL)
         return mel_fail_memory(err, "a space");
-    space->ops = &mel_sample_ops;
+    space->ops = &sample_ops;
     space->self = rows;
     space->n_rows = sample->n_rows;
-    mel_status status = take_rows(rows, sample, err);
-    if (status == MEL_OK)
-        status = check_sample(rows, space->n_groups, space->threads, err);
-    if (status == MEL_OK)
-        status = mel_class_rows_arrange(rows, space->n_groups, err);
-    if (status == MEL_OK)
-        status = measure_cells(space, err);
-    if (status == MEL_OK)
-        mel_space_finish(space);
-    return status;
+    rows->rows = *sample;
+    TRY(check_sample(sample, space->n_groups, space->threads, err));
+    TRY(mel_class_rows_arrange(rows, space->n_groups, err));
+    TRY(measure_cells(space, err));
+    mel_space_finish(space);
+    return MEL_OK;
 }
 
 mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample, const mel_space_options *opt,
@@ -367,13 +321,12 @@ static void add_decisions(double *sum, const mel_slice *slice, size_t thread, vo
     const mel_space *space = ((const decided *)user)->space;
     const mel_class_rows *rows = space->self;
     const size_t k = space->n_classes;
-    /* Decisions are those of all rows. */
-    const double *decision = ((const decided *)user)->decision + mel_class_rows_start(rows, slice->file) * k;
+    const double *decision = ((const decided *)user)->decision;
     memset(sum, 0, k * k * sizeof *sum);
     for (size_t i = slice->first; i < slice->first + slice->n; i++) {
         const size_t r = rows->order != NULL ? rows->order[i] : i;
         const double *p = rows->rows.probability + r * k;
-        const double *d = decision + (r - mel_class_rows_here(rows, slice->file)) * k;
+        const double *d = decision + r * k;
         const size_t label = rows->rows.label[r];
         for (size_t c = 0; c < k; c++) {
             const double weight = space->evidence == MEL_BY_MODEL ? p[c] : c == label;
@@ -390,20 +343,16 @@ mel_status mel_space_decisions(double *statistics, const mel_space *space, const
         return mel_fail(err, MEL_EINVAL, "a population has no rows to decide");
     const mel_class_rows *rows = space->self;
     const size_t k = space->n_classes, cells = k * k, n_slices = rows->group_slice[space->n_groups];
-    if (rows->leads)
-        return mel_fail(err, MEL_ESTATE, "other ranks, which have rows, do not know the decisions");
     const size_t wrong = find_wrong_row(space->n_rows, k, decision, space->threads);
     if (wrong < space->n_rows)
         return name_wrong_row(wrong, k, decision + wrong * k, decision_names, err);
-    void *memory = mel_alloc(1, mel_sum_room_bytes(rows, n_slices, cells));
+    double *room = mel_alloc(mel_slices_at_a_time(n_slices, cells), cells * sizeof *room);
     double *confusion = mel_alloc_zero(space->n_groups * cells, sizeof *confusion);
-    if (memory == NULL || confusion == NULL) {
-        free(memory);
+    if (room == NULL || confusion == NULL) {
+        free(room);
         free(confusion);
         return mel_fail_memory(err, "the statistics of decisions");
     }
-    mel_sum_room room;
-    mel_sum_room_place(&room, memory, n_slices, cells);
     mel_slices_sum(confusion, 0, rows,
                    &(mel_slice_sums){ .slice = rows->slice,
                                       .n = n_slices,
@@ -411,11 +360,11 @@ mel_status mel_space_decisions(double *statistics, const mel_space *space, const
                                       .threads = space->threads,
                                       .fill = add_decisions,
                                       .user = &(decided){ space, decision } },
-                   &room);
+                   room);
     for (size_t c = 0; c < space->n_groups * cells; c++)
         confusion[c] /= (double)space->n_rows;
     mel_space_read(statistics, space, 0, space->n_groups, confusion);
-    free(memory);
+    free(room);
     free(confusion);
     return MEL_OK;
 }

@@ -80,12 +80,6 @@ void mel_space_centre(double *out, const mel_space *space);
 
 void mel_blend_clear(mel_blend *blend);
 
-/* Whether ranks have different rows of it: each question is then one to all of them. */
-bool mel_space_divided(const mel_space *space);
-/* Of such a space: rank 0 may ask alone from here on, while the others serve, until it frees the space. */
-void mel_space_lead(mel_space *space);
-mel_status mel_space_serve(const mel_space *space, mel_error *err);
-
 /* The gains for which a plug-in rule is best in a direction of statistics space (size numbers): those of
  * confusion entries, scaled by class shares where statistics are rates. */
 void mel_space_gains(double *gain, const mel_space *space, const double *direction);

@@ -1,6 +1,6 @@
 /* Two-class faces of the diagonal of a space: planar faces whose further classes count in the total only. */
-#include "space/crew.h"
 #include "space/face.h"
+#include "space/sample.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -26,53 +26,21 @@ static void free_pair(pair_rows *pair)
     free(pair->role);
 }
 
-static void write_score(double *to, const mel_class_rows *rows, size_t row, const void *user)
-{
-    const mel_crew_task *task = user;
-    *to = pair_score(rows->rows.probability + row * rows->all.n_classes, task->one, task->two);
-}
-
-static void write_weights(double *to, const mel_class_rows *rows, size_t row, const void *user)
-{
-    const mel_crew_task *task = user;
-    const double *p = rows->rows.probability + row * rows->all.n_classes;
-    to[0] = fmax(p[task->one], 0.0);
-    to[1] = fmax(p[task->two], 0.0);
-}
-
-/* One number of each row, or two, into `all`; of rows that other ranks have, they write them. */
-static void write_rows(double *all, const mel_class_rows *rows, size_t width, const mel_crew_task *task)
-{
-    mel_row_numbers *const write = width == 1 ? write_score : write_weights;
-    mel_crew_call(rows, task);
-    if (rows->divided)
-        mel_crew_gather(all, rows, width, write, task);
-    else
-        for (size_t r = 0; r < rows->all.n_rows; r++)
-            write(all + r * width, rows, r, task);
-    mel_crew_leave(rows);
-}
-
-void mel_space_pair_give(const mel_space *space, const mel_crew_task *task)
-{
-    write_rows(NULL, space->self, space->evidence == MEL_BY_LABELS ? 1 : 2, task);
-}
-
-static mel_status face_by_labels(mel_face **out, const mel_class_rows *rows, const mel_crew_task *task,
+static mel_status face_by_labels(mel_face **out, const mel_sample *rows, size_t first, size_t second,
                                  mel_error *err)
 {
-    const size_t n = rows->all.n_rows;
-    const uint32_t *label = rows->all.label;
+    const size_t n = rows->n_rows;
     pair_rows pair = { .score = mel_alloc(n, sizeof *pair.score), .role = mel_alloc(n, sizeof *pair.role) };
     mel_status status = MEL_OK;
     if (pair.score == NULL || pair.role == NULL)
         status = mel_fail_memory(err, "a face of two classes");
     else {
-        write_rows(pair.score, rows, 1, task);
-        for (size_t r = 0; r < n; r++)
-            pair.role[r] = label[r] == task->one   ? MEL_ROW_POSITIVE
-                           : label[r] == task->two ? MEL_ROW_NEGATIVE
-                                                   : MEL_ROW_OTHER;
+        for (size_t r = 0; r < n; r++) {
+            pair.score[r] = pair_score(rows->probability + r * rows->n_classes, first, second);
+            pair.role[r] = rows->label[r] == first    ? MEL_ROW_POSITIVE
+                           : rows->label[r] == second ? MEL_ROW_NEGATIVE
+                                                      : MEL_ROW_OTHER;
+        }
         status = mel_face_from_scores(out, n, pair.score, pair.role, NULL, err);
     }
     free_pair(&pair);
@@ -80,10 +48,10 @@ static mel_status face_by_labels(mel_face **out, const mel_class_rows *rows, con
 }
 
 /* Every row is of either class as far as the model says so, and one more row is what is left. */
-static mel_status face_by_model(mel_face **out, const mel_class_rows *rows, const mel_crew_task *task,
+static mel_status face_by_model(mel_face **out, const mel_sample *rows, size_t first, size_t second,
                                 mel_error *err)
 {
-    const size_t n = rows->all.n_rows, most = 2 * n + 1;
+    const size_t n = rows->n_rows, most = 2 * n + 1;
     pair_rows pair = { .score = mel_alloc(most, sizeof *pair.score),
                        .weight = mel_alloc(most, sizeof *pair.weight),
                        .role = mel_alloc(most, sizeof *pair.role) };
@@ -92,8 +60,10 @@ static mel_status face_by_model(mel_face **out, const mel_class_rows *rows, cons
         status = mel_fail_memory(err, "a face of two classes");
     else {
         double both = 0.0;
-        write_rows(pair.weight, rows, 2, task);
         for (size_t r = 0; r < n; r++) {
+            const double *p = rows->probability + r * rows->n_classes;
+            pair.weight[2 * r] = fmax(p[first], 0.0);
+            pair.weight[2 * r + 1] = fmax(p[second], 0.0);
             pair.score[2 * r] = pair.score[2 * r + 1] = pair_score(pair.weight + 2 * r, 0, 1);
             pair.role[2 * r] = MEL_ROW_POSITIVE;
             pair.role[2 * r + 1] = MEL_ROW_NEGATIVE;
@@ -117,7 +87,7 @@ mel_status mel_space_face(mel_face **out, const mel_space *space, size_t first, 
     if (space->n_groups > 1)
         return mel_fail(err, MEL_EINVAL, "two-class faces are for spaces without groups, this one has %zu",
                         space->n_groups);
-    const mel_crew_task task = { .what = MEL_CREW_PAIR, .one = first, .two = second };
-    return space->evidence == MEL_BY_LABELS ? face_by_labels(out, space->self, &task, err)
-                                            : face_by_model(out, space->self, &task, err);
+    const mel_sample *rows = &((const mel_class_rows *)space->self)->rows;
+    return space->evidence == MEL_BY_LABELS ? face_by_labels(out, rows, first, second, err)
+                                            : face_by_model(out, rows, first, second, err);
 }

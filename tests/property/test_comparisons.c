@@ -66,9 +66,8 @@ static void make_fair_world(world *w, size_t k, size_t m, mel_rng *rng)
 
 static mel_sample sample_of(const world *w)
 {
-    return (mel_sample){
-        ROWS, w->k, w->m > 1 ? w->m : 0, w->probability, w->label, w->m > 1 ? w->group : NULL, NULL
-    };
+    return (
+        mel_sample){ ROWS, w->k, w->m > 1 ? w->m : 0, w->probability, w->label, w->m > 1 ? w->group : NULL };
 }
 
 static double value_of(const mel_black_box *box, const double *confusion)

@@ -138,7 +138,7 @@ static void test_no_rule_leads_by_more(void **state)
         const mel_weight_rows rows = train_of(&p);
         mel_weighting w = make_probes(&rows, &box, cell);
         mel_packed *packed = NULL;
-        assert_ok(mel_packed_new(&packed, &w.size, &rows, NULL, &err), &err);
+        assert_ok(mel_packed_new(&packed, &w.size, &rows, &err), &err);
         assert_ok(mel_packed_totals(total, packed, &err), &err);
         assert_int_equal(w.probes.n, L * K * K);
         for (int trial = 0; trial < 300; trial++) {
