@@ -324,16 +324,18 @@ enum MHD_Result mel_http_accept(void *user, const struct sockaddr *address, sock
 static mel_http_connection *begin(mel_http *http, struct MHD_Connection *link)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(link, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const int peer =
+        info != NULL ? info->connect_fd : -1; /* libmicrohttpd 1.0 has one place for both answers */
     const union MHD_ConnectionInfo *from = MHD_get_connection_info(link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     mel_http_connection *entry = info != NULL ? mel_alloc_zero(1, sizeof *entry) : NULL;
     if (entry == NULL)
         return NULL;
     const int in_flight = IN_FLIGHT;
-    (void)setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &in_flight, sizeof in_flight);
+    (void)setsockopt(peer, SOL_SOCKET, SO_SNDBUF, &in_flight, sizeof in_flight);
     if (from != NULL && from->client_addr != NULL)
         name_client(entry, http, from->client_addr);
     pthread_mutex_lock(&http->lock);
-    entry->socket = info->connect_fd;
+    entry->socket = peer;
     entry->since = now();
     entry->next = http->connections;
     if (http->connections != NULL)

@@ -325,7 +325,7 @@ threading.Thread(target=watch, args=[threading.get_ident()], daemon=True).start(
 try:
     problem.best("accuracy", evidence="model", at_most={"equalised-odds": 0.001}, threads=1)
 except KeyboardInterrupt as error:
-    print(traceback.extract_tb(error.__traceback__)[-1].line)
+    print("raise error" in [frame.line for frame in traceback.extract_tb(error.__traceback__)])
 """
 
 
@@ -335,7 +335,7 @@ def test_ctrl_c_is_heard_during_one_call():
     assert child.stdout.readline() == "inside\n"
     child.send_signal(signal.SIGINT)
     said, _ = child.communicate(timeout=240)
-    assert said == "raise error\n" and child.returncode == 0
+    assert said == "True\n" and child.returncode == 0
 
 
 @pytest.fixture
