@@ -423,8 +423,8 @@ def test_spaces_of_many_classes_are_heavy_work(server):
 def test_studies_have_memory_before_strangers(melicit):
     """Where the memory is used up, sessions of one's own are refused for the moment, and studies go on."""
     server = Limited(melicit.folder)
-    study = create_study(server)
     least = 0.75 * server.memory() / (1 << 20)  # less than it takes with nothing to do
+    study = create_study(server)
     server.stop()
     server = Limited(melicit.folder, "--memory", str(round(least)))
     client = server.at("203.0.113.1")
