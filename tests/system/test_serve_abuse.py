@@ -1866,7 +1866,7 @@ def test_unit_of_systemd():
     unit = SOURCE / "deploy" / "melicit.service"
     command = re.search(r"ExecStart=(.*?[^\\])\n", unit.read_text(), re.S).group(1).replace("\\\n", " ").split()
     assert command[1] == "serve"
-    options = subprocess.run([PROGRAM, "help", "serve"], capture_output=True, text=True, env=environment()).stdout
+    options = subprocess.run([PROGRAM, "help", "serve", "--all"], capture_output=True, text=True, env=environment()).stdout
     assert all(word in options for word in command if word.startswith("--"))
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not here")
