@@ -424,7 +424,8 @@ static mel_status check_inputs(const slot *slots, size_t n, unsigned given, mel_
 static mel_status take_bare_word(cli_parsed *out, slot *slots, size_t n, const cli_command *command,
                                  mel_error *err)
 {
-    if (command->bare == NULL || out->n_operands != 1)
+    if (command->bare == NULL || out->n_operands != 1 ||
+        (command->inputs != NULL && command->inputs(out->args) != 0))
         return MEL_OK;
     for (size_t i = 0; i < n; i++)
         if (command->max_operands != 0 && slots[i].seen && slots[i].option->kind == CLI_LIST)

@@ -41,7 +41,7 @@ def test_search_question_counts(melicit):
     assert melicit(*words, "--thesis", "per-round=2").done().json["questions"] == 28
     assert melicit(*words, "--thesis", "per-round=3").done().json["questions"] == 42
     assert melicit(*words, "--thesis", "tournament").done().json["questions"] == 58
-    melicit(*words[:-1], "--thesis", "radius-method=thesis").refused(2, "--thesis", "radius-method=no ball")
+    melicit(*words[:-1], "--thesis", "radius-method=thesis").refused(2, "--thesis radius-method", "no ball")
 
 
 def test_monotone_without_a_strategy(melicit):
