@@ -258,7 +258,8 @@ mel_status cli_browser_open(cli_browser **out, uint16_t port, mel_error *err)
         opt.connections = 64;
         opt.per_address = 64;
         opt.admission = b->admission = mel_admission_new();
-        status = mel_http_start(&b->http, &opt, handle, b, err);
+        status = b->admission != NULL ? mel_http_start(&b->http, &opt, handle, b, err)
+                                      : mel_fail_memory(err, "the page");
     }
     if (status != MEL_OK) {
         cli_browser_close(b);

@@ -438,6 +438,7 @@ static unsigned inputs(const void *arguments)
 const cli_command cli_elicit = {
     .name = "elicit",
     .bare = "data",
+    .list = "pool",
     .summary = "ask questions, print the metric",
     .operands = "[SESSION.jsonl ...]",
     .max_operands = 1000,

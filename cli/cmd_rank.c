@@ -265,7 +265,6 @@ static const rank_args defaults = { .samples = 1000,
 
 const cli_command cli_rank = {
     .name = "rank",
-    .bare = "pool",
     .summary = "order classifiers by a metric and say which can be told apart",
     .operands = "[PREDICTIONS ...]",
     .max_operands = 1000,

@@ -376,7 +376,6 @@ static const score_args defaults = { .contenders = { .prevalence = NAN, .pool_op
 
 const cli_command cli_score = {
     .name = "score",
-    .bare = "statistics",
     .summary = "evaluate a metric on predictions or statistics, with intervals",
     .operands = "[PREDICTIONS ...]",
     .max_operands = 1000,

@@ -92,6 +92,7 @@ typedef struct cli_command {
     const char *operands; /* usage of what is not an option, e.g. "[VERB]"; NULL when there is none */
     size_t max_operands;
     const char *bare;        /* the option that a single word without dashes is the value of; NULL: none */
+    const char *list;        /* the list that further words belong to; NULL: none */
     const char *description; /* paragraphs separated by an empty line */
     const cli_group *groups; /* without the common options */
     const cli_example *examples; /* ends with a NULL line */

@@ -427,8 +427,11 @@ static mel_status take_bare_word(cli_parsed *out, slot *slots, size_t n, const c
     if (command->bare == NULL || out->n_operands != 1 ||
         (command->inputs != NULL && command->inputs(out->args) != 0))
         return MEL_OK;
+    const char *end = strrchr(out->operand[0], '.');
+    if (end != NULL && strcmp(end, ".jsonl") == 0 && strcmp(command->bare, "data") == 0)
+        return MEL_OK; /* a session */
     for (size_t i = 0; i < n; i++)
-        if (command->max_operands != 0 && slots[i].seen && slots[i].option->kind == CLI_LIST)
+        if (command->list != NULL && slots[i].seen && strcmp(slots[i].option->name, command->list) == 0)
             return MEL_OK;
     for (size_t i = 0; i < n; i++)
         if (strcmp(slots[i].option->name, command->bare) == 0 && !slots[i].seen) {

@@ -47,7 +47,7 @@ def _values(column: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ == "NAType"
+    return value is None or type(value).__name__ == "NAType" or value != value  # comparing NA raises
 
 
 def _buffers(values: Any, name: str) -> Any:
@@ -59,6 +59,8 @@ def _buffers(values: Any, name: str) -> Any:
     plain = values.dtype.newbyteorder("=")
     if plain.str[1:] in FORMATS:
         return FORMATS[plain.str[1:]], [None, np.ascontiguousarray(values, dtype=plain)]
+    if values.dtype.kind in "mM":
+        values = np.where(np.isnat(values), None, values.astype(str))
     texts = [None if _is_missing(value) else str(value).encode("utf-8") for value in values.tolist()] \
         if values.dtype.kind == "O" else [text.encode("utf-8") for text in values.astype(str).tolist()]
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)

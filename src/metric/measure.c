@@ -158,27 +158,29 @@ static mel_status find_row(mel_measure *m, char *plain, mel_error *err)
     if (m->row == NULL)
         return unknown(m->name, err);
     m->gap = m->row->gap;
-    if (difference && !m->row->rates)
+    if (difference && !mel_measure_compares_groups(m))
         m->over = MEL_GROUPS_DIFFERENCE;
     return MEL_OK;
 }
 
-/* A word or numbers behind a colon. */
-static mel_status read_part(mel_measure *m, const char *part, mel_error *err)
+/* A word or numbers behind a colon: each kind of word once. */
+static mel_status read_part(mel_measure *m, bool *has_gap, const char *part, mel_error *err)
 {
     static const char *const gaps[] = {
         [MEL_GAP_SQUARED] = "squared", [MEL_GAP_ABSOLUTE] = "absolute", [MEL_GAP_LARGEST] = "largest"
     };
-    if (strcmp(part, "every-group") == 0) {
+    const bool joined = m->every_group || m->over != MEL_GROUPS_TOGETHER;
+    for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
+        if (strcmp(part, gaps[i]) == 0 && m->row->rates && !*has_gap) {
+            m->gap = (mel_gap)i;
+            *has_gap = true;
+            return MEL_OK;
+        }
+    if (strcmp(part, "every-group") == 0 && !joined) {
         m->every_group = true;
         return MEL_OK;
     }
-    for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
-        if (strcmp(part, gaps[i]) == 0 && m->row->rates) {
-            m->gap = (mel_gap)i;
-            return MEL_OK;
-        }
-    if (mel_over_groups_parse(&m->over, part))
+    if (!joined && mel_over_groups_parse(&m->over, part))
         return MEL_OK;
     return strspn(part, "0123456789.-+") > 0 ? mel_measure_read_numbers(m, part, err) : unknown(m->name, err);
 }
@@ -231,11 +233,12 @@ static mel_status settle(mel_measure *m, mel_error *err)
     if (part != NULL)
         *part++ = '\0';
     TRY(find_row(m, plain, err));
+    bool has_gap = false;
     while (part != NULL) {
         char *next = strchr(part, ':');
         if (next != NULL)
             *next++ = '\0';
-        TRY(read_part(m, part, err));
+        TRY(read_part(m, &has_gap, part, err));
         part = next;
     }
     return check_fit(m, err);

@@ -299,7 +299,9 @@ mel_status mel_measure_read_numbers(mel_measure *m, const char *list, mel_error 
     size_t found = 0;
     if (kind == MEL_NUMBERS_NONE || m->numbers != NULL)
         return mel_fail(err, MEL_EINVAL,
-                        "%s: numbers follow q-mean, equalised-odds, distribution-matching and psd-q",
+                        m->numbers != NULL ? "%s: expected one list of numbers"
+                                           : "%s: numbers follow weighted-accuracy, q-mean, equalised-odds, "
+                                             "distribution-matching and psd-q",
                         m->name);
     m->numbers = mel_alloc_zero(weights + target, sizeof *m->numbers);
     if (m->numbers == NULL)

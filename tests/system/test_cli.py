@@ -108,6 +108,9 @@ def test_a_bare_file_name(melicit):
     same = [melicit(*words, "--json").done().json["radius"]
             for words in (("space", "breast_cancer_original"), ("space", "--data", "breast_cancer_original"))]
     assert same[0] == same[1]
+    melicit("space", "breast_cancer_original", "--skip", "mitoses").done()
+    melicit("elicit", "s.jsonl").refused(2, "s.jsonl", "--pool")
+    melicit("score", "--named", "f1", "--labels", "y.csv", "p.csv").refused(2, "p.csv", "--predictions")
     melicit("space", "breast_cancer_original", "magic04").refused(2, '"breast_cancer_original" is not an option')
     melicit("space", "--data", "magic04", "breast_cancer_original").refused(2, '"breast_cancer_original" is not an option')
 

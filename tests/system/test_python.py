@@ -799,6 +799,19 @@ def test_frame_is_its_csv(tmp_path):
     assert exported.calls > 0
 
 
+def test_missing_values_of_frames():
+    """NA, None and NaN in texts, and dates that are not there, are missing and no category of their own."""
+    label, number = np.array([0, 1] * 30), np.arange(60.0) % 7
+    def rows_of(missing):
+        town = np.array([["a", "b", "c"][i % 3] for i in range(60)], dtype=object)
+        town[::5] = missing
+        return Problem.from_frame({"label": label, "x": number, "town": town}).ground("linear")
+    assert len({tuple(np.ravel(rows_of(missing).class_share)) + (rows_of(missing).rows,) for missing in (pandas.NA, None, float("nan"))}) == 1
+    from melicit._arrow import _buffers
+    there = _buffers(np.array(["2020-01-01", "NaT"], dtype="datetime64[D]"), "day")[1][0]
+    assert there[0] == 1
+
+
 def test_frames_refused():
     for frame, sentence in [
         ({"label": [0, 1, 0], "x": [1.0, 2.0]}, "column 'x': 2 rows, but 'label' has 3"),
