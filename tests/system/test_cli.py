@@ -93,7 +93,7 @@ def test_settings_of_the_thesis(melicit):
     space = ("space", "--population", "softmax:1,3,5", "--kind", "rates", "--json")
     thesis, inscribed = (melicit(*space, "--thesis", f"radius-method={how}").done().json["radius"] for how in ("thesis", "inscribed"))
     assert thesis < inscribed
-    for words, parts in ((("--thesis", "radius-method=thesis"), ["--thesis radius-method=inscribed|thesis"]),
+    for words, parts in ((("--radius-method", "thesis"), ["--thesis radius-method=inscribed|thesis"]),
                          (("--thesis", "radius-method"), ["needs a value"]),
                          (("--thesis", "radius-method=best"), ["--thesis radius-method best"]),
                          (("--thesis", "xylophone=1"), ["no such setting", "radius-method"]),
