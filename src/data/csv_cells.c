@@ -179,8 +179,8 @@ static void note_huge(mel_csv_chunk *chunk, size_t row, mel_csv_found *found, me
 /* A number of n bytes at p. */
 static inline void note_width(mel_digit_widths *widths, const char *p, size_t n)
 {
-    if (mel_has_zeros_in_front(p, n))
-        mel_widths_merge(widths, &(mel_digit_widths){ n, n, 0 });
+    if (mel_has_zeros_in_front(p, n)) /* zeros before a decimal are of no width: never printed again */
+        mel_widths_merge(widths, &(mel_digit_widths){ n, mel_has_only_digits(p, n) ? n : n + 1, 0 });
     else if (widths->shortest_other - 1 >= n) /* also where there is none yet */
         widths->shortest_other = n;
 }

@@ -29,12 +29,15 @@ typedef struct {
     bool left_out; /* of the features: see mel_column_unfit */
 } mel_column;
 
-/* A code such as 01, which is another one than 1. */
+/* A code such as 01 or 003.1, which is another one than 1 or 3.1. */
 static inline bool mel_has_zeros_in_front(const char *text, size_t n)
 {
-    if (n < 2 || text[0] != '0')
-        return false;
-    size_t digits = 1;
+    return n > 1 && text[0] == '0' && (unsigned char)(text[1] - '0') < 10;
+}
+
+static inline bool mel_has_only_digits(const char *text, size_t n)
+{
+    size_t digits = 0;
     while (digits < n && (unsigned char)(text[digits] - '0') < 10)
         digits++;
     return digits == n;

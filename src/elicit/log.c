@@ -148,8 +148,11 @@ static bool read_answer(mel_log_line *line, const json_t *object)
         said->seconds = json_number_value(seconds);
     said->repeated = json_is_true(json_object_get(object, "repeated"));
     said->imagined = json_is_true(json_object_get(shown, "imagined"));
-    const char *signs = json_string_value(json_object_get(object, "signs"));
-    said->signs_dropped = signs != NULL && strcmp(signs, "dropped") == 0;
+    const json_t *signs = json_object_get(object, "signs");
+    const char *word = json_is_string(signs) ? json_string_value(signs) : "";
+    said->signs_dropped = strcmp(word, "dropped") == 0;
+    if (signs != NULL && !said->signs_dropped && strcmp(word, "kept") != 0)
+        return false;
     return (people == NULL || read_question(&said->people, people)) &&
            (again == NULL || read_question(&said->again, again)) &&
            read_question(&line->question, json_object_get(object, "question"));

@@ -42,6 +42,8 @@ def test_codes_with_zeros_in_front_are_different(melicit):
     melicit.write("y.csv", "v\n" + "01\n1\n2\n2\n" * 5)
     score = ("score", "--named", "accuracy", "--labels", "y.csv", "--predictions", "y.csv")
     melicit(*score).refused(3, "y.csv", "different codes", "--column v:text")
+    melicit.write("decimal.csv", "v\n" + "003.1\n3.1\n9\n" * 5)
+    melicit("score", "--named", "accuracy", "--labels", "decimal.csv", "--predictions", "decimal.csv").refused(3, "decimal.csv", "different codes")
     assert melicit(*score, "--json", "--column", "v:text").done().json["value"] == 1
     # 01 in one file and 1 in another are different codes, too; what is written has the zeros.
     for of in ("01\n02\n10\n", "1\n2\n10\n"):
