@@ -84,7 +84,7 @@ if(MEL_TESTS)
         endif()
         if(NOT left_out)
             set(one_core "")
-            if(MEL_THREADS AND name STREQUAL "test_server_flow") # as for system tests, below
+            if(MEL_THREADS AND name MATCHES "^test_server_(flow|cache|faults)$") # as for system tests, below
                 set(one_core taskset -c 0)
             endif()
             add_test(NAME ${name} COMMAND ${one_core} $<TARGET_FILE:${name}>)

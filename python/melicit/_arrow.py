@@ -60,7 +60,9 @@ def _buffers(values: Any, name: str) -> Any:
     if plain.str[1:] in FORMATS:
         return FORMATS[plain.str[1:]], [None, np.ascontiguousarray(values, dtype=plain)]
     if values.dtype.kind in "mM":
-        values = np.where(np.isnat(values), None, values.astype(str))
+        days = values.astype(str).astype(object)
+        days[np.isnat(values)] = None
+        values = days
     texts = [None if _is_missing(value) else str(value).encode("utf-8") for value in values.tolist()] \
         if values.dtype.kind == "O" else [text.encode("utf-8") for text in values.astype(str).tolist()]
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)

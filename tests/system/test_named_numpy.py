@@ -140,7 +140,7 @@ def test_with_groups(melicit, k, m):
     ("equalised-odds:1,2,3", "3 numbers, but there is one for each kind of mistake"),
     ("equalised-odds:0,0", "all are 0"),
     ("equalised-odds:1,-2", "number 2 is not one of at least 0"),
-    ("equal-opportunity:1,2", "numbers follow q-mean, equalised-odds, distribution-matching and psd-q"),
+    ("equal-opportunity:1,2", "numbers follow weighted-accuracy, q-mean, equalised-odds, distribution-matching and psd-q"),
     ("equalised-odds:most", "is not a measure known by name"),
 ])
 def test_refusals(melicit, name, says):
