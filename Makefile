@@ -29,7 +29,7 @@ help: ## this list
 run: all ## the main job on the bundled data
 	@tools/tour.sh $(BUILD)/melicit
 
-test: ## unit, lint and sanitize, eight minutes on two cores
+test: ## unit, lint and sanitize, ten minutes on two cores
 	@tools/setup.sh test
 	@$(TEST) checks sanitize
 
