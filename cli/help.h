@@ -24,6 +24,8 @@ extern const char *const cli_about;
 const char *cli_exit_meaning(int code);
 /* "melicit train --data FILE [options]"; freed by the caller. */
 char *cli_usage(const cli_command *command);
+/* What is typed before an option's name: "--" or "--thesis ". */
+const char *cli_option_dashes(const cli_option *option);
 /* "--l2 X", "--thesis step=safe|line"; freed by the caller. */
 char *cli_option_form(const cli_option *option);
 /* The help clause with choices and default: "... (auto, newton, lbfgs; default: auto)". Freed by the caller.

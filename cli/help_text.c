@@ -31,10 +31,15 @@ static char *extended(char *text, const char *more)
     return longer;
 }
 
+const char *cli_option_dashes(const cli_option *option)
+{
+    return option->level == MEL_LEVEL_THESIS ? "--thesis " : "--";
+}
+
 char *cli_option_form(const cli_option *option)
 {
-    const bool thesis = option->level == MEL_LEVEL_THESIS;
-    const char *dashes = thesis ? "--thesis " : "--", *gap = thesis ? "=" : " ";
+    const char *dashes = cli_option_dashes(option);
+    const char *gap = option->level == MEL_LEVEL_THESIS ? "=" : " ";
     if (option->kind == CLI_FLAG)
         return cli_format("%s%s", dashes, option->name);
     if (option->kind != CLI_CHOICE)

@@ -134,12 +134,6 @@ static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_c
     return slots;
 }
 
-/* What stands before an option's name. */
-static const char *dashes(const cli_option *option)
-{
-    return option->level == MEL_LEVEL_THESIS ? "--thesis " : "--";
-}
-
 static void set_text(const slot *s, const char *text)
 {
     memcpy(s->field, &text, sizeof text);
@@ -175,7 +169,7 @@ static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
     mel_option_value value = { .whole = 0 };
     const mel_status status = mel_option_parse(&value, &row, text, err);
     if (status != MEL_OK) {
-        char *place = cli_format("%s%s %s", dashes(o), o->name, text);
+        char *place = cli_format("%s%s %s", cli_option_dashes(o), o->name, text);
         (void)cli_fail_in(err, status, place);
         free(place);
         return status;
@@ -219,9 +213,9 @@ static mel_status set_value(slot *s, const char *text, mel_error *err)
         return MEL_OK;
     }
     if (s->seen && o->kind != CLI_LIST)
-        return cli_fail(err, MEL_EINVAL, "%s%s is given twice", dashes(o), o->name);
+        return cli_fail(err, MEL_EINVAL, "%s%s is given twice", cli_option_dashes(o), o->name);
     if (text == NULL || *text == '\0')
-        return cli_fail(err, MEL_EINVAL, "%s%s: the value is empty", dashes(o), o->name);
+        return cli_fail(err, MEL_EINVAL, "%s%s: the value is empty", cli_option_dashes(o), o->name);
     if (o->kind == CLI_INPUT && strcmp(text, "-") == 0 && cli_ranks_many())
         return cli_fail(err, MEL_EINVAL, "--%s -: of several ranks one has standard input; give a file",
                         o->name);
@@ -322,7 +316,7 @@ static mel_status check_words(const slot *slots, size_t n, const cli_command *co
 static mel_status refuse_without_value(const cli_option *option, mel_error *err)
 {
     char *form = cli_option_form(option);
-    (void)cli_fail(err, MEL_EINVAL, "%s%s needs a value: %s", dashes(option), option->name, form);
+    (void)cli_fail(err, MEL_EINVAL, "%s%s needs a value: %s", cli_option_dashes(option), option->name, form);
     free(form);
     return MEL_EINVAL;
 }
@@ -411,8 +405,8 @@ static mel_status check_inputs(const slot *slots, size_t n, unsigned given, mel_
             continue;
         char *needs = input_words(slots[i].reads);
         (void)cli_fail(
-            err, MEL_EINVAL, "%s%s goes with %s%s", dashes(slots[i].option), slots[i].option->name, needs,
-            (given & CLI_OF_SESSION) != 0 ? "; the session has its own" : "; nothing here reads it");
+            err, MEL_EINVAL, "%s%s goes with %s%s", cli_option_dashes(slots[i].option), slots[i].option->name,
+            needs, (given & CLI_OF_SESSION) != 0 ? "; the session has its own" : "; nothing here reads it");
         free(needs);
         return MEL_EINVAL;
     }
