@@ -277,8 +277,8 @@ mel_status mel_busy(mel_error *err)
     return mel_fail(err, MEL_BUSY, "the server is busy with other people's data; try again in a moment");
 }
 
-/* Of this thread: heavy pieces of work that it has begun, one inside the other; the place of each among all
- * who do such work; and the bytes that were set aside for them. */
+/* The heavy work that this thread has begun, one piece inside the other: how many pieces, the place of each
+ * among all such work, and the bytes reserved for them. */
 enum { MOST_WORKS = 8 };
 static _Thread_local size_t works, place[MOST_WORKS], takes;
 

@@ -276,9 +276,9 @@ void mel_participant_past_free(mel_cache *cache, mel_participant *past)
     free(past);
 }
 
-/* Of the study whose idle participants cost most, the one that has been idle for longest, off the list, for
- * the caller to discard: a study of many people, or of large sessions, forgets its own. NULL: there is none.
- * The lock is held. */
+/* Takes the participant that has been idle longest, of the study whose idle participants cost most, off the
+ * list; the caller discards it. So a study with many people or large sessions forgets its own. Returns NULL
+ * if nobody is idle. The lock is held. */
 static mel_participant_entry *take_oldest(mel_cache *cache)
 {
     const size_t *most = &cache->idle_own;

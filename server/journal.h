@@ -29,7 +29,7 @@ bool mel_journal_erased(mel_journal *journal, const char *study, const char *par
 
 enum { MEL_METRICS_ROUTES = 64, MEL_METRICS_CLASSES = 6, MEL_METRICS_BOUNDS = 11 };
 
-/* Of one route. [0] of the answers counts those without a status; [2]: 200 to 299, and so on. */
+/* Counts for one route. answers[0]: without a status; answers[2]: 200 to 299, and so on. */
 typedef struct {
     _Atomic uint64_t answers[MEL_METRICS_CLASSES];
     _Atomic uint64_t within[MEL_METRICS_BOUNDS + 1]; /* the last one: longer than the last bound */

@@ -15,7 +15,8 @@ extern "C" {
  * mel_classifier_set_source changes it. */
 typedef struct mel_classifier mel_classifier;
 
-/* Rows of numbers with names for the columns: what basis functions are computed from. Everything is lent. */
+/* Rows of numbers with names for the columns: what basis functions are computed from. All pointers are
+ * borrowed. */
 typedef struct {
     size_t n_rows, n_columns;
     const double *value; /* n_rows x n_columns, finite */
@@ -33,7 +34,7 @@ MEL_API mel_status mel_classifier_best(mel_classifier **out, const mel_domain *d
                                        const mel_metric *metric, mel_error *err);
 /* --- the best rule for any measure, under limits ------------------------------------------------- */
 
-/* Rows of probabilities that rules are found on. Everything is lent. */
+/* Rows of probabilities that rules are found on. All pointers are borrowed. */
 typedef struct {
     size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: no groups */
     const double *probability;          /* n_rows x n_classes: of the model, as new rows will come */
@@ -192,7 +193,7 @@ typedef struct {
 } mel_classifier_parts;
 MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier);
 
-/* Rows to decide about. Everything is lent. */
+/* Rows to decide about. All pointers are borrowed. */
 typedef struct {
     size_t n;
     const double *probability;        /* n x n_classes */

@@ -26,7 +26,7 @@ typedef enum {
     MEL_REPLY_SKIP = MEL_ANSWER_SKIP
 } mel_reply;
 
-/* "Which of these two classifiers do you prefer?" Everything is lent for the duration of the call. */
+/* "Which of these two classifiers do you prefer?" All pointers are borrowed during the call. */
 typedef struct {
     uint32_t number;     /* as in the session's log */
     uint32_t expected;   /* about how many questions there will be; 0: unknown */

@@ -173,7 +173,7 @@ enum {
     MEL_OUTCOME_CALLS = 3
 };
 
-/* Everything is lent until mel_outcome_free; options and domain by the session. */
+/* Pointers are valid until mel_outcome_free; options and domain belong to the session. */
 typedef struct {
     const mel_metric *metric;
     mel_summary summary;                /* of a metric alone: nothing is known */

@@ -240,7 +240,7 @@ class Problem:
             if self._uploads:
                 return self._stored_candidates(family, path)
             if self._frames:
-                raise fail("EINVAL", "a frame is no file that a session could go on with: save it and use from_files, or leave out the path")
+                raise fail("EINVAL", "a session file cannot be resumed from a frame: save the frame and use from_files, or leave out the path")
             return self.ground(family)
         if self.sample_weight is not None:
             raise fail("EINVAL", "sample_weight: files of probabilities have no weights; leave out the session's path")

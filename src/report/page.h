@@ -12,14 +12,14 @@ typedef struct {
     bool repeated, disagrees;
 } mel_page_question;
 
-/* What a page about several classes shows besides the outcome. Everything is lent. */
+/* What a page about several classes shows besides the outcome. All pointers are borrowed. */
 typedef struct {
     const char *const *coordinates; /* of a point, in words: "flu taken for healthy (men)" */
     const char *const *class_names;
     const double *class_share; /* P(Y = i); NULL: unknown */
 } mel_page_classes;
 
-/* Everything is lent; texts may be NULL unless said otherwise. */
+/* All pointers are borrowed; texts may be NULL unless said otherwise. */
 typedef struct {
     const mel_outcome *outcome;      /* of a session */
     const mel_page_classes *classes; /* NULL: two classes on a planar face */
