@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Passes over rows in many files by one rank and two, next to NumPy and Dask with NumPy on the same files.
 
-`mpirun -n 1` and `-n 2` of `melicit optimise` on probabilities of 7 classes in files of a million rows, as many rows as --rows has at most and the disk has room for, with 1 and with 101 iterations, so that
+`melicit optimise` and `mpirun -n 2 melicit-mpi optimise` on probabilities of 7 classes in files of a million rows, as many rows as --rows has at most and the disk has room for, with 1 and with 101 iterations, so that
 reading and the first linear step are told from 100 further iterations. Targets, for an idle machine: two ranks are at least 0.85 times as much faster as two processes at once get more from memory than one (measured before, by NumPy's dot);
 at least 4 times the rows per second of NumPy and of Dask with NumPy, which find the hits of a weighted rule on the same files, in memory; time per row within 1.3 from the fewest to the most.
 
@@ -63,7 +63,7 @@ def some_parts(folder, rows):
 
 def optimising(folder, rows, iterations, out):
     use = some_parts(folder, rows)
-    return [str(BUILD / "melicit"), "optimise", "--metric", "g-mean", "--probs", f"{use}/p-*.npy", "--labels", f"{use}/y-*.npy", "--validation-probs",
+    return ["optimise", "--metric", "g-mean", "--probs", f"{use}/p-*.npy", "--labels", f"{use}/y-*.npy", "--validation-probs",
             str(folder / "v.npy"), "--validation-labels", str(folder / "w.npy"), "--iterations", str(iterations), "--threads", "1",
             "--max-rows", str(max(rows, 100_000_000)), "--out", str(out)]
 
@@ -76,7 +76,8 @@ def optimise(folder, rows, ranks, iterations):
     start = time.time()
     with open(folder / "said", "w+") as said:
         # One rank is a process like any other, and says nothing of exchanges.
-        run = subprocess.Popen([*(["mpirun", "-n", str(ranks)] if ranks > 1 else []), *command], stdout=subprocess.DEVNULL, stderr=said, env=env)
+        program = ["mpirun", "-n", str(ranks), str(BUILD / "melicit-mpi")] if ranks > 1 else [str(BUILD / "melicit")]
+        run = subprocess.Popen([*program, *command], stdout=subprocess.DEVNULL, stderr=said, env=env)
         _, status, used = os.wait4(run.pid, 0)
         run.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.time() - start

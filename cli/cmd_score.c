@@ -391,4 +391,5 @@ const cli_command cli_score = {
     .args_size = sizeof(score_args),
     .defaults = &defaults,
     .run = run_score,
+    .ranks = true,
 };

@@ -157,6 +157,36 @@ static int unknown_verb(int argc, char **argv)
     return finish("melicit", json, MEL_EINVAL, MEL_OK, &err);
 }
 
+static size_t tasks_of_srun(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    return tasks != NULL ? (size_t)strtoul(tasks, NULL, 10) : 1;
+}
+
+/* How many ranks the environment speaks of. */
+static size_t expected_ranks(void)
+{
+    static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE" };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *said = getenv(sizes[i]);
+        if (said != NULL)
+            return (size_t)strtoul(said, NULL, 10);
+    }
+    return getenv("PMIX_RANK") != NULL ? tasks_of_srun() : 1;
+}
+
+/* Tasks of srun that do not know of each other would each do the same, and write the same files. */
+static void warn_of_tasks(void)
+{
+    const char *task = getenv("SLURM_PROCID");
+    if (expected_ranks() < 2 && tasks_of_srun() > 1 && task != NULL && strtoul(task, NULL, 10) == 0)
+        (void)fprintf(
+            stderr,
+            "melicit: warning: one of %zu tasks of srun, each of which works alone; srun --mpi=pmix "
+            "makes tasks of melicit-mpi ranks of one run\n",
+            tasks_of_srun());
+}
+
 int main(int argc, char **argv)
 {
     cli_catch_signals();
@@ -166,7 +196,8 @@ int main(int argc, char **argv)
         return mel_status_exit_code(MEL_EINVAL);
     }
     mel_error err = { 0 };
-    const mel_status alone = cli_ranks_start(&err);
+    warn_of_tasks();
+    const mel_status alone = cli_ranks_start(expected_ranks(), &err);
     if (alone != MEL_OK)
         return finish("melicit", wants_json(argc, argv), alone, MEL_OK, &err);
     const char *word = argv[1];

@@ -1,11 +1,12 @@
-/* The program as one of several ranks that mpirun or srun started. */
+/* The program as one of several ranks that mpirun or srun started: melicit works alone (ranks.c), melicit-mpi
+ * with others (ranks_mpi.c). */
 #ifndef MEL_CLI_RANKS_H
 #define MEL_CLI_RANKS_H
 
 #include "command.h"
 
-/* Joins the others, when there are any: afterwards ranks other than 0 are silent. */
-mel_status cli_ranks_start(mel_error *err);
+/* Joins the others, where the environment speaks of two or more: afterwards ranks other than 0 are silent. */
+mel_status cli_ranks_start(size_t expected, mel_error *err);
 /* Is this one of several? */
 bool cli_ranks_many(void);
 /* For verbs that need the others for reading and measuring only: what follows is rank 0's work alone. True:

@@ -94,7 +94,7 @@ if(MEL_TESTS)
 
     # tests/torture: each verb and some scripts with each allocation failing once. The program is part of it.
     file(GLOB torture CONFIGURE_DEPENDS tests/torture/*.c)
-    add_executable(torture ${torture})
+    add_executable(torture ${torture} ${CMAKE_SOURCE_DIR}/cli/ranks.c)
     set_target_properties(torture PROPERTIES EXCLUDE_FROM_ALL ${MEL_TESTS_ONCE})
     target_link_libraries(torture PRIVATE melicit_verbs test_store_support)
     target_link_options(torture PRIVATE -no-pie -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free)

@@ -10,8 +10,10 @@ import pytest
 from classes import layout, metric_text
 from conftest import PROGRAM, Outcome, alike, environment
 
+MPI = PROGRAM.with_name("melicit-mpi")
+
 pytestmark = [pytest.mark.plain("Open MPI leaves memory behind, which a sanitizer reports"),
-              pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not there")]
+              pytest.mark.skipif(shutil.which("mpirun") is None or not MPI.exists(), reason="mpirun or melicit-mpi is not there")]
 
 # Without ssh, as root, with more ranks than cores: whatever the machine is, it is one machine. Version 5 has other names.
 COMMON = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
@@ -83,13 +85,14 @@ TWO = ("--probs", "s-*.npy", "--labels", "t-*.npy")
 GROUPS = ("--groups", "g-*.npy")
 ANSWER = "cmd:while read question; do echo a; done"  # rank 0 asks, the others measure what it needs
 VERBS = {  # ranks, command
-    "train": (3, "train", "--data", "d-*.csv.gz", "--out", "out.json"),
+    "train": ((1, 2, 3), "train", "--data", "d-*.csv.gz", "--out", "out.json"),
     "train_sparse": (2, "train", "--data", "l-*.svm", "--out", "out.json"),
     "space": (3, "space", "--kind", "rates", "--thesis", "radius-method=thesis", "--coordinates", "diagonal", *THREE, *GROUPS),
     "space_table": (2, "space", "--direction", "1,0,1", "--coordinates", "diagonal", "--data", "d-*.csv.gz"),
-    "apply": (2, "apply", "--named", "g-mean", *TWO, *GROUPS, "--out", "out.json"),
+    "apply": ((1, 2, 3), "apply", "--named", "g-mean", *TWO, *GROUPS, "--out", "out.json"),
     "apply_classes": (3, "apply", "--named", "q-mean", "--at-most", "demographic-parity=0.1", "--folds", "2", *THREE, *GROUPS, "--out", "out.json"),
-    "optimise": (5, "optimise", "--metric", "g-mean", "--iterations", "4", *THREE, "--validation-probs", "p-*.npy", "--validation-labels", "y-*.npy",
+    "score": ((1, 2, 3), "score", "--named", "f1", "--labels", "t-*.npy", "--predictions", "g-*.npy"),
+    "optimise": ((1, 2, 3, 5), "optimise", "--metric", "g-mean", "--iterations", "4", *THREE, "--validation-probs", "p-*.npy", "--validation-labels", "y-*.npy",
                  "--out", "out.json"),
     "elicit": (2, "elicit", "--family", "diagonal-linear", "--oracle", "sim:w.json", "--max-questions", "6", *THREE, "--out", "out.json"),
     "elicit_scores": (3, "elicit", "--oracle", ANSWER, "--max-questions", "3", *TWO, "--out", "out.json"),
@@ -111,12 +114,12 @@ def results(melicit, ran):
 @pytest.mark.parametrize("verb", VERBS)
 def test_verbs(rows, mpirun, verb):
     """As one process, to 1e-9, with one voice; passes over rows are divided among the ranks, of which there may be more than files."""
-    ranks, *command = VERBS[verb]
+    counts, *command = VERBS[verb]
     if verb == "predict_model":
         rows("train", "--data", "d-*.csv.gz", "--out", "m.json").done()
     one = results(rows, rows(*command, "--json"))
-    several = results(rows, mpirun(ranks, PROGRAM, *command, "--json"))
-    alike(one, several)
+    for ranks in counts if isinstance(counts, tuple) else (counts,):
+        alike(one, results(rows, mpirun(ranks, MPI, *command, "--json")))
 
 
 # ---- failures ----
@@ -137,20 +140,20 @@ def test_the_first_of_wrong_rows(rows, mpirun, wrong, words):
         rows.write(f"w-{i}.csv", f"0,1,2\n{wrong.get(i, '0.2,0.5,0.3')}\n0.1,0.1,0.8\n")
         rows.write(f"v-{i}.csv", f"label\n{i}\n{2 - i}\n")
     command = ("apply", "--named", "accuracy", "--probs", "w-*.csv", "--labels", "v-*.csv")
-    alone, several = rows(*command).refused(3, words), mpirun(2, PROGRAM, *command)
+    alone, several = rows(*command).refused(3, words), mpirun(2, MPI, *command)
     assert several.code == 3 and said(several) == alone.err.splitlines()
 
 
 def test_rank_0_fails(rows, mpirun):
     """A program that answers nonsense ends all of them, with its sentence."""
     command = ("elicit", "--family", "linear", "--oracle", "cmd:read question; echo nonsense", *THREE)
-    alone, several = rows(*command), mpirun(3, PROGRAM, *command)
+    alone, several = rows(*command), mpirun(3, MPI, *command)
     assert alone.code != 0 and several.code == alone.code and said(several) == alone.err.splitlines()
 
 
 def test_another_rank_fails(rows, mpirun):
     """The others, which wait for it, end with it."""
-    ran = mpirun(3, "sh", "-c", f"exec {PROGRAM} space --probs 'p-*.npy' --labels 'y-*.npy' $([ $OMPI_COMM_WORLD_RANK = 1 ] && echo --bogus)")
+    ran = mpirun(3, "sh", "-c", f"exec {MPI} space --probs 'p-*.npy' --labels 'y-*.npy' $([ $OMPI_COMM_WORLD_RANK = 1 ] && echo --bogus)")
     assert ran.code != 0 and ran.out == "" and "melicit space: " in ran.err and "--bogus" in ran.err
 
 
@@ -160,7 +163,7 @@ def test_a_file_that_a_rank_does_not_see(rows, mpirun):
     for file in rows.folder.iterdir():
         if file.name not in ("other", "s-2.npy"):
             (rows.folder / "other" / file.name).symlink_to(file)
-    ran = mpirun(3, "sh", "-c", f"[ $OMPI_COMM_WORLD_RANK = 1 ] && cd other; exec {PROGRAM} predict --classifier half.json --probs 's-*.npy' --out out.csv")
+    ran = mpirun(3, "sh", "-c", f"[ $OMPI_COMM_WORLD_RANK = 1 ] && cd other; exec {MPI} predict --classifier half.json --probs 's-*.npy' --out out.csv")
     assert ran.code == 3 and "ranks 0 and 1 do not see the same files" in ran.err and ran.out == "" and not (rows.folder / "out.csv").exists()
 
 
@@ -179,15 +182,23 @@ def test_killed_while_writing(rows, mpirun):
     """mpirun says so and ends the rest; what was written so far has no name."""
     rows.write("kill.c", KILL_AT_SYNC)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", "kill.so", "kill.c"], cwd=rows.folder, check=True)
-    ran = mpirun(2, "env", f"LD_PRELOAD={rows.folder}/kill.so", PROGRAM, "predict", "--classifier", "half.json", "--probs", "s-*.npy", "--out", "out.csv")
+    ran = mpirun(2, "env", f"LD_PRELOAD={rows.folder}/kill.so", MPI, "predict", "--classifier", "half.json", "--probs", "s-*.npy", "--out", "out.csv")
     assert ran.code != 0 and "signal 9" in ran.err and not list(rows.folder.glob("out.csv*"))
 
 
 def test_what_ranks_cannot_do(rows, mpirun):
-    ran = mpirun(2, PROGRAM, "train", "--data", "-", "--out", "out.json")
+    ran = mpirun(2, MPI, "train", "--data", "-", "--out", "out.json")
     assert ran.code == 2 and "--data -: of several ranks one has standard input" in ran.err and not (rows.folder / "out.json").exists()
-    ran = mpirun(2, PROGRAM, "metric", "--named", "f1", "--out", "w.json")
+    ran = mpirun(2, MPI, "metric", "--named", "f1", "--out", "w.json")
     assert ran.code == 2 and ran.err.count("melicit metric: does not run as several ranks") == 1
+
+
+def test_the_program_that_works_alone(rows, mpirun):
+    """Two of melicit would do the same twice and write the same files; melicit-mpi is an ordinary program where mpirun did not start it."""
+    ran = mpirun(2, PROGRAM, "metric", "--named", "f1", "--out", "v.json")
+    assert ran.code == 2 and "started as one of 2 ranks" in ran.err and "melicit-mpi" in ran.err and not (rows.folder / "v.json").exists()
+    alone = subprocess.run([MPI, "--version"], capture_output=True, text=True)
+    assert (alone.returncode, alone.stdout) == (0, rows("--version").done().out)
 
 
 def test_tasks_without_mpi(rows):
