@@ -18,7 +18,7 @@ typedef struct {
     mel_dataset_options dataset;
     double l2, tolerance;
     uint64_t max_iterations;
-    int solver, calibrate;
+    int solver;
     const char *warm, *out;
 } train_args;
 
@@ -46,8 +46,6 @@ static void training_clear(training *t)
 
 static mel_status check_args(const cli_run *run, const train_args *args, mel_error *err)
 {
-    if (args->calibrate != MEL_CALIBRATE_NONE && args->dataset.test_share <= 0)
-        return cli_fail(err, MEL_EINVAL, "--calibrate needs held-out rows: --test-share must be above 0");
     if (args->warm != NULL && strcmp(args->warm, "-") == 0 && strcmp(args->dataset.data, "-") == 0)
         return cli_fail(err, MEL_EINVAL, "--warm - and --data - both need standard input");
     if (args->out == NULL)
@@ -83,7 +81,7 @@ static mel_status check_warm(const mel_model *warm, const mel_encoder *encoder, 
 static mel_status check_weights(const mel_dataset_part parts[MEL_DATASET_PARTS],
                                 const mel_dataset_options *args, mel_error *err)
 {
-    static const char *const deeds[MEL_DATASET_PARTS] = { "train", "calibrate", "measure" };
+    static const char *const deeds[MEL_DATASET_PARTS] = { "train", "measure" };
     for (size_t p = 0; p < MEL_DATASET_PARTS; p++) {
         const mel_dataset_part *part = &parts[p];
         size_t i = 0;
@@ -106,12 +104,8 @@ static mel_status prepare(training *t, const cli_run *run, const train_args *arg
     }
     const mel_resources resources = cli_resources(run);
     mel_status status = mel_dataset_read(&t->dataset, &args->dataset, &resources, err);
-    if (status == MEL_OK && args->calibrate == MEL_CALIBRATE_ISOTONIC && t->dataset.labels.n_classes != 2)
-        status = cli_fail(err, MEL_EINVAL, "--calibrate isotonic is for two classes; the label has %zu",
-                          t->dataset.labels.n_classes);
     if (status == MEL_OK)
-        status = mel_dataset_split(t->parts, &t->dataset, args->dataset.test_share,
-                                   args->calibrate != MEL_CALIBRATE_NONE, run->seed, err);
+        status = mel_dataset_split(t->parts, &t->dataset, args->dataset.test_share, run->seed, err);
     if (status == MEL_OK)
         status = check_weights(t->parts, &args->dataset, err);
     if (status == MEL_OK)
@@ -125,7 +119,7 @@ static mel_status prepare(training *t, const cli_run *run, const train_args *arg
 
 static mel_status fit(training *t, const cli_run *run, const train_args *args, mel_error *err)
 {
-    const mel_dataset_part *train = &t->parts[MEL_PART_TRAIN], *held = &t->parts[MEL_PART_CALIBRATE];
+    const mel_dataset_part *train = &t->parts[MEL_PART_TRAIN];
     const mel_labels *labels = &t->dataset.labels;
     mel_fit_options options;
     mel_fit_options_init(&options);
@@ -145,10 +139,7 @@ static mel_status fit(training *t, const cli_run *run, const train_args *args, m
     mel_model_set_number_texts(t->model, labels->number_texts);
     mel_model_set_encoder(t->model, t->encoder);
     t->encoder = NULL;
-    if (args->calibrate != MEL_CALIBRATE_NONE)
-        status = mel_model_calibrate(t->model, (mel_calibration)args->calibrate, &held->x.view, held->y,
-                                     held->weight, err);
-    return status != MEL_OK ? status : cli_check_stop(err);
+    return cli_check_stop(err);
 }
 
 static mel_status measure(training *t, const cli_run *run, mel_error *err)
@@ -207,8 +198,6 @@ static mel_status run_train(cli_run *run, const void *arguments, mel_error *err)
 }
 
 static const char *const solvers[] = { "auto", "newton", "lbfgs", NULL }; /* as mel_solver */
-static const char *const calibrations[] = { "none", "temperature", "isotonic",
-                                            NULL }; /* as mel_calibration */
 
 static const cli_option fit_options[] = {
     CLI_ROW(
@@ -216,8 +205,6 @@ static const cli_option fit_options[] = {
         .help =
             "penalty: X/2 times the sum of squared weights is added to the total log-loss; scikit-learn's C "
             "is 1/X"),
-    CLI_ROW(train_args, "calibrate", CHOICE, calibrate, .choices = calibrations,
-            .help = "correct the probabilities on half of the held-out rows; the other half then measures"),
     CLI_ROW(train_args, "solver", CHOICE, solver, .choices = solvers,
             .help = "how to minimise; auto takes Newton steps up to 2,000 coefficients and L-BFGS beyond"),
     CLI_ROW(train_args, "tolerance", NUMBER, tolerance, .argument = "X", .high = 1, .above_low = true,
@@ -232,8 +219,7 @@ static const cli_option fit_options[] = {
 };
 static const cli_option out_options[] = {
     CLI_ROW(train_args, "out", OUTPUT, out, .level = MEL_LEVEL_COMMON, .argument = "MODEL.json",
-            .help =
-                "store the model, with its encoding and calibration, for melicit predict; \"-\" prints it"),
+            .help = "store the model, with its encoding, for melicit predict; \"-\" prints it"),
     { 0 }
 };
 static const cli_group groups[] = {
@@ -249,8 +235,7 @@ static const cli_example examples[] = {
     { "store the model", "melicit train --data breast_cancer_original --out cancer.json" },
     { "train on every row, for use elsewhere",
       "melicit train --data breast_cancer_diagnostic --test-share 0 --out diagnostic.json" },
-    { "calibrated probabilities, results for a program",
-      "melicit train --data breast_cancer_diagnostic --calibrate isotonic --l2 0.1 --json" },
+    { "results for a program", "melicit train --data breast_cancer_diagnostic --l2 0.1 --json" },
     { 0 },
 };
 static const train_args defaults = { .dataset = { .label = "label", .test_share = 0.5 },
@@ -275,10 +260,8 @@ const cli_command cli_train = {
         "confusion matrix of the most probable class.",
     .groups = groups,
     .examples = examples,
-    .notes =
-        "With --calibrate the rows fall into three parts: the share 1 - X trains, half of the held-out share "
-        "X calibrates, the other half measures. Each part has the same share of every class (and of every "
-        "class in every group).",
+    .notes = "The rows that train and those that measure have the same share of every class (and of every "
+             "class in every group). melicit apply calibrates probabilities on labelled rows.",
     .args_size = sizeof(train_args),
     .defaults = &defaults,
     .run = run_train,

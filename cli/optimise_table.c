@@ -103,7 +103,7 @@ mel_status cli_optimise_read_table(cli_optimise_rows *rows, cli_optimise_files *
     if (status == MEL_OK)
         status = cli_find_data(&path[1], files->validation, err);
     if (status == MEL_OK)
-        status = mel_dataset_split(parts, &dataset, 0.0, false, run->seed, err);
+        status = mel_dataset_split(parts, &dataset, 0.0, run->seed, err);
     if (status == MEL_OK)
         status = fit(&model, &parts[MEL_PART_TRAIN], &dataset, &args, files->l2, run, err);
     if (status == MEL_OK && files->model_out != NULL)

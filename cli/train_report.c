@@ -14,9 +14,8 @@ static const double ratios[] = { 0.2, 0.5, 1, 2, 5, 10, 20, 50 };
 #define NAME_COLUMNS 24  /* longest name of a class in a table */
 #define WIDEST_MATRIX 12 /* classes that fit next to each other on a terminal */
 
-static const char *const reasons[] = { "converged", "stalled", "budget" };            /* as mel_fit_reason */
-static const char *const solver_names[] = { "auto", "newton", "lbfgs" };              /* as mel_solver */
-static const char *const calibration_names[] = { "none", "temperature", "isotonic" }; /* as mel_calibration */
+static const char *const reasons[] = { "converged", "stalled", "budget" }; /* as mel_fit_reason */
+static const char *const solver_names[] = { "auto", "newton", "lbfgs" };   /* as mel_solver */
 
 /* What is counted on the test part. */
 typedef struct {
@@ -193,13 +192,10 @@ void train_report_json(json_t *result, const train_report *r)
 {
     const mel_dataset_part *train = &r->parts[MEL_PART_TRAIN], *test = &r->parts[MEL_PART_TEST];
     const mel_labels *labels = &r->dataset->labels;
-    json_t *training = json_object(), *calibration = json_object();
+    json_t *training = json_object();
     cli_put(training, "rows", cli_json_count(train->n));
     cli_put(training, "log_loss", cli_json_number(r->fit->log_loss));
     cli_put(training, "imputed", cli_json_count(train->x.imputed));
-    cli_put(calibration, "kind", cli_json_text(calibration_names[mel_model_calibration(r->model)]));
-    cli_put(calibration, "rows", cli_json_count(r->parts[MEL_PART_CALIBRATE].n));
-    cli_put(calibration, "temperature", cli_json_number(mel_model_temperature(r->model)));
     cli_put(result, "data", cli_json_text(r->args->data));
     cli_put(result, "rows", cli_json_count(r->dataset->n_rows));
     cli_put(result, "features", cli_json_count(mel_model_features(r->model)));
@@ -209,7 +205,6 @@ void train_report_json(json_t *result, const train_report *r)
         cli_put(result, "positive", cli_json_text(labels->name[1]));
     cli_put(result, "fit", fit_as_json(r->fit));
     cli_put(result, "train", training);
-    cli_put(result, "calibration", calibration);
     cli_put(result, "test", test->n != 0 ? test_as_json(r) : json_null());
     cli_put(result, "model", r->out != NULL ? cli_json_text(r->out) : json_null());
 }
@@ -229,8 +224,6 @@ static void print_parts(const train_report *r)
 {
     char n[CLI_COUNT_SIZE];
     cli_print("  %s rows train", cli_count(n, r->parts[MEL_PART_TRAIN].n));
-    if (r->parts[MEL_PART_CALIBRATE].n != 0)
-        cli_print(", %s calibrate", cli_count(n, r->parts[MEL_PART_CALIBRATE].n));
     if (r->parts[MEL_PART_TEST].n != 0)
         cli_print(", %s are held out and measure", cli_count(n, r->parts[MEL_PART_TEST].n));
     cli_print("\n\n");
@@ -267,10 +260,6 @@ static void print_fit(const train_report *r)
     cli_heading("The fit");
     cli_print("  %s after %u %s%s; largest gradient entry %.1e\n", ends[fit->reason], fit->iterations, unit,
               fit->iterations == 1 ? "" : "s", fit->gradient_norm);
-    if (mel_model_calibration(r->model) == MEL_CALIBRATE_TEMPERATURE)
-        cli_print("  calibrated with temperature %.3f\n", mel_model_temperature(r->model));
-    if (mel_model_calibration(r->model) == MEL_CALIBRATE_ISOTONIC)
-        cli_print("  calibrated by isotonic regression\n");
     cli_print("  log-loss  %.4f on the training rows\n", fit->log_loss);
 }
 

@@ -59,25 +59,11 @@ MEL_API const char *mel_model_class_name(const mel_model *model, size_t code);
 MEL_API mel_status mel_model_predict(double *probs, const mel_model *model, const mel_features *x,
                                      int threads, mel_error *err);
 
-/* JSON with a version, class names, encodings, coefficients to full precision and the calibration.
- * Written to a temporary file first. Load refuses what it does not understand, with the place. */
+/* JSON with a version, class names, encodings and coefficients to full precision. Written to a temporary
+ * file first. Load refuses what it does not understand, with the place. */
 MEL_API mel_status mel_model_save(const mel_model *model, const char *path, mel_error *err);
 MEL_API mel_status mel_model_load(mel_model **out, const char *path, mel_error *err);
 
-/* Calibration, learned on rows that the model was not trained on and then part of the model. */
-typedef enum {
-    MEL_CALIBRATE_NONE = 0,
-    MEL_CALIBRATE_TEMPERATURE = 1,
-    MEL_CALIBRATE_ISOTONIC = 2
-} mel_calibration;
-/* Temperature: scores divided by the T, 0.001 to 1000, that minimises log-loss. Isotonic (two classes):
- * pool adjacent violators on P(second class), linear between the steps' centres; with n0 and n1 rows of
- * the classes it aims at 1 / (n0 + 2) and (n1 + 1) / (n1 + 2) instead of 0 and 1, so that no probability
- * becomes 0; with weights n0 and n1 are the classes' shares of the weight times the rows of positive
- * weight, so that the unit of the weights does not matter. Replaces an earlier calibration;
- * MEL_CALIBRATE_NONE removes it (x and y are not used). */
-MEL_API mel_status mel_model_calibrate(mel_model *model, mel_calibration kind, const mel_features *x,
-                                       const uint32_t *y, const double *weight, mel_error *err);
 /* Calibrated probabilities: q_i proportional to exp(offset_i) max(p_i, least_i)^sharpness_i. */
 typedef struct {
     size_t n_classes;

@@ -1,5 +1,6 @@
 /* Reads model files. */
 #include "base/json.h"
+#include "base/la.h"
 #include "data/dict.h"
 #include "data/encoder_json.h"
 #include "data/quote.h"
@@ -36,7 +37,7 @@ static mel_status get_numbers(double *out, size_t n, const json_t *array, const 
     if (!json_is_array(array) || json_array_size(array) != n)
         return mel_fail(err, MEL_EDATA, "%s: not an array of %zu numbers", place, n);
     for (size_t i = 0; i < n; i++) {
-        char inner[PLACE_BYTES];
+        char inner[PLACE_BYTES + 24];
         (void)snprintf(inner, sizeof inner, "%s[%zu]", place, i);
         const mel_status status = get_number(&out[i], json_array_get(array, i), inner, err);
         if (status != MEL_OK)
@@ -159,57 +160,34 @@ static mel_status read_encoder(mel_model *model, const json_t *value, mel_error 
     return MEL_OK;
 }
 
-static mel_status read_knots(mel_model *model, const json_t *value, mel_error *err)
-{
-    static const char *const keys[] = { "kind", "from", "to", NULL };
-    mel_status status = check_keys(value, "calibration", keys, err);
-    if (status != MEL_OK)
-        return status;
-    const json_t *from = json_object_get(value, "from");
-    const size_t n = json_array_size(from);
-    if (model->n_classes != 2 || n == 0)
-        return mel_fail(err, MEL_EDATA, "calibration: isotonic needs two classes and a step");
-    model->knots = mel_alloc(n, 2 * sizeof *model->knots);
-    if (model->knots == NULL)
-        return mel_fail_memory(err, "the calibration");
-    model->n_knots = n;
-    status = get_numbers(model->knots, n, from, "calibration.from", err);
-    if (status == MEL_OK)
-        status = get_numbers(model->knots + n, n, json_object_get(value, "to"), "calibration.to", err);
-    for (size_t i = 0; status == MEL_OK && i < n; i++) {
-        const double *at = model->knots + i, *to = at + n;
-        if (!(*at >= 0.0 && *at <= 1.0) || (i > 0 && !(at[-1] < *at)))
-            status =
-                mel_fail(err, MEL_EDATA, "calibration.from[%zu]: %g is not ascending within 0 to 1", i, *at);
-        else if (!(*to >= 0.0 && *to <= 1.0) || (i > 0 && !(to[-1] <= *to)))
-            status =
-                mel_fail(err, MEL_EDATA, "calibration.to[%zu]: %g is not ascending within 0 to 1", i, *to);
-    }
-    return status;
-}
-
+/* Earlier versions calibrated models themselves. A temperature divides all scores, so it becomes part of the
+ * coefficients. */
 static mel_status read_calibration(mel_model *model, const json_t *value, mel_error *err)
 {
-    static const char *const none[] = { "kind", NULL }, *const temperature[] = { "kind", "temperature",
-                                                                                 NULL };
+    static const char *const kinds[] = { "none", "temperature", "isotonic" };
+    static const char *const none[] = { "kind", NULL }, *const with[] = { "kind", "temperature", NULL };
     int kind = 0;
     if (!json_is_object(value))
         return mel_fail(err, MEL_EDATA, "calibration: not an object");
-    mel_status status =
-        get_word(&kind, json_object_get(value, "kind"), mel_calibration_words, 3, "calibration.kind", err);
-    if (status != MEL_OK)
-        return status;
-    model->calibration = (mel_calibration)kind;
-    if (kind == MEL_CALIBRATE_ISOTONIC)
-        return read_knots(model, value, err);
-    status = check_keys(value, "calibration", kind == MEL_CALIBRATE_NONE ? none : temperature, err);
-    if (status != MEL_OK || kind == MEL_CALIBRATE_NONE)
-        return status;
-    status = get_number(&model->temperature, json_object_get(value, "temperature"), "calibration.temperature",
-                        err);
-    if (status == MEL_OK && !(model->temperature > 0.0 && isfinite(1.0 / model->temperature)))
-        status = mel_fail(err, MEL_EDATA, "calibration.temperature: %g is not positive", model->temperature);
-    return status;
+    TRY(get_word(&kind, json_object_get(value, "kind"), kinds, 3, "calibration.kind", err));
+    if (kind == 2)
+        return mel_fail(err, MEL_EDATA,
+                        "calibration: isotonic calibration of a model is no longer applied; train it again");
+    TRY(check_keys(value, "calibration", kind == 0 ? none : with, err));
+    if (kind == 0)
+        return MEL_OK;
+    double t = 1.0;
+    TRY(get_number(&t, json_object_get(value, "temperature"), "calibration.temperature", err));
+    if (!(t > 0.0 && isfinite(1.0 / t)))
+        return mel_fail(err, MEL_EDATA, "calibration.temperature: %g is not positive", t);
+    const size_t n = model->n_outputs * model->n_features;
+    for (size_t i = 0; i < n; i++)
+        model->weights[i] /= t;
+    for (size_t c = 0; c < model->n_outputs; c++)
+        model->intercepts[c] /= t;
+    return mel_all_finite(n, model->weights) && mel_all_finite(model->n_outputs, model->intercepts)
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "calibration.temperature: %g is too small for the weights", t);
 }
 
 static mel_status read_fit(mel_model *model, const json_t *value, mel_error *err)

@@ -15,7 +15,6 @@ void mel_model_free(mel_model *model)
         return;
     free(model->weights);
     free(model->intercepts);
-    free(model->knots);
     mel_names_free(model->names, model->n_classes);
     mel_encoder_free(model->encoder);
     free(model);
@@ -30,7 +29,6 @@ mel_status mel_model_new(mel_model **out, size_t n_classes, size_t n_features, m
     model->n_classes = n_classes;
     model->n_features = n_features;
     model->n_outputs = n_classes == 2 ? 1 : n_classes;
-    model->temperature = 1.0;
     model->names = mel_names_copy(n_classes, NULL, 0);
     model->intercepts = mel_alloc_zero(model->n_outputs, sizeof *model->intercepts);
     if (n_features == 0 || model->n_outputs <= SIZE_MAX / n_features)
@@ -102,16 +100,6 @@ bool mel_model_number_texts(const mel_model *model)
 const mel_encoder *mel_model_encoder(const mel_model *model)
 {
     return model->encoder;
-}
-
-mel_calibration mel_model_calibration(const mel_model *model)
-{
-    return model->calibration;
-}
-
-double mel_model_temperature(const mel_model *model)
-{
-    return model->temperature;
 }
 
 static mel_status check_value(double value, double limit, size_t row, size_t column, const char *what,

@@ -17,11 +17,7 @@ struct mel_model {
     char **names;       /* n_classes */
     bool number_texts;  /* names that look like numbers are texts, sorted by byte */
     mel_encoder *encoder;
-    mel_calibration calibration;
-    double temperature;
-    size_t n_knots; /* isotonic: P(second class) knot_from becomes knot_to, both ascending */
-    double *knots;  /* n_knots of knot_from, then n_knots of knot_to */
-    bool fitted;    /* report and l2 are known */
+    bool fitted; /* report and l2 are known */
     mel_fit_report report;
     double l2;
 };
@@ -41,10 +37,10 @@ mel_status mel_features_check(const mel_features *x, double limit, const char *w
 mel_status mel_weights_check(double *total, const double *weight, size_t n, mel_error *err);
 
 /* scores: n_rows x n_classes, each row's linear scores minus its largest, so that the largest is 0, all
- * are finite and softmax of the row are the uncalibrated probabilities. x has been checked. */
+ * are finite and softmax of the row are the probabilities. x has been checked. */
 mel_status mel_model_scores(double *scores, const mel_model *model, const mel_features *x, int threads,
                             mel_error *err);
-/* One row of scores as above, multiplied by scale > 0, turned into probabilities in place. */
-void mel_softmax_scores(size_t k, double scale, double *row);
+/* One row of scores as above, turned into probabilities in place. */
+void mel_softmax_scores(size_t k, double *row);
 
 #endif

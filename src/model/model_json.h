@@ -5,9 +5,8 @@
 #define MEL_MODEL_FORMAT "melicit-model"
 enum { MEL_MODEL_VERSION = 1 };
 
-/* In the order of mel_fit_reason, mel_solver (without AUTO) and mel_calibration. */
+/* In the order of mel_fit_reason and mel_solver. */
 static const char *const mel_reason_words[] = { "converged", "stalled", "budget" };
 static const char *const mel_solver_words[] = { "auto", "newton", "lbfgs" };
-static const char *const mel_calibration_words[] = { "none", "temperature", "isotonic" };
 
 #endif

@@ -1,4 +1,4 @@
-/* Scores, softmax, calibration applied, log-loss. */
+/* Scores, softmax, log-loss. */
 #include "base/stat.h"
 #include "model/model.h"
 
@@ -131,36 +131,16 @@ mel_status mel_model_scores(double *scores, const mel_model *model, const mel_fe
     return enough ? MEL_OK : mel_fail_memory(err, "predicting");
 }
 
-void mel_softmax_scores(size_t k, double scale, double *row)
+void mel_softmax_scores(size_t k, double *row)
 {
     mel_sum sum = { 0 };
     for (size_t c = 0; c < k; c++) {
-        row[c] = exp(row[c] * scale);
+        row[c] = exp(row[c]);
         mel_sum_add(&sum, row[c]);
     }
     const double total = mel_sum_value(&sum);
     for (size_t c = 0; c < k; c++)
         row[c] /= total;
-}
-
-/* P(second class) on the line through the knots around it; constant beyond the outermost. */
-static double interpolate(const mel_model *model, double p)
-{
-    const double *from = model->knots, *to = model->knots + model->n_knots;
-    size_t low = 0, high = model->n_knots; /* from[low] <= p < from[high], once p is inside */
-    if (p <= from[0])
-        return to[0];
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (from[middle] <= p)
-            low = middle;
-        else
-            high = middle;
-    }
-    if (high == model->n_knots)
-        return to[low];
-    const double share = (p - from[low]) / (from[high] - from[low]);
-    return fmin(fmax(to[low] + share * (to[high] - to[low]), to[low]), to[high]);
 }
 
 mel_status mel_model_predict(double *probs, const mel_model *model, const mel_features *x, int threads,
@@ -172,17 +152,10 @@ mel_status mel_model_predict(double *probs, const mel_model *model, const mel_fe
     if (status != MEL_OK)
         return status;
     const size_t k = model->n_classes;
-    const bool isotonic = model->calibration == MEL_CALIBRATE_ISOTONIC;
-    const double scale = 1.0 / model->temperature;
 #pragma omp parallel for schedule(static)                                                                    \
     num_threads(mel_thread_count(threads)) if (x->n_rows > ROWS_AT_A_TIME)
-    for (size_t i = 0; i < x->n_rows; i++) {
-        mel_softmax_scores(k, scale, probs + i * k);
-        if (isotonic) {
-            probs[i * k + 1] = interpolate(model, probs[i * k + 1]);
-            probs[i * k] = 1.0 - probs[i * k + 1];
-        }
-    }
+    for (size_t i = 0; i < x->n_rows; i++)
+        mel_softmax_scores(k, probs + i * k);
     return MEL_OK;
 }
 

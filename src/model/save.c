@@ -6,18 +6,6 @@
 #include "model/model.h"
 #include "model/model_json.h"
 
-static json_t *calibration_json(const mel_model *model)
-{
-    const char *kind = mel_calibration_words[model->calibration];
-    if (model->calibration == MEL_CALIBRATE_TEMPERATURE)
-        return json_pack("{s:s, s:f}", "kind", kind, "temperature", model->temperature);
-    if (model->calibration == MEL_CALIBRATE_ISOTONIC)
-        return json_pack("{s:s, s:o, s:o}", "kind", kind, "from",
-                         mel_json_numbers(model->n_knots, model->knots), "to",
-                         mel_json_numbers(model->n_knots, model->knots + model->n_knots));
-    return json_pack("{s:s}", "kind", kind);
-}
-
 static json_t *fit_json(const mel_model *model)
 {
     const mel_fit_report *r = &model->report;
@@ -49,7 +37,7 @@ static mel_status model_json(json_t **out, const mel_model *model, mel_error *er
         { "encoder", encoder },
         { "intercepts", mel_json_numbers(model->n_outputs, model->intercepts) },
         { "weights", mel_json_matrix(model->n_outputs, model->n_features, model->weights) },
-        { "calibration", calibration_json(model) },
+        { "calibration", json_pack("{s:s}", "kind", "none") },
         { "fit", fit_json(model) },
     };
     bool whole = *out != NULL;

@@ -8,8 +8,6 @@
 /* mel_model_load of bytes; `name` stands for the file in messages. */
 mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, const char *name,
                                  mel_error *err);
-mel_calibration mel_model_calibration(const mel_model *model);
-double mel_model_temperature(const mel_model *model); /* 1 when not used */
 
 /* Coefficients: (two classes: 1, else n_classes) rows of n_features, and as many intercepts. Lent. */
 const double *mel_model_weights(const mel_model *model);

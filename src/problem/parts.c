@@ -1,37 +1,25 @@
-/* The stratified split of a table into rows that train, rows that calibrate and rows that measure. */
+/* The stratified split of a table into rows that train and rows that measure. */
 #include "base/internal.h"
 #include "data/shared.h"
 #include "problem/shared.h"
 
 #include <stdlib.h>
 
-/* Splits the rows that are in part `from`: a share of them moves to part `to`. The order of the
- * classes makes no difference. */
-static mel_status move_share(uint8_t *part_of, const mel_dataset *d, uint8_t from, uint8_t to, double share,
-                             uint64_t seed, mel_error *err)
+/* A share of the rows is held out. The order of the classes makes no difference. */
+static mel_status hold_out(uint8_t *part_of, const mel_dataset *d, double share, uint64_t seed,
+                           mel_error *err)
 {
-    const bool grouped = d->groups.n_classes != 0;
-    uint32_t *label = mel_alloc(d->n_rows, sizeof *label), *group = mel_alloc(d->n_rows, sizeof *group);
-    bool *stays = mel_alloc_zero(d->n_rows, sizeof *stays);
-    const bool enough = label != NULL && group != NULL && stays != NULL;
-    size_t n = 0;
-    for (size_t i = 0; enough && i < d->n_rows; i++)
-        if (part_of[i] == from) {
-            label[n] = (uint32_t)d->classes.place[d->labels.code[i]];
-            group[n++] = grouped ? d->groups.code[i] : 0;
-        }
-    mel_status status = MEL_ENOMEM;
-    if (enough)
-        status = mel_split(stays, n, label, grouped ? group : NULL, 1 - share, seed, err);
-    else
-        (void)mel_fail_memory(err, "a split of the rows");
-    for (size_t i = 0, at = 0; status == MEL_OK && i < d->n_rows; i++)
-        if (part_of[i] == from && !stays[at++])
-            part_of[i] = to;
-    free(stays);
-    free(group);
-    free(label);
-    return status;
+    MEL_AUTO_MEMORY uint32_t *label = mel_alloc(d->n_rows, sizeof *label);
+    MEL_AUTO_MEMORY bool *stays = mel_alloc_zero(d->n_rows, sizeof *stays);
+    if (label == NULL || stays == NULL)
+        return mel_fail_memory(err, "a split of the rows");
+    for (size_t i = 0; i < d->n_rows; i++)
+        label[i] = (uint32_t)d->classes.place[d->labels.code[i]];
+    TRY(mel_split(stays, d->n_rows, label, d->groups.n_classes != 0 ? d->groups.code : NULL, 1 - share, seed,
+                  err));
+    for (size_t i = 0; i < d->n_rows; i++)
+        part_of[i] = stays[i] ? MEL_PART_TRAIN : MEL_PART_TEST;
+    return MEL_OK;
 }
 
 static mel_status check_classes(const uint8_t *part_of, const mel_dataset *d, mel_error *err)
@@ -105,7 +93,7 @@ static mel_status take_part(mel_dataset_part *part, mel_dataset *d, const uint8_
 }
 
 mel_status mel_dataset_split(mel_dataset_part parts[MEL_DATASET_PARTS], mel_dataset *dataset,
-                             double test_share, bool calibrate, uint64_t seed, mel_error *err)
+                             double test_share, uint64_t seed, mel_error *err)
 {
     for (int p = 0; p < MEL_DATASET_PARTS; p++)
         parts[p] = (mel_dataset_part){ 0 };
@@ -114,9 +102,7 @@ mel_status mel_dataset_split(mel_dataset_part parts[MEL_DATASET_PARTS], mel_data
         return mel_fail_memory(err, "a split of the rows");
     mel_status status = MEL_OK;
     if (test_share > 0)
-        status = move_share(part_of, dataset, MEL_PART_TRAIN, MEL_PART_TEST, test_share, seed, err);
-    if (status == MEL_OK && calibrate)
-        status = move_share(part_of, dataset, MEL_PART_TEST, MEL_PART_CALIBRATE, 0.5, seed, err);
+        status = hold_out(part_of, dataset, test_share, seed, err);
     if (status == MEL_OK)
         status = check_classes(part_of, dataset, err);
     for (int p = 0; status == MEL_OK && p < MEL_DATASET_PARTS; p++)

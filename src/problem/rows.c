@@ -127,7 +127,7 @@ static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
 {
     mel_dataset_part parts[MEL_DATASET_PARTS];
     const size_t first = mel_table_rows(dataset->table) > 0 ? mel_table_row_number(dataset->table, 0) : 1;
-    mel_status status = mel_dataset_split(parts, dataset, opt->dataset.test_share, false, opt->seed, err);
+    mel_status status = mel_dataset_split(parts, dataset, opt->dataset.test_share, opt->seed, err);
     if (status == MEL_OK && (parts[MEL_PART_TEST].n == 0 || parts[MEL_PART_TRAIN].n == 0))
         status =
             mel_fail(err, MEL_EDATA, "--test-share %g of %zu rows leaves none to %s", opt->dataset.test_share,

@@ -114,11 +114,11 @@ typedef struct {
     uint32_t *group; /* NULL: no groups */
     double *weight;  /* NULL: every row counts 1 */
 } mel_dataset_part;
-enum { MEL_PART_TRAIN = 0, MEL_PART_CALIBRATE = 1, MEL_PART_TEST = 2, MEL_DATASET_PARTS = 3 };
-/* Moves the rows into parts, stratified by class and group: test_share of them are held out and measure;
- * with `calibrate`, half of the held-out rows calibrate instead. A class without training rows is refused. */
+enum { MEL_PART_TRAIN = 0, MEL_PART_TEST = 1, MEL_DATASET_PARTS = 2 };
+/* Moves the rows into parts, stratified by class and group: test_share of them are held out and measure. A
+ * class without training rows is refused. */
 mel_status mel_dataset_split(mel_dataset_part parts[MEL_DATASET_PARTS], mel_dataset *dataset,
-                             double test_share, bool calibrate, uint64_t seed, mel_error *err);
+                             double test_share, uint64_t seed, mel_error *err);
 /* The encoding learned on a part: without the label, group, weight and skipped columns. */
 mel_status mel_dataset_part_learn(mel_encoder **out, const mel_dataset_part *part,
                                   const mel_dataset_options *opt, mel_error *err);

@@ -33,25 +33,6 @@ static mel_model *random_model(mel_rng *rng, size_t k, size_t d, double share)
     return model;
 }
 
-/* A calibration that a file could carry. */
-static void calibrate(mel_model *model, mel_rng *rng)
-{
-    const uint64_t kind = mel_rng_below(rng, model->n_classes == 2 ? 3 : 2);
-    if (kind == 1) {
-        static const double temperatures[] = { 1e-300, 1e-3, 0.5, 3.0, 1e300 };
-        model->calibration = MEL_CALIBRATE_TEMPERATURE;
-        model->temperature = temperatures[mel_rng_below(rng, COUNT(temperatures))];
-    } else if (kind == 2) {
-        static const double knots[] = { 0.0, 0.1, 0.1000000001, 0.9, 0.01, 0.02, 0.02, 1.0 };
-        model->calibration = MEL_CALIBRATE_ISOTONIC;
-        model->n_knots = 4;
-        model->knots = calloc(8, sizeof *model->knots);
-        assert_non_null(model->knots);
-        for (size_t i = 0; i < 8; i++)
-            model->knots[i] = knots[i];
-    }
-}
-
 static void check_row(const double *p, size_t k)
 {
     long double sum = 0.0L;
@@ -71,7 +52,6 @@ static void test_extreme_input(void **state)
         const size_t k = 2 + mel_rng_below(&rng, round % 10 == 0 ? MAX_CLASSES - 1 : 4);
         const size_t d = mel_rng_below(&rng, MAX_FEATURES + 1), n = 5;
         mel_model *model = random_model(&rng, k, d, round % 2 == 0 ? 0.3 : 0.0);
-        calibrate(model, &rng);
         double x[5 * MAX_FEATURES], probs[5 * MAX_CLASSES];
         for (size_t i = 0; i < n * d; i++)
             x[i] = pick(&rng, 0.4);

@@ -276,7 +276,6 @@ def test_reference_in_the_documentation_is_current(melicit):
         (["train", "--data", "d", "--column", "zip"], ["--column zip", "NAME:number"]),
         (["train", "--data", "d", "--column", "zip:date"], ["--column zip:date"]),
         (["train", "--data", "d", "--column", ":text"], ["--column :text"]),
-        (["train", "--data", "d", "--calibrate", "isotonic", "--test-share", "0"], ["--calibrate", "--test-share"]),
         (["train", "--data", "-", "--warm", "-"], ["--data -", "--warm -", "standard input"]),
         (["predict", "--model", "-", "--data", "-", "--out", "p.npy"], ["--model -", "--data -", "standard input"]),
         (["predict", "--model", "m", "--data", "d", "--out", "p.txt"], ["--out p.txt", "--as"]),
@@ -360,7 +359,6 @@ def test_train_tells_what_it_found(melicit, cancer_rows):
     assert 0 < told["train"]["log_loss"] < told["test"]["log_loss_of_shares"]
     assert told["test"]["accuracy"] > 0.94 > told["test"]["accuracy_of_most_frequent"]
     assert told["test"]["auc"] > 0.98
-    assert told["calibration"]["kind"] == "none" and told["calibration"]["rows"] == 0
     assert told["model"] == "m.json" and (melicit.folder / "m.json").exists()
     assert "warnings" not in told
 
@@ -441,7 +439,6 @@ def test_more_classes(melicit, mixed_csv):
     text = melicit(*words).done().out
     assert "true class" in text and "recall" in text
     melicit(*words, "--positive", "a").refused(2, "--positive", "3 classes")
-    melicit(*words, "--calibrate", "isotonic").refused(2, "isotonic", "two classes")
 
 
 def test_very_many_classes_print_recalls_only(melicit):
@@ -529,18 +526,18 @@ def test_quantile_labels(melicit, mixed_csv):
     assert melicit(*words).code == 3  # a value of its own per row
 
 
-@pytest.mark.parametrize("kind", ["temperature", "isotonic"])
-def test_calibration(melicit, kind):
-    told = melicit("train", "--data", CANCER, "--calibrate", kind, "--json", "--out", "m.json").done().json
-    rows = [told["train"]["rows"], told["calibration"]["rows"], told["test"]["rows"]]
-    assert sum(rows) == 699
-    for n, share in zip(rows, (0.5, 0.25, 0.25)):
-        assert abs(n - 699 * share) <= 2
-    assert told["calibration"]["kind"] == kind
-    assert (told["calibration"]["temperature"] != 1) == (kind == "temperature")
-    assert "calibrated" in melicit("train", "--data", CANCER, "--calibrate", kind).done().out
-    melicit("predict", "--model", "m.json", "--data", CANCER, "--out", "p.npy").done()
-    assert numpy.abs(melicit.load("p.npy").sum(axis=1) - 1).max() < 1e-12
+def test_models_of_earlier_versions(melicit):
+    """A temperature divides the scores, as it did when the file was written; steps are refused."""
+    melicit("train", "--data", CANCER, "--out", "m.json").done()
+    model = json.loads((melicit.folder / "m.json").read_text())
+    melicit.write("t.json", json.dumps(model | {"calibration": {"kind": "temperature", "temperature": 2.5}}))
+    for name in "mt":
+        melicit("predict", "--model", f"{name}.json", "--data", CANCER, "--out", f"{name}.npy").done()
+    plain, cooled = (melicit.load(f"{name}.npy") for name in "mt")
+    scores = numpy.log(plain[:, 1] / plain[:, 0])
+    assert numpy.abs(cooled[:, 1] - 1 / (1 + numpy.exp(-scores / 2.5))).max() < 1e-9
+    melicit.write("s.json", json.dumps(model | {"calibration": {"kind": "isotonic", "from": [0.5], "to": [0.5]}}))
+    melicit("predict", "--model", "s.json", "--data", CANCER, "--out", "p.npy").refused(3, "isotonic", "train it again")
 
 
 def test_solvers_agree(melicit):

@@ -400,8 +400,6 @@ static void test_names(void **state)
     assert_int_equal(mel_model_set_classes(model, bad, &err), MEL_EDATA);
     assert_string_equal(mel_model_class_name(model, 1), "cancer");
     assert_null(mel_model_encoder(model));
-    assert_int_equal(mel_model_calibration(model), MEL_CALIBRATE_NONE);
-    assert_true(mel_model_temperature(model) == 1.0);
     mel_model_free(model);
     mel_model_free(NULL);
 }
