@@ -24,14 +24,14 @@ import seven_class_costs
 
 def cancer(X_train, y_train, X_test):
     model = cancer_threshold.model()
-    p = cross_val_predict(model, X_train, y_train, method="predict_proba")[:, 0]
+    p = cross_val_predict(model, X_train, y_train, method="predict_proba")[:, 1]
     best, threshold = -np.inf, 0.5
     for t in np.unique(p):
-        c = confusion_matrix(y_train, np.where(p >= t, "cancer", "healthy"), labels=["healthy", "cancer"])
+        c = confusion_matrix(y_train, np.where(p >= t, "malignant", "benign"), labels=["benign", "malignant"])
         if 7 * c[1, 1] + c[0, 0] > best:
             best, threshold = 7 * c[1, 1] + c[0, 0], t
     fitted = model.fit(X_train, y_train)
-    return np.where(fitted.predict_proba(X_test)[:, 0] >= threshold, "cancer", "healthy")
+    return np.where(fitted.predict_proba(X_test)[:, 1] >= threshold, "malignant", "benign")
 
 
 def seven(X_train, y_train, X_test):
@@ -85,7 +85,7 @@ def main():
     print("| task | melicit: lines | seconds | value | by hand: lines | seconds | value |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     tasks = [
-        ("cancer threshold (value to the doctor)", cancer_threshold, cancer, lambda y, d, *_: cancer_threshold.DOCTOR(y, d)),
+        ("cancer threshold (cost to the doctor)", cancer_threshold, cancer, lambda y, d, *_: cancer_threshold.DOCTOR(y, d)),
         ("seven-class costs (mean cost)", seven_class_costs, seven,
          lambda y, d, *_: seven_class_costs.COST[y, d].mean()),
         ("fair credit scoring (cost)", fair_credit, fair, lambda y, d, *more: fair_credit.wish(*more[:2])(y, d, more[2])),

@@ -377,12 +377,12 @@ static const cli_group groups[] = {
 };
 static const cli_example examples[] = {
     { "the threshold for a doctor to whom one missed cancer is as bad as seven false alarms",
-      "melicit apply --metric doctor.json --data breast_cancer_original --classes healthy,cancer --out "
+      "melicit apply --metric doctor.json --data mammographic_mass --classes benign,malignant --out "
       "classifier.json" },
     { "the best threshold for the geometric mean of both recalls, and at most two fifths of the rows called "
-      "cancer",
-      "melicit apply --named g-mean --at-most flagged=40% --data breast_cancer_original --classes "
-      "healthy,cancer" },
+      "malignant",
+      "melicit apply --named g-mean --at-most flagged=40% --data mammographic_mass --classes "
+      "benign,malignant" },
     { "a classifier for a point of the space",
       "melicit apply --population logistic:a=5,b=0 --point 0.3,0.3 --out -" },
     { "the same for three classes, by what each right decision is worth",

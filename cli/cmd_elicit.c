@@ -393,16 +393,16 @@ static const cli_group groups[] = {
 };
 
 static const cli_example examples[] = {
-    { "answer yourself, about the bundled cancer data; quit with q and go on later",
-      "melicit elicit --data breast_cancer_original --classes healthy,cancer --session mine.jsonl" },
+    { "answer yourself, about the bundled mammograms; quit with q and go on later",
+      "melicit elicit --data mammographic_mass --classes benign,malignant --session mine.jsonl" },
     { "a simulated doctor, to whom one missed cancer is as bad as seven false alarms",
       "melicit elicit --data "
-      "breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json --out metric.json --report "
+      "mammographic_mass --classes benign,malignant --oracle sim:doctor.json --out metric.json --report "
       "report.html" },
     { "a respondent who errs one time in ten", "melicit elicit --population logistic:a=5,b=0 --oracle "
                                                "sim:doctor.json --noise flip:0.1 --max-questions 25 "
                                                "--json" },
-    { "the thesis' own search", "melicit elicit --population logistic:a=5,b=0 --classes healthy,cancer "
+    { "the thesis' own search", "melicit elicit --population logistic:a=5,b=0 --classes benign,malignant "
                                 "--oracle sim:doctor.json --strategy search" },
     { "three classes: what each kind of right decision is worth",
       "printf '{\"format\": \"melicit-metric\", \"version\": 1, \"family\": \"diagonal-linear\", \"layout\": "
@@ -414,14 +414,14 @@ static const cli_example examples[] = {
       "melicit elicit --data german_credit --group sex --classes paid,defaulted --family fair-linear" },
     { "end as soon as three classifiers can be put in order",
       "printf 'name,tp,tn\\ncautious,0.33,0.55\\nbold,0.30,0.62\\nlazy,0.1,0.64\\n' > candidates.csv && "
-      "melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json "
+      "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json "
       "--until rank:candidates.csv --session first.jsonl" },
     { "ask about three classifiers that exist, and no others",
       "printf 'name,tp,fn,fp,tn\\nbold,95,5,400,500\\nfast,80,20,120,780\\nshy,30,70,10,890\\n' > "
       "systems.csv "
-      "&& melicit elicit --candidates systems.csv --classes healthy,cancer --oracle sim:doctor.json" },
+      "&& melicit elicit --candidates systems.csv --classes benign,malignant --oracle sim:doctor.json" },
     { "two respondents together: start from what the first one thinks, then pool",
-      "melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json "
+      "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json "
       "--assume flip --prior metric.json:25 --session second.jsonl && melicit elicit --pool first.jsonl "
       "second.jsonl" },
     { 0 },

@@ -303,7 +303,7 @@ static const cli_group groups[] = {
 };
 static const cli_example examples[] = {
     { "a missed cancer is as bad as seven false alarms",
-      "melicit metric --cost missed=7,false-alarm=1 --classes healthy,cancer --out costs.json" },
+      "melicit metric --cost missed=7,false-alarm=1 --classes benign,malignant --out costs.json" },
     { "what mistakes between three classes cost",
       "printf 'true,cold,flu,measles\\ncold,0,1,2\\nflu,2,0,1\\nmeasles,9,6,0\\n' > costs.csv && melicit "
       "metric "

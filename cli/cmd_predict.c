@@ -244,11 +244,11 @@ static const cli_group groups[] = {
 };
 static const cli_example examples[] = {
     { "probabilities for NumPy, one column per class",
-      "melicit predict --model cancer.json --data breast_cancer_original --out probabilities.npy" },
+      "melicit predict --model cancer.json --data mammographic_mass --out probabilities.npy" },
     { "a decision per row, on the screen",
-      "melicit predict --model cancer.json --data breast_cancer_original --decisions --out - | head -n 5" },
+      "melicit predict --model cancer.json --data mammographic_mass --decisions --out - | head -n 5" },
     { "fewer misses: the second class from a probability of 0.1 on",
-      "melicit predict --model cancer.json --data breast_cancer_original --decisions --threshold 0.1 --out "
+      "melicit predict --model cancer.json --data mammographic_mass --decisions --threshold 0.1 --out "
       "d.csv" },
     { "decisions of the classifier that is best for a metric, on probabilities of any model",
       "melicit predict --classifier classifier.json --probs probabilities.npy --out decisions.npy" },

@@ -217,6 +217,8 @@ static json_t *words_of(const char *line)
 static json_t *bundled_datasets(void)
 {
     static const bundled known[] = {
+        { "mammographic_mass", "Mammography: 961 masses, cancer or not by biopsy",
+          "UCI Machine Learning Repository, Mammographic Mass", "benign malignant", "", 961 },
         { "breast_cancer_original", "Breast cancer: 699 samples seen under a microscope",
           "UCI Machine Learning Repository, Breast Cancer Wisconsin (Original)", "0 1", "", 699 },
         { "breast_cancer_diagnostic", "Breast cancer: 569 samples measured from images",

@@ -230,9 +230,9 @@ static const cli_group groups[] = {
     { 0 },
 };
 static const cli_example examples[] = {
-    { "what is achievable on the bundled cancer data, where class 1 is malignant",
-      "melicit train --data breast_cancer_original --label label --positive 1" },
-    { "store the model", "melicit train --data breast_cancer_original --out cancer.json" },
+    { "what is achievable on the bundled mammograms",
+      "melicit train --data mammographic_mass --label label --positive malignant" },
+    { "store the model", "melicit train --data mammographic_mass --out cancer.json" },
     { "train on every row, for use elsewhere",
       "melicit train --data breast_cancer_diagnostic --test-share 0 --out diagnostic.json" },
     { "results for a program", "melicit train --data breast_cancer_diagnostic --l2 0.1 --json" },

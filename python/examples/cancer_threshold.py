@@ -14,13 +14,13 @@ from sklearn.preprocessing import StandardScaler
 from melicit import Metric, MetricClassifier, Problem, Session
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-DOCTOR = Metric.from_costs({("cancer", "healthy"): 7, ("healthy", "cancer"): 1}, classes=["healthy", "cancer"])
+DOCTOR = Metric.from_costs({("malignant", "benign"): 7, ("benign", "malignant"): 1}, classes=["benign", "malignant"])
 
 
 def load():
-    table = pandas.read_csv(DATA / "breast_cancer_original.csv.gz", na_values="?")
-    labels = table["label"].map({0: "healthy", 1: "cancer"})
-    return train_test_split(table.drop(columns=["label", "meta_id"]), labels, test_size=0.4, random_state=0, stratify=labels)
+    table = pandas.read_csv(DATA / "mammographic_mass.csv.gz", na_values="?")
+    features = pandas.get_dummies(table.drop(columns="label"))
+    return train_test_split(features, table["label"], test_size=0.4, random_state=0, stratify=table["label"])
 
 
 def model():
@@ -28,9 +28,9 @@ def model():
 
 
 def solve(X_train, y_train, X_test):
-    problem = Problem.from_estimator(model(), X_train, y_train, pos_label="cancer")
+    problem = Problem.from_estimator(model(), X_train, y_train, pos_label="malignant")
     session = Session(problem).simulate(DOCTOR, noise="flip:0.1")  # melicit.ask(session) asks you
-    classifier = MetricClassifier(model(), session.metric, pos_label="cancer").fit(X_train, y_train)
+    classifier = MetricClassifier(model(), session.metric, pos_label="malignant").fit(X_train, y_train)
     return classifier.predict(X_test), session, classifier
 
 

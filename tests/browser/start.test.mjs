@@ -70,7 +70,7 @@ for (const width of WIDTHS) {
     assert.equal((await asked).postDataJSON().options.max_questions, promised);
     const first = await arrive(person, 'question');
     assert.ok(first.progress.left > 12 && first.progress.left <= promised, `${first.progress.left}`);
-    assert.deepEqual(first.question.classes.map((c) => c.name), ['healthy', 'cancer']);
+    assert.deepEqual(first.question.classes.map((c) => c.name), ['benign', 'malignant']);
     assert.equal(first.words.mistakes.missed_plural, 'missed cancers');
     // Coming back to the start page, one is told what is under way.
     await page.goto(server.url);

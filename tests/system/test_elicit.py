@@ -147,7 +147,7 @@ def test_weights_of_two_signs(melicit):
 
 def test_repeats_that_all_agree(melicit):
     """Seven of seven is not "too few"."""
-    text = " ".join(melicit("elicit", "--data", "breast_cancer_original", "--classes", "healthy,cancer", "--oracle",
+    text = " ".join(melicit("elicit", "--data", "mammographic_mass", "--classes", "benign,malignant", "--oracle",
                             f"sim:{SOURCE / 'data' / 'doctor.json'}", "--assume", "person", "--tolerance", 0.002, "--max-questions", 43,
                             "--repeat-every", 6).done().out.split())
     assert "7 questions were asked again" in text and "Too few questions came back" not in text, text

@@ -156,7 +156,7 @@ def test_names_with_the_shares_of_labels(melicit):
 
 
 def test_other_verbs_take_them(melicit):
-    data = ("--data", "breast_cancer_original", "--classes", "healthy,cancer")
+    data = ("--data", "mammographic_mass", "--classes", "benign,malignant")
     melicit("metric", "--cost", "missed=7,false-alarm=1", "--out", "m.json").done()
     ours = melicit("apply", "--metric", "m.json", *data, "--json").done().json["classifier"]
     theirs = melicit("apply", "--metric", "doctor.json", *data, "--json").done().json["classifier"]

@@ -48,6 +48,13 @@ test('classes are ordered as the server orders them', () => {
   assert.deepEqual(sortedClasses(['b', 'B', 'a']), ['B', 'a', 'b']);
 });
 
+test('the first example: its own class names, and the words of cancer', async () => {
+  const draft = withDataset(emptyDraft, { name: 'mammographic_mass', classes: ['benign', 'malignant'] });
+  const request = (await startRequest(draft, nothing)) as { space: object; words: { consequences: object } };
+  assert.deepEqual(request.space, { data: 'mammographic_mass', label: 'label', positive: 'malignant', smooth: true });
+  assert.deepEqual(Object.keys(request.words.consequences), ['alarmed', 'alarmed_plural']);
+});
+
 test('bundled data: classes are renamed one by one, whichever is to be found', async () => {
   const draft = withDataset(emptyDraft, { name: 'breast_cancer_original', classes: ['0', '1'] });
   assert.equal(missing(draft), null);

@@ -89,17 +89,17 @@ export const emptyDraft: Draft = {
 type Preset = Partial<Draft>;
 
 const CANCER: Preset = {
-  classes: ['healthy', 'cancer'],
   task: 'finding cancer',
   people: 'patients',
   missed: 'missed cancer',
   missedPlural: 'missed cancers',
-  alarmMeans: 'healthy patient gets a biopsy',
-  alarmMeansPlural: 'healthy patients get a biopsy',
+  alarmMeans: 'patient without cancer gets a biopsy',
+  alarmMeansPlural: 'patients without cancer get a biopsy',
 };
 const PRESETS: Record<string, Preset> = {
-  breast_cancer_original: CANCER,
-  breast_cancer_diagnostic: CANCER,
+  mammographic_mass: { ...CANCER, classes: ['benign', 'malignant'] },
+  breast_cancer_original: { ...CANCER, classes: ['healthy', 'cancer'] },
+  breast_cancer_diagnostic: { ...CANCER, classes: ['healthy', 'cancer'] },
   german_credit: {
     classes: ['repays', 'defaults'],
     task: 'granting loans',

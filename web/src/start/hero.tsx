@@ -66,8 +66,8 @@ export interface Example {
   text: string;
 }
 export const CANCER_EXAMPLE: Example = {
-  dataset: 'breast_cancer_original',
-  classes: ['0', '1'],
+  dataset: 'mammographic_mass',
+  classes: ['benign', 'malignant'],
   group: '',
   text: 'Try the cancer example, 3 minutes',
 };
