@@ -48,6 +48,9 @@ static inline mel_status mel_fail_memory(mel_error *err, const char *what)
     {                                                                                                        \
         type##_free(*object);                                                                                \
     }
+/* A local struct, zeros or filled, that mel_x_clear empties on every way out: MEL_AUTO_CLEAR(mel_labels) y.
+ */
+#define MEL_AUTO_CLEAR(type) __attribute__((cleanup(type##_clear))) type
 #define MEL_AUTO_MEMORY __attribute__((cleanup(mel_memory_cleanup)))
 static inline void mel_memory_cleanup(void *pointer)
 {

@@ -2,9 +2,8 @@
 #ifndef MEL_DATA_TABLE_H
 #define MEL_DATA_TABLE_H
 
-#include "melicit/data.h"
-
 #include "data/dict.h"
+#include "data/shared.h"
 
 /* Which numbers of a column had a percent sign in the file. */
 typedef enum { MEL_PERCENT_NONE, MEL_PERCENT_SOME, MEL_PERCENT_ALL } mel_percent_signs;
@@ -101,7 +100,6 @@ struct mel_table {
     mel_notes notes;
 };
 
-MEL_CLEANUP(mel_table)
 /* A table of n columns without cells; takes a hold on names. NULL when memory runs out. */
 mel_table *mel_table_new(const char *name, mel_dict *names, size_t n_columns);
 /* Names c1, c2, ... for files without a header; NULL when memory runs out. */

@@ -1,7 +1,5 @@
 /* A pool of classifiers as what questions are about: its classes and groups by the names of its columns. */
-#include "problem/names.h"
 #include "problem/pool.h"
-#include "problem/problem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,13 +11,12 @@ enum { MOST_CANDIDATES = 2000 };
 
 /* --- what the header says ------------------------------------------------------------------------ */
 
-static mel_status read_header(mel_pool_header *out, const mel_table *table, const mel_problem_want *want,
+static mel_status read_header(mel_pool_header *out, const mel_pool_sheet *sheet, const mel_problem_want *want,
                               mel_error *err)
 {
-    const char *file = mel_table_name(table);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < mel_table_columns(table) && status == MEL_OK; i++) {
-        const char *name = mel_table_column_name(table, i), *colon = strchr(name, ':');
+    const char *file = sheet->file;
+    for (size_t i = 0; i < sheet->n_columns; i++) {
+        const char *name = sheet->column[i], *colon = strchr(name, ':');
         const bool total = strcasecmp(name, "n") == 0;
         if (strcasecmp(name, "name") == 0)
             continue;
@@ -31,24 +28,24 @@ static mel_status read_header(mel_pool_header *out, const mel_table *table, cons
                             "%s: column \"%s\" is of no group; %s metrics are about groups, and columns are "
                             "called group:%s",
                             file, name, want->whom, name);
-        if (want->grouped && colon != NULL)
-            status = mel_name_set_add(&out->groups, name, (size_t)(colon - name), err);
-        if (status == MEL_OK)
-            status = mel_pool_header_name(out, want->grouped && colon != NULL ? colon + 1 : name, file, err);
+        const bool grouped = want->grouped && colon != NULL;
+        if (grouped)
+            TRY(mel_name_set_add(&out->groups, name, (size_t)(colon - name), err));
+        TRY(mel_pool_header_name(out, grouped ? colon + 1 : name, file, err));
     }
-    if (status == MEL_OK && out->classes.n > 0)
-        status = mel_name_set_sort(&out->classes, err);
-    return status == MEL_OK && out->groups.n > 0 ? mel_name_set_sort(&out->groups, err) : status;
+    if (out->classes.n > 0)
+        TRY(mel_name_set_sort(&out->classes, err));
+    return out->groups.n > 0 ? mel_name_set_sort(&out->groups, err) : MEL_OK;
 }
 
 /* --- classes and groups -------------------------------------------------------------------------- */
 
 /* Of an array, whose columns have no names; 0: its number of columns fits no number of classes. */
-static size_t classes_of_array(const mel_table *table, const mel_problem_want *want)
+static size_t classes_of_array(const mel_pool_sheet *sheet, const mel_problem_want *want)
 {
-    const size_t columns = mel_table_columns(table);
-    if (mel_table_matrix(table) != 0)
-        return mel_table_matrix(table);
+    const size_t columns = sheet->n_columns;
+    if (sheet->matrix != 0)
+        return sheet->matrix;
     if (want->coordinates == MEL_DIAGONAL || (want->planar && columns == 2))
         return columns;
     size_t k = 2;
@@ -57,22 +54,15 @@ static size_t classes_of_array(const mel_table *table, const mel_problem_want *w
     return k * (k - 1) == columns ? k : 0;
 }
 
-static bool is_array(const mel_table *table)
-{
-    const mel_format format = mel_table_format(table);
-    return format == MEL_FORMAT_NPY || format == MEL_FORMAT_NPZ;
-}
-
 /* Classes that the header names, in the order that the options say. */
 static mel_status name_by_header(mel_problem *problem, const mel_problem_options *opt, mel_pool_header *h,
                                  const char *file, mel_error *err)
 {
     mel_labels labels = { .n_classes = h->classes.n, .name = h->classes.name };
     mel_classes classes = { 0 };
-    const mel_status status = mel_classes_settle(&classes, &labels, &opt->dataset.naming, file, err);
-    if (status == MEL_OK)
-        mel_take_classes(problem, &classes);
-    return status;
+    TRY(mel_classes_settle(&classes, &labels, &opt->dataset.naming, file, err));
+    mel_take_classes(problem, &classes);
+    return MEL_OK;
 }
 
 /* The two classes of tp, tn, ...: which of them is the positive one is what it is called. */
@@ -86,12 +76,12 @@ static mel_status name_two(mel_problem *problem, const mel_problem_options *opt,
 }
 
 static mel_status find_classes(mel_problem *problem, const mel_problem_options *opt,
-                               const mel_problem_want *want, const mel_table *table, mel_pool_header *h,
+                               const mel_problem_want *want, const mel_pool_sheet *sheet, mel_pool_header *h,
                                mel_error *err)
 {
-    const char *file = mel_table_name(table);
-    if (is_array(table)) {
-        const size_t k = want->grouped ? 0 : classes_of_array(table, want);
+    const char *file = sheet->file;
+    if (sheet->array) {
+        const size_t k = want->grouped ? 0 : classes_of_array(sheet, want);
         return k >= 2
                    ? mel_name_classes(problem, opt, k, NULL, err)
                    : mel_fail(err, MEL_EDATA,
@@ -99,21 +89,18 @@ static mel_status find_classes(mel_problem *problem, const mel_problem_options *
                               "names",
                               file, want->whom);
     }
-    if (!mel_table_has_header(table))
+    if (!sheet->named)
         return mel_fail(err, MEL_EDATA,
                         "%s: its columns have no names; give it a first row that says what they are, as in "
                         "name,tp,tn,fp,fn",
                         file);
-    mel_status status = read_header(h, table, want, err);
-    if (status == MEL_OK && want->needs_groups && h->groups.n < 2)
-        status = mel_fail(err, MEL_EDATA,
-                          "%s: %s metrics compare groups; columns of groups are called "
-                          "group:name, as in women:tp, men:tp",
-                          file, want->whom);
-    if (status == MEL_OK)
-        status = mel_name_groups(problem, h->groups.n, h->groups.name, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(read_header(h, sheet, want, err));
+    if (want->needs_groups && h->groups.n < 2)
+        return mel_fail(err, MEL_EDATA,
+                        "%s: %s metrics compare groups; columns of groups are called "
+                        "group:name, as in women:tp, men:tp",
+                        file, want->whom);
+    TRY(mel_name_groups(problem, h->groups.n, h->groups.name, err));
     if (h->words && !h->entries)
         return name_two(problem, opt, file, err);
     return h->classes.n >= 2 ? name_by_header(problem, opt, h, file, err)
@@ -233,20 +220,15 @@ static mel_status check_pool(const mel_pool *pool, const char *file, mel_error *
     return mel_fail(err, MEL_EDATA, "%s: all classifiers have the same numbers", file);
 }
 
-static mel_status take_table(mel_problem *problem, const mel_problem_options *opt,
-                             const mel_problem_want *want, const mel_table *table, mel_error *err)
+static mel_status take_sheet(mel_problem *problem, const mel_problem_options *opt,
+                             const mel_problem_want *want, const mel_pool_sheet *sheet, mel_error *err)
 {
-    mel_pool_header h = { .entries = false };
-    mel_status status = find_classes(problem, opt, want, table, &h, err);
-    mel_pool_header_clear(&h);
+    MEL_AUTO_CLEAR(mel_pool_header) h = { .entries = false };
+    TRY(find_classes(problem, opt, want, sheet, &h, err));
     const size_t k = problem->n_classes, m = problem->n_groups;
-    if (status == MEL_OK)
-        status = mel_check_classes(&opt->resources, k, m, err);
     mel_space_options settings;
-    if (status == MEL_OK)
-        status = mel_space_settings(&settings, opt, want, k, m, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_check_classes(&opt->resources, k, m, err));
+    TRY(mel_space_settings(&settings, opt, want, k, m, err));
     const bool planar = mel_is_planar(opt, want, k) && m == 0;
     const mel_pool_about about = { .layout = { .kind = settings.kind,
                                                .coordinates = planar ? MEL_BINARY : settings.coordinates,
@@ -259,12 +241,10 @@ static mel_status take_table(mel_problem *problem, const mel_problem_options *op
     problem->pool = mel_alloc_zero(1, sizeof *problem->pool);
     if (problem->pool == NULL)
         return mel_fail_memory(err, "a pool of classifiers");
-    status = mel_pool_of_table(problem->pool, table, &about, err);
-    if (status == MEL_OK)
-        status = check_pool(problem->pool, mel_table_name(table), err);
-    if (status == MEL_OK)
-        status = find_class_share(problem, mel_table_name(table), err);
-    return status == MEL_OK ? find_group_share(problem, err) : status;
+    TRY(mel_pool_of_sheet(problem->pool, sheet, &about, err));
+    TRY(check_pool(problem->pool, sheet->file, err));
+    TRY(find_class_share(problem, sheet->file, err));
+    return find_group_share(problem, err);
 }
 
 mel_status mel_make_candidates(mel_problem *problem, const mel_problem_options *opt,
@@ -279,23 +259,11 @@ mel_status mel_make_candidates(mel_problem *problem, const mel_problem_options *
             "are linear in known features (linear, diagonal-linear, quadratic, polynomial, fair); "
             "it cannot be combined with %s%s",
             want->whom, strcmp(want->whom, "such") == 0 ? " a command" : " metrics");
-    mel_reader reader = { 0 };
-    mel_input input;
-    mel_table *table = NULL;
-    mel_status status = mel_input_find(&input, "candidates", opt->candidates, &opt->resources, err);
-    if (status == MEL_OK)
-        status = mel_reader_init(&reader, &opt->dataset.reading, &opt->resources, err);
-    if (status == MEL_OK)
-        status = mel_pool_table(&table, &input, sizeof expected / sizeof *expected, expected, &reader.options,
-                                err);
-    if (status == MEL_OK)
-        status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
-    if (status == MEL_OK)
-        status = take_table(problem, opt, want, table, err);
-    if (status == MEL_OK)
-        status = mel_input_digest(problem->digest, &input, err);
-    mel_table_free(table);
-    mel_reader_clear(&reader);
-    mel_input_clear(&input);
-    return status;
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
+    MEL_AUTO_CLEAR(mel_pool_sheet) sheet = { 0 };
+    TRY(mel_reader_init(&reader, &opt->dataset.reading, &opt->resources, err));
+    TRY(mel_pool_sheet_read(&sheet, "candidates", opt->candidates, &opt->resources,
+                            sizeof expected / sizeof *expected, expected, &reader.options, err));
+    TRY(mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err));
+    return take_sheet(problem, opt, want, &sheet, err);
 }

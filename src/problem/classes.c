@@ -1,11 +1,146 @@
-/* Classes by name: --positive, --classes and --rename against the labels of a file. */
-#include "data/shared.h"
-#include "problem/names.h"
-#include "problem/shared.h"
+/* Names and what they are names of: lists of them, classes by --positive, --classes and --rename, decisions
+ * about classes in files. */
+#include "problem/problem.h"
 
+#include "data/number.h"
+#include "data/shared.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+/* 0 for names that are the same, as strcmp. */
+typedef int comparison(const char *a, const char *b);
+
+static int compare_values(const char *a, const char *b)
+{
+    return mel_same_class_name(a, b) ? 0 : 1;
+}
+
+/* The only name that compares as the same; n when none does, or several. */
+static size_t only_place(const char *name, size_t n, const char *const *names, comparison *compare)
+{
+    size_t at = n;
+    for (size_t i = 0; i < n; i++) {
+        if (compare(names[i], name) != 0)
+            continue;
+        if (at < n)
+            return n;
+        at = i;
+    }
+    return at;
+}
+
+size_t mel_name_place(const char *name, size_t n, const char *const *names)
+{
+    const size_t spelt = only_place(name, n, names, strcmp);
+    return spelt < n ? spelt : only_place(name, n, names, compare_values);
+}
+
+size_t mel_column_place(const char *name, size_t n, const char *const *names)
+{
+    const size_t at = mel_name_place(name, n, names);
+    return at < n ? at : only_place(name, n, names, strcasecmp);
+}
+
+bool mel_positive_is_plain(const char *first, const char *second)
+{
+    static const char *const pairs[][2] = { { "no", "yes" },        { "n", "y" },
+                                            { "false", "true" },    { "f", "t" },
+                                            { "neg", "pos" },       { "negative", "positive" },
+                                            { "absent", "present" } };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcasecmp(first, pairs[i][0]) == 0 && strcasecmp(second, pairs[i][1]) == 0)
+            return true;
+    double low = 0.0, high = 0.0;
+    return mel_number_parse(first, strlen(first), &low) == MEL_NUMBER_FINITE &&
+           mel_number_parse(second, strlen(second), &high) == MEL_NUMBER_FINITE && low < high;
+}
+
+static bool find_places(size_t *place, size_t n, const char *const *name, const char *const *names,
+                        mel_place_finder *find)
+{
+    for (size_t i = 0; i < n; i++) {
+        place[i] = find(name[i], n, names);
+        for (size_t j = 0; j < i; j++)
+            if (place[j] == place[i])
+                return false;
+        if (place[i] == n)
+            return false;
+    }
+    return true;
+}
+
+bool mel_name_places(size_t *place, size_t n, const char *const *name, const char *const *names)
+{
+    return find_places(place, n, name, names, mel_name_place);
+}
+
+bool mel_column_places(size_t *place, size_t n, const char *const *name, const char *const *names)
+{
+    return find_places(place, n, name, names, mel_column_place);
+}
+
+mel_name_list_text mel_name_list(size_t n, const char *const *name)
+{
+    enum { SHOWN = 6, REST = sizeof ", ..." };
+    mel_name_list_text list = { .text = "" };
+    size_t used = 0, i = 0;
+    for (; i < n && i < (n > SHOWN ? SHOWN : n); i++) {
+        const char *before = i == 0 ? "" : i + 1 == n ? " and " : ", ";
+        if (used + strlen(before) + strlen(name[i]) + 2 + REST > sizeof list.text)
+            break;
+        used += (size_t)snprintf(list.text + used, sizeof list.text - used, "%s\"%s\"", before, name[i]);
+    }
+    if (i < n)
+        (void)snprintf(list.text + used, sizeof list.text - used, "%s...", i > 0 ? ", " : "");
+    return list;
+}
+
+/* *text becomes a copy; false, and *text stays, when memory runs out. */
+static bool replace_text(char **text, const char *by)
+{
+    char *copy = mel_strdup(by);
+    if (copy == NULL)
+        return false;
+    free(*text);
+    *text = copy;
+    return true;
+}
+
+/* Refuses empty and repeated names as part of "--option text". */
+static mel_status check_names(size_t n, const char *const *name, const char *option, const char *text,
+                              mel_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (name[i][0] == '\0')
+            return mel_fail(err, MEL_EINVAL, "--%s %s: name %zu is empty", option, text, i + 1);
+        if (only_place(name[i], i + 1, name, strcmp) != i)
+            return mel_fail(err, MEL_EINVAL, "--%s %s: \"%s\" is given twice; expected different names",
+                            option, text, name[i]);
+    }
+    return MEL_OK;
+}
+
+mel_status mel_names_split(char ***out, size_t *n, const char *text, const char *option, mel_error *err)
+{
+    const size_t size = strlen(text) + 1;
+    *n = 1;
+    for (const char *c = text; *c != '\0'; c++)
+        *n += *c == ',';
+    char **name = *out = mel_alloc(*n * sizeof *name + size, 1);
+    if (name == NULL)
+        return mel_fail_memory(err, "names");
+    char *at = memcpy(name + *n, text, size);
+    for (size_t i = 0; i < *n; i++) {
+        name[i] = at;
+        at += strcspn(at, ",");
+        *at++ = '\0';
+    }
+    return check_names(*n, (const char *const *)name, option, text, err);
+}
 
 void mel_classes_clear(mel_classes *classes)
 {
@@ -26,13 +161,18 @@ typedef struct {
     const char *shown;
 } given_names;
 
+static void given_names_clear(given_names *given)
+{
+    free(given->own);
+}
+
 static mel_status read_classes(given_names *out, const mel_naming *naming, mel_error *err)
 {
     if (naming->names.n > 0) {
         *out = (given_names){ .n = naming->names.n, .name = naming->names.item };
         out->list = mel_name_list(out->n, out->name);
         out->shown = out->list.text;
-        return mel_names_check(out->n, out->name, "classes", out->shown, err);
+        return check_names(out->n, out->name, "classes", out->shown, err);
     }
     if (naming->classes == NULL)
         return MEL_OK;
@@ -51,23 +191,10 @@ typedef struct {
     const char *shown;
 } renaming;
 
-/* The pairs, each at its "=". */
-static mel_status split_pairs(renaming *r, mel_error *err)
+static void renaming_clear(renaming *r)
 {
-    r->after = mel_alloc(r->n, sizeof *r->after);
-    if (r->after == NULL)
-        return mel_fail_memory(err, "new names of classes");
-    for (size_t i = 0; i < r->n; i++) {
-        char *equals = strchr(r->pair[i], '=');
-        if (equals == NULL || equals == r->pair[i] || equals[1] == '\0')
-            return mel_fail(err, MEL_EINVAL, "--rename %s: expected old=new with commas in between",
-                            r->shown);
-        *equals = '\0';
-        r->after[i] = equals + 1;
-    }
-    r->old = (const char *const *)r->pair;
-    r->fresh = r->after;
-    return MEL_OK;
+    free(r->pair);
+    free(r->after);
 }
 
 static mel_status read_renaming(renaming *out, const mel_naming *naming, mel_error *err)
@@ -78,8 +205,21 @@ static mel_status read_renaming(renaming *out, const mel_naming *naming, mel_err
                        .shown = naming->old_names.n > 0 ? "..." : naming->rename };
     if (out->n > 0 || naming->rename == NULL)
         return MEL_OK;
-    const mel_status status = mel_names_split(&out->pair, &out->n, naming->rename, "rename", err);
-    return status == MEL_OK ? split_pairs(out, err) : status;
+    TRY(mel_names_split(&out->pair, &out->n, naming->rename, "rename", err));
+    out->after = mel_alloc(out->n, sizeof *out->after);
+    if (out->after == NULL)
+        return mel_fail_memory(err, "new names of classes");
+    for (size_t i = 0; i < out->n; i++) {
+        char *equals = strchr(out->pair[i], '=');
+        if (equals == NULL || equals == out->pair[i] || equals[1] == '\0')
+            return mel_fail(err, MEL_EINVAL, "--rename %s: expected old=new with commas in between",
+                            out->shown);
+        *equals = '\0';
+        out->after[i] = equals + 1;
+    }
+    out->old = (const char *const *)out->pair;
+    out->fresh = out->after;
+    return MEL_OK;
 }
 
 static mel_status rename_one(mel_classes *c, const renaming *r, size_t i, const char *file, mel_error *err)
@@ -92,21 +232,16 @@ static mel_status rename_one(mel_classes *c, const renaming *r, size_t i, const 
     for (size_t j = 0; j < i; j++)
         if (mel_name_place(r->old[j], c->n, label) == at)
             return mel_fail(err, MEL_EINVAL, "--rename %s: \"%s\" is renamed twice", r->shown, r->old[i]);
-    return mel_text_replace(&c->name[at], r->fresh[i]) ? MEL_OK
-                                                       : mel_fail_memory(err, "new names of classes");
+    return replace_text(&c->name[at], r->fresh[i]) ? MEL_OK : mel_fail_memory(err, "new names of classes");
 }
 
 static mel_status rename_classes(mel_classes *c, const mel_naming *naming, const char *file, mel_error *err)
 {
-    renaming r;
-    mel_status status = read_renaming(&r, naming, err);
-    for (size_t i = 0; i < r.n && status == MEL_OK; i++)
-        status = rename_one(c, &r, i, file, err);
-    if (status == MEL_OK && r.n > 0)
-        status = mel_names_check(c->n, (const char *const *)c->name, "rename", r.shown, err);
-    free(r.pair);
-    free(r.after);
-    return status;
+    MEL_AUTO_CLEAR(renaming) r = { 0 };
+    TRY(read_renaming(&r, naming, err));
+    for (size_t i = 0; i < r.n; i++)
+        TRY(rename_one(c, &r, i, file, err));
+    return r.n > 0 ? check_names(c->n, (const char *const *)c->name, "rename", r.shown, err) : MEL_OK;
 }
 
 bool mel_naming_given(const mel_naming *naming)
@@ -180,7 +315,7 @@ static mel_status apply_classes(mel_classes *c, size_t *order, bool *ordered, co
                                     w->shown, w->name[0]);
     for (size_t i = 0; i < c->n; i++) {
         order[i] = i;
-        if (!mel_text_replace(&c->name[i], w->name[i]))
+        if (!replace_text(&c->name[i], w->name[i]))
             return mel_fail_memory(err, "the names of the classes");
     }
     return MEL_OK;
@@ -237,27 +372,24 @@ static mel_status find_order(mel_classes *c, size_t *order, const mel_naming *na
     for (size_t i = 0; i < c->n; i++)
         order[i] = i;
     bool ordered = false;
-    given_names given = { 0 };
-    mel_status status = read_classes(&given, naming, err);
-    if (status == MEL_OK)
-        status = rename_classes(c, naming, file, err);
+    MEL_AUTO_CLEAR(given_names) given = { 0 };
+    TRY(read_classes(&given, naming, err));
+    TRY(rename_classes(c, naming, file, err));
     const bool renamed = naming->rename != NULL || naming->old_names.n > 0;
-    if (status == MEL_OK && given.n > 0)
-        status = apply_classes(c, order, &ordered, &given, renamed, file, err);
-    if (status == MEL_OK && naming->positive != NULL)
-        status = apply_positive(c, order, ordered, naming->positive, file, err);
-    free(given.own);
-    return status;
+    if (given.n > 0)
+        TRY(apply_classes(c, order, &ordered, &given, renamed, file, err));
+    return naming->positive != NULL ? apply_positive(c, order, ordered, naming->positive, file, err) : MEL_OK;
 }
 
 /* Puts both into another order: what comes at place i was at order[i]. */
-static mel_status reorder(mel_classes *c, mel_labels *labels, const size_t *order, mel_error *err)
+static mel_status reorder_classes(mel_classes *c, mel_labels *labels, const size_t *order, mel_error *err)
 {
-    struct {
+    struct place {
         char *name, *label, *own; /* own: among the labels */
         size_t place;
         uint32_t code; /* the new one */
-    } *was = mel_alloc(c->n, sizeof *was);
+    };
+    MEL_AUTO_MEMORY struct place *was = mel_alloc(c->n, sizeof *was);
     if (was == NULL)
         return mel_fail_memory(err, "an order of classes");
     for (size_t i = 0; i < c->n; i++) {
@@ -275,12 +407,10 @@ static mel_status reorder(mel_classes *c, mel_labels *labels, const size_t *orde
     }
     for (size_t i = 0; i < labels->n_rows; i++)
         labels->code[i] = was[labels->code[i]].code;
-    free(was);
     return MEL_OK;
 }
 
-/* To be cleared on failure too. */
-static mel_status start(mel_classes *out, size_t n, const char *const *label, mel_error *err)
+static mel_status start_classes(mel_classes *out, size_t n, const char *const *label, mel_error *err)
 {
     *out = (mel_classes){ .n = n,
                           .name = mel_names_copy(n, label, 0),
@@ -309,66 +439,177 @@ static bool follow_preferred(const mel_classes *c, size_t *order, size_t *place,
     return false;
 }
 
+static mel_status hand_over(mel_classes *out, mel_classes *classes)
+{
+    *out = *classes;
+    *classes = (mel_classes){ 0 };
+    return MEL_OK;
+}
+
 mel_status mel_classes_settle(mel_classes *out, mel_labels *labels, const mel_naming *naming,
                               const char *file, mel_error *err)
 {
-    *out = (mel_classes){ 0 };
     const size_t n = labels->n_classes;
-    size_t *order = mel_alloc_zero(2 * n, sizeof *order);
+    MEL_AUTO_MEMORY size_t *order = mel_alloc_zero(2 * n, sizeof *order);
+    MEL_AUTO_CLEAR(mel_classes) c = { 0 };
+    *out = c;
     if (order == NULL)
         return mel_fail_memory(err, "an order of classes");
-    mel_status status = start(out, n, (const char *const *)labels->name, err);
-    out->number_texts = labels->number_texts;
-    if (status == MEL_OK)
-        status = find_order(out, order, naming, file, err);
-    if (status == MEL_OK) {
-        const bool said = follow_preferred(out, order, order + n, naming);
-        status = reorder(out, labels, order, err);
-        out->positive_unsaid = status == MEL_OK && n == 2 && !said &&
-                               !mel_positive_is_plain(out->label[0], out->label[1]) &&
-                               !mel_positive_is_plain(out->name[0], out->name[1]);
-    }
-    free(order);
-    if (status != MEL_OK)
-        mel_classes_clear(out);
-    return status;
+    TRY(start_classes(&c, n, (const char *const *)labels->name, err));
+    c.number_texts = labels->number_texts;
+    TRY(find_order(&c, order, naming, file, err));
+    const bool said = follow_preferred(&c, order, order + n, naming);
+    TRY(reorder_classes(&c, labels, order, err));
+    c.positive_unsaid = n == 2 && !said && !mel_positive_is_plain(c.label[0], c.label[1]) &&
+                        !mel_positive_is_plain(c.name[0], c.name[1]);
+    return hand_over(out, &c);
 }
 
 mel_status mel_classes_invent(mel_classes *out, size_t n, const char *const *name, const mel_naming *naming,
                               const char *what, mel_error *err)
 {
-    mel_status status = start(out, n, name, err);
-    if (status == MEL_OK)
-        status = find_order(out, out->place, naming, what, err); /* the order must not change it */
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
-        if (out->place[i] != i)
-            status = mel_fail(err, MEL_EINVAL,
-                              "--classes: the classes of %s are in the order of its numbers; give new names, "
-                              "or its own in that order",
-                              what);
-    if (status != MEL_OK)
-        mel_classes_clear(out);
-    return status;
+    MEL_AUTO_CLEAR(mel_classes) c = { 0 };
+    *out = c;
+    TRY(start_classes(&c, n, name, err));
+    TRY(find_order(&c, c.place, naming, what, err)); /* the order must not change it */
+    for (size_t i = 0; i < n; i++)
+        if (c.place[i] != i)
+            return mel_fail(err, MEL_EINVAL,
+                            "--classes: the classes of %s are in the order of its numbers; give new names, "
+                            "or its own in that order",
+                            what);
+    return hand_over(out, &c);
 }
 
 mel_status mel_classes_of_names(mel_classes *out, size_t n, const char *const *name, const char *const *label,
                                 bool number_texts, mel_error *err)
 {
-    *out = (mel_classes){ 0 };
-    size_t *order = mel_alloc(n, sizeof *order);
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
+    MEL_AUTO_CLEAR(mel_classes) c = { 0 };
+    *out = c;
     if (order == NULL)
         return mel_fail_memory(err, "an order of classes");
-    mel_status status = start(out, n, label, err);
-    out->number_texts = number_texts;
-    if (status == MEL_OK)
-        status = mel_sort_class_names(order, n, label, number_texts, err);
-    for (size_t i = 0; status == MEL_OK && i < n; i++)
-        if (!mel_text_replace(&out->name[i], name[i]))
-            status = mel_fail_memory(err, "the names of the classes");
-    for (size_t i = 0; status == MEL_OK && i < n; i++)
-        out->place[order[i]] = i;
-    free(order);
-    if (status != MEL_OK)
-        mel_classes_clear(out);
-    return status;
+    TRY(start_classes(&c, n, label, err));
+    c.number_texts = number_texts;
+    TRY(mel_sort_class_names(order, n, label, number_texts, err));
+    for (size_t i = 0; i < n; i++) {
+        if (!replace_text(&c.name[i], name[i]))
+            return mel_fail_memory(err, "the names of the classes");
+        c.place[order[i]] = i;
+    }
+    return hand_over(out, &c);
+}
+
+/* Decimal digits only, as label columns have them. */
+static bool parse_label(double *out, const char *text)
+{
+    char *end;
+    *out = mel_to_double(text, &end);
+    return *text != '\0' && text[strspn(text, "0123456789+-.eE")] == '\0' && *end == '\0' && isfinite(*out);
+}
+
+/* Are all names numbers, and all different? */
+static bool are_numbers(double *value, size_t n, const char *const *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!parse_label(&value[i], name[i]))
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (value[j] == value[i])
+                return false;
+    }
+    return true;
+}
+
+mel_status mel_class_values(double *value, bool *whole, size_t n, const char *const *label, mel_error *err)
+{
+    const double exact = 9007199254740992.0; /* whole numbers beyond 2^53 are not all doubles */
+    *whole = true;
+    if (are_numbers(value, n, label)) {
+        for (size_t i = 0; i < n; i++)
+            *whole = *whole && value[i] == floor(value[i]) && fabs(value[i]) < exact;
+        return MEL_OK;
+    }
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
+    if (order == NULL)
+        return mel_fail_memory(err, "an order of classes");
+    TRY(mel_sort_class_names(order, n, label, false, err));
+    for (size_t i = 0; i < n; i++)
+        value[order[i]] = (double)i;
+    return MEL_OK;
+}
+
+/* Numbers 0, 1, ... that stand for labels in sorted order. *row: the first one that does not. */
+static bool decode_rows(size_t *row, uint32_t *out, const mel_table *table, size_t column,
+                        const mel_classes *c)
+{
+    const double *number = mel_table_numbers(table, column);
+    for (*row = 0; *row < mel_table_rows(table); ++*row) {
+        const double place = number[*row];
+        if (!(place >= 0.0 && place < (double)c->n && place == floor(place)))
+            return false;
+        uint32_t code = 0;
+        while (c->place[code] != (size_t)place)
+            code++;
+        out[*row] = code;
+    }
+    return true;
+}
+
+static mel_status decode(mel_labels *out, const mel_table *table, size_t column, const mel_classes *c,
+                         mel_error *err)
+{
+    const size_t rows = mel_table_rows(table);
+    MEL_AUTO_CLEAR(mel_labels)
+    labels = { .n_rows = rows,
+               .n_classes = c->n,
+               .code = mel_alloc(rows, sizeof *labels.code),
+               .name = mel_names_copy(c->n, (const char *const *)c->label, 0) };
+    size_t row = 0;
+    *out = (mel_labels){ 0 };
+    if (labels.code == NULL || labels.name == NULL)
+        return mel_fail_memory(err, "decisions");
+    if (!decode_rows(&row, labels.code, table, column, c))
+        return mel_fail(
+            err, MEL_EDATA,
+            "%s: row %zu: %g; decisions between %s in an NPY file are their numbers 0 to %zu in sorted "
+            "order; a CSV file has their names; where the labels lack a class, --classes gives all of them",
+            mel_table_name(table), mel_table_row_number(table, row), mel_table_numbers(table, column)[row],
+            mel_name_list(c->n, (const char *const *)c->label).text, c->n - 1);
+    *out = labels;
+    labels = (mel_labels){ 0 };
+    return MEL_OK;
+}
+
+bool mel_decisions_are_places(const mel_table *table, const char *column, const mel_classes *c)
+{
+    const size_t at = mel_table_find(table, column);
+    const mel_format format = mel_table_format(table);
+    if (at == SIZE_MAX || mel_table_numbers(table, at) == NULL ||
+        (format != MEL_FORMAT_NPY && format != MEL_FORMAT_NPZ))
+        return false;
+    double value, other;
+    for (size_t i = 0; i < c->n; i++) { /* new names do not count: see the writer */
+        if (!parse_label(&value, c->label[i]))
+            return true;
+        for (size_t j = 0; j < i; j++)
+            if (parse_label(&other, c->label[j]) && other == value)
+                return true;
+    }
+    return false;
+}
+
+mel_status mel_classes_decisions(mel_labels *out, const mel_table *table, const char *column,
+                                 const mel_classes *c, mel_error *err)
+{
+    const char *const *label = (const char *const *)c->label, *const *name = (const char *const *)c->name;
+    if (mel_decisions_are_places(table, column, c))
+        return decode(out, table, mel_table_find(table, column), c, err);
+    mel_error why = { .code = MEL_OK }, other;
+    const mel_status status = mel_table_labels_as(out, table, column, c->n, label, &why);
+    if (status == MEL_OK || mel_table_labels_as(out, table, column, c->n, name, &other) == MEL_OK)
+        return MEL_OK;
+    return status == MEL_EDATA
+               ? mel_fail(err, status, "%s: the classes are %s", why.text, mel_name_list(c->n, label).text)
+               : mel_fail(err, status, "%s", why.text);
 }

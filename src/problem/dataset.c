@@ -1,7 +1,8 @@
-/* A labelled table: the columns that play a part in it are found and read. */
+/* A labelled table: the columns that play a part in it, and its stratified split into rows that train and
+ * rows that measure. */
+#include "problem/problem.h"
+
 #include "data/shared.h"
-#include "problem/columns.h"
-#include "problem/files.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,13 +20,12 @@ static mel_status check_columns(const mel_table *table, const mel_dataset_option
                 strcmp(roles[i].column, roles[j].column) == 0)
                 return mel_fail(err, MEL_EINVAL, "%s and %s are the same column \"%s\"", roles[j].option,
                                 roles[i].option, roles[i].column);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < sizeof roles / sizeof *roles && status == MEL_OK; i++)
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (roles[i].column != NULL)
-            status = mel_need_column(table, roles[i].column, roles[i].option, err);
-    for (size_t i = 0; status == MEL_OK && i < opt->skip.n; i++)
-        status = mel_need_column(table, opt->skip.item[i], "--skip", err);
-    return status;
+            TRY(mel_need_column(table, roles[i].column, roles[i].option, err));
+    for (size_t i = 0; i < opt->skip.n; i++)
+        TRY(mel_need_column(table, opt->skip.item[i], "--skip", err));
+    return MEL_OK;
 }
 
 static mel_status read_weights(mel_dataset *dataset, const mel_table *table, const char *name, mel_error *err)
@@ -55,18 +55,13 @@ static mel_status read_weights(mel_dataset *dataset, const mel_table *table, con
 static mel_status take_roles(mel_dataset *out, const mel_table *table, const mel_dataset_options *opt,
                              mel_error *err)
 {
-    mel_status status;
-    if (opt->label_quantiles != 0)
-        status = mel_table_quantile_labels(&out->labels, table, opt->label, opt->label_quantiles, err);
-    else
-        status = mel_table_labels(&out->labels, table, opt->label, err);
-    if (status == MEL_OK)
-        status = mel_classes_settle(&out->classes, &out->labels, &opt->naming, mel_table_name(table), err);
-    if (status == MEL_OK && opt->group != NULL)
-        status = mel_table_groups(&out->groups, table, opt->group, err);
-    if (status == MEL_OK && opt->weights != NULL)
-        status = read_weights(out, table, opt->weights, err);
-    return status;
+    TRY(opt->label_quantiles != 0
+            ? mel_table_quantile_labels(&out->labels, table, opt->label, opt->label_quantiles, err)
+            : mel_table_labels(&out->labels, table, opt->label, err));
+    TRY(mel_classes_settle(&out->classes, &out->labels, &opt->naming, mel_table_name(table), err));
+    if (opt->group != NULL)
+        TRY(mel_table_groups(&out->groups, table, opt->group, err));
+    return opt->weights != NULL ? read_weights(out, table, opt->weights, err) : MEL_OK;
 }
 
 static bool has_part(const mel_dataset_options *opt, const char *name)
@@ -89,7 +84,7 @@ static mel_status leave_out(mel_dataset *out, size_t column, const char *why, co
                         why);
     mel_table_leave_out(out->table, column);
     if (notice->call != NULL)
-        notice->call(notice->user, out->path, MEL_FORMAT_AUTO, why, true);
+        notice->call(notice->user, mel_table_name(out->table), MEL_FORMAT_AUTO, why, true);
     return MEL_OK;
 }
 
@@ -98,73 +93,178 @@ static mel_status leave_unfit_out(mel_dataset *out, const mel_dataset_options *o
                                   mel_error *err)
 {
     const size_t n = mel_table_columns(out->table);
-    mel_unfit *why = mel_alloc_zero(n, sizeof *why);
-    mel_status status = why != NULL ? MEL_OK : mel_fail_memory(err, "the columns of a table");
+    MEL_AUTO_MEMORY mel_unfit *why = mel_alloc_zero(n, sizeof *why);
     size_t fit = 0;
-    for (size_t j = 0; j < n && status == MEL_OK; j++)
+    if (why == NULL)
+        return mel_fail_memory(err, "the columns of a table");
+    for (size_t j = 0; j < n; j++)
         if (!has_part(opt, mel_table_column_name(out->table, j))) {
-            status = mel_column_unfit(&why[j], out->table, j, &out->labels, err);
+            TRY(mel_column_unfit(&why[j], out->table, j, &out->labels, err));
             fit += why[j].text[0] == '\0';
         }
-    for (size_t j = 0; j < n && status == MEL_OK && fit != 0; j++)
+    for (size_t j = 0; j < n && fit != 0; j++)
         if (why[j].text[0] != '\0')
-            status = leave_out(out, j, why[j].text, opt, notice, err);
-    free(why);
-    return status;
-}
-
-/* The table of the file that was found. */
-static mel_status read_table(mel_dataset *out, const mel_input *input, const mel_read_options *read,
-                             mel_error *err)
-{
-    out->path = mel_strdup(input->path);
-    const mel_status status =
-        out->path != NULL ? mel_input_read(&out->table, input, read, err) : mel_fail_memory(err, "a path");
-    out->n_rows = status == MEL_OK ? mel_table_rows(out->table) : 0;
-    return status;
-}
-
-mel_status mel_dataset_read_with(mel_dataset *out, mel_input *input, const mel_dataset_options *opt,
-                                 const mel_resources *resources, mel_error *err)
-{
-    *out = (mel_dataset){ .path = NULL };
-    *input = (mel_input){ .path = NULL };
-    mel_reader reader;
-    mel_status status = mel_reader_init(&reader, &opt->reading, resources, err);
-    if (status == MEL_OK)
-        status = mel_input_find(input, "data", opt->data, resources, err);
-    if (status == MEL_OK)
-        status = read_table(out, input, &reader.options, err);
-    if (status == MEL_OK)
-        status = mel_reader_check(&reader, &opt->reading, resources, err);
-    if (status == MEL_OK)
-        status = check_columns(out->table, opt, err);
-    if (status == MEL_OK)
-        status = take_roles(out, out->table, opt, err);
-    if (status == MEL_OK)
-        status = leave_unfit_out(out, opt, &resources->notice, err);
-    mel_reader_clear(&reader);
-    if (status != MEL_OK)
-        mel_dataset_clear(out);
-    return status;
+            TRY(leave_out(out, j, why[j].text, opt, notice, err));
+    return MEL_OK;
 }
 
 mel_status mel_dataset_read(mel_dataset *out, const mel_dataset_options *opt, const mel_resources *resources,
                             mel_error *err)
 {
-    mel_input input;
-    const mel_status status = mel_dataset_read_with(out, &input, opt, resources, err);
-    mel_input_clear(&input);
-    return status;
+    MEL_AUTO_CLEAR(mel_dataset) d = { .n_rows = 0 };
+    MEL_AUTO_CLEAR(mel_reader) reader = { .found = NULL };
+    *out = d;
+    TRY(mel_reader_init(&reader, &opt->reading, resources, err));
+    TRY(mel_input_table(&d.table, "data", opt->data, resources, &reader.options, err));
+    d.n_rows = mel_table_rows(d.table);
+    TRY(mel_reader_check(&reader, &opt->reading, resources, err));
+    TRY(check_columns(d.table, opt, err));
+    TRY(take_roles(&d, d.table, opt, err));
+    TRY(leave_unfit_out(&d, opt, &resources->notice, err));
+    *out = d;
+    d = (mel_dataset){ .n_rows = 0 };
+    return MEL_OK;
 }
 
 void mel_dataset_clear(mel_dataset *dataset)
 {
-    free(dataset->path);
     mel_table_free(dataset->table);
     mel_labels_clear(&dataset->labels);
     mel_classes_clear(&dataset->classes);
     mel_labels_clear(&dataset->groups);
     free(dataset->weight);
-    *dataset = (mel_dataset){ .path = NULL };
+    *dataset = (mel_dataset){ .n_rows = 0 };
+}
+
+/* A share of the rows is held out. The order of the classes makes no difference. */
+static mel_status hold_out(uint8_t *part_of, const mel_dataset *d, double share, uint64_t seed,
+                           mel_error *err)
+{
+    MEL_AUTO_MEMORY uint32_t *label = mel_alloc(d->n_rows, sizeof *label);
+    MEL_AUTO_MEMORY bool *stays = mel_alloc_zero(d->n_rows, sizeof *stays);
+    if (label == NULL || stays == NULL)
+        return mel_fail_memory(err, "a split of the rows");
+    for (size_t i = 0; i < d->n_rows; i++)
+        label[i] = (uint32_t)d->classes.place[d->labels.code[i]];
+    TRY(mel_split(stays, d->n_rows, label, d->groups.n_classes != 0 ? d->groups.code : NULL, 1 - share, seed,
+                  err));
+    for (size_t i = 0; i < d->n_rows; i++)
+        part_of[i] = stays[i] ? MEL_PART_TRAIN : MEL_PART_TEST;
+    return MEL_OK;
+}
+
+static mel_status check_training(const uint8_t *part_of, const mel_dataset *d, mel_error *err)
+{
+    const size_t k = d->labels.n_classes;
+    MEL_AUTO_MEMORY size_t *all = mel_alloc_zero(2 * k, sizeof *all);
+    if (all == NULL)
+        return mel_fail_memory(err, "the sizes of the classes");
+    size_t *training = all + k;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        all[d->labels.code[i]]++;
+        training[d->labels.code[i]] += part_of[i] == MEL_PART_TRAIN;
+    }
+    for (size_t c = 0; c < k; c++)
+        if (training[c] == 0)
+            return mel_fail(err, MEL_EDATA,
+                            "%s: class \"%s\" has %zu row%s and none of them trains; hold out less "
+                            "(--test-share) or leave the class out",
+                            mel_table_name(d->table), d->labels.name[c], all[c], all[c] == 1 ? "" : "s");
+    return MEL_OK;
+}
+
+/* The rows that are in part `which`: their table, labels, groups and weights. */
+static mel_status take_part(mel_dataset_part *part, mel_dataset *d, const uint8_t *part_of, int which,
+                            mel_error *err)
+{
+    const bool grouped = d->groups.n_classes != 0, weighted = d->weight != NULL;
+    MEL_AUTO_MEMORY size_t *rows = mel_alloc(d->n_rows, sizeof *rows);
+    if (rows == NULL)
+        return mel_fail_memory(err, "a part of the rows");
+    for (size_t i = 0; i < d->n_rows; i++)
+        if (part_of[i] == which)
+            rows[part->n++] = i;
+    part->y = mel_alloc(part->n, sizeof *part->y);
+    part->group = grouped ? mel_alloc(part->n, sizeof *part->group) : NULL;
+    part->weight = weighted ? mel_alloc(part->n, sizeof *part->weight) : NULL;
+    if (part->y == NULL || (grouped && part->group == NULL) || (weighted && part->weight == NULL))
+        return mel_fail_memory(err, "a part of the rows");
+    for (size_t i = 0; i < part->n; i++) {
+        part->y[i] = d->labels.code[rows[i]];
+        if (grouped)
+            part->group[i] = d->groups.code[rows[i]];
+        if (weighted)
+            part->weight[i] = d->weight[rows[i]];
+    }
+    if (part->n < d->n_rows)
+        return part->n > 0 ? mel_table_take(&part->table, d->table, rows, part->n, err) : MEL_OK;
+    part->table = d->table; /* all of them: no copy */
+    d->table = NULL;
+    return MEL_OK;
+}
+
+static mel_status split_rows(mel_dataset_part parts[MEL_DATASET_PARTS], mel_dataset *dataset,
+                             double test_share, uint64_t seed, mel_error *err)
+{
+    MEL_AUTO_MEMORY uint8_t *part_of = mel_alloc_zero(dataset->n_rows, sizeof *part_of);
+    if (part_of == NULL)
+        return mel_fail_memory(err, "a split of the rows");
+    if (test_share > 0)
+        TRY(hold_out(part_of, dataset, test_share, seed, err));
+    TRY(check_training(part_of, dataset, err));
+    for (int p = 0; p < MEL_DATASET_PARTS; p++)
+        TRY(take_part(&parts[p], dataset, part_of, p, err));
+    return MEL_OK;
+}
+
+mel_status mel_dataset_split(mel_dataset_part parts[MEL_DATASET_PARTS], mel_dataset *dataset,
+                             double test_share, uint64_t seed, mel_error *err)
+{
+    for (int p = 0; p < MEL_DATASET_PARTS; p++)
+        parts[p] = (mel_dataset_part){ 0 };
+    const mel_status status = split_rows(parts, dataset, test_share, seed, err);
+    mel_table_free(dataset->table);
+    dataset->table = NULL;
+    return status;
+}
+
+mel_status mel_dataset_part_learn(mel_encoder **out, const mel_dataset_part *part,
+                                  const mel_dataset_options *opt, mel_error *err)
+{
+    MEL_AUTO_MEMORY const char **skip = mel_alloc(opt->skip.n + 3, sizeof *skip);
+    if (skip == NULL)
+        return mel_fail_memory(err, "the names of columns");
+    size_t n = 0;
+    skip[n++] = opt->label;
+    if (opt->group != NULL)
+        skip[n++] = opt->group;
+    if (opt->weights != NULL)
+        skip[n++] = opt->weights;
+    for (size_t i = 0; i < opt->skip.n; i++)
+        skip[n++] = opt->skip.item[i];
+    mel_encoder_options options;
+    mel_encoder_options_init(&options);
+    options.skip = skip;
+    options.n_skip = n;
+    options.missing_category = opt->missing_category;
+    return mel_encoder_fit(out, part->table, &options, err);
+}
+
+mel_status mel_dataset_part_encode(mel_dataset_part *part, const mel_encoder *encoder, mel_error *err)
+{
+    if (part->n == 0)
+        return MEL_OK;
+    MEL_AUTO(mel_table) *table = part->table;
+    part->table = NULL;
+    return mel_encode(&part->x, encoder, table, err);
+}
+
+void mel_dataset_part_clear(mel_dataset_part *part)
+{
+    mel_table_free(part->table);
+    mel_encoded_clear(&part->x);
+    free(part->y);
+    free(part->group);
+    free(part->weight);
+    *part = (mel_dataset_part){ 0 };
 }

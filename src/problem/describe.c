@@ -1,8 +1,6 @@
 /* Problems as files describe them: one table of keys gives the reading and writing of descriptions, the
  * options as one types them, and which kinds of input read an option. */
 #include "base/buffer.h"
-#include "data/shared.h"
-#include "problem/files.h"
 #include "problem/problem.h"
 
 #include <float.h>
@@ -209,11 +207,6 @@ const char *mel_problem_file_key(size_t i)
     return NULL;
 }
 
-static mel_status refuse_key(const char *key, mel_error *err)
-{
-    return mel_fail(err, MEL_EDATA, "space.%.40s: there is no such field", key);
-}
-
 static mel_status refuse_type(const char *key, const char *expected, mel_error *err)
 {
     return mel_fail(err, MEL_EDATA, "space.%.40s: expected %s", key, expected);
@@ -333,19 +326,16 @@ static mel_status read_fields(mel_problem_options *out, json_t *description, mel
     const char **next = out->held = new_pointers(description);
     if (next == NULL)
         return mel_fail_memory(err, "the description of a problem");
-    mel_status status = MEL_OK;
-    for (void *at = json_object_iter(description); at != NULL && status == MEL_OK;
-         at = json_object_iter_next(description, at)) {
+    for (void *at = json_object_iter(description); at != NULL; at = json_object_iter_next(description, at)) {
         const char *key = json_object_iter_key(at);
         const key_row *row = find_key(key);
         if (row == NULL)
-            status = refuse_key(key, err);
-        else if (row->type == INPUT && text_at(out, row->at) != NULL)
-            status = mel_fail(err, MEL_EDATA, "space.%s: the table is given twice", key);
-        else
-            status = read_value(out, &next, row, json_object_iter_value(at), err);
+            return mel_fail(err, MEL_EDATA, "space.%.40s: there is no such field", key);
+        if (row->type == INPUT && text_at(out, row->at) != NULL)
+            return mel_fail(err, MEL_EDATA, "space.%s: the table is given twice", key);
+        TRY(read_value(out, &next, row, json_object_iter_value(at), err));
     }
-    return status == MEL_OK ? check_read(out, description, err) : status;
+    return check_read(out, description, err);
 }
 
 mel_status mel_problem_from_json(mel_problem_options *out, const json_t *description, mel_error *err)

@@ -1,8 +1,5 @@
 /* From the options to what questions are about: a planar face, a space, a ball. */
-#include "problem/files.h"
-#include "problem/names.h"
 #include "problem/problem.h"
-#include "problem/shared.h"
 #include "space/shared.h"
 
 #include <jansson.h>
@@ -153,13 +150,11 @@ mel_status mel_name_classes(mel_problem *problem, const mel_problem_options *opt
 {
     const mel_naming *naming = &opt->dataset.naming;
     mel_classes classes = { 0 };
-    const mel_status status = mel_classes_invent(&classes, n, name, naming,
-                                                 opt->population != NULL   ? "the population"
-                                                 : opt->candidates != NULL ? "the pool"
-                                                                           : "the ball",
-                                                 err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_classes_invent(&classes, n, name, naming,
+                           opt->population != NULL   ? "the population"
+                           : opt->candidates != NULL ? "the pool"
+                                                     : "the ball",
+                           err));
     mel_take_classes(problem, &classes);
     problem->unnamed = !mel_naming_given(naming);
     return MEL_OK;
@@ -186,7 +181,7 @@ mel_status mel_name_group_column(mel_problem *problem, const char *column, mel_e
 static mel_status make_face(mel_problem *problem, mel_error *err)
 {
     const size_t n = problem->n_rows;
-    uint8_t *role = mel_alloc(n, sizeof *role);
+    MEL_AUTO_MEMORY uint8_t *role = mel_alloc(n, sizeof *role);
     if (role == NULL)
         return mel_fail_memory(err, "the rows of a face");
     for (size_t i = 0; i < n; i++) {
@@ -195,7 +190,6 @@ static mel_status make_face(mel_problem *problem, mel_error *err)
     }
     const mel_status status =
         mel_face_from_scores(&problem->face, n, problem->probability, role, problem->weight, err);
-    free(role);
     free(problem->probability); /* the face has what it needs */
     problem->probability = NULL;
     return status;
@@ -205,7 +199,7 @@ static mel_status make_face(mel_problem *problem, mel_error *err)
 static mel_status check_cells(const mel_problem *problem, const mel_sample *sample, mel_error *err)
 {
     const size_t k = sample->n_classes, m = sample->group != NULL ? sample->n_groups : 0;
-    size_t *rows = mel_alloc_zero(m * k + 1, sizeof *rows);
+    MEL_AUTO_MEMORY size_t *rows = mel_alloc_zero(m * k + 1, sizeof *rows);
     if (rows == NULL)
         return mel_fail_memory(err, "the sizes of the groups");
     for (size_t i = 0; i < sample->n_rows && m > 0; i++)
@@ -214,7 +208,6 @@ static mel_status check_cells(const mel_problem *problem, const mel_sample *samp
     size_t cell = 0;
     while (cell < m * k && rows[cell] > 0)
         cell++;
-    free(rows);
     return cell == m * k ? MEL_OK
                          : mel_fail(err, MEL_EDATA,
                                     "group \"%s\" has no rows of class \"%s\": its rates are 0/0, and nobody "
@@ -230,9 +223,7 @@ static mel_status make_space(mel_problem *problem, const mel_problem_options *op
                         "--weights: rows count alike in spaces of more than two classes, of rates and of "
                         "groups");
     mel_space_options settings;
-    mel_status status = mel_space_settings(&settings, opt, want, problem->n_classes, problem->n_groups, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_space_settings(&settings, opt, want, problem->n_classes, problem->n_groups, err));
     const mel_sample sample = {
         .n_rows = problem->n_rows,
         .n_classes = problem->n_classes,
@@ -241,7 +232,7 @@ static mel_status make_space(mel_problem *problem, const mel_problem_options *op
         .label = problem->label,
         .group = want->grouped && problem->n_groups > 0 ? problem->group : NULL,
     };
-    status = check_cells(problem, &sample, err);
+    mel_status status = check_cells(problem, &sample, err);
     if (status == MEL_OK)
         status = mel_space_from_sample(&problem->space, &sample, &settings, err);
     if (status != MEL_EDATA)
@@ -265,21 +256,19 @@ static mel_status settle_groups(mel_problem *problem, const mel_problem_options 
                               problem->group_name[0], want->whom);
     if (!want->grouped && opt->groups != NULL)
         return mel_fail(err, MEL_EINVAL, "--groups: %s metrics are not about groups", want->whom);
-    if (want->grouped)
-        return MEL_OK;
-    free_groups(problem);
+    if (!want->grouped)
+        free_groups(problem);
     return MEL_OK;
 }
 
 static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt,
                             const mel_problem_want *want, mel_error *err)
 {
-    mel_status status = opt->probs != NULL ? mel_rows_from_probabilities(problem, opt, err)
-                                           : mel_rows_from_table(problem, opt, err);
-    if (status == MEL_OK)
-        status = settle_groups(problem, opt, want, err);
-    if (status != MEL_OK || want->rows)
-        return status;
+    TRY(opt->probs != NULL ? mel_rows_from_probabilities(problem, opt, err)
+                           : mel_rows_from_table(problem, opt, err));
+    TRY(settle_groups(problem, opt, want, err));
+    if (want->rows)
+        return MEL_OK;
     return mel_is_planar(opt, want, problem->n_classes) && problem->n_groups == 0
                ? make_face(problem, err)
                : make_space(problem, opt, want, err);
@@ -299,36 +288,26 @@ static mel_status smooth(mel_problem *problem, mel_error *err)
 
 /* --- the ball inside a space -------------------------------------------------------------------- */
 
-/* The largest radius that fits, or the smaller one that the options say. */
-static mel_status find_radius(double *radius, mel_problem *problem, const mel_problem_options *opt,
-                              mel_error *err)
-{
-    mel_radius_options search;
-    mel_radius_options_init(&search);
-    search.method = (mel_radius_method)opt->radius_method;
-    search.seed = opt->seed;
-    search.progress = opt->resources.progress;
-    mel_ball *largest = NULL;
-    const mel_status status = mel_ball_of_space(&largest, &problem->how, problem->space, &search, err);
-    if (status != MEL_OK)
-        return status;
-    *radius = mel_ball_radius(largest);
-    mel_ball_free(largest);
-    if (opt->radius > *radius)
-        return mel_fail(err, MEL_EINVAL, "--radius %g: the largest ball that fits has radius %.6g",
-                        opt->radius, *radius);
-    if (opt->radius > 0.0)
-        *radius = opt->radius;
-    return MEL_OK;
-}
-
-/* Made from its radius alone, so that a session that goes on asks about the same ball to the last bit. */
+/* The largest ball that fits, or the smaller one that the options say. Made from its radius alone, so that a
+ * session that goes on asks about the same ball to the last bit. */
 static mel_status find_ball(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
 {
     double radius = opt->found_radius;
-    const mel_status status = radius > 0.0 ? MEL_OK : find_radius(&radius, problem, opt, err);
-    if (status != MEL_OK)
-        return status;
+    if (!(radius > 0.0)) {
+        mel_radius_options search;
+        mel_radius_options_init(&search);
+        search.method = (mel_radius_method)opt->radius_method;
+        search.seed = opt->seed;
+        search.progress = opt->resources.progress;
+        mel_ball *largest = NULL;
+        TRY(mel_ball_of_space(&largest, &problem->how, problem->space, &search, err));
+        radius = mel_ball_radius(largest);
+        mel_ball_free(largest);
+        if (opt->radius > radius)
+            return mel_fail(err, MEL_EINVAL, "--radius %g: the largest ball that fits has radius %.6g",
+                            opt->radius, radius);
+        radius = opt->radius > 0.0 ? opt->radius : radius;
+    }
     return mel_ball_new(&problem->ball, mel_space_layout(problem->space), radius,
                         mel_space_class_share(problem->space), mel_space_prevalence(problem->space), err);
 }
@@ -358,29 +337,24 @@ static mel_status find_shares(mel_problem *problem, mel_error *err)
 static mel_status make(mel_problem *out, const mel_problem_options *opt, const mel_problem_want *want,
                        mel_error *err)
 {
-    mel_status status = check_options(opt, err);
-    if (status != MEL_OK)
-        return status;
-    if (opt->ball != NULL)
-        status = mel_make_abstract_ball(out, opt, want, err);
-    else if (opt->population != NULL)
-        status = mel_make_population(out, opt, want, err);
-    else if (opt->candidates != NULL)
-        status = mel_make_candidates(out, opt, want, err);
-    else
-        status = from_rows(out, opt, want, err);
-    if (status == MEL_OK && opt->smooth)
-        status = smooth(out, err);
+    TRY(mel_problem_check_numbers(opt, err));
+    TRY(check_options(opt, err));
+    TRY(opt->ball != NULL         ? mel_make_abstract_ball(out, opt, want, err)
+        : opt->population != NULL ? mel_make_population(out, opt, want, err)
+        : opt->candidates != NULL ? mel_make_candidates(out, opt, want, err)
+                                  : from_rows(out, opt, want, err));
+    if (opt->smooth)
+        TRY(smooth(out, err));
     const bool inscribed = want->ball && out->space != NULL;
-    if (status == MEL_OK && opt->radius > 0.0 && opt->ball == NULL && !inscribed)
-        status = mel_fail(err, MEL_EINVAL, "--radius: no ball is needed here");
-    if (status == MEL_OK && opt->radius_method != 0 && !inscribed)
-        status = mel_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
-    if (status == MEL_OK && inscribed)
-        status = find_ball(out, opt, err);
-    if (status == MEL_OK)
-        status = find_shares(out, err);
-    return status == MEL_OK ? mel_problem_describe(out, opt, err) : status;
+    if (opt->radius > 0.0 && opt->ball == NULL && !inscribed)
+        return mel_fail(err, MEL_EINVAL, "--radius: no ball is needed here");
+    if (opt->radius_method != 0 && !inscribed)
+        return mel_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
+    if (inscribed)
+        TRY(find_ball(out, opt, err));
+    TRY(find_shares(out, err));
+    TRY(mel_problem_digest(out->digest, opt, err));
+    return mel_problem_describe(out, opt, err);
 }
 
 mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, const mel_problem_want *want,
@@ -390,13 +364,10 @@ mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, c
     if (opt->struct_size != sizeof *opt)
         return mel_fail(err, MEL_EINVAL,
                         "the problem options were not initialised, or are those of another version");
-    mel_status status = mel_problem_check_numbers(opt, err);
-    if (status != MEL_OK)
-        return status;
     mel_problem *problem = mel_alloc_zero(1, sizeof *problem);
     if (problem == NULL)
         return mel_fail_memory(err, "a problem");
-    status = make(problem, opt, want, err);
+    const mel_status status = make(problem, opt, want, err);
     if (status != MEL_OK) {
         mel_problem_free(problem);
         return status;

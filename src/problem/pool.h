@@ -1,12 +1,33 @@
-/* What the columns of a pool of classifiers mean, and reading one of them from any input. */
+/* Pools of classifiers: the numbers of a file, what its columns mean, and the confusion matrices they give.
+ */
 #ifndef MEL_PROBLEM_POOL_H
 #define MEL_PROBLEM_POOL_H
 
-#include "problem/files.h"
-#include "problem/shared.h"
+#include "problem/problem.h"
 
 /* How far numbers that were rounded may contradict each other. */
 #define MEL_POOL_ROUNDING 1e-3
+
+/* A file of a pool as a row of numbers per classifier, whatever its form was. */
+typedef struct {
+    char *file; /* in messages */
+    size_t n, n_columns;
+    char **classifier, **column; /* names */
+    double *value;               /* n x n_columns; NaN: missing, or a text */
+    bool *text;                  /* of each column: it holds texts, as that of the names does */
+    bool named;                  /* the columns have names of their own */
+    bool array;                  /* NPY: columns are in the order of the layout, */
+    size_t matrix;               /* or those of k x k matrices, row by row; 0: they are not */
+} mel_pool_sheet;
+/* The file behind an option, as mel_input_table_named reads it. */
+mel_status mel_pool_sheet_read(mel_pool_sheet *out, const char *key, const char *given,
+                               const mel_resources *resources, size_t n_names, const char *const *name,
+                               const mel_read_options *read, mel_error *err);
+void mel_pool_sheet_clear(mel_pool_sheet *sheet);
+mel_status mel_pool_of_sheet(mel_pool *out, const mel_pool_sheet *sheet, const mel_pool_about *about,
+                             mel_error *err);
+
+/* --- what columns mean (pool_columns.c) --------------------------------------------------------- */
 
 typedef enum {
     MEL_COLUMN_NAME,    /* of the classifier */
@@ -25,8 +46,8 @@ typedef struct {
     size_t group, truth, said; /* 0-based; group 0 also where there are none */
     const mel_pool_formula *formula;
 } mel_pool_column;
-/* One for each column of the table. */
-mel_status mel_pool_columns(mel_pool_column *out, const mel_table *table, const mel_pool_about *about,
+/* One for each column of the sheet. */
+mel_status mel_pool_columns(mel_pool_column *out, const mel_pool_sheet *sheet, const mel_pool_about *about,
                             mel_error *err);
 /* The number of two classes that a column may be called after, in any case: tp, recall, ...; NULL: none. */
 const mel_pool_formula *mel_pool_formula_of(const char *name);
@@ -49,18 +70,5 @@ typedef struct {
 /* Takes in the name of one column, without its group. */
 mel_status mel_pool_header_name(mel_pool_header *out, const char *name, const char *file, mel_error *err);
 void mel_pool_header_clear(mel_pool_header *header);
-
-/* A table of columns "name", "true" and the predicted classes, with a row for each true class of each
- * classifier, becomes one of columns "true>predicted"; others stay as they are. */
-mel_status mel_pool_widen(mel_table **table, mel_error *err);
-
-/* The table with one row per classifier, for what its header says about classes. */
-mel_status mel_pool_table(mel_table **out, const mel_input *input, size_t n_names, const char *const *name,
-                          const mel_read_options *read, mel_error *err);
-/* The table of a file whose header may have the names of `about`. */
-mel_status mel_pool_open(mel_table **out, const char *path, const mel_pool_about *about,
-                         const mel_read_options *read, mel_error *err);
-mel_status mel_pool_of_table(mel_pool *out, const mel_table *table, const mel_pool_about *about,
-                             mel_error *err);
 
 #endif

@@ -1,8 +1,7 @@
-/* What the columns of a pool mean, by their names. */
-#include "base/layout.h"
-#include "base/names.h"
-#include "data/shared.h"
+/* What the columns of a pool mean, by their names, and the classes and groups that these name. */
 #include "problem/pool.h"
+
+#include "base/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,7 +195,7 @@ static expected_names list_expected(const mel_pool_about *about)
     return all;
 }
 
-static mel_status refuse(const mel_table *table, const char *name, const mel_pool_about *about,
+static mel_status refuse(const mel_pool_sheet *sheet, const char *name, const mel_pool_about *about,
                          mel_error *err)
 {
     expected_names all = list_expected(about);
@@ -205,7 +204,7 @@ static mel_status refuse(const mel_table *table, const char *name, const mel_poo
         err, MEL_EDATA,
         "%s: column \"%s\" says nothing about a classifier%s%s%s; expected name, n,%s classes (\"%s\") "
         "or entries (\"%s>%s\")%s",
-        mel_table_name(table), name, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
+        sheet->file, name, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
         near != NULL ? "\"?)" : "",
         about->layout.n_classes == 2 ? " tp, tn, fp, fn, tpr, tnr, fpr, fnr, recall, sensitivity, "
                                        "specificity, precision, ppv, npv, accuracy, f1, prevalence,"
@@ -232,29 +231,24 @@ static void number_entries(mel_pool_column *entry, const mel_layout *layout)
             }
 }
 
-static bool is_name(const mel_table *table, size_t column)
-{
-    return strcasecmp(mel_table_column_name(table, column), "name") == 0;
-}
-
-static mel_status refuse_texts(const mel_table *table, size_t column, mel_error *err)
+static mel_status refuse_texts(const mel_pool_sheet *sheet, size_t column, mel_error *err)
 {
     return mel_fail(err, MEL_EDATA, "%s: column \"%s\" holds texts, not numbers; only \"name\" may",
-                    mel_table_name(table), mel_table_column_name(table, column));
+                    sheet->file, sheet->column[column]);
 }
 
-static mel_status take_in_order(mel_pool_column *out, const mel_table *table, const mel_layout *layout,
+static mel_status take_in_order(mel_pool_column *out, const mel_pool_sheet *sheet, const mel_layout *layout,
                                 mel_error *err)
 {
-    const size_t size = mel_layout_size(layout), found = mel_table_columns(table);
-    const size_t k = layout->n_classes, given = mel_table_matrix(table);
+    const size_t size = mel_layout_size(layout), found = sheet->n_columns;
+    const size_t k = layout->n_classes, given = sheet->matrix;
     if (given != 0 && (given != k || layout->n_groups > 1))
         return mel_fail(err, MEL_EDATA, "%s: matrices of %zu x %zu where %zu classes%s are expected",
-                        mel_table_name(table), given, given, k, layout->n_groups > 1 ? " in groups" : "");
+                        sheet->file, given, given, k, layout->n_groups > 1 ? " in groups" : "");
     if (given == 0 && found != size)
         return mel_fail(err, MEL_EDATA,
                         "%s: %zu columns of numbers without names; expected %zu, the %s %s of %zu classes%s",
-                        mel_table_name(table), found, size, mel_coordinates_name(layout->coordinates),
+                        sheet->file, found, size, mel_coordinates_name(layout->coordinates),
                         layout->kind == MEL_RATES ? "rates" : "shares", layout->n_classes,
                         layout->n_groups > 1 ? ", group after group" : "");
     if (given == 0)
@@ -262,66 +256,123 @@ static mel_status take_in_order(mel_pool_column *out, const mel_table *table, co
     for (size_t i = 0; i < found && given != 0; i++)
         out[i] = (mel_pool_column){ MEL_COLUMN_ENTRY, 0, i / k, i % k, NULL };
     for (size_t i = 0; i < found; i++)
-        if (mel_table_numbers(table, i) == NULL)
-            return refuse_texts(table, i, err);
+        if (sheet->text[i])
+            return refuse_texts(sheet, i, err);
     return MEL_OK;
 }
 
-static mel_status refuse_nameless(const mel_table *table, const mel_pool_about *about, mel_error *err)
+static mel_status refuse_nameless(const mel_pool_sheet *sheet, const mel_pool_about *about, mel_error *err)
 {
     const mel_layout *layout = &about->layout;
     const bool groups = layout->n_groups > 1, wrong = layout->coordinates == MEL_OFFDIAGONAL;
     return mel_fail(err, MEL_EDATA,
                     "%s: its columns have no names; give it a first row that says what they are, as in "
                     "name,%s%s%s%s%s,..",
-                    mel_table_name(table), groups ? about->group_name[0] : "", groups ? ":" : "",
+                    sheet->file, groups ? about->group_name[0] : "", groups ? ":" : "",
                     layout->coordinates == MEL_BINARY ? "tp" : about->class_name[0], wrong ? ">" : "",
                     wrong ? about->class_name[1] : "");
 }
 
-/* Arrays have no names: their columns are in the layout's order. */
-static bool is_array(const mel_table *table)
-{
-    const mel_format format = mel_table_format(table);
-    return format == MEL_FORMAT_NPY || format == MEL_FORMAT_NPZ;
-}
-
 /* By their names. */
-static mel_status take_named(mel_pool_column *out, const mel_table *table, const naming *names,
+static mel_status take_named(mel_pool_column *out, const mel_pool_sheet *sheet, const naming *names,
                              mel_error *err)
 {
-    for (size_t i = 0; i < mel_table_columns(table); i++) {
-        const char *name = mel_table_column_name(table, i);
+    for (size_t i = 0; i < sheet->n_columns; i++) {
+        const char *name = sheet->column[i];
         for (size_t j = 0; j < i; j++)
-            if (strcasecmp(mel_table_column_name(table, j), name) == 0)
-                return mel_fail(err, MEL_EDATA, "%s: columns \"%s\" and \"%s\" are called alike",
-                                mel_table_name(table), mel_table_column_name(table, j), name);
+            if (strcasecmp(sheet->column[j], name) == 0)
+                return mel_fail(err, MEL_EDATA, "%s: columns \"%s\" and \"%s\" are called alike", sheet->file,
+                                sheet->column[j], name);
         out[i] = (mel_pool_column){ .kind = MEL_COLUMN_NAME };
-        if (is_name(table, i))
+        if (strcasecmp(name, "name") == 0)
             continue;
         if (!understand(&out[i], name, names))
-            return refuse(table, name, names->about, err);
-        if (mel_table_numbers(table, i) == NULL)
-            return refuse_texts(table, i, err);
+            return refuse(sheet, name, names->about, err);
+        if (sheet->text[i])
+            return refuse_texts(sheet, i, err);
     }
     return MEL_OK;
 }
 
-mel_status mel_pool_columns(mel_pool_column *out, const mel_table *table, const mel_pool_about *about,
+mel_status mel_pool_columns(mel_pool_column *out, const mel_pool_sheet *sheet, const mel_pool_about *about,
                             mel_error *err)
 {
-    if (is_array(table))
-        return take_in_order(out, table, &about->layout, err);
-    if (!mel_table_has_header(table))
-        return refuse_nameless(table, about, err);
+    if (sheet->array)
+        return take_in_order(out, sheet, &about->layout, err);
+    if (!sheet->named)
+        return refuse_nameless(sheet, about, err);
     size_t longest = 0;
-    for (size_t i = 0; i < mel_table_columns(table); i++) {
-        const size_t length = strlen(mel_table_column_name(table, i));
+    for (size_t i = 0; i < sheet->n_columns; i++) {
+        const size_t length = strlen(sheet->column[i]);
         longest = length > longest ? length : longest;
     }
-    const naming names = { .about = about, .part = mel_alloc(longest + 1, 1) };
-    const mel_status status = names.part != NULL ? take_named(out, table, &names, err)
-                                                 : mel_fail_memory(err, "the names of columns");
-    free(names.part);
-    return status;
+    MEL_AUTO_MEMORY char *part = mel_alloc(longest + 1, 1);
+    return part != NULL ? take_named(out, sheet, &(naming){ about, part }, err)
+                        : mel_fail_memory(err, "the names of columns");
+}
+
+static void name_set_clear(mel_name_set *set)
+{
+    mel_names_free(set->name, set->n);
+    *set = (mel_name_set){ 0 };
+}
+
+mel_status mel_name_set_add(mel_name_set *set, const char *text, size_t length, mel_error *err)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (strlen(set->name[i]) == length && memcmp(set->name[i], text, length) == 0)
+            return MEL_OK;
+    void *names = set->name;
+    if (set->n == set->capacity) {
+        const size_t capacity = set->capacity == 0 ? 16 : 2 * set->capacity;
+        if (!mel_grow(&names, capacity, sizeof *set->name))
+            return mel_fail_memory(err, "the names of classes");
+        set->name = names;
+        set->capacity = capacity;
+    }
+    char *copy = mel_alloc(length + 1, 1);
+    if (copy == NULL)
+        return mel_fail_memory(err, "the names of classes");
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    set->name[set->n++] = copy;
+    return MEL_OK;
+}
+
+mel_status mel_name_set_sort(mel_name_set *set, mel_error *err)
+{
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(set->n, sizeof *order);
+    MEL_AUTO_MEMORY char **sorted = mel_alloc(set->capacity, sizeof *sorted);
+    if (order == NULL || sorted == NULL)
+        return mel_fail_memory(err, "an order of classes");
+    TRY(mel_sort_class_names(order, set->n, (const char *const *)set->name, false, err));
+    for (size_t i = 0; i < set->n; i++)
+        sorted[i] = set->name[order[i]];
+    memcpy(set->name, sorted, set->n * sizeof *sorted);
+    return MEL_OK;
+}
+
+mel_status mel_pool_header_name(mel_pool_header *out, const char *name, const char *file, mel_error *err)
+{
+    if (strcasecmp(name, "n") == 0 || strcasecmp(name, "prevalence") == 0)
+        return MEL_OK;
+    if (mel_pool_formula_of(name) != NULL) {
+        out->words = true;
+        return MEL_OK;
+    }
+    const char *at = strchr(name, '>');
+    if (at == NULL)
+        return mel_name_set_add(&out->classes, name, strlen(name), err);
+    if (strchr(at + 1, '>') != NULL || at == name || at[1] == '\0')
+        return mel_fail(err, MEL_EDATA, "%s: column \"%s\": expected \"true>predicted\" with one \">\"", file,
+                        name);
+    out->entries = true;
+    TRY(mel_name_set_add(&out->classes, name, (size_t)(at - name), err));
+    return mel_name_set_add(&out->classes, at + 1, strlen(at + 1), err);
+}
+
+void mel_pool_header_clear(mel_pool_header *header)
+{
+    name_set_clear(&header->classes);
+    name_set_clear(&header->groups);
 }

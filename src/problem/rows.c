@@ -1,18 +1,228 @@
-/* The rows that a problem is measured on: held-out rows of a table, or probabilities of any model. */
-#include "base/digest.h"
-#include "data/shared.h"
-#include "problem/columns.h"
+/* The rows that a problem is measured on: held-out rows of a table, or probabilities of any model; columns of
+ * both by their names. */
+#include "data/table.h"
 #include "problem/problem.h"
+
+#include "data/shared.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+mel_status mel_need_column(const mel_table *table, const char *name, const char *option, mel_error *err)
+{
+    if (mel_table_find(table, name) != SIZE_MAX)
+        return MEL_OK;
+    const mel_status status = mel_fail_no_column(table->names, name, option, err);
+    return mel_fail_in(err, status, "%s", mel_table_name(table));
+}
+
+mel_status mel_only_column(const char **column, const mel_table *table, const char *name, const char *option,
+                           mel_error *err)
+{
+    const size_t named = name != NULL ? mel_table_find(table, name) : SIZE_MAX;
+    if (named == SIZE_MAX && mel_table_columns(table) != 1)
+        return mel_fail(err, MEL_EDATA, "%s: %zu columns and none called \"%s\"; %s says which one is meant",
+                        mel_table_name(table), mel_table_columns(table), name != NULL ? name : "group",
+                        option);
+    *column = mel_table_column_name(table, named != SIZE_MAX ? named : 0);
+    return MEL_OK;
+}
+
+mel_status mel_take_groups(mel_labels *out, const mel_table *table, const char *column, size_t n,
+                           const char *const *name, mel_error *err)
+{
+    mel_error why = { .code = MEL_OK };
+    const mel_status status = mel_table_labels_as(out, table, column, n, name, &why);
+    return status == MEL_OK ? MEL_OK
+           : status == MEL_EDATA
+               ? mel_fail(err, status, "%s: the groups are %s", why.text, mel_name_list(n, name).text)
+               : mel_fail(err, status, "%s", why.text);
+}
+
+/* --- probabilities ------------------------------------------------------------------------------ */
+
+/* The first column that has none of the names, where all of them have one; SIZE_MAX: there is no such. */
+static size_t strange_column(const mel_table *table, size_t n, const char *const *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (mel_table_find(table, name[i]) == SIZE_MAX)
+            return SIZE_MAX;
+    size_t at = 0;
+    while (at < mel_table_columns(table) && mel_name_place(mel_table_column_name(table, at), n, name) < n)
+        at++;
+    return at < mel_table_columns(table) ? at : SIZE_MAX;
+}
+
+/* Columns that are no probabilities were refused as such: says instead that they are no class's. */
+static mel_status explain_columns(const mel_table *table, const mel_classes *c, mel_error *err)
+{
+    const char *const *label = (const char *const *)c->label;
+    size_t at = strange_column(table, c->n, label);
+    if (at == SIZE_MAX)
+        at = strange_column(table, c->n, (const char *const *)c->name);
+    return at == SIZE_MAX || !mel_table_has_header(table)
+               ? MEL_EDATA
+               : mel_fail(err, MEL_EDATA, "%s: column \"%s\" is none of the classes %s; leave it out",
+                          mel_table_name(table), mel_table_column_name(table, at),
+                          mel_name_list(c->n, label).text);
+}
+
+static mel_status read_proba(mel_proba *out, const char *given, const mel_resources *resources,
+                             const mel_classes *c, const mel_read_options *read, mel_error *err)
+{
+    MEL_AUTO_MEMORY const char **called = mel_alloc(2 * c->n, sizeof *called); /* labels, then names */
+    MEL_AUTO(mel_table) *table = NULL;
+    if (called == NULL)
+        return mel_fail_memory(err, "the names of the classes");
+    for (size_t i = 0; i < c->n; i++) {
+        called[i] = c->label[i];
+        called[c->n + i] = c->name[i];
+    }
+    TRY(mel_input_table_named(&table, "probs", given, resources, 2 * c->n, called, read, err));
+    const mel_status status = mel_proba_of_table(out, table, read, err);
+    return status == MEL_EDATA ? explain_columns(table, c, err) : status;
+}
+
+mel_status mel_proba_read_classes(mel_proba *out, const char *path, const mel_classes *classes,
+                                  const mel_read_options *read, mel_error *err)
+{
+    static const mel_resources none = { 0 };
+    return read_proba(out, path, &none, classes, read, err);
+}
+
+static mel_status refuse_columns(size_t n, const char *const *column, const char *path, const mel_classes *c,
+                                 mel_error *err)
+{
+    return mel_fail(err, MEL_EDATA, "%s: the columns are %s, the classes %s", path,
+                    mel_name_list(n, column).text, mel_name_list(c->n, (const char *const *)c->label).text);
+}
+
+/* column[c] of class c, all of them under what the labels or all of them under what the options call them. */
+static mel_status match_names(size_t *column, size_t n, const char *const *name, const char *path,
+                              const mel_classes *classes, mel_error *err)
+{
+    const char *const *const called[] = { (const char *const *)classes->label,
+                                          (const char *const *)classes->name };
+    for (size_t way = 0; way < 2; way++)
+        if (mel_column_places(column, n, called[way], name))
+            return MEL_OK;
+    return refuse_columns(n, name, path, classes, err);
+}
+
+/* Names of one column of probabilities that say no more than that it is the positive class's: what models and
+ * people call it, and the names that columns without one get. */
+static bool is_general(const char *name)
+{
+    static const char *const words[] = { "p",       "prob",    "proba",    "probability", "score", "y_prob",
+                                         "y_proba", "y_score", "positive", "c1",          "0" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(name, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static mel_status refuse_one(const char *name, const char *path, const mel_classes *c, mel_error *err)
+{
+    if (strcmp(name, "0") == 0)
+        return mel_fail(
+            err, MEL_EDATA,
+            "%s: its only column is called \"0\", which is a class and also what pandas calls a "
+            "column without a name; say whose probabilities they are: --columns %s or --columns %s",
+            path, c->label[0], c->label[1]);
+    return mel_fail(err, MEL_EDATA,
+                    "%s: its only column is called \"%s\", which does not tell whose probabilities they are; "
+                    "call it after one of the classes, %s, or \"p\" for the positive one, or say it with "
+                    "--columns",
+                    path, name, mel_name_list(c->n, (const char *const *)c->label).text);
+}
+
+/* What the only column is called. */
+static const char *only_name(const mel_proba *proba, const char *given)
+{
+    return given != NULL ? given : proba->name != NULL ? proba->name[0] : "p";
+}
+
+/* Which of two classes has the name; 2: none. */
+static size_t class_called(const char *name, const mel_classes *c)
+{
+    const size_t at = mel_column_place(name, 2, (const char *const *)c->label);
+    return at < 2 ? at : mel_column_place(name, 2, (const char *const *)c->name);
+}
+
+/* Is it one column that is the positive class's because it has no class's name? */
+static bool is_of_positive(const mel_proba *proba, const char *given, const mel_classes *c)
+{
+    return proba->n_columns == 1 && c->n == 2 && class_called(only_name(proba, given), c) == 2;
+}
+
+/* The class that one column of two is about: the one it is named after, else the positive one. */
+static mel_status match_one(size_t *at, const mel_proba *proba, const char *given, const char *path,
+                            const mel_classes *c, mel_error *err)
+{
+    const char *name = only_name(proba, given);
+    *at = class_called(name, c);
+    if (given != NULL)
+        return *at < 2 ? MEL_OK : refuse_columns(1, &given, path, c, err);
+    /* "0" is the class or what pandas calls a column without a name. */
+    const bool doubtful = *at < 2 ? strcmp(name, "0") == 0 : !is_general(name);
+    *at = *at == 2 ? 1 : *at;
+    return doubtful ? refuse_one(name, path, c, err) : MEL_OK;
+}
+
+/* The column of each class: by --columns, by the names in a header, else in sorted order. */
+static mel_status match_columns(size_t *column, const mel_proba *proba, const char *given, const char *path,
+                                const mel_classes *c, mel_error *err)
+{
+    const bool named = proba->name != NULL;
+    if (given != NULL && named)
+        return mel_fail(err, MEL_EINVAL, "--columns %s: %s names its columns itself", given, path);
+    if (named)
+        return match_names(column, c->n, (const char *const *)proba->name, path, c, err);
+    for (size_t i = 0; i < c->n; i++)
+        column[i] = c->place[i];
+    if (given == NULL)
+        return MEL_OK;
+    MEL_AUTO_MEMORY char **name = NULL;
+    size_t n = 0;
+    TRY(mel_names_split(&name, &n, given, "columns", err));
+    if (n != c->n)
+        return mel_fail(err, MEL_EINVAL, "--columns %s: %zu names, but %s has %zu columns", given, n, path,
+                        c->n);
+    return match_names(column, n, (const char *const *)name, path, c, err);
+}
+
+mel_status mel_proba_order(mel_proba *proba, const char *path, const char *given, const mel_classes *classes,
+                           mel_error *err)
+{
+    const size_t k = proba->n_classes;
+    MEL_AUTO_MEMORY size_t *column = mel_alloc_zero(k, sizeof *column);
+    MEL_AUTO_MEMORY double *row = mel_alloc(k, sizeof *row);
+    if (column == NULL || row == NULL)
+        return mel_fail_memory(err, "columns of probabilities");
+    if (proba->n_columns == 1) { /* of two classes: the values are P(second class) */
+        size_t at = 1;
+        TRY(match_one(&at, proba, given, path, classes, err));
+        column[at] = 1;
+        column[1 - at] = 0;
+    } else
+        TRY(match_columns(column, proba, given, path, classes, err));
+    for (size_t i = 0; i < proba->n_rows; i++) {
+        memcpy(row, proba->value + i * k, k * sizeof *row);
+        for (size_t j = 0; j < k; j++)
+            proba->value[i * k + j] = row[column[j]];
+    }
+    return MEL_OK;
+}
 
 /* --- a table ------------------------------------------------------------------------------------ */
 
-static mel_status fit_and_predict(mel_problem *problem, mel_dataset_part *train, const mel_dataset_part *test,
-                                  const mel_problem_options *opt, mel_error *err)
+static mel_status fit_and_predict(mel_problem *problem, const mel_dataset_part *train,
+                                  const mel_dataset_part *test, const mel_problem_options *opt,
+                                  mel_error *err)
 {
     const size_t k = problem->n_classes;
     mel_fit_options fit;
@@ -21,13 +231,12 @@ static mel_status fit_and_predict(mel_problem *problem, mel_dataset_part *train,
     fit.threads = opt->resources.threads;
     fit.progress = opt->resources.progress;
     mel_model *model = NULL;
-    mel_status status = mel_model_fit(&model, NULL, &train->x.view, train->y, k, train->weight, &fit, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_model_fit(&model, NULL, &train->x.view, train->y, k, train->weight, &fit, err));
     problem->probability = mel_alloc_zero(test->x.view.n_rows, k * sizeof *problem->probability);
-    status = problem->probability != NULL
-                 ? mel_model_predict(problem->probability, model, &test->x.view, opt->resources.threads, err)
-                 : mel_fail_memory(err, "the probabilities");
+    const mel_status status =
+        problem->probability != NULL
+            ? mel_model_predict(problem->probability, model, &test->x.view, opt->resources.threads, err)
+            : mel_fail_memory(err, "the probabilities");
     mel_model_free(model);
     return status;
 }
@@ -44,36 +253,28 @@ static mel_status check_model(const mel_resources *resources, size_t features, s
         features, classes, resources->max_weights);
 }
 
-static mel_status take_costs(double *out, const mel_table *table, const mel_text_list *names, size_t c,
-                             const char *option, mel_error *err)
-{
-    const mel_status status = mel_need_column(table, names->item[c], option, err);
-    if (status != MEL_OK)
-        return status;
-    const double *value = mel_table_numbers(table, mel_table_find(table, names->item[c]));
-    if (value == NULL)
-        return mel_fail(err, MEL_EDATA, "%s: column \"%s\" is not a column of numbers", mel_table_name(table),
-                        names->item[c]);
-    for (size_t r = 0; r < mel_table_rows(table); r++) {
-        if (!(value[r] >= 0.0 && isfinite(value[r])))
-            return mel_fail(err, MEL_EDATA,
-                            "%s: row %zu, column \"%s\": a cost of %g; expected a number from 0 up",
-                            mel_table_name(table), mel_table_row_number(table, r), names->item[c], value[r]);
-        out[r * names->n + c] = value[r];
-    }
-    return MEL_OK;
-}
-
 mel_status mel_row_costs_read(double **out, const mel_table *table, const mel_text_list *names,
                               const char *option, mel_error *err)
 {
-    mel_status status = MEL_OK;
-    *out = mel_alloc_zero(mel_table_rows(table), names->n * sizeof **out);
-    if (*out == NULL)
+    const size_t n = mel_table_rows(table);
+    double *cost = *out = mel_alloc_zero(n, names->n * sizeof *cost);
+    if (cost == NULL)
         return mel_fail_memory(err, "columns of numbers");
-    for (size_t c = 0; c < names->n && status == MEL_OK; c++)
-        status = take_costs(*out, table, names, c, option, err);
-    return status;
+    for (size_t c = 0; c < names->n; c++) {
+        TRY(mel_need_column(table, names->item[c], option, err));
+        const double *value = mel_table_numbers(table, mel_table_find(table, names->item[c]));
+        if (value == NULL)
+            return mel_fail(err, MEL_EDATA, "%s: column \"%s\" is not a column of numbers",
+                            mel_table_name(table), names->item[c]);
+        for (size_t r = 0; r < n; r++) {
+            if (!(value[r] >= 0.0 && isfinite(value[r])))
+                return mel_fail(
+                    err, MEL_EDATA, "%s: row %zu, column \"%s\": a cost of %g; expected a number from 0 up",
+                    mel_table_name(table), mel_table_row_number(table, r), names->item[c], value[r]);
+            cost[r * names->n + c] = value[r];
+        }
+    }
+    return MEL_OK;
 }
 
 /* The columns of numbers that come along with the rows. */
@@ -98,176 +299,128 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
                                 const mel_problem_options *opt, mel_error *err)
 {
     mel_dataset_part *train = &parts[MEL_PART_TRAIN], *test = &parts[MEL_PART_TEST];
-    mel_encoder *encoder = NULL;
-    mel_status status = mel_dataset_part_learn(&encoder, train, &opt->dataset, err);
-    if (status == MEL_OK)
-        status = check_model(&opt->resources, mel_encoder_features(encoder), problem->n_classes, err);
-    if (status == MEL_OK)
-        status = mel_dataset_part_encode(train, encoder, err);
-    if (status == MEL_OK)
-        status = take_numbers(problem, test->table, &opt->numbers, err);
-    if (status == MEL_OK)
-        status = take_places(problem, test->table, first, err);
-    if (status == MEL_OK)
-        status = mel_dataset_part_encode(test, encoder, err);
-    mel_encoder_free(encoder);
-    if (status == MEL_OK)
-        status = fit_and_predict(problem, train, test, opt, err);
+    MEL_AUTO(mel_encoder) *encoder = NULL;
+    TRY(mel_dataset_part_learn(&encoder, train, &opt->dataset, err));
+    TRY(check_model(&opt->resources, mel_encoder_features(encoder), problem->n_classes, err));
+    TRY(mel_dataset_part_encode(train, encoder, err));
+    TRY(take_numbers(problem, test->table, &opt->numbers, err));
+    TRY(take_places(problem, test->table, first, err));
+    TRY(mel_dataset_part_encode(test, encoder, err));
+    TRY(fit_and_predict(problem, train, test, opt, err));
     problem->n_rows = test->n;
     problem->label = test->y;
     problem->group = test->group;
     problem->weight = test->weight;
     test->y = test->group = NULL;
     test->weight = NULL;
-    return status;
+    return MEL_OK;
 }
 
-static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
-                                    const mel_problem_options *opt, mel_error *err)
+static mel_status split_and_measure(mel_problem *problem, mel_dataset_part parts[MEL_DATASET_PARTS],
+                                    mel_dataset *dataset, const mel_problem_options *opt, mel_error *err)
 {
-    mel_dataset_part parts[MEL_DATASET_PARTS];
-    const size_t first = mel_table_rows(dataset->table) > 0 ? mel_table_row_number(dataset->table, 0) : 1;
-    mel_status status = mel_dataset_split(parts, dataset, opt->dataset.test_share, opt->seed, err);
-    if (status == MEL_OK && (parts[MEL_PART_TEST].n == 0 || parts[MEL_PART_TRAIN].n == 0))
-        status =
-            mel_fail(err, MEL_EDATA, "--test-share %g of %zu rows leaves none to %s", opt->dataset.test_share,
-                     dataset->n_rows, parts[MEL_PART_TEST].n == 0 ? "measure on" : "train on");
-    if (status == MEL_OK)
-        mel_take_classes(problem, &dataset->classes);
-    if (status == MEL_OK)
-        status = mel_check_classes(&opt->resources, problem->n_classes, dataset->groups.n_classes, err);
-    if (status == MEL_OK)
-        status = measure_parts(problem, parts, first, opt, err);
+    const double share = opt->dataset.test_share;
+    const size_t first = dataset->n_rows > 0 ? mel_table_row_number(dataset->table, 0) : 1;
+    TRY(mel_dataset_split(parts, dataset, share, opt->seed, err));
+    if (parts[MEL_PART_TEST].n == 0 || parts[MEL_PART_TRAIN].n == 0)
+        return mel_fail(err, MEL_EDATA, "--test-share %g of %zu rows leaves none to %s", share,
+                        dataset->n_rows, parts[MEL_PART_TEST].n == 0 ? "measure on" : "train on");
+    mel_take_classes(problem, &dataset->classes);
+    TRY(mel_check_classes(&opt->resources, problem->n_classes, dataset->groups.n_classes, err));
+    return measure_parts(problem, parts, first, opt, err);
+}
+
+mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
+{
+    mel_dataset_part parts[MEL_DATASET_PARTS] = { { 0 } };
+    MEL_AUTO_CLEAR(mel_dataset) dataset = { 0 };
+    TRY(mel_dataset_read(&dataset, &opt->dataset, &opt->resources, err));
+    TRY(mel_name_groups(problem, dataset.groups.n_classes, dataset.groups.name, err));
+    if (opt->dataset.group != NULL)
+        TRY(mel_name_group_column(problem, opt->dataset.group, err));
+    const mel_status status = split_and_measure(problem, parts, &dataset, opt, err);
     for (size_t p = 0; p < MEL_DATASET_PARTS; p++)
         mel_dataset_part_clear(&parts[p]);
     return status;
 }
 
-mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
-{
-    mel_input input;
-    mel_dataset dataset;
-    mel_status status = mel_dataset_read_with(&dataset, &input, &opt->dataset, &opt->resources, err);
-    if (status == MEL_OK)
-        status = mel_name_groups(problem, dataset.groups.n_classes, dataset.groups.name, err);
-    if (status == MEL_OK && opt->dataset.group != NULL)
-        status = mel_name_group_column(problem, opt->dataset.group, err);
-    if (status == MEL_OK)
-        status = mel_input_digest(problem->digest, &input, err);
-    if (status == MEL_OK)
-        status = split_and_measure(problem, &dataset, opt, err);
-    mel_dataset_clear(&dataset);
-    mel_input_clear(&input);
-    return status;
-}
-
 /* --- probabilities of any model ----------------------------------------------------------------- */
 
-enum { PROBS, LABELS, GROUPS, FILES };
 typedef struct {
-    mel_input file[FILES]; /* without groups the last has no path */
+    const char *probs, *labels, *groups; /* what they are called in messages */
+    char memory[3][MEL_UPLOAD_NAME];
     mel_proba proba;
-    mel_labels labels, groups;
+    mel_labels label, group;
     mel_classes classes;
 } given_files;
 
 static void given_files_clear(given_files *g)
 {
-    for (size_t i = 0; i < FILES; i++)
-        mel_input_clear(&g->file[i]);
     mel_proba_clear(&g->proba);
-    mel_labels_clear(&g->labels);
-    mel_labels_clear(&g->groups);
+    mel_labels_clear(&g->label);
+    mel_labels_clear(&g->group);
     mel_classes_clear(&g->classes);
-}
-
-static mel_status find_files(given_files *g, const mel_problem_options *opt, mel_error *err)
-{
-    static const char *const keys[FILES] = { "probs", "labels", "groups" };
-    const char *const given[FILES] = { opt->probs, opt->labels, opt->groups };
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < FILES && status == MEL_OK; i++)
-        if (given[i] != NULL)
-            status = mel_input_find(&g->file[i], keys[i], given[i], &opt->resources, err);
-    return status;
 }
 
 /* What --label says unless it is given: a file of one column may call it otherwise. */
 static const char usual_label[] = "label";
 
 /* The labels of the rows, or their groups. */
-static mel_status read_codes(mel_labels *codes, mel_problem *problem, bool groups, const mel_input *file,
+static mel_status read_codes(mel_labels *codes, mel_problem *problem, bool groups,
                              const mel_problem_options *opt, const mel_read_options *read, mel_error *err)
 {
-    mel_table *table = NULL;
-    const char *column = NULL;
-    const char *name = groups ? opt->dataset.group : opt->dataset.label,
+    MEL_AUTO(mel_table) *table = NULL;
+    const char *column = NULL, *name = groups ? opt->dataset.group : opt->dataset.label,
                *option = groups ? "--group" : "--label";
-    mel_status status = mel_input_read(&table, file, read, err);
-    if (status == MEL_OK && name != NULL && strcmp(name, usual_label) != 0)
-        status = mel_need_column(table, name, option, err);
-    if (status == MEL_OK)
-        status = mel_only_column(&column, table, name, option, err);
-    if (status == MEL_OK)
-        status = groups ? mel_table_groups(codes, table, column, err)
-                        : mel_table_labels(codes, table, column, err);
-    if (status == MEL_OK && groups)
-        status = mel_name_group_column(problem, column, err);
-    else if (status == MEL_OK)
-        status = take_numbers(problem, table, &opt->numbers, err);
-    mel_table_free(table);
-    return status;
+    TRY(mel_input_table(&table, groups ? "groups" : "labels", groups ? opt->groups : opt->labels,
+                        &opt->resources, read, err));
+    if (name != NULL && strcmp(name, usual_label) != 0)
+        TRY(mel_need_column(table, name, option, err));
+    TRY(mel_only_column(&column, table, name, option, err));
+    if (groups) {
+        TRY(mel_table_groups(codes, table, column, err));
+        return mel_name_group_column(problem, column, err);
+    }
+    TRY(mel_table_labels(codes, table, column, err));
+    return take_numbers(problem, table, &opt->numbers, err);
 }
 
 static mel_status read_files(given_files *g, mel_problem *problem, const mel_problem_options *opt,
-                             const mel_read_options *read, mel_error *err)
+                             mel_error *err)
 {
-    mel_status status = read_codes(&g->labels, problem, false, &g->file[LABELS], opt, read, err);
-    if (status == MEL_OK)
-        status = mel_classes_settle(&g->classes, &g->labels, &opt->dataset.naming, g->file[LABELS].path, err);
-    if (status == MEL_OK && opt->groups != NULL)
-        status = read_codes(&g->groups, problem, true, &g->file[GROUPS], opt, read, err);
-    if (status == MEL_OK)
-        status = mel_proba_from_input(&g->proba, &g->file[PROBS], &g->classes, read, err);
-    return status;
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
+    const mel_resources *resources = &opt->resources;
+    g->probs = mel_input_name(g->memory[0], "probs", opt->probs, resources);
+    g->labels = mel_input_name(g->memory[1], "labels", opt->labels, resources);
+    g->groups = mel_input_name(g->memory[2], "groups", opt->groups, resources);
+    TRY(mel_reader_init(&reader, &opt->dataset.reading, resources, err));
+    TRY(mel_reader_share(&reader, err));
+    TRY(read_codes(&g->label, problem, false, opt, &reader.options, err));
+    TRY(mel_classes_settle(&g->classes, &g->label, &opt->dataset.naming, g->labels, err));
+    if (opt->groups != NULL)
+        TRY(read_codes(&g->group, problem, true, opt, &reader.options, err));
+    TRY(read_proba(&g->proba, opt->probs, resources, &g->classes, &reader.options, err));
+    return mel_reader_check(&reader, &opt->dataset.reading, resources, err);
 }
 
 static mel_status check_shapes(const given_files *g, mel_error *err)
 {
     const size_t rows = g->proba.n_rows, k = g->proba.n_classes;
-    const char *probs = g->file[PROBS].path, *labels = g->file[LABELS].path, *groups = g->file[GROUPS].path;
-    if (g->labels.n_rows != rows)
-        return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one label per row", probs,
-                        rows, labels, g->labels.n_rows);
-    if (groups != NULL && g->groups.n_rows != rows)
-        return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row", probs,
-                        rows, groups, g->groups.n_rows);
-    if (g->labels.n_classes < k)
+    if (g->label.n_rows != rows)
+        return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one label per row", g->probs,
+                        rows, g->labels, g->label.n_rows);
+    if (g->groups != NULL && g->group.n_rows != rows)
+        return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row", g->probs,
+                        rows, g->groups, g->group.n_rows);
+    if (g->label.n_classes < k)
         return mel_fail(err, MEL_EDATA,
                         "%s has %zu classes, but only %zu of them have rows in %s (%s): without rows of a "
                         "class nothing is known about it",
-                        probs, k, g->labels.n_classes, labels,
-                        mel_name_list(g->labels.n_classes, (const char *const *)g->labels.name).text);
-    if (g->labels.n_classes > k)
-        return mel_fail(err, MEL_EDATA, "%s has %zu classes, %s has probabilities of %zu", labels,
-                        g->labels.n_classes, probs, k);
-    return MEL_OK;
-}
-
-/* One digest of all files; none where one of them is standard input. */
-static mel_status digest_files(char digest[MEL_DIGEST_HEX], const given_files *g, mel_error *err)
-{
-    char all[FILES][MEL_DIGEST_HEX];
-    size_t n = 0;
-    for (size_t i = 0; i < FILES; i++) {
-        if (g->file[i].path == NULL)
-            continue;
-        const mel_status status = mel_input_digest(all[n], &g->file[i], err);
-        if (status != MEL_OK || all[n][0] == '\0')
-            return status;
-        n++;
-    }
-    mel_digest(all, n * MEL_DIGEST_HEX, digest);
+                        g->probs, k, g->label.n_classes, g->labels,
+                        mel_name_list(g->label.n_classes, (const char *const *)g->label.name).text);
+    if (g->label.n_classes > k)
+        return mel_fail(err, MEL_EDATA, "%s has %zu classes, %s has probabilities of %zu", g->labels,
+                        g->label.n_classes, g->probs, k);
     return MEL_OK;
 }
 
@@ -276,83 +429,36 @@ static void say_whose(const given_files *g, const mel_problem_options *opt)
 {
     const mel_notice *notice = &opt->resources.notice;
     if (notice->call == NULL || g->classes.place[1] != 0 ||
-        !mel_proba_of_positive(&g->proba, opt->columns, &g->classes))
+        !is_of_positive(&g->proba, opt->columns, &g->classes))
         return;
     char text[200];
     (void)snprintf(text, sizeof text, "the one column is taken as the probability of %.120s",
                    g->classes.label[1]);
-    notice->call(notice->user, g->file[PROBS].path, MEL_FORMAT_AUTO, text, true);
+    notice->call(notice->user, g->probs, MEL_FORMAT_AUTO, text, true);
 }
 
 /* The arrays of the files become the problem's. */
 static mel_status take_rows(mel_problem *problem, given_files *g, const mel_problem_options *opt,
                             mel_error *err)
 {
-    mel_status status = check_shapes(g, err);
-    if (status == MEL_OK)
-        status = mel_check_classes(&opt->resources, g->classes.n, g->groups.n_classes, err);
-    if (status == MEL_OK)
-        status = mel_proba_order(&g->proba, g->file[PROBS].path, opt->columns, &g->classes, err);
-    if (status == MEL_OK)
-        status = digest_files(problem->digest, g, err);
-    if (status == MEL_OK)
-        status = mel_name_groups(problem, g->groups.n_classes, g->groups.name, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_shapes(g, err));
+    TRY(mel_check_classes(&opt->resources, g->classes.n, g->group.n_classes, err));
+    TRY(mel_proba_order(&g->proba, g->probs, opt->columns, &g->classes, err));
+    TRY(mel_name_groups(problem, g->group.n_classes, g->group.name, err));
     say_whose(g, opt);
     mel_take_classes(problem, &g->classes);
-    problem->n_rows = g->labels.n_rows;
+    problem->n_rows = g->label.n_rows;
     problem->probability = g->proba.value;
-    problem->label = g->labels.code;
-    problem->group = g->groups.code;
+    problem->label = g->label.code;
+    problem->group = g->group.code;
     g->proba.value = NULL;
-    g->labels.code = g->groups.code = NULL;
+    g->label.code = g->group.code = NULL;
     return MEL_OK;
 }
 
 mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
 {
-    given_files g = { .classes = { 0 } };
-    mel_reader reader = { 0 };
-    mel_status status = mel_reader_init(&reader, &opt->dataset.reading, &opt->resources, err);
-    if (status == MEL_OK)
-        status = mel_reader_share(&reader, err);
-    if (status == MEL_OK)
-        status = find_files(&g, opt, err);
-    if (status == MEL_OK)
-        status = read_files(&g, problem, opt, &reader.options, err);
-    if (status == MEL_OK)
-        status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
-    if (status == MEL_OK)
-        status = take_rows(problem, &g, opt, err);
-    given_files_clear(&g);
-    mel_reader_clear(&reader);
-    return status;
-}
-
-/* --- what files hold ---------------------------------------------------------------------------- */
-
-mel_status mel_problem_digest(char digest[MEL_DIGEST_HEX], const mel_problem_options *opt, mel_error *err)
-{
-    const bool table = opt->dataset.data != NULL, pool = opt->candidates != NULL;
-    const char *const one = table ? opt->dataset.data : pool ? opt->candidates : opt->prevalence;
-    digest[0] = '\0';
-    if (one == NULL) {
-        given_files g = { .classes = { 0 } };
-        mel_status status = find_files(&g, opt, err);
-        if (status == MEL_OK && opt->probs != NULL)
-            status = digest_files(digest, &g, err);
-        given_files_clear(&g);
-        return status;
-    }
-    mel_input input = { 0 };
-    mel_status status = mel_input_find(&input,
-                                       table  ? "data"
-                                       : pool ? "candidates"
-                                              : "prevalence",
-                                       one, &opt->resources, err);
-    if (status == MEL_OK)
-        status = mel_input_digest(digest, &input, err);
-    mel_input_clear(&input);
-    return status;
+    MEL_AUTO_CLEAR(given_files) g = { .probs = NULL };
+    TRY(read_files(&g, problem, opt, err));
+    return take_rows(problem, &g, opt, err);
 }

@@ -10,9 +10,6 @@
 size_t mel_name_place(const char *name, size_t n, const char *const *names);
 /* mel_name_place for names of columns, which may also be in another case. */
 size_t mel_column_place(const char *name, size_t n, const char *const *names);
-typedef size_t mel_place_finder(const char *name, size_t n, const char *const *names);
-/* mel_name_places by mel_column_place. */
-bool mel_column_places(size_t *place, size_t n, const char *const *name, const char *const *names);
 /* "a", "b" and "c", shortened where there are many. */
 typedef struct {
     char text[400];
@@ -93,7 +90,6 @@ mel_status mel_proba_order(mel_proba *proba, const char *path, const char *given
                            mel_error *err);
 /* A labelled table that was read. */
 typedef struct {
-    char *path;       /* what its file is called */
     mel_table *table; /* NULL once it has been split */
     size_t n_rows;
     mel_labels labels;
