@@ -31,9 +31,9 @@ command -v debootstrap >/dev/null 2>&1 || skip "debootstrap is not installed (ap
 folder=$(mktemp -d "${TMPDIR:-/tmp}/melicit-debian-XXXXXX")
 chmod 755 "$folder" # other users than root, such as that of PostgreSQL, must get in
 clean() {
-    umount -R "$folder/proc" "$folder/sys" "$folder/dev" 2>/dev/null || true
+    umount -R "$folder" 2>/dev/null || true
     # A file system that is still mounted must not be emptied.
-    mountpoint -q "$folder/proc" || mountpoint -q "$folder/sys" || mountpoint -q "$folder/dev" || rm -rf "$folder"
+    mountpoint -q "$folder" || rm -rf "$folder"
 }
 trap clean EXIT
 trap 'exit 130' INT TERM
@@ -43,7 +43,9 @@ rm -f "$folder.log"
 share() {
     mount --rbind "/$1" "$folder/$1" && mount --make-rslave "$folder/$1"
 }
-mount -t proc proc "$folder/proc" && share sys && share dev || skip "nothing can be mounted here"
+# unshare works only where the root is a mount point.
+mount --bind "$folder" "$folder" && mount --make-private "$folder" && mount -t proc proc "$folder/proc" && share sys &&
+    share dev || skip "nothing can be mounted here"
 cp /etc/resolv.conf /etc/hosts "$folder/etc/"
 [ ! -e "$certificates" ] || cp "$certificates" "$folder$certificates" # a network may have certificates of its own
 git clone -q "$source" "$folder/melicit"
