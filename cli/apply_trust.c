@@ -1,6 +1,5 @@
 /* How sure melicit apply is of a rule: what it is worth on other rows, where its thresholds may lie. */
 #include "apply_rule.h"
-#include "metric_file.h"
 #include "output.h"
 
 #include <math.h>
@@ -11,16 +10,11 @@ mel_status cli_apply_trust(cli_applied_rule *a, const mel_rule_rows *rows, const
 {
     mel_trust_options opt;
     mel_trust_options_init(&opt);
-    double *draws = a->metric != NULL ? cli_metric_draws(CLI_METRIC_DRAWS, a->metric, run->seed) : NULL;
     opt.calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
     opt.folds = (size_t)args->folds;
     opt.seed = run->seed;
-    opt.metrics = draws;
-    opt.n_metrics = draws != NULL ? CLI_METRIC_DRAWS : 0;
-    const mel_status status = mel_rule_trust(&a->trust, a->classifier, rows, a->metric,
-                                             a->metric != NULL ? NULL : args->named, rule, &opt, err);
-    free(draws);
-    return status;
+    return mel_rule_trust(&a->trust, a->classifier, rows, a->metric, a->metric != NULL ? NULL : args->named,
+                          rule, &opt, err);
 }
 
 /* --- text --------------------------------------------------------------------------------------- */

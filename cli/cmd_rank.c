@@ -22,61 +22,118 @@ typedef struct {
     mel_reading reading;
 } rank_args;
 
+/* What the pool is ranked by: where each classifier stands in a ranking's options. */
+typedef struct {
+    mel_ranking_options opt;
+    const uint32_t **decided;
+    double *matrix;
+    double *draws; /* of a session */
+} ranking_input;
+
 static void ranking_clear(cli_ranking *r)
 {
+    mel_ranking_free(r->made);
     mel_metric_free(r->against);
     cli_opened_clear(&r->opened);
     cli_judges_free(r->judge, r->n_judges);
     cli_contenders_clear(&r->who);
-    free(r->value);
     free(r->other);
-    free(r->order);
-    free(r->place);
     free(r->otherwise);
-    free(r->sample);
-    free(r->found);
-    free(r->next);
-    free(r->first);
 }
 
 /* --- order -------------------------------------------------------------------------------------- */
 
-static mel_status named_values(const cli_ranking *r, mel_error *err)
+static void give_predictions(ranking_input *in, const cli_contenders *c)
+{
+    const cli_predictions *p = &c->predictions;
+    in->decided = cli_alloc_zero(c->n, sizeof *in->decided);
+    for (size_t i = 0; i < c->n; i++)
+        in->decided[i] = p->wanted[i].code;
+    in->opt.n_rows = p->truth.n_rows;
+    in->opt.truth = p->truth.code;
+    in->opt.group = p->groups.code;
+    in->opt.decided = in->decided;
+}
+
+/* A matrix for each, as far as the measure looks at it. A metric of which not all is known has its
+ * statistics; how many rows that is nobody knows either. */
+static mel_status give_pool(ranking_input *in, const cli_ranking *r, mel_error *err)
 {
     const cli_contenders *c = &r->who;
-    double *matrix = cli_alloc_zero(c->m * c->k * c->k, sizeof *matrix);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < c->n && status == MEL_OK; i++) {
-        cli_ranking_look(matrix, r, i);
-        if (!cli_fill_for(matrix, cli_ranking_cells(r), c->rows[i], r->judge->measure)) {
-            status = cli_fail(err, MEL_EDATA,
-                              "%s: %s depends on entries of its matrix that are not known; give %s, or "
-                              "--labels and --predictions",
-                              c->name[i], r->judge->name,
-                              c->k == 2 ? "columns tp, tn, fp and fn, or a --prevalence"
-                                        : "all columns \"true>predicted\"");
-            break;
-        }
-        status = mel_measure_value(&r->value[i], r->judge->measure, matrix, err);
-        if (status == MEL_EDATA || status == MEL_ENUMERIC)
-            status = cli_fail_in(err, MEL_EDATA, c->name[i]);
+    const size_t all = c->m * c->k * c->k, cells = r->judge->sees_groups ? all : c->k * c->k;
+    bool known = true;
+    in->opt.shares = !cli_known(c->n, c->rows);
+    in->matrix = cli_alloc_zero(c->n, all * sizeof *in->matrix);
+    for (size_t i = 0; i < c->n; i++) {
+        double *matrix = in->matrix + i * cells;
+        if (r->judge->sees_groups)
+            memcpy(matrix, c->counts + i * all, all * sizeof *matrix);
+        else
+            cli_contender_together(matrix, c, i);
+        if (c->metric != NULL && c->layout.kind == MEL_CONFUSION)
+            cli_fill_rest(matrix, cells, c->rows[i]);
+        else if (c->metric == NULL && !cli_fill_for(matrix, cells, c->rows[i], r->judge->measure))
+            return cli_fail(err, MEL_EDATA,
+                            "%s: %s depends on entries of its matrix that are not known; give %s, or "
+                            "--labels and --predictions",
+                            c->name[i], r->judge->name,
+                            c->k == 2 ? "columns tp, tn, fp and fn, or a --prevalence"
+                                      : "all columns \"true>predicted\"");
+        known = known && cli_known(cells, matrix);
     }
-    free(matrix);
+    if (c->metric != NULL && (in->opt.shares || !known))
+        in->opt.statistics = c->statistics;
+    else
+        in->opt.counts = in->matrix;
+    return MEL_OK;
+}
+
+/* A session's own draws know how coefficients move together. */
+static mel_status give_metrics(ranking_input *in, const cli_ranking *r, uint64_t samples, mel_error *err)
+{
+    size_t width = 0;
+    in->opt.known = samples == 0;
+    in->opt.draws = samples > 0 ? samples : in->opt.draws;
+    if (r->opened.session == NULL)
+        return MEL_OK;
+    const mel_status status =
+        mel_session_draws(&in->opt.n_metrics, &width, &in->draws, r->opened.session, err);
+    if (status == MEL_ESTATE) /* strategies that know no probabilities have intervals alone */
+        return MEL_OK;
+    in->opt.known = false;
+    in->opt.metrics = in->draws;
     return status;
 }
 
-static mel_status put_in_order(cli_ranking *r, mel_error *err)
+static mel_status put_in_order(cli_ranking *r, uint64_t samples, cli_run *run, mel_error *err)
 {
-    const cli_contenders *c = &r->who;
-    r->value = cli_alloc_zero(c->n, sizeof *r->value);
-    r->order = cli_alloc_zero(c->n, sizeof *r->order);
-    r->place = cli_alloc_zero(c->n, sizeof *r->place);
-    r->orientation = mel_measure_orientation(r->judge->measure);
-    const mel_status status = c->metric != NULL
-                                  ? mel_rank_values(r->value, c->metric, c->n, c->statistics, err)
-                                  : named_values(r, err);
-    return status == MEL_OK ? mel_rank_order(r->order, r->place, c->n, r->value, r->orientation, err)
-                            : status;
+    ranking_input in = { 0 };
+    mel_ranking_options_init(&in.opt);
+    in.opt.n = r->who.n;
+    in.opt.name = (const char *const *)r->who.name;
+    in.opt.measure = r->judge->measure;
+    in.opt.seed = run->seed;
+    mel_status status = MEL_OK;
+    if (r->who.paired)
+        give_predictions(&in, &r->who);
+    else
+        status = give_pool(&in, r, err);
+    if (status == MEL_OK)
+        status = give_metrics(&in, r, samples, err);
+    if (status == MEL_OK)
+        status = mel_ranking_make(&r->made, &in.opt, err);
+    free(in.decided);
+    free(in.matrix);
+    free(in.draws);
+    if (status != MEL_OK)
+        return status == MEL_ENUMERIC ? cli_fail(err, MEL_EDATA, "%s", err->text) : status;
+    r->info = mel_ranking_about(r->made);
+    if (r->info.unsure != NULL)
+        cli_warn(run, "it is not known how sure the order is: %s", r->info.unsure);
+    if (r->info.certainty == NULL && r->info.best != NULL)
+        cli_note(run, "how many rows were tested is not known: the probabilities are about the metric alone "
+                      "(counts or a column n say it)");
+    return MEL_OK;
 }
 
 /* Values by the other metric, in the order of this one's classes and groups: costs of mistakes by whole
@@ -120,8 +177,8 @@ static mel_status compare(cli_ranking *r, const rank_args *args, mel_error *err)
         status = mel_rank_order(order, r->otherwise, n, r->other, mel_metric_orientation(r->against), err);
     free(order);
     if (status == MEL_OK)
-        status = mel_rank_agreement(&r->agreement, n, r->other, mel_metric_orientation(r->against), r->value,
-                                    r->orientation, err);
+        status = mel_rank_agreement(&r->agreement, n, r->other, mel_metric_orientation(r->against),
+                                    r->info.value, mel_measure_orientation(r->judge->measure), err);
     return status;
 }
 
@@ -173,11 +230,9 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK)
         status = read_all(&r, args, run, err);
     if (status == MEL_OK)
-        status = put_in_order(&r, err);
+        status = put_in_order(&r, args->samples, run, err);
     if (status == MEL_OK && args->against != NULL)
         status = compare(&r, args, err);
-    if (status == MEL_OK)
-        status = cli_ranking_certainty(&r, args->samples, run, err);
     if (status == MEL_OK && args->plot != NULL)
         status = cli_ranking_plot(&r, args->plot, err);
     if (status == MEL_OK && run->json)

@@ -31,8 +31,6 @@ typedef struct {
     cli_judge *judge;
     size_t n_judges, n_rows;
     row *rows;
-    double *drawn; /* coefficients within the metric's intervals; NULL: it says none */
-    cli_draws draws;
     mel_certainty *found; /* n_rows x n_judges; value NaN: not defined, ranges NaN: not known */
 } scoring;
 
@@ -42,7 +40,6 @@ static void scoring_clear(scoring *s)
         free(s->rows[i].name);
     free(s->rows);
     free(s->found);
-    free(s->drawn);
     cli_judges_free(s->judge, s->n_judges);
     cli_contenders_clear(&s->who);
 }
@@ -89,10 +86,9 @@ static const mel_certainty not_known = { NAN, { NAN, NAN }, { NAN, NAN }, { NAN,
 static mel_status judge_matrix(mel_certainty *out, scoring *s, const row *r, const cli_judge *judge,
                                const double *matrix, cli_run *run, mel_error *err)
 {
-    cli_draws none = { 0, NULL };
     if (isnan(s->who.rows[r->classifier]))
         return mel_measure_value(&out->value, judge->measure, matrix, err);
-    return cli_judge_counts(out, judge, matrix, judge == s->judge ? &s->draws : &none, run, err);
+    return cli_judge_counts(out, judge, matrix, run, err);
 }
 
 /* The value by the statistics, which may be known where the whole matrix is not. */
@@ -132,25 +128,29 @@ static mel_status judge_row(mel_certainty *out, scoring *s, const row *r, const 
     return status;
 }
 
-static mel_status find_values(scoring *s, cli_run *run, mel_error *err)
-{
-    mel_status status = MEL_OK;
-    s->found = cli_alloc_zero(s->n_rows * s->n_judges, sizeof *s->found);
-    if (s->who.metric != NULL)
-        s->drawn = cli_metric_draws(CLI_METRIC_DRAWS, s->who.metric, run->seed);
-    s->draws = (cli_draws){ s->drawn != NULL ? CLI_METRIC_DRAWS : 0, s->drawn };
-    for (size_t i = 0; i < s->n_rows; i++)
-        for (size_t j = 0; j < s->n_judges && status == MEL_OK; j++)
-            status = judge_row(&s->found[i * s->n_judges + j], s, &s->rows[i], &s->judge[j], run, err);
-    return status;
-}
-
-/* --- saying it ------------------------------------------------------------------------------------ */
-
 static bool is_known(const mel_interval *range)
 {
     return isfinite(range->low) && isfinite(range->high);
 }
+
+static mel_status find_values(scoring *s, cli_run *run, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    s->found = cli_alloc_zero(s->n_rows * s->n_judges, sizeof *s->found);
+    for (size_t i = 0; i < s->n_rows; i++)
+        for (size_t j = 0; j < s->n_judges && status == MEL_OK; j++)
+            status = judge_row(&s->found[i * s->n_judges + j], s, &s->rows[i], &s->judge[j], run, err);
+    bool unsure = false;
+    for (size_t i = 0; i < s->n_rows && s->who.metric != NULL; i++)
+        unsure = unsure ||
+                 (is_known(&s->found[i * s->n_judges].both) && !is_known(&s->found[i * s->n_judges].metric));
+    if (status == MEL_OK && unsure)
+        cli_warn(run, "it is not known how sure the metric is: within its intervals are numbers that make no "
+                      "metric of its family; the intervals are about the rows alone");
+    return status;
+}
+
+/* --- saying it ------------------------------------------------------------------------------------ */
 
 static void put_value(json_t *object, const cli_judge *judge, const mel_certainty *found, bool metric)
 {
@@ -219,13 +219,12 @@ static json_t *groups_json(const scoring *s, size_t classifier, cli_table *table
             mel_certainty found = not_known;
             char *name = cli_format("%s:%s", s->judge[j].name, words[w]);
             cli_judge judge = { .name = name };
-            cli_draws none = { 0, NULL };
             mel_error why;
             if (cli_or_exit(mel_measure_named(&judge.measure, judge.name, c->k, c->m, NULL)) == MEL_OK &&
                 cli_or_exit(mel_measure_value(&found.value, judge.measure, counts, NULL)) == MEL_OK) {
                 mel_certainty sure = not_known;
                 if (isfinite(c->rows[classifier]) &&
-                    cli_or_exit(cli_judge_counts(&sure, &judge, counts, &none, run, &why)) == MEL_OK)
+                    cli_or_exit(cli_judge_counts(&sure, &judge, counts, run, &why)) == MEL_OK)
                     found = sure;
                 put_value(all, &judge, &found, false);
             }

@@ -267,48 +267,10 @@ bool cli_judge_sees_shares(const cli_judge *judge, size_t k, size_t m)
 }
 
 mel_status cli_judge_counts(mel_certainty *out, const cli_judge *judge, const double *counts,
-                            cli_draws *draws, cli_run *run, mel_error *err)
+                            const cli_run *run, mel_error *err)
 {
     mel_certainty_options opt;
     mel_certainty_options_init(&opt);
     opt.seed = run->seed;
-    opt.n_metrics = draws->n;
-    opt.metrics = draws->coefficient;
-    mel_status status = mel_certainty_of(out, judge->measure, counts, &opt, err);
-    if (status != MEL_OK && status != MEL_ENOMEM && opt.n_metrics > 0) {
-        mel_error why = *err;
-        opt.n_metrics = 0;
-        status = mel_certainty_of(out, judge->measure, counts, &opt, err);
-        if (status == MEL_OK) {
-            cli_warn(run, "it is not known how sure the metric is: %s", why.text);
-            draws->n = 0;
-        }
-    }
-    return status;
-}
-
-/* What each row adds to the value of each classifier, multiplied and summed. */
-mel_status cli_joint_deviations(double *factor, mel_measure *measure, const cli_contenders *c,
-                                const double *counts, mel_error *err)
-{
-    const cli_predictions *p = &c->predictions;
-    const size_t cells = mel_measure_cells(measure), k = c->k;
-    double *slope = cli_alloc_zero(c->n * cells, sizeof *slope), *mine = cli_alloc_zero(c->n, sizeof *mine);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < c->n && status == MEL_OK; i++)
-        status = mel_certainty_slopes(slope + i * cells, measure, counts + i * cells, err);
-    const double n = (double)p->truth.n_rows;
-    for (size_t row = 0; row < p->truth.n_rows && status == MEL_OK; row++) {
-        const size_t group = cells > k * k ? p->groups.code[row] : 0;
-        for (size_t i = 0; i < c->n; i++)
-            mine[i] = slope[i * cells + (group * k + p->truth.code[row]) * k + p->wanted[i].code[row]];
-        for (size_t i = 0; i < c->n; i++)
-            for (size_t j = 0; j <= i; j++)
-                factor[i * c->n + j] += mine[i] * mine[j] / (n * (n + 1.0));
-    }
-    if (status == MEL_OK)
-        mel_factor_covariances(factor, c->n);
-    free(slope);
-    free(mine);
-    return status;
+    return mel_certainty_of(out, judge->measure, counts, &opt, err);
 }

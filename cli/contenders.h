@@ -71,18 +71,8 @@ mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, 
 /* Whether its value depends on how common the classes are, beyond the rates of decisions about each. */
 bool cli_judge_sees_shares(const cli_judge *judge, size_t k, size_t m);
 void cli_judges_free(cli_judge *judge, size_t n);
-/* Coefficients of the metric that are equally likely, lent; n 0: it is known. */
-typedef struct {
-    size_t n;
-    const double *coefficient;
-} cli_draws;
-/* The value of counts that the judge looks at, and how sure it is, by rows and draws. A draw may be no metric
- * (a denominator that vanishes): a warning, and draws->n is 0. */
+/* The value of counts that the judge looks at, and how sure it is, by rows and the metric's intervals. */
 mel_status cli_judge_counts(mel_certainty *out, const cli_judge *judge, const double *counts,
-                            cli_draws *draws, cli_run *run, mel_error *err);
-/* How the values of predictions for the same rows vary together when other rows are tested: a lower
- * triangular factor of their covariances, n x n. counts: n matrices that the measure looks at. */
-mel_status cli_joint_deviations(double *factor, mel_measure *measure, const cli_contenders *c,
-                                const double *counts, mel_error *err);
+                            const cli_run *run, mel_error *err);
 
 #endif

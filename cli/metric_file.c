@@ -19,17 +19,6 @@ mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err)
     return status;
 }
 
-double *cli_metric_draws(size_t n, const mel_metric *metric, uint64_t seed)
-{
-    double low = 0.0, high = 0.0;
-    if (n == 0 || !mel_metric_interval(metric, 0, &low, &high))
-        return NULL;
-    const size_t width = mel_metric_coefficients(metric);
-    double *draws = cli_alloc_zero(n * width, sizeof *draws);
-    (void)mel_metric_draws(draws, metric, n, seed);
-    return draws;
-}
-
 void cli_follow_metric(mel_naming *naming, const mel_metric *metric)
 {
     naming->preferred = mel_metric_class_names(metric);

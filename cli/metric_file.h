@@ -9,12 +9,6 @@
 /* A metric file, or the name of a bundled one. */
 mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err);
 
-/* Draws by which the interval of a value is told. */
-enum { CLI_METRIC_DRAWS = MEL_METRIC_DRAWS };
-/* n random coefficients (mel_metric_draw), for the caller to free(); NULL where the metric says no intervals,
- * or none are asked for. */
-double *cli_metric_draws(size_t n, const mel_metric *metric, uint64_t seed);
-
 /* Two classes come in the order of the metric, whose second one is positive, unless options say another; its
  * names are borrowed. */
 void cli_follow_metric(mel_naming *naming, const mel_metric *metric);

@@ -267,15 +267,6 @@ void cli_predictions_count(double *counts, const cli_predictions *p, size_t c)
         counts[(group_of(p, i) * k + p->truth.code[i]) * k + p->wanted[c].code[i]] += 1.0;
 }
 
-void cli_predictions_count_pair(double *counts, const cli_predictions *p, size_t a, size_t b)
-{
-    const size_t k = p->classes.n;
-    memset(counts, 0, cli_predictions_groups(p) * k * k * k * sizeof *counts);
-    for (size_t i = 0; i < p->truth.n_rows; i++)
-        counts[((group_of(p, i) * k + p->truth.code[i]) * k + p->wanted[a].code[i]) * k +
-               p->wanted[b].code[i]] += 1.0;
-}
-
 const cli_option cli_prediction_options[] = {
     { .name = "labels",
       .level = MEL_LEVEL_COMMON,

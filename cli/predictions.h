@@ -30,8 +30,7 @@ mel_status cli_predictions_read(cli_predictions *out, mel_metric **metric, const
                                 mel_error *err);
 void cli_predictions_clear(cli_predictions *p);
 size_t cli_predictions_groups(const cli_predictions *p); /* at least 1 */
-/* counts: groups x k x k of classifier c; of_pair: groups x k x k x k, by true class and what two predict. */
+/* counts: groups x k x k of classifier c. */
 void cli_predictions_count(double *counts, const cli_predictions *p, size_t c);
-void cli_predictions_count_pair(double *counts, const cli_predictions *p, size_t a, size_t b);
 
 #endif

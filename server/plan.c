@@ -82,17 +82,31 @@ static mel_status is_trivial(bool *out, const belief *before, const mel_record *
     *out = false;
     if (before->n == 0)
         return MEL_OK;
-    double *pool = mel_alloc(2 * size + 2 * before->n, sizeof *pool), beats[4];
-    if (pool == NULL)
+    mel_measure *measure = NULL;
+    mel_ranking *ranking = NULL;
+    double *pair = mel_alloc(2 * size, sizeof *pair), beats[4];
+    if (pair == NULL)
         return mel_fail_memory(err, "a plan");
-    memcpy(pool, record->a, size * sizeof *pool);
-    memcpy(pool + size, record->b, size * sizeof *pool);
-    double *value = pool + 2 * size;
-    mel_status status = mel_rank_sampled_values(value, before->metric, before->n, before->draw, 2, pool, err);
+    memcpy(pair, record->a, size * sizeof *pair);
+    memcpy(pair + size, record->b, size * sizeof *pair);
+    const mel_layout *layout = mel_metric_layout(before->metric);
+    mel_ranking_options opt;
+    mel_ranking_options_init(&opt);
+    opt.n = 2;
+    opt.statistics = pair;
+    opt.n_metrics = before->n;
+    opt.metrics = before->draw;
+    mel_status status =
+        mel_measure_metric(&measure, before->metric, layout->n_classes, layout->n_groups, err);
+    opt.measure = measure;
     if (status == MEL_OK)
-        status = mel_rank_beats(beats, before->n, 2, value, mel_metric_orientation(before->metric), err);
+        status = mel_ranking_make(&ranking, &opt, err);
+    if (status == MEL_OK)
+        status = mel_ranking_beats(beats, ranking, err);
     *out = status == MEL_OK && fmax(beats[1], beats[2]) >= 0.975;
-    free(pool);
+    mel_ranking_free(ranking);
+    mel_measure_free(measure);
+    free(pair);
     return status;
 }
 

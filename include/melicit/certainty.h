@@ -17,13 +17,16 @@ typedef struct {
     size_t struct_size;
     size_t draws;  /* of the rows, where they are drawn: 2,000 */
     uint64_t seed; /* of those draws: 1 */
-    /* Equally likely coefficients of the measure's metric, in file order; none: it is known. Lent. */
+    /* Equally likely coefficients of the measure's metric, in file order, lent; none: MEL_METRIC_DRAWS are
+     * drawn within its intervals, if it has any. */
     size_t n_metrics;
     const double *metrics;
+    bool known; /* the metric is taken as it is */
 } mel_certainty_options;
 MEL_API void mel_certainty_options_init(mel_certainty_options *opt);
 
-/* A value and where it may lie: because of the rows, because of the metric, because of both. */
+/* A value and where it may lie: because of the rows, because of the metric, because of both. Where draws are
+ * no metrics (a denominator vanishes) `metric` is NaN, and `both` is about the rows. */
 typedef struct {
     double value;
     mel_interval rows, metric, both;

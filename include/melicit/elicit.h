@@ -378,7 +378,7 @@ MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary,
 
 /* Equally likely metrics given the answers (active only; MEL_ESTATE otherwise): n rows of n_coefficients
  * numbers, each row the coefficients in the order of metric files, normalised as the returned metric's; for
- * the caller to free(). mel_rank_sampled_values takes them as they are. */
+ * the caller to free(). mel_ranking_options and mel_certainty_options take them as they are. */
 MEL_API mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
                                      mel_error *err);
 

@@ -3,6 +3,7 @@
 #ifndef MELICIT_RANK_H
 #define MELICIT_RANK_H
 
+#include "melicit/certainty.h"
 #include "melicit/elicit.h"
 
 #ifdef __cplusplus
@@ -26,25 +27,57 @@ MEL_API mel_status mel_rank_agreement(mel_agreement *out, size_t n, const double
                                       mel_orientation reference_orientation, const double *values,
                                       mel_orientation orientation, mel_error *err);
 
-/* Values of n classifiers, rows of a pool with mel_layout_size numbers each, under n_samples metrics that are
- * equally likely: row s of values is that of the metric with row s of `coefficients` (mel_metric_coefficients
- * numbers each, file order) in place of its own. Failures name the sample and the row. */
-MEL_API mel_status mel_rank_sampled_values(double *values, const mel_metric *metric, size_t n_samples,
-                                           const double *coefficients, size_t n, const double *pool,
-                                           mel_error *err);
-/* From such an n_samples x n matrix. Ties count half, and places of equals are shared evenly.
- * beats: n x n, the probability that row i is better than column j; 1/2 on the diagonal. */
-MEL_API mel_status mel_rank_beats(double *beats, size_t n_samples, size_t n, const double *values,
-                                  mel_orientation orientation, mel_error *err);
-/* places: n x n, the probability that position i takes place j + 1. Rows and columns sum to 1. */
-MEL_API mel_status mel_rank_places(double *places, size_t n_samples, size_t n, const double *values,
-                                   mel_orientation orientation, mel_error *err);
-/* Share of the samples under which no one in `order` (positions, best first, possibly only the first
- * n_order of them) is better than one named before it, or than one not named when n_order < n. Of equals
- * every order is as likely: two identical classifiers are in the right one with 1/2. */
-MEL_API mel_status mel_rank_order_probability(double *out, size_t n_samples, size_t n, const double *values,
-                                              mel_orientation orientation, size_t n_order,
-                                              const size_t *order, mel_error *err);
+/* --- an order, and how sure it is --- */
+typedef struct {
+    size_t struct_size;
+    size_t n;                /* classifiers */
+    const char *const *name; /* in messages; NULL: "classifier 2" */
+    mel_measure *measure;    /* by what they are ordered; as before afterwards */
+    /* What is known of them, one of three. Decisions about the same n_rows rows: for each classifier the
+     * codes of the predicted classes; `truth` has those of the true ones, `group` (NULL: one group) the
+     * groups. */
+    size_t n_rows;
+    const uint32_t *truth, *group, *const *decided;
+    /* Confusion matrices as the measure looks at them, one after the other: numbers of rows; or `shares`,
+     * where nobody knows of how many. */
+    const double *counts;
+    bool shares;
+    /* Statistics, n x mel_layout_size, where the measure is a metric: of nobody knows how many rows. */
+    const double *statistics;
+    /* Equally likely coefficients of the metric, in file order; none: drawn within the metric's intervals. */
+    size_t n_metrics;
+    const double *metrics;
+    bool known;    /* the metric is taken as it is, whatever its intervals */
+    size_t draws;  /* of rows and metrics within intervals: 1,000 */
+    uint64_t seed; /* 1 */
+} mel_ranking_options;
+MEL_API void mel_ranking_options_init(mel_ranking_options *opt);
+
+typedef struct mel_ranking mel_ranking;
+/* MEL_EDATA, MEL_ENUMERIC where a value is not defined. */
+MEL_API mel_status mel_ranking_make(mel_ranking **out, const mel_ranking_options *opt, mel_error *err);
+MEL_API void mel_ranking_free(mel_ranking *ranking);
+
+/* All by the position of a classifier, but beats_next. Borrowed from the ranking. */
+typedef struct {
+    size_t n;
+    const size_t *order, *place; /* as mel_rank_order has them */
+    const double *value;
+    const mel_certainty *certainty; /* of each value; NULL: of how many rows it is nobody knows */
+    bool metric_varies;             /* the metric is known within intervals only */
+    /* By rows and metric together; without `certainty` by the metric alone. NULL: not known. Of predictions
+     * for the same rows each row counts, of matrices as if other rows were behind each. */
+    const double *best; /* the probability of being the best one */
+    const double
+        *beats_next; /* in the order: of being better than the next, ties half (mel_can_tell); n - 1 */
+    double order_probability; /* that the order is right from top to bottom */
+    const char *unsure;       /* why certainty or probabilities are NULL; NULL: nothing went wrong */
+} mel_ranking_info;
+MEL_API mel_ranking_info mel_ranking_about(const mel_ranking *ranking);
+/* n x n: the probability that row i is better than column j; 1/2 on the diagonal. And that position i takes
+ * place j + 1, which equals share: rows and columns add up to 1. MEL_ESTATE where they are not known. */
+MEL_API mel_status mel_ranking_beats(double *beats, const mel_ranking *ranking, mel_error *err);
+MEL_API mel_status mel_ranking_places(double *places, const mel_ranking *ranking, mel_error *err);
 
 /* For mel_session_options.decisions: whether the order of the pool, the best threshold or the best rule can
  * still change. */

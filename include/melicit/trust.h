@@ -16,7 +16,7 @@ typedef struct {
     size_t folds;    /* 0: none; 2 and more: rules of the other folds decide about each of them */
     size_t draws;    /* of rows: 0: as many as take a moment */
     uint64_t seed;
-    /* Equally likely coefficients of the metric, in file order; none: it is known. Lent. */
+    /* Equally likely coefficients of the metric, in file order, lent; none: drawn within its intervals. */
     size_t n_metrics;
     const double *metrics;
 } mel_trust_options;

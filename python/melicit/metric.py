@@ -402,17 +402,11 @@ class Metric:
     def _certainty_of(self, measure: Any, counts: Floats, seed: int) -> "Certainty":
         opt, out = ffi.new("mel_certainty_options *"), ffi.new("mel_certainty *")
         lib.mel_certainty_options_init(opt)
-        drawn = self._coefficient_draws(seed)
-        opt.seed, opt.n_metrics, opt.metrics = seed, 0 if drawn is None else len(drawn), pointer(drawn)
+        opt.seed = seed
+        if self._draws is not None:
+            opt.n_metrics, opt.metrics = len(self._draws), pointer(self._draws)
         call(lib.mel_certainty_of, out, measure, pointer(counts), opt)
         return Certainty(out.value, out.both.low, out.both.high)
-
-    def _coefficient_draws(self, seed: int) -> Optional[Floats]:
-        """Equally likely coefficients: of the session that found the metric, else within its intervals; None: it is known."""
-        if self._handle is None or self._draws is not None:
-            return self._draws
-        out = np.empty((lib.MEL_METRIC_DRAWS, lib.mel_metric_coefficients(self._handle)))
-        return out if lib.mel_metric_draws(pointer(out), self._handle, len(out), seed) else None
 
     def statistics(self, confusion: ArrayLike) -> Floats:
         """The numbers that the metric is a function of: ... x groups x k x k becomes ... x numbers."""

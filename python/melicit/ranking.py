@@ -1,42 +1,41 @@
 """Orders of classifiers, and how sure they are: by other rows of the test, and by what is open about the metric."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _rows
-from ._core import Floats, call, fail, ffi, lib, pointer
+from ._core import Floats, Texts, call, copied, fail, ffi, lib, made, pointer
 from .metric import Metric
 
 
 class Ranking:
-    """Best first: `names`, `values`; `interval` (95% of each value), `best` (probability of being the best one),
-    `beats[i, j]` (of i being better than j), `places[i, j]` (of i taking place j + 1), `order_probability`."""
+    """Best first, as `melicit rank` has it: `names`, `values`; `interval` (95% of each value), `best` (probability of being
+    the best one), `beats[i, j]` (of i being better than j), `places[i, j]` (of i taking place j + 1), `order_probability`.
+    NaN, with a warning, where draws of the rows or of the metric say nothing."""
 
-    def __init__(self, names: List[str], values: Floats, samples: Floats, greater: bool, interval: Floats) -> None:
-        orientation = lib.MEL_UTILITY if greater else lib.MEL_COST
-        n = len(names)
-        order = ffi.new("size_t[]", n)
-        call(lib.mel_rank_order, order, ffi.NULL, n, pointer(values), orientation)
-        at = [int(i) for i in order]
-        samples = np.ascontiguousarray(samples[:, at])
+    def __init__(self, handle: Any, names: List[str], greater: bool) -> None:
+        info, n = lib.mel_ranking_about(handle), len(names)
+        at = [int(info.order[i]) for i in range(n)]
+        unknown = info.best == ffi.NULL
         self.names = [names[i] for i in at]
-        self.values = values[at]
-        self.samples = samples
+        self.values = copied(info.value, n)[at]
         self.greater_is_better = greater
-        self.beats, self.places = np.empty((n, n)), np.empty((n, n))
-        call(lib.mel_rank_beats, pointer(self.beats), len(samples), n, pointer(samples), orientation)
-        call(lib.mel_rank_places, pointer(self.places), len(samples), n, pointer(samples), orientation)
-        self.best = self.places[:, 0]
-        self.interval = interval[at]
-        probability = ffi.new("double *")
-        straight = ffi.new("size_t[]", list(range(n)))
-        call(
-            lib.mel_rank_order_probability, probability, len(samples), n, pointer(samples), orientation, n, straight
-        )
-        self.order_probability = float(probability[0])
+        self.best = np.full(n, np.nan) if unknown else copied(info.best, n)[at]
+        self.beats, self.places = np.full((n, n), np.nan), np.full((n, n), np.nan)
+        if not unknown:
+            call(lib.mel_ranking_beats, pointer(self.beats), handle)
+            call(lib.mel_ranking_places, pointer(self.places), handle)
+        self.beats, self.places = self.beats[np.ix_(at, at)], self.places[at]
+        found = [info.certainty[i].both for i in at] if info.certainty != ffi.NULL else []
+        self.interval = np.array([(both.low, both.high) for both in found]) if found else np.full((n, 2), np.nan)
+        self.order_probability = float(info.order_probability)
+        if info.unsure != ffi.NULL:
+            why = ffi.string(info.unsure).decode("utf-8", "replace")
+            warnings.warn(f"it is not known how sure the order is: {why}", stacklevel=4)
 
     def __repr__(self) -> str:
         rows = [f"{name}: {value:.4g} (best: {100 * p:.0f}%)" for name, value, p in zip(self.names, self.values, self.best)]
@@ -59,80 +58,44 @@ class Ranking:
         return ranking(self, ax=ax)
 
 
-def _resampled(cells: Floats, codes: Any, shape: Any, draws: int, rng: np.random.Generator) -> Floats:
-    """Confusion matrices of the classifiers on draws of as many rows, the same rows for all."""
-    n = cells.sum()
-    counts = rng.multinomial(int(n), cells / n, size=draws).astype(np.float64)
-    out = np.zeros((draws, codes.shape[0], int(np.prod(shape))))
-    for c, of in enumerate(codes):
-        for cell in np.unique(of):
-            out[:, c, cell] = counts[:, of == cell].sum(axis=1)
-    return out.reshape(draws, len(codes), *shape)
-
-
-def _of_predictions(metric: Metric, pool: Mapping[str, ArrayLike], y_true: ArrayLike, args: Any, rng: Any, draws: int) -> Any:
+def _give_predictions(opt: Any, metric: Metric, pool: Mapping[str, ArrayLike], y_true: ArrayLike, args: Any) -> Any:
+    """Fills the options; returns what they borrow."""
     groups, sample_weight, labels, pos_label = args
     if sample_weight is not None:
         raise fail("EINVAL", "sample_weight: rows count alike where a ranking allows for other rows")
     true = _rows.column(y_true, "y_true")
     if len(true) == 0:
         raise fail("EDATA", "y_true: there are no rows")
-    predicted = {name: _rows.column(values, str(name)) for name, values in pool.items()}
-    _rows.same_rows(len(true), **{str(name): values for name, values in predicted.items()})
+    predicted = {str(name): _rows.column(values, str(name)) for name, values in pool.items()}
+    _rows.same_rows(len(true), **predicted)
     for name, values in predicted.items():
-        _rows.refuse_probabilities(true, values, str(name))
+        _rows.refuse_probabilities(true, values, name)
     present = np.empty(0) if labels is not None else _rows.distinct(true, *predicted.values())
     known = metric._known_classes(present, labels, pos_label)
     group, m = metric._group_codes(groups, len(true))
-    k = len(known)
-    base = _rows.codes(true, known, "y_true").astype(np.intp) * k
-    if group is not None:
-        base += group.astype(np.intp) * (k * k)
-    cells = np.stack([base + _rows.codes(values, known, str(name)) for name, values in predicted.items()])
-    patterns, counts = np.unique(cells, axis=1, return_counts=True)
-    shape = (m, k, k)
-    measured = np.stack([np.bincount(of, minlength=m * k * k).reshape(shape) for of in cells]).astype(np.float64)
-    return measured, _resampled(counts.astype(np.float64), patterns, shape, draws, rng)
+    truth = _rows.codes(true, known, "y_true")
+    decided = [_rows.codes(values, known, name) for name, values in predicted.items()]
+    each = ffi.new("uint32_t *[]", [pointer(one, "uint32_t") for one in decided])
+    measure = metric._measure(len(known), 0 if m == 1 else m)
+    opt.n_rows, opt.truth, opt.decided, opt.measure = len(true), pointer(truth, "uint32_t"), each, measure
+    opt.group = pointer(group, "uint32_t")
+    return truth, decided, group, each, measure
 
 
-def _of_matrices(pool: Mapping[str, ArrayLike], rng: Any, draws: int) -> Any:
-    measured, samples = [], []
+def _give_matrices(opt: Any, metric: Metric, pool: Mapping[str, ArrayLike]) -> Any:
+    matrices = []
     for name, matrix in pool.items():
         array = np.asarray(matrix, dtype=np.float64)
         array = array[None] if array.ndim == 2 else array
         if array.ndim != 3 or (array < 0).any() or not np.array_equal(array, np.floor(array)) or not array.sum() > 0:
             raise fail("EDATA", f"{name}: without y_true a pool holds confusion matrices of counts")
-        measured.append(array)
-        flat = array.ravel()
-        samples.append(rng.multinomial(int(flat.sum()), flat / flat.sum(), size=draws).reshape(draws, *array.shape))
-    if len({array.shape for array in measured}) != 1:
+        matrices.append(array)
+    if len({array.shape for array in matrices}) != 1:
         raise fail("EDATA", "pool: the confusion matrices have different shapes")
-    return np.stack(measured), np.stack(samples, axis=1).astype(np.float64)
-
-
-def _values(metric: Metric, samples: Floats, rng: np.random.Generator) -> Floats:
-    """draws x classifiers; draws in which a value is not defined are left out."""
-    out = np.empty(samples.shape[:2])
-    kept = np.ones(len(samples), dtype=bool)
-    drawn = metric._draws
-    for s in range(len(samples)):
-        of_pool: Floats = samples[s]
-        try:
-            if drawn is None:
-                out[s] = [metric.of_confusion(matrix) for matrix in of_pool]
-                continue
-            points = metric.statistics(of_pool)
-            row = np.ascontiguousarray(drawn[rng.integers(len(drawn))])
-            one = np.empty(len(of_pool))
-            call(
-                lib.mel_rank_sampled_values, pointer(one), metric._handle, 1, pointer(row), len(one), pointer(points)
-            )
-            out[s] = one
-        except (ArithmeticError, ValueError):
-            kept[s] = False
-    if kept.sum() < max(1, len(samples) // 2):
-        raise fail("EDATA", "the metric is not defined on most draws of the test's rows: there are too few of a class")
-    return np.ascontiguousarray(out[kept])
+    m, k = matrices[0].shape[:2]
+    counts, measure = np.ascontiguousarray(np.stack(matrices)), metric._measure(k, 0 if m == 1 else m)
+    opt.counts, opt.measure = pointer(counts), measure
+    return counts, measure
 
 
 def rank(
@@ -151,14 +114,18 @@ def rank(
         raise fail("EINVAL", "pool: there are no classifiers")
     if not 1 <= draws <= 1_000_000:
         raise fail("EINVAL", f"draws: from 1 to 1,000,000, not {draws}")
-    rng = np.random.default_rng(seed)
+    opt, called = ffi.new("mel_ranking_options *"), Texts(names, "pool")
+    lib.mel_ranking_options_init(opt)
+    opt.n, opt.name, opt.draws, opt.seed = len(names), called.pointer, draws, seed
     args = (groups, sample_weight, labels, pos_label)
     if y_true is not None:
-        measured, samples = _of_predictions(metric, pool, y_true, args, rng, draws)
+        kept = _give_predictions(opt, metric, pool, y_true, args)
     elif any(arg is not None for arg in args):
         raise fail("EINVAL", "groups, sample_weight, labels and pos_label go with y_true and predictions")
     else:
-        measured, samples = _of_matrices(pool, rng, draws)
-    values = np.array([metric.of_confusion(matrix) for matrix in measured])
-    interval = np.array([metric.certainty(matrix, seed=seed)[1:] for matrix in measured])
-    return Ranking(names, values, _values(metric, samples, rng), metric.greater_is_better, interval)
+        kept = _give_matrices(opt, metric, pool)
+    if metric._draws is not None:
+        opt.n_metrics, opt.metrics = len(metric._draws), pointer(metric._draws)
+    handle = made("mel_ranking", lib.mel_ranking_free, lib.mel_ranking_make, opt)
+    del kept
+    return Ranking(handle, names, metric.greater_is_better)

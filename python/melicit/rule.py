@@ -328,8 +328,6 @@ def _trust(classifier: Any, rows: Any, found: Tuple[Any, Any, Any], metric: Metr
     opt, out = ffi.new("mel_trust_options *"), ffi.gc(ffi.new("mel_trust *"), lib.mel_trust_clear)
     lib.mel_trust_options_init(opt)
     opt.calibrated, opt.seed = calibrated, rule.seed
-    drawn = None if ordered == ffi.NULL else Metric._of(ordered)._coefficient_draws(rule.seed)
-    opt.n_metrics, opt.metrics = 0 if drawn is None else len(drawn), pointer(drawn)
     call(lib.mel_rule_trust, out, classifier, rows, ordered, name, rule, opt)
     ends = [(out.threshold[b].both.low, out.threshold[b].both.high) for b in range(out.n_thresholds)]
     of = groups if len(ends) > 1 else ["all"]

@@ -319,7 +319,7 @@ static mel_status find(mel_certainty *out, work *w, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_certainty_check(const mel_measure *measure, const mel_certainty_options *opt, mel_error *err)
+static mel_status check(const mel_measure *measure, const mel_certainty_options *opt, mel_error *err)
 {
     if (opt->struct_size != sizeof *opt)
         return mel_fail(err, MEL_EINVAL, "options of certainty that mel_certainty_options_init did not make");
@@ -327,6 +327,25 @@ mel_status mel_certainty_check(const mel_measure *measure, const mel_certainty_o
         return mel_fail(err, MEL_EINVAL, "%zu draws; expected %d to %d", opt->draws, LEAST_DRAWS, MOST_DRAWS);
     if (opt->n_metrics > 0 && measure->metric == NULL)
         return mel_fail(err, MEL_EINVAL, "%s has no coefficients that could be uncertain", measure->name);
+    return MEL_OK;
+}
+
+mel_status mel_certainty_settle(mel_certainty_options *out, double **drawn, const mel_measure *measure,
+                                const mel_certainty_options *opt, mel_error *err)
+{
+    *drawn = NULL;
+    TRY(check(measure, opt, err));
+    *out = *opt;
+    if (opt->known)
+        out->n_metrics = 0;
+    if (opt->known || opt->n_metrics > 0 || measure->metric == NULL)
+        return MEL_OK;
+    *drawn = mel_alloc(MEL_METRIC_DRAWS, mel_metric_coefficients(measure->metric) * sizeof **drawn);
+    if (*drawn == NULL)
+        return mel_fail_memory(err, "metrics within intervals");
+    if (mel_metric_draws(*drawn, measure->metric, MEL_METRIC_DRAWS, opt->seed))
+        out->n_metrics = MEL_METRIC_DRAWS;
+    out->metrics = *drawn;
     return MEL_OK;
 }
 
@@ -367,14 +386,12 @@ static mel_status allocate(work *w, mel_error *err)
                : mel_fail_memory(err, "how sure a value is");
 }
 
-mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const double *counts,
+static mel_status find_with(mel_certainty *out, mel_measure *measure, const double *counts,
                             const mel_certainty_options *opt, mel_error *err)
 {
-    *out = (mel_certainty){ .value = (double)NAN };
-    mel_status status = mel_certainty_check(measure, opt, err);
-    if (status != MEL_OK)
-        return status;
+    mel_status status = MEL_OK;
     work w = { .measure = measure, .counts = counts, .opt = opt, .cells = mel_measure_cells(measure) };
+    *out = (mel_certainty){ .value = (double)NAN };
     mel_rng_seed(&w.rng, opt->seed);
     double *kept = mel_coefficients_kept(measure, &status, err);
     if (status == MEL_OK)
@@ -393,23 +410,20 @@ mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const doub
     return mel_coefficients_back(measure, kept, status, err);
 }
 
-mel_status mel_certainty_slopes(double *slope, mel_measure *measure, const double *counts, mel_error *err)
+mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const double *counts,
+                            const mel_certainty_options *opt, mel_error *err)
 {
-    const size_t cells = mel_measure_cells(measure);
-    double *share = mel_alloc(cells, sizeof *share), n = 0.0, mean = 0.0;
-    if (share == NULL)
-        return mel_fail_memory(err, "how sure a value is");
-    for (size_t c = 0; c < cells; c++)
-        n += counts[c];
-    for (size_t c = 0; c < cells; c++)
-        share[c] = counts[c] / n;
-    const mel_status status = mel_measure_slopes(slope, measure, share, err);
-    for (size_t c = 0; c < cells && status == MEL_OK; c++)
-        mean += share[c] * slope[c];
-    for (size_t c = 0; c < cells && status == MEL_OK; c++)
-        slope[c] -= mean;
-    free(share);
-    return status;
+    mel_certainty_options settled;
+    MEL_AUTO_MEMORY double *drawn = NULL;
+    *out = (mel_certainty){ .value = (double)NAN };
+    TRY(mel_certainty_settle(&settled, &drawn, measure, opt, err));
+    mel_status status = find_with(out, measure, counts, &settled, err);
+    if (status == MEL_OK || status == MEL_ENOMEM || settled.n_metrics == 0)
+        return status;
+    settled.n_metrics = 0; /* a draw may be no metric */
+    TRY(find_with(out, measure, counts, &settled, err));
+    out->metric = (mel_interval){ (double)NAN, (double)NAN };
+    return MEL_OK;
 }
 
 void mel_factor_covariances(double *covariance, size_t n)

@@ -29,7 +29,10 @@ double mel_cell_prior(size_t n);
 /* Whether the delta method is not to be trusted. */
 bool mel_few_rows(const mel_measure *measure, const double *counts);
 
-mel_status mel_certainty_check(const mel_measure *measure, const mel_certainty_options *opt, mel_error *err);
+/* The caller's options, checked, and with the draws that the metric's own intervals make likely: *drawn, for
+ * the caller to free, or NULL. */
+mel_status mel_certainty_settle(mel_certainty_options *out, double **drawn, const mel_measure *measure,
+                                const mel_certainty_options *opt, mel_error *err);
 /* A copy of the coefficients of the measure's metric, NULL without one; and their return, whatever the status
  * is, which is passed on. */
 double *mel_coefficients_kept(const mel_measure *measure, mel_status *status, mel_error *err);

@@ -257,10 +257,13 @@ static mel_status allocate(work *w, mel_error *err)
 
 static mel_status compare(mel_contest *out, work *w, mel_error *err)
 {
+    mel_certainty_options settled;
+    MEL_AUTO_MEMORY double *drawn = NULL;
     *out = (mel_contest){ .difference = (double)NAN };
-    mel_status status = mel_certainty_check(w->measure, w->opt, err);
+    mel_status status = mel_certainty_settle(&settled, &drawn, w->measure, w->opt, err);
     if (status != MEL_OK)
         return status;
+    w->opt = &settled;
     mel_rng_seed(&w->rng, w->opt->seed);
     double *kept = mel_coefficients_kept(w->measure, &status, err);
     if (status == MEL_OK)

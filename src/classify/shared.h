@@ -10,9 +10,6 @@
 
 MEL_CLEANUP(mel_classifier)
 
-/* What one more row in each cell would add to the value, times the number of rows; on average over the rows
- * 0. Values of classifiers on the same n rows have covariances mean(slope slope')/(n + 1). */
-mel_status mel_certainty_slopes(double *slope, mel_measure *measure, const double *counts, mel_error *err);
 /* The lower triangle of n x n covariances becomes a factor L with L L' about equal to them, also where they
  * are only semidefinite; what is above the diagonal is cleared. */
 void mel_factor_covariances(double *covariance, size_t n);

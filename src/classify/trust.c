@@ -221,28 +221,19 @@ static mel_status of_referred(mel_certainty *out, mel_trust_work *w, const doubl
 
 /* --- value and limits --------------------------------------------------------------------------- */
 
-static mel_certainty_options certainty_options(const mel_trust_work *w, bool with_metrics)
-{
-    mel_certainty_options opt;
-    mel_certainty_options_init(&opt);
-    opt.seed = w->opt.seed;
-    opt.n_metrics = with_metrics ? w->opt.n_metrics : 0;
-    opt.metrics = w->opt.metrics;
-    return opt;
-}
-
 mel_status mel_trust_of_counts(mel_certainty *out, mel_trust_work *w, const double *counts, double *room,
                                mel_error *err)
 {
     if (w->d > w->k)
         return of_referred(out, w, counts, room, err);
     mel_trust_seen(room, w, counts);
-    mel_certainty_options opt = certainty_options(w, true);
-    mel_status status = mel_certainty_of(out, w->measure, room, &opt, err);
-    if (status != MEL_OK && status != MEL_ENOMEM && opt.n_metrics > 0) { /* a draw may be no metric */
-        opt = certainty_options(w, false);
-        status = mel_certainty_of(out, w->measure, room, &opt, err);
-    }
+    mel_certainty_options opt;
+    mel_certainty_options_init(&opt);
+    opt.seed = w->opt.seed;
+    opt.n_metrics = w->opt.n_metrics;
+    opt.metrics = w->opt.metrics;
+    opt.known = w->opt.n_metrics == 0;
+    const mel_status status = mel_certainty_of(out, w->measure, room, &opt, err);
     if (status == MEL_EDATA || status == MEL_ENUMERIC) { /* not defined by the labels */
         *out = (mel_certainty){ .value = NAN };
         return MEL_OK;
@@ -465,15 +456,32 @@ mel_status mel_trust_begin(mel_trust_work *out, const mel_classifier *found, con
     return status;
 }
 
+/* The metrics that are possible, as for every other value. */
+static mel_status settle_metrics(mel_trust_work *w, double **drawn, mel_error *err)
+{
+    mel_certainty_options opt;
+    mel_certainty_options_init(&opt);
+    opt.seed = w->opt.seed;
+    opt.n_metrics = w->opt.n_metrics;
+    opt.metrics = w->opt.metrics;
+    TRY(mel_certainty_settle(&opt, drawn, w->measure, &opt, err));
+    w->opt.n_metrics = opt.n_metrics;
+    w->opt.metrics = opt.metrics;
+    return MEL_OK;
+}
+
 mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel_rule_rows *rows,
                           const mel_metric *metric, const char *name, const mel_rule_options *rule,
                           const mel_trust_options *opt, mel_error *err)
 {
     *out = (mel_trust){ .value.value = NAN, .seen = NAN, .cross.value = NAN };
     mel_trust_work w = { 0 };
+    MEL_AUTO_MEMORY double *drawn = NULL;
     mel_status status = mel_trust_begin(&w, found, rows, metric, name, rule, err);
     if (status == MEL_OK)
         status = mel_options_take(&w.opt, sizeof w.opt, opt, "options on how sure a rule is", err);
+    if (status == MEL_OK)
+        status = settle_metrics(&w, &drawn, err);
     if (status == MEL_OK)
         status = judge(out, &w, err);
     mel_measure_free(w.measure);

@@ -21,9 +21,9 @@ static mel_status weigh(mel_outcome_work *w, size_t n_draws, const double *draw,
     const mel_pool *pool = w->out.domain->pool;
     mel_status status =
         mel_rank_sampled_values(value, w->metric, n_draws, draw, pool->n, pool->value, w->err);
+    const mel_rank_samples samples = { n_draws, pool->n, value, NULL, mel_metric_orientation(w->metric) };
     if (status == MEL_OK)
-        status = mel_rank_weigh(sure, &w->out.order_probability, n_draws, pool->n, value,
-                                mel_metric_orientation(w->metric), order, w->err);
+        status = mel_rank_weigh(sure, &w->out.order_probability, &samples, order, w->err);
     for (size_t i = 0; i < pool->n && status == MEL_OK; i++) {
         w->order[i].first = sure[i].first;
         w->order[i].beats_next = sure[i].beats_next;

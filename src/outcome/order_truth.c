@@ -100,9 +100,9 @@ static mel_status weigh(work *d, mel_outcome_work *w)
         status = draw_values(d, w);
     for (size_t i = 0; i < n; i++)
         d->order[i] = w->order[i].place;
+    const mel_rank_samples samples = { d->used, n, d->value, NULL, mel_metric_orientation(w->metric) };
     if (status == MEL_OK)
-        status = mel_rank_weigh(d->sure, &whole, d->used, n, d->value, mel_metric_orientation(w->metric),
-                                d->order, w->err);
+        status = mel_rank_weigh(d->sure, &whole, &samples, d->order, w->err);
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         w->order[i].truly_first = d->sure[i].first;
     return status;

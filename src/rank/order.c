@@ -79,41 +79,56 @@ mel_status mel_rank_sampled_values(double *values, const mel_metric *metric, siz
     return status;
 }
 
-static mel_status check_samples(size_t n_samples, size_t n, const double *values, mel_error *err)
+static mel_status check_samples(const mel_rank_samples *of, mel_error *err)
 {
-    if (n_samples == 0 || n == 0)
-        return mel_fail(err, MEL_EINVAL, "%zu samples of %zu values: nothing to be ranked", n_samples, n);
-    for (size_t s = 0; s < n_samples; s++) {
-        const mel_status status = mel_rank_check_values(n, values + s * n, "value", err);
+    if (of->n_samples == 0 || of->n == 0)
+        return mel_fail(err, MEL_EINVAL, "%zu samples of %zu values: nothing to be ranked", of->n_samples,
+                        of->n);
+    for (size_t s = 0; s < of->n_samples; s++) {
+        const mel_status status = mel_rank_check_values(of->n, of->values + s * of->n, "value", err);
         if (status != MEL_OK)
             return mel_fail_in(err, status, "sample %zu", s + 1);
     }
     return MEL_OK;
 }
 
-/* The probability that position i is better than j; *stands: that it is no worse. */
-static double beats_of(double *stands, size_t n_samples, size_t n, const double *values,
-                       mel_orientation orientation, size_t i, size_t j)
+static double weight_of(const mel_rank_samples *of, size_t s)
 {
-    size_t above = 0, below = 0; /* whole numbers, so that the order of samples cannot matter */
-    for (size_t s = 0; s < n_samples; s++) {
-        const int better = mel_rank_compare(values[s * n + i], values[s * n + j], orientation);
-        above += better > 0;
-        below += better < 0;
-    }
-    *stands = (double)(n_samples - below) / (double)n_samples;
-    return ((double)above + (double)(n_samples - above - below) / 2.0) / (double)n_samples;
+    return of->weight != NULL ? of->weight[s] : 1.0;
 }
 
-mel_status mel_rank_beats(double *beats, size_t n_samples, size_t n, const double *values,
-                          mel_orientation orientation, mel_error *err)
+static double all_weights(const mel_rank_samples *of)
 {
-    TRY(check_samples(n_samples, n, values, err));
+    double sum = 0.0;
+    for (size_t s = 0; s < of->n_samples; s++)
+        sum += weight_of(of, s);
+    return sum;
+}
+
+/* The probability that position i is better than j; *stands: that it is no worse. */
+static double beats_of(double *stands, const mel_rank_samples *of, size_t i, size_t j)
+{
+    double above = 0.0, equal = 0.0;
+    for (size_t s = 0; s < of->n_samples; s++) {
+        const double *value = of->values + s * of->n;
+        const int better = mel_rank_compare(value[i], value[j], of->orientation);
+        above += better > 0 ? weight_of(of, s) : 0.0;
+        equal += better == 0 ? weight_of(of, s) : 0.0;
+    }
+    const double all = all_weights(of);
+    *stands = (above + equal) / all;
+    return (above + equal / 2.0) / all;
+}
+
+mel_status mel_rank_beats(double *beats, const mel_rank_samples *of, mel_error *err)
+{
+    const size_t n = of->n;
+    TRY(check_samples(of, err));
     for (size_t i = 0; i < n; i++) {
         beats[i * n + i] = 0.5;
         for (size_t j = i + 1; j < n; j++) {
             double stands = 0.0;
-            beats[i * n + j] = beats_of(&stands, n_samples, n, values, orientation, i, j);
+            beats[i * n + j] = beats_of(&stands, of, i, j);
             beats[j * n + i] = 1.0 - beats[i * n + j];
         }
     }
@@ -129,129 +144,92 @@ static size_t end_of_equals(size_t first, size_t n, const double *values, const 
     return end;
 }
 
-/* Adds one to places that position i shares with its equals, divided among them. */
-static void add_places(double *places, size_t n, const double *values, const size_t *order)
+/* Adds the weight to places that position i shares with its equals, divided among them. */
+static void add_places(double *places, size_t n, const double *values, const size_t *order, double weight)
 {
     for (size_t first = 0, end = 0; first < n; first = end) {
         end = end_of_equals(first, n, values, order);
         for (size_t i = first; i < end; i++)
             for (size_t place = first; place < end; place++)
-                places[order[i] * n + place] += 1.0 / (double)(end - first);
+                places[order[i] * n + place] += weight / (double)(end - first);
     }
 }
 
-mel_status mel_rank_places(double *places, size_t n_samples, size_t n, const double *values,
-                           mel_orientation orientation, mel_error *err)
+mel_status mel_rank_places(double *places, const mel_rank_samples *of, mel_error *err)
 {
-    mel_status status = check_samples(n_samples, n, values, err);
-    if (status != MEL_OK)
-        return status;
-    size_t *order = mel_alloc(n, sizeof *order);
-    double *scratch = mel_alloc(n, sizeof *scratch);
+    const size_t n = of->n;
+    TRY(check_samples(of, err));
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
+    MEL_AUTO_MEMORY double *scratch = mel_alloc(n, sizeof *scratch);
     if (order == NULL || scratch == NULL)
-        status = mel_fail_memory(err, "the order of a pool");
-    else
-        memset(places, 0, n * n * sizeof *places);
-    for (size_t s = 0; status == MEL_OK && s < n_samples; s++) {
-        status = mel_rank_best_first(order, n, values + s * n, orientation, scratch, err);
-        if (status == MEL_OK)
-            add_places(places, n, values + s * n, order);
+        return mel_fail_memory(err, "the order of a pool");
+    memset(places, 0, n * n * sizeof *places);
+    for (size_t s = 0; s < of->n_samples; s++) {
+        TRY(mel_rank_best_first(order, n, of->values + s * n, of->orientation, scratch, err));
+        add_places(places, n, of->values + s * n, order, weight_of(of, s));
     }
-    for (size_t i = 0; status == MEL_OK && i < n * n; i++)
-        places[i] /= (double)n_samples;
-    free(order);
-    free(scratch);
-    return status;
-}
-
-static mel_status check_order(bool *named, size_t n, size_t n_order, const size_t *order, mel_error *err)
-{
-    for (size_t i = 0; i < n_order; i++) {
-        if (order[i] >= n || named[order[i]])
-            return mel_fail(err, MEL_EINVAL, "an order of %zu: %zu is %s", n, order[i],
-                            order[i] >= n ? "beyond it" : "named twice");
-        named[order[i]] = true;
-    }
+    const double all = all_weights(of);
+    for (size_t i = 0; i < n * n; i++)
+        places[i] /= all;
     return MEL_OK;
 }
 
-bool mel_rank_stands(size_t n, const double *values, mel_orientation orientation, size_t n_order,
-                     const size_t *order, const bool *named)
+bool mel_rank_stands(size_t n, const double *values, mel_orientation orientation, const size_t *order)
 {
-    for (size_t i = 1; i < n_order; i++)
+    for (size_t i = 1; i < n; i++)
         if (mel_rank_compare(values[order[i]], values[order[i - 1]], orientation) > 0)
-            return false;
-    for (size_t i = 0; named != NULL && n_order > 0 && i < n; i++)
-        if (!named[i] && mel_rank_compare(values[i], values[order[n_order - 1]], orientation) > 0)
             return false;
     return true;
 }
 
-double mel_rank_order_share(size_t n, const double *values, mel_orientation orientation, size_t n_order,
-                            const size_t *order, const bool *named)
+/* How probable an order is by these values alone: 0 where it does not stand; where several are equal every
+ * order of them is as likely. */
+static double order_share(const mel_rank_samples *of, size_t s, const size_t *order)
 {
-    double share = mel_rank_stands(n, values, orientation, n_order, order, named) ? 1.0 : 0.0;
-    for (size_t i = 0; i < n_order && share > 0.0; i++) {
-        size_t equals = 0; /* that could stand here as well, itself among them */
-        for (size_t j = i; j < n_order; j++)
-            equals += mel_rank_compare(values[order[j]], values[order[i]], orientation) == 0;
-        for (size_t j = 0; named != NULL && j < n; j++)
-            equals += !named[j] && mel_rank_compare(values[j], values[order[i]], orientation) == 0;
+    const double *value = of->values + s * of->n;
+    double share = mel_rank_stands(of->n, value, of->orientation, order) ? 1.0 : 0.0;
+    for (size_t i = 0; i < of->n && share > 0.0; i++) {
+        size_t equals = 1; /* that could stand here as well, itself among them */
+        while (i + equals < of->n &&
+               mel_rank_compare(value[order[i + equals]], value[order[i]], of->orientation) == 0)
+            equals++;
         share /= (double)equals;
     }
     return share;
 }
 
-mel_status mel_rank_order_probability(double *out, size_t n_samples, size_t n, const double *values,
-                                      mel_orientation orientation, size_t n_order, const size_t *order,
-                                      mel_error *err)
-{
-    mel_status status = check_samples(n_samples, n, values, err);
-    if (status != MEL_OK)
-        return status;
-    bool *named = mel_alloc_zero(n, sizeof *named);
-    if (named == NULL)
-        return mel_fail_memory(err, "the order of a pool");
-    status = check_order(named, n, n_order, order, err);
-    double standing = 0.0;
-    for (size_t s = 0; status == MEL_OK && s < n_samples; s++)
-        standing += mel_rank_order_share(n, values + s * n, orientation, n_order, order, named);
-    free(named);
-    if (status == MEL_OK)
-        *out = standing / (double)n_samples;
-    return status;
-}
-
 /* Adds what the best ones of a sample share. */
-static void add_first(double *share, size_t n, const double *values, mel_orientation orientation)
+static void add_first(double *share, const mel_rank_samples *of, size_t s)
 {
+    const double *value = of->values + s * of->n;
     size_t best = 0, equals = 0;
-    for (size_t i = 1; i < n; i++)
-        if (mel_rank_compare(values[i], values[best], orientation) > 0)
+    for (size_t i = 1; i < of->n; i++)
+        if (mel_rank_compare(value[i], value[best], of->orientation) > 0)
             best = i;
-    for (size_t i = 0; i < n; i++)
-        equals += mel_rank_compare(values[i], values[best], orientation) == 0;
-    for (size_t i = 0; i < n; i++)
-        if (mel_rank_compare(values[i], values[best], orientation) == 0)
-            share[i] += 1.0 / (double)equals;
+    for (size_t i = 0; i < of->n; i++)
+        equals += mel_rank_compare(value[i], value[best], of->orientation) == 0;
+    for (size_t i = 0; i < of->n; i++)
+        if (mel_rank_compare(value[i], value[best], of->orientation) == 0)
+            share[i] += weight_of(of, s) / (double)equals;
 }
 
-mel_status mel_rank_weigh(mel_placed_surely *out, double *whole, size_t n_samples, size_t n,
-                          const double *values, mel_orientation orientation, const size_t *order,
-                          mel_error *err)
+mel_status mel_rank_weigh(mel_placed_surely *out, double *whole, const mel_rank_samples *of,
+                          const size_t *order, mel_error *err)
 {
-    TRY(mel_rank_order_probability(whole, n_samples, n, values, orientation, n, order, err));
-    double *share = mel_alloc_zero(n, sizeof *share);
-    if (share == NULL)
+    TRY(check_samples(of, err));
+    MEL_AUTO_MEMORY double *first = mel_alloc_zero(of->n, sizeof *first);
+    if (first == NULL)
         return mel_fail_memory(err, "the order of a pool");
-    for (size_t s = 0; s < n_samples; s++)
-        add_first(share, n, values + s * n, orientation);
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (mel_placed_surely){ share[order[i]] / (double)n_samples, NAN, NAN };
-        if (i + 1 < n)
-            out[i].beats_next =
-                beats_of(&out[i].stands_next, n_samples, n, values, orientation, order[i], order[i + 1]);
+    const double all = all_weights(of);
+    *whole = 0.0;
+    for (size_t s = 0; s < of->n_samples; s++) {
+        add_first(first, of, s);
+        *whole += weight_of(of, s) * order_share(of, s, order) / all;
     }
-    free(share);
+    for (size_t i = 0; i < of->n; i++) {
+        out[i] = (mel_placed_surely){ first[order[i]] / all, NAN, NAN };
+        if (i + 1 < of->n)
+            out[i].beats_next = beats_of(&out[i].stands_next, of, order[i], order[i + 1]);
+    }
     return MEL_OK;
 }

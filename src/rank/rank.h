@@ -38,15 +38,8 @@ static inline int mel_rank_compare(double x, double y, mel_orientation orientati
         return 0;
     return (x > y) != (orientation == MEL_COST) ? 1 : -1;
 }
-/* Whether no one of `order` (n_order positions, best first) is worse than one behind it, or, where `named` is
- * given, than one of the n that it does not name. */
-bool mel_rank_stands(size_t n, const double *values, mel_orientation orientation, size_t n_order,
-                     const size_t *order, const bool *named);
-
-/* How probable an order is by these values alone: 0 where it does not stand, and where several are equal any
- * order of them is as likely. */
-double mel_rank_order_share(size_t n, const double *values, mel_orientation orientation, size_t n_order,
-                            const size_t *order, const bool *named);
+/* Whether no one of `order` (n positions, best first) is worse than one behind it. */
+bool mel_rank_stands(size_t n, const double *values, mel_orientation orientation, const size_t *order);
 
 /* MEL_EINVAL naming the first number that is not finite: "value 3 is nan". */
 mel_status mel_rank_check_values(size_t n, const double *values, const char *what, mel_error *err);

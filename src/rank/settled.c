@@ -31,8 +31,7 @@ static mel_status count_standing(size_t *standing, const ranking *r, mel_error *
         if (set == MEL_ENOMEM)
             return set;
         /* A draw that is no metric does not support the order. */
-        *standing +=
-            set == MEL_OK && find_values(r) && mel_rank_stands(n, r->value, orientation, n, r->order, NULL);
+        *standing += set == MEL_OK && find_values(r) && mel_rank_stands(n, r->value, orientation, r->order);
     }
     return MEL_OK;
 }

@@ -119,8 +119,9 @@ static void test_probabilities_fit_together(void **state)
         double values[SAMPLES * N], beats[N * N], places[N * N];
         random_list(&rng, COUNT(values), values, round % 2 == 0);
         const mel_orientation orientation = round % 3 == 0 ? MEL_COST : MEL_UTILITY;
-        assert_ok(mel_rank_beats(beats, SAMPLES, N, values, orientation, NULL), NULL);
-        assert_ok(mel_rank_places(places, SAMPLES, N, values, orientation, NULL), NULL);
+        const mel_rank_samples of = { SAMPLES, N, values, NULL, orientation };
+        assert_ok(mel_rank_beats(beats, &of, NULL), NULL);
+        assert_ok(mel_rank_places(places, &of, NULL), NULL);
         for (size_t i = 0; i < N; i++) {
             double row = 0, column = 0, mean_place = 0, beaten_by = 0;
             for (size_t j = 0; j < N; j++) {
@@ -135,15 +136,15 @@ static void test_probabilities_fit_together(void **state)
             /* The expected place is one more than the expected number of better ones. */
             assert_close(mean_place, 1 + beaten_by, 1e-12);
         }
-        double total = 0;
+        double total = 0, whole = 0;
         size_t order[N];
-        for (size_t first = 0; first < N; first++) {
-            double one = 0;
-            order[0] = first;
-            assert_ok(mel_rank_order_probability(&one, SAMPLES, N, values, orientation, 1, order, NULL),
-                      NULL);
-            assert_close(one, places[first * N], 1e-13);
-            total += one;
+        mel_placed_surely sure[N];
+        for (size_t i = 0; i < N; i++)
+            order[i] = (i + (size_t)round) % N;
+        assert_ok(mel_rank_weigh(sure, &whole, &of, order, NULL), NULL);
+        for (size_t i = 0; i < N; i++) {
+            assert_close(sure[i].first, places[order[i] * N], 1e-13);
+            total += sure[i].first;
         }
         assert_close(total, 1, 1e-12); /* equals share */
     }

@@ -563,9 +563,21 @@ def test_ranking_says_how_sure_it_is():
     assert twins.order_probability == pytest.approx(0.5) and (twins.interval[0] == twins.interval[1]).all()
     assert metric.rank({name: good for name in "abc"}, y).order_probability == pytest.approx(1 / 6)
     # Of the test's rows alone: the standard deviation of an accuracy is known.
-    order = Metric.named("accuracy").rank({"good": good}, y, draws=4000)
+    order = Metric.named("accuracy").rank({"good": good}, y)
     share = known.accuracy_score(y, good)
-    assert order.samples.std() == pytest.approx(np.sqrt(share * (1 - share) / 300), rel=0.08)
+    wide = 2 * 1.96 * np.sqrt(share * (1 - share) / 300)
+    assert order.best[0] == 1.0 and np.ptp(order.interval[0]) == pytest.approx(wide, rel=0.02)
+
+
+def assert_same_ranking(order, got):
+    """What melicit rank says of the same classifiers."""
+    rows = got["order"]
+    assert order.names == [one["name"] for one in rows]
+    np.testing.assert_allclose(order.values, [one["value"] for one in rows], rtol=1e-12)
+    np.testing.assert_allclose(order.interval, [one["interval"] for one in rows], rtol=1e-9)
+    np.testing.assert_allclose(order.best, [one["best_probability"] for one in rows], rtol=1e-9)
+    np.testing.assert_allclose(np.diag(order.beats, 1), [one["beats_next"] for one in rows[:-1]], rtol=1e-6)
+    assert order.order_probability == pytest.approx(got["order_probability"], rel=1e-9)
 
 
 def test_python_and_the_program_have_the_same_intervals(tmp_path):
@@ -573,7 +585,7 @@ def test_python_and_the_program_have_the_same_intervals(tmp_path):
     for trial in range(3):
         n = int(rng.integers(60, 900))
         y, g = rng.integers(0, 2, n), rng.choice(["f", "m", "x"], n)
-        said = {name: np.where(rng.random(n) < share, y, 1 - y) for name, share in (("p", 0.7), ("q", 0.8))}
+        said = {name: np.where(rng.random(n) < share, y, 1 - y) for name, share in (("p", 0.7), ("q", 0.8), ("r", 0.78))}
         truth = Metric.from_costs({(1, 0): float(rng.uniform(1, 9)), (0, 1): 1.0})
         _, p = rows(400, seed=trial)
         Session(Problem.from_proba(*rows(400, seed=trial))).simulate(truth).metric.save(tmp_path / "metric.json")
@@ -589,10 +601,18 @@ def test_python_and_the_program_have_the_same_intervals(tmp_path):
         rowwise = ("--labels", "y.csv", "--predictions", "p.csv")
         got = program("score", "--metric", "metric.json", *rowwise)
         assert metric.certainty(metric.confusion(y, said["p"])) == pytest.approx((got["value"], *got["interval"]), rel=1e-9)
-        got = program("rank", "--metric", "metric.json", *rowwise, "q.csv")
-        order = metric.rank(said, y)
-        assert order.names == [one["name"] for one in got["order"]]
-        np.testing.assert_allclose(order.interval, [one["interval"] for one in got["order"]], rtol=1e-9)
+        seed = int(rng.integers(1, 1000))
+        many = ("q.csv", "r.csv", "--seed", str(seed))
+        assert_same_ranking(metric.rank(said, y, seed=seed), program("rank", "--metric", "metric.json", *rowwise, *many))
+        assert_same_ranking(Metric("min-recall").rank(said, y, seed=seed), program("rank", "--named", "min-recall", *rowwise, *many))
+        fair = program("rank", "--named", "equalised-odds", *rowwise, *many, "--groups", "g.csv")
+        assert_same_ranking(Metric("equalised-odds").rank(said, y, groups=g, seed=seed), fair)
+        counts = {name: Metric("f1").confusion(y, values) for name, values in said.items()}
+        lines = [",".join(map(str, [name, *map(int, of.ravel())])) for name, of in counts.items()]
+        (tmp_path / "pool.csv").write_text("\n".join(["name,tn,fp,fn,tp", *lines]) + "\n")
+        for draws in (1000, 300):
+            apart = program("rank", "--named", "f1", "--pool", "pool.csv", "--seed", str(seed), "--samples", str(draws))
+            assert_same_ranking(Metric("f1").rank(counts, seed=seed, draws=draws), apart)
         got = program("score", "--named", "recall", *rowwise, "--groups", "g.csv")
         frame = melicit.group_report("recall", y, said["p"], g)
         for one in got["scores"]:

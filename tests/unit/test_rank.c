@@ -1,6 +1,8 @@
 /* Orders of pools: tau, NDCG, places, ties, probabilities, refusals. */
 #include "support/test.h"
 
+#include "base/rng.h"
+#include "base/stat.h"
 #include "melicit/rank.h"
 #include "rank/rank.h"
 #include "space/shared.h"
@@ -156,7 +158,6 @@ static void test_agreement(void **state)
     assert_int_equal(mel_rank_agreement(&got, 2, costs, MEL_COST, none, MEL_COST, &err), MEL_EINVAL);
 }
 
-/* Four equally likely cost metrics of three classifiers. */
 /* Values that differ by rounding alone are equal, whatever their scale. */
 static void test_rounding(void **state)
 {
@@ -169,7 +170,8 @@ static void test_rounding(void **state)
         size_t best[3], place[3];
         mel_placed_surely sure[3];
         mel_error err = { 0 };
-        assert_ok(mel_rank_weigh(sure, &probability, 1, 3, values, MEL_UTILITY, order, &err), &err);
+        const mel_rank_samples one = { 1, 3, values, NULL, MEL_UTILITY };
+        assert_ok(mel_rank_weigh(sure, &probability, &one, order, &err), &err);
         assert_true(probability == 0.5 && sure[0].first == 0.5 && sure[0].beats_next == 0.5);
         assert_true(sure[0].stands_next == 1.0 && sure[1].beats_next == 1.0);
         assert_ok(mel_rank_order(best, place, 3, values, MEL_UTILITY, &err), &err);
@@ -182,9 +184,11 @@ static void test_reconciled(void **state)
 {
     (void)state;
     enum { N = 3, S = 1000 };
-    static double values[S * N];
+    static double values[S * N], weight[S];
     const size_t order[N] = { 2, 0, 1 };
-    double first[N], whole = 0.0;
+    mel_rank_samples of = { S, N, values, NULL, MEL_UTILITY };
+    mel_placed_surely sure[N];
+    double whole = 0.0;
     mel_error err = { 0 };
     for (size_t s = 0; s < S; s++) { /* position 2 beats 0 in 974 of 1,000, 0 beats 1 always */
         values[s * N] = s < 26 ? 3.0 : 1.0;
@@ -192,65 +196,234 @@ static void test_reconciled(void **state)
         values[s * N + 2] = 2.0;
     }
     const double beats[] = { 0.970, 0.9995 };
-    assert_ok(mel_rank_reconcile(first, &whole, S, N, values, MEL_UTILITY, order, beats, &err), &err);
-    assert_close(first[2], 0.970, 1e-9);
-    assert_close(first[0], 0.030, 1e-9);
-    assert_close(first[1], 0.0, 0.0);
+    assert_ok(mel_rank_reconcile(weight, &of, order, beats, &err), &err);
+    of.weight = weight;
+    assert_ok(mel_rank_weigh(sure, &whole, &of, order, &err), &err);
+    assert_close(sure[0].first, 0.970, 1e-9);
+    assert_close(sure[0].beats_next, 0.970, 1e-9);
+    assert_close(sure[1].first, 0.030, 1e-9);
+    assert_close(sure[2].first, 0.0, 0.0);
     assert_close(whole, 0.970, 1e-9);
+    of.weight = NULL;
     const double none[] = { 1.0, 1.0 }; /* what draws say and comparisons exclude */
-    assert_ok(mel_rank_reconcile(first, &whole, S, N, values, MEL_UTILITY, order, none, &err), &err);
-    assert_true(first[0] == 0.0 && first[2] > 0.97);
+    assert_ok(mel_rank_reconcile(weight, &of, order, none, &err), &err);
+    of.weight = weight;
+    assert_ok(mel_rank_weigh(sure, &whole, &of, order, &err), &err);
+    assert_true(sure[1].first == 0.0);
+    assert_close(sure[0].first, 1.0, 1e-12);
+    memset(weight, 0, sizeof weight);
+    assert_int_equal(mel_rank_reconcile(weight, &of, order, none, &err), MEL_EINVAL);
 }
 
+/* Four equally likely cost metrics of three classifiers. */
 static void test_samples(void **state)
 {
     (void)state;
     enum { N = 3, S = 4 };
     const double values[S * N] = { 1, 2, 3, 1, 3, 2, 2, 1, 3, 1, 1, 4 };
     double beats[N * N], places[N * N], probability = 0;
+    mel_rank_samples of = { S, N, values, NULL, MEL_COST };
     mel_error err = { 0 };
-    assert_ok(mel_rank_beats(beats, S, N, values, MEL_COST, &err), &err);
+    assert_ok(mel_rank_beats(beats, &of, &err), &err);
     const double beats_want[] = { 0.5, 2.5 / 4, 1, 1.5 / 4, 0.5, 3.0 / 4, 0, 1.0 / 4, 0.5 };
     for (size_t i = 0; i < COUNT(beats_want); i++)
         assert_close(beats[i], beats_want[i], 0);
-    assert_ok(mel_rank_places(places, S, N, values, MEL_COST, &err), &err);
+    assert_ok(mel_rank_places(places, &of, &err), &err);
     const double places_want[] = { 2.5 / 4, 1.5 / 4, 0, 1.5 / 4, 1.5 / 4, 1.0 / 4, 0, 1.0 / 4, 3.0 / 4 };
     for (size_t i = 0; i < COUNT(places_want); i++)
         assert_close(places[i], places_want[i], 0);
     const struct {
-        size_t n_order, order[N];
+        size_t order[N];
+        mel_orientation orientation;
         double want;
-    } rows[] = { { 3, { 0, 1, 2 }, 1.5 / 4 }, { 3, { 1, 0, 2 }, 1.5 / 4 }, { 3, { 2, 1, 0 }, 0 },
-                 { 1, { 0 }, 2.5 / 4 },       { 2, { 0, 1 }, 1.5 / 4 },    { 0, { 0 }, 1 } };
+    } rows[] = { { { 0, 1, 2 }, MEL_COST, 1.5 / 4 },
+                 { { 2, 1, 0 }, MEL_COST, 0 },
+                 { { 2, 1, 0 }, MEL_UTILITY, 1.5 / 4 },
+                 { { 1, 0, 2 }, MEL_COST, 1.5 / 4 } };
+    mel_placed_surely sure[N];
     for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_ok(mel_rank_order_probability(&probability, S, N, values, MEL_COST, rows[i].n_order,
-                                             rows[i].order, &err),
-                  &err);
+        of.orientation = rows[i].orientation;
+        assert_ok(mel_rank_weigh(sure, &probability, &of, rows[i].order, &err), &err);
         assert_close(probability, rows[i].want, 0);
     }
-    assert_ok(mel_rank_order_probability(&probability, S, N, values, MEL_UTILITY, 3, rows[2].order, &err),
-              &err);
-    assert_close(probability, 1.5 / 4, 0);
-    /* What outcomes and `melicit rank` say is the same rule. */
-    mel_placed_surely sure[N];
-    assert_ok(mel_rank_weigh(sure, &probability, S, N, values, MEL_COST, rows[1].order, &err), &err);
-    assert_close(probability, rows[1].want, 0);
-    for (size_t i = 0; i < N; i++)
-        assert_close(sure[i].first, places[rows[1].order[i] * N], 0);
+    for (size_t i = 0; i < N; i++) /* of the last one */
+        assert_close(sure[i].first, places[rows[3].order[i] * N], 0);
     assert_close(sure[0].beats_next, beats[1 * N + 0], 0);
     assert_close(sure[0].stands_next, 2.0 / 4, 0);
     assert_true(isnan(sure[N - 1].beats_next) && isnan(sure[N - 1].stands_next));
-    const size_t twice[] = { 0, 0 }, beyond[] = { 3 };
-    assert_int_equal(mel_rank_order_probability(&probability, S, N, values, MEL_COST, 2, twice, &err),
-                     MEL_EINVAL);
-    assert_string_equal(err.text, "an order of 3: 0 is named twice");
-    assert_int_equal(mel_rank_order_probability(&probability, S, N, values, MEL_COST, 1, beyond, &err),
-                     MEL_EINVAL);
+    /* Weighed: only the third sample. */
+    const double third[S] = { 0, 0, 0.2, 0 };
+    of.weight = third;
+    assert_ok(mel_rank_places(places, &of, &err), &err);
+    assert_true(places[1 * N] == 1.0 && places[0 * N + 1] == 1.0 && places[2 * N + 2] == 1.0);
     const double broken[] = { 1, 2, 3, (double)NAN };
-    assert_int_equal(mel_rank_beats(beats, 2, 2, broken, MEL_COST, &err), MEL_EINVAL);
+    const mel_rank_samples bad = { 2, 2, broken, NULL, MEL_COST }, none = { 0, 2, values, NULL, MEL_COST },
+                           nobody = { 2, 0, values, NULL, MEL_COST };
+    assert_int_equal(mel_rank_beats(beats, &bad, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "sample 2: value 2 is"));
-    assert_int_equal(mel_rank_places(places, 0, 2, values, MEL_COST, &err), MEL_EINVAL);
-    assert_int_equal(mel_rank_places(places, 2, 0, values, MEL_COST, &err), MEL_EINVAL);
+    assert_int_equal(mel_rank_places(places, &none, &err), MEL_EINVAL);
+    assert_int_equal(mel_rank_places(places, &nobody, &err), MEL_EINVAL);
+}
+
+/* --- rankings ------------------------------------------------------------------------------------- */
+
+enum { CLASSIFIERS = 3 };
+
+static mel_ranking *make_ranking(mel_ranking_options *opt, const char *measure, mel_status want)
+{
+    mel_measure *made = NULL;
+    mel_ranking *ranking = NULL;
+    mel_error err = { 0 };
+    assert_ok(mel_measure_named(&made, measure, 2, 0, &err), &err);
+    opt->measure = made;
+    assert_int_equal(mel_ranking_make(&ranking, opt, &err), want);
+    mel_measure_free(made);
+    return ranking;
+}
+
+/* Rows of classifiers that are right with these probabilities, whichever class it is. */
+static void draw_rows(size_t n, uint32_t *truth, uint32_t *code[CLASSIFIERS], double *counts,
+                      const double *right, mel_rng *rng)
+{
+    memset(counts, 0, CLASSIFIERS * 4 * sizeof *counts);
+    for (size_t r = 0; r < n; r++) {
+        truth[r] = mel_rng_uniform(rng) < 0.4;
+        for (size_t i = 0; i < CLASSIFIERS; i++) {
+            code[i][r] = mel_rng_uniform(rng) < right[i] ? truth[r] : 1 - truth[r];
+            counts[i * 4 + truth[r] * 2 + code[i][r]] += 1.0;
+        }
+    }
+}
+
+static void check_consistent(const mel_ranking *ranking)
+{
+    const mel_ranking_info info = mel_ranking_about(ranking);
+    double beats[CLASSIFIERS * CLASSIFIERS], places[CLASSIFIERS * CLASSIFIERS], all = 0.0;
+    assert_ok(mel_ranking_beats(beats, ranking, NULL), NULL);
+    assert_ok(mel_ranking_places(places, ranking, NULL), NULL);
+    for (size_t i = 0; i < CLASSIFIERS; i++) {
+        all += info.best[i];
+        assert_close(places[i * CLASSIFIERS], info.best[i], 1e-9);
+    }
+    assert_close(all, 1.0, 1e-9);
+    for (size_t i = 0; i + 1 < CLASSIFIERS; i++)
+        assert_close(beats[info.order[i] * CLASSIFIERS + info.order[i + 1]], info.beats_next[i], 1e-6);
+    assert_true(info.order_probability <= info.best[info.order[0]] + 1e-9);
+}
+
+/* Of classifiers that are said to be the best one with some probability so many are: measures with kinks and
+ * without, tested on the same rows and apart. */
+static void test_best_is_calibrated(void **state)
+{
+    (void)state;
+    enum { ROWS = 120 };
+    static const char *const measures[] = { "accuracy", "min-recall", "f1" };
+    const size_t runs = test_repeats(2000, 300, 60);
+    uint32_t truth[ROWS], code[CLASSIFIERS][ROWS];
+    uint32_t *codes[CLASSIFIERS] = { code[0], code[1], code[2] };
+    const uint32_t *decided[CLASSIFIERS] = { code[0], code[1], code[2] };
+    mel_rng rng;
+    mel_rng_seed(&rng, 77);
+    for (size_t m = 0; m < 2 * COUNT(measures); m++) {
+        const bool apart = m % 2 == 1;
+        double said = 0.0, variance = 0.0, is = 0.0, counts[CLASSIFIERS * 4];
+        for (size_t run = 0; run < runs; run++) {
+            double right[CLASSIFIERS];
+            for (size_t i = 0; i < CLASSIFIERS; i++)
+                right[i] = 0.65 + 0.3 * mel_rng_uniform(&rng);
+            draw_rows(ROWS, truth, codes, counts, right, &rng);
+            mel_ranking_options opt;
+            mel_ranking_options_init(&opt);
+            opt.n = CLASSIFIERS;
+            opt.seed = run + 1;
+            opt.draws = 400;
+            opt.counts = apart ? counts : NULL;
+            opt.n_rows = apart ? 0 : ROWS;
+            opt.truth = truth;
+            opt.decided = decided;
+            mel_ranking *ranking = make_ranking(&opt, measures[m / 2], MEL_OK);
+            check_consistent(ranking);
+            const mel_ranking_info info = mel_ranking_about(ranking);
+            const size_t top = info.order[0];
+            said += info.best[top];
+            variance += info.best[top] * (1.0 - info.best[top]);
+            is += right[top] >= right[0] && right[top] >= right[1] && right[top] >= right[2];
+            mel_ranking_free(ranking);
+        }
+        const double n = (double)runs;
+        print_message("  %s, %s: said of the first that it is the best one %.3f, true %.3f\n",
+                      measures[m / 2], apart ? "apart" : "on the same rows", said / n, is / n);
+        assert_close(said / n, is / n, 3.5 * sqrt(variance) / n + 0.02);
+    }
+}
+
+/* Neighbours whom draws never show the other way round, one of ten rows, and identical ones. */
+static void test_rankings_of_few_rows(void **state)
+{
+    (void)state;
+    const uint32_t truth[] = { 0, 0, 0, 0, 0, 1, 1, 1, 1, 1 }, all[] = { 0, 0, 0, 0, 0, 1, 1, 1, 1, 1 },
+                   most[] = { 1, 0, 0, 0, 0, 1, 1, 1, 1, 1 };
+    const uint32_t *decided[] = { most, all, most };
+    mel_ranking_options opt;
+    mel_ranking_options_init(&opt);
+    opt.n = 2;
+    opt.n_rows = 10;
+    opt.truth = truth;
+    opt.decided = decided;
+    mel_ranking *pair = make_ranking(&opt, "accuracy", MEL_OK);
+    mel_ranking_info info = mel_ranking_about(pair);
+    const double want = mel_beta_inc(0.5, 1.5, 0.5); /* one vote against none */
+    assert_close(info.beats_next[0], want, 1e-12);
+    assert_close(info.best[1], want, 1e-9);
+    assert_close(info.order_probability, want, 1e-9);
+    mel_ranking_free(pair);
+    opt.n = 3; /* the first and the last are the same */
+    mel_ranking *three = make_ranking(&opt, "accuracy", MEL_OK);
+    info = mel_ranking_about(three);
+    assert_true(info.place[0] == 2 && info.place[1] == 1 && info.place[2] == 2);
+    assert_close(info.beats_next[1], 0.5, 1e-12);
+    assert_close(info.best[0], info.best[2], 1e-9);
+    assert_close(info.order_probability, info.best[1] / 2.0, 1e-9);
+    mel_ranking_free(three);
+    opt.n = 1;
+    mel_ranking *one = make_ranking(&opt, "accuracy", MEL_OK);
+    info = mel_ranking_about(one);
+    assert_true(info.beats_next == NULL);
+    assert_close(info.best[0], 1.0, 1e-12);
+    assert_close(info.order_probability, 1.0, 1e-12);
+    mel_ranking_free(one);
+}
+
+static void test_refused_rankings(void **state)
+{
+    (void)state;
+    const double counts[] = { 5, 1, 2, 4, 3, 3, 3, 3 };
+    const uint32_t truth[] = { 0, 1 }, wrong[] = { 0, 2 }, *decided[] = { truth, wrong };
+    mel_ranking_options opt;
+    mel_ranking_options_init(&opt);
+    assert_null(make_ranking(&opt, "accuracy", MEL_EINVAL)); /* nobody */
+    opt.n = 2;
+    assert_null(make_ranking(&opt, "accuracy", MEL_EINVAL)); /* nothing is known of them */
+    opt.statistics = counts;
+    assert_null(make_ranking(&opt, "accuracy", MEL_EINVAL)); /* statistics without a metric */
+    opt.statistics = NULL;
+    opt.n_rows = 2;
+    opt.truth = truth;
+    opt.decided = decided;
+    assert_null(make_ranking(&opt, "accuracy", MEL_EINVAL)); /* code 2 of two classes */
+    opt.n_rows = 0;
+    opt.counts = counts;
+    opt.draws = 0;
+    assert_null(make_ranking(&opt, "accuracy", MEL_EINVAL));
+    opt.draws = 100;
+    opt.shares = true; /* of nobody knows how many rows */
+    mel_ranking *ranking = make_ranking(&opt, "accuracy", MEL_OK);
+    const mel_ranking_info info = mel_ranking_about(ranking);
+    double beats[4];
+    mel_error err = { 0 };
+    assert_true(info.order[0] == 0 && info.certainty == NULL && info.best == NULL && info.unsure == NULL);
+    assert_int_equal(mel_ranking_beats(beats, ranking, &err), MEL_ESTATE);
+    mel_ranking_free(ranking);
 }
 
 static void test_sampled_values(void **state)
@@ -309,10 +482,17 @@ static void test_closest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closest),   cmocka_unit_test(test_kendall),
-        cmocka_unit_test(test_ndcg),      cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_agreement), cmocka_unit_test(test_reconciled),
-        cmocka_unit_test(test_samples),   cmocka_unit_test(test_sampled_values),
+        cmocka_unit_test(test_closest),
+        cmocka_unit_test(test_kendall),
+        cmocka_unit_test(test_ndcg),
+        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_reconciled),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_best_is_calibrated),
+        cmocka_unit_test(test_rankings_of_few_rows),
+        cmocka_unit_test(test_refused_rankings),
+        cmocka_unit_test(test_sampled_values),
         cmocka_unit_test(test_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
