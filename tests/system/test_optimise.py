@@ -153,22 +153,20 @@ def test_majority_is_deterministic(work):
 
 
 @pytest.mark.parametrize("ending, says", [
-    ("exec sleep 60", "the program gave no value within 1 seconds"),
+    ("exec sleep 1800", "the program gave no value within 1 seconds"),
     ("exit 7", "the program gave no value (exit status 7)"),
     ("kill -9 $$", "the program gave no value (killed by signal 9)"),
     ("echo fine", 'the program answered "fine", expected a number'),
     ("echo", 'the program answered "", expected a number'),
     ("echo 0.5 0.6", 'the program answered "0.5 0.6", expected a number'),
-    ("printf '0.5\\n0.6\\n'; exec sleep 60", 'the program said "0.6\\x0a" before it was asked'),
+    ("printf '0.5\\n0.6\\n'; exec sleep 1800", 'the program said "0.6\\x0a" before it was asked'),
     ("echo nan", "the metric is nan"),
     ("echo inf", "the metric is inf"),
 ])
 def test_programs_that_misbehave(work, ending, says):
     """Twelve good values, then the bad one: the iteration is named, and the best classifier so far is stored."""
     work.write("bad.sh", f'n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt 12 ]; then {ending}; fi; echo 0.$((n + 10)); done\n')
-    begun = time.monotonic()
     got = work("optimise", *FILES, "--metric", "cmd:exec sh bad.sh", "--time-limit", 1, "--out", "c.json")
-    assert time.monotonic() - begun < 30
     iteration = 5 if "before it was asked" in says else 4
     got.refused(3, f"iteration {iteration}: {says}", "best classifier so far", "c.json")
     assert json.loads((work.folder / "c.json").read_text())["format"] == "melicit-classifier"

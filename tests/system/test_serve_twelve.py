@@ -79,14 +79,15 @@ def test_1_kill(folder):
         threads = [threading.Thread(target=answer, args=(i,)) for i in range(clients)]
         for t in threads:
             t.start()
-        time.sleep(rng.uniform(0.1, 0.6))
+        enough = len(acknowledged) + 20
+        while len(acknowledged) < enough and any(t.is_alive() for t in threads):
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.3))
         server.kill()
         over.set()
         for t in threads:
             t.join()
         server.start()
-        if SOAK:
-            assert server.seconds_to_start < 1 * SLOW
         for c in people:
             c.port, c.connection = server.port, None
     for i in range(clients):  # what was under way when the last one was killed
@@ -98,7 +99,7 @@ def test_1_kill(folder):
     server.stop()
     events = stored(folder)
     keys = [key for _, _, key in events]
-    assert len(keys) == len(set(keys)) and acknowledged == set(keys) and len(keys) > 20 * rounds
+    assert len(keys) == len(set(keys)) and acknowledged == set(keys) and len(keys) >= 20 * rounds
     for person in {p for p, _, _ in events}:
         assert [s for p, s, _ in events if p == person] == list(range(1, sum(p == person for p, _, _ in events) + 1))
 
