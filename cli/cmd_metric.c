@@ -122,6 +122,29 @@ static void print_coefficients(const mel_outcome *found)
         cli_print("  and %zu smaller ones, in the metric file\n", found->n_left_out);
 }
 
+/* The numbers that others use, then the lines of code. */
+static void print_equivalents(const mel_outcome *found)
+{
+    if (found->n_equivalents == 0)
+        return;
+    cli_print("\n");
+    cli_heading("In other programs");
+    const char *const headers[] = { "", "value" };
+    cli_table *table = cli_table_new("lr", headers);
+    for (size_t i = 0; i < found->n_equivalents; i++) {
+        cli_table_cell(table, "%s", found->equivalents[i].name);
+        cli_table_cell(table, "%s", found->equivalents[i].text);
+    }
+    cli_table_print(table);
+    cli_print("\n");
+    for (size_t i = 0; i < found->n_equivalents; i++)
+        for (size_t c = 0; c < 2 && found->equivalents[i].code[c].tool != NULL; c++)
+            cli_print("  # %s, %s\n  %s\n", found->equivalents[i].code[c].tool, found->equivalents[i].key,
+                      found->equivalents[i].code[c].line);
+    cli_print("\n  ");
+    cli_wrap(stdout, found->equivalents_note, 2, 2, cli_width(stdout));
+}
+
 static void print_metric(const mel_metric *metric, const mel_outcome *found, const char *path)
 {
     cli_heading("The metric");
@@ -147,8 +170,9 @@ static mel_status save(const void *user, const char *file, mel_error *err)
     return mel_metric_save(user, file, err);
 }
 
-static mel_status say(cli_run *run, const mel_metric *metric, const char *path, mel_error *err)
+static mel_status say(cli_run *run, const mel_metric *metric, const metric_args *args, mel_error *err)
 {
+    const char *path = args->out;
     mel_outcome *found = NULL;
     mel_status status = mel_outcome_of_metric(&found, metric, NULL, err);
     char *text = NULL;
@@ -162,8 +186,15 @@ static mel_status say(cli_run *run, const mel_metric *metric, const char *path, 
             cli_put(run->result, "ratio", cli_json_number(found->cost.value));
         if (isfinite(found->threshold.value))
             cli_put(run->result, "threshold", cli_json_number(found->threshold.value));
+        if (found->n_equivalents > 0) {
+            status = mel_outcome_equivalents_json(&text, found, err);
+            if (status == MEL_OK)
+                cli_put(run->result, "equivalents", cli_json_made(text));
+        }
     } else if (status == MEL_OK && (path == NULL || strcmp(path, "-") != 0)) {
         print_metric(metric, found, path);
+        if (args->show != NULL)
+            print_equivalents(found);
     }
     mel_outcome_free(found);
     return status;
@@ -243,7 +274,7 @@ static mel_status run_metric(cli_run *run, const void *arguments, mel_error *err
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, metric, err);
     if (status == MEL_OK)
-        status = say(run, metric, args->out, err);
+        status = say(run, metric, args, err);
     mel_metric_free(metric);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 mel_status cli_outcome_json(json_t *result, const cli_outcome *o, mel_error *err)
 {
@@ -84,6 +85,26 @@ static void print_best(const mel_outcome *found)
     }
     if (text != NULL)
         print_row("best", text);
+    free(text);
+}
+
+/* The numbers that others use, in one row; `melicit metric --show` has all of them. */
+static void print_equivalents(const mel_outcome *found)
+{
+    static const char *const usual[] = { "threshold", "score_threshold", "class_weight", "beta" };
+    char *text = NULL;
+    for (size_t i = 0; i < found->n_equivalents; i++)
+        for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
+            const mel_equivalent *e = &found->equivalents[i];
+            if (strcmp(e->key, usual[k]) != 0 || isnan(e->number.value))
+                continue;
+            char *longer =
+                cli_format("%s%s%s %s", text != NULL ? text : "", text != NULL ? "; " : "", e->name, e->text);
+            free(text);
+            text = longer;
+        }
+    if (text != NULL)
+        print_row("elsewhere", text);
     free(text);
 }
 
@@ -166,6 +187,7 @@ void cli_outcome_text(const cli_outcome *o)
     print_topic(found, MEL_ABOUT_ANSWERS, "answers");
     if (!found->nothing_found) {
         print_best(found);
+        print_equivalents(found);
         print_closest(found);
     }
     print_files(o);

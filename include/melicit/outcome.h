@@ -7,6 +7,7 @@
 
 #include "melicit/classify.h"
 #include "melicit/rank.h"
+#include "melicit/trust.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -148,6 +149,21 @@ typedef struct {
     double order_differently;
 } mel_respondent_pair;
 
+/* A line of code that runs, for Python (scikit-learn, NumPy, xgboost, LightGBM) or R. model: a fitted
+ * classifier, X: rows, y: true labels, d: decisions, p: probabilities of the positive class, P: of all
+ * classes. */
+typedef struct {
+    const char *tool, *line; /* NULL: none */
+} mel_code_line;
+
+/* The preference as others know it. */
+typedef struct {
+    const char *key, *name; /* "threshold", "threshold on calibrated probabilities" */
+    mel_estimate number;    /* a side without a bound is infinite; NaN: it is no single number */
+    const char *text;       /* the same for people: "0.13 (0.099 to 0.15)" */
+    mel_code_line code[2];
+} mel_equivalent;
+
 /* Questions that are no part of the session, and how they were answered. */
 typedef struct {
     size_t n;
@@ -223,6 +239,13 @@ typedef struct {
     mel_treatment treatments[MEL_OUTCOME_DECISIONS];
     const double *treated; /* groups x classes: the share of everybody that this is */
 
+    /* Of a cost ratio, or of costs of the mistakes between several classes: the numbers that others use. */
+    size_t n_equivalents;
+    const mel_equivalent *equivalents;
+    const char *equivalents_note; /* how to use them */
+    mel_interval same_beta;       /* the betas of F-beta whose best rule on these rows is this metric's */
+    const mel_estimate *costs;    /* classes x classes, in cheapest mistakes, true classes in rows; or NULL */
+
     const mel_classifier *best;       /* NULL: not known for the family or domain */
     const mel_recognised *recognised; /* one per class; NULL: only for diagonal statistics without groups */
     const char *consistency;          /* mel_consistency_label; NULL: not known */
@@ -262,6 +285,7 @@ typedef struct {
      * of each group with some (NULL: none were). */
     double today_threshold;
     const double *today_counts;
+    const mel_domain *domain; /* mel_outcome_of_metric: what the metric is applied to */
 } mel_outcome_options;
 MEL_API void mel_outcome_options_init(mel_outcome_options *opt);
 
@@ -271,6 +295,9 @@ MEL_API mel_status mel_outcome_of_session(mel_outcome **out, mel_session *sessio
 /* What can be said of a metric alone: its words, coefficients, weights, cost ratio and threshold. */
 MEL_API mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric,
                                          const mel_outcome_options *opt, mel_error *err);
+/* The metric's equivalents as a JSON object (docs/formats.md), {} where it has none; for the caller to
+ * free(). */
+MEL_API mel_status mel_outcome_equivalents_json(char **out, const mel_outcome *outcome, mel_error *err);
 /* What several respondents want, each with a session: two or more active ones about the same statistics,
  * family and degree (MEL_EINVAL with the one that differs), none of them a copy of another. The metric is the
  * mean of the people whom they stand for, each one's answers read by the session's own model of answers. The

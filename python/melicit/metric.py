@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional
 import numpy as np
 
 from . import _rows
-from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, taken_text, text, texts_at
+from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, taken_text, text, texts_at, to_json
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from .problem import Problem
     from .ranking import Ranking
 
 Path = Union[str, "os.PathLike[str]"]
@@ -261,6 +262,21 @@ class Metric:
         if self._handle is None:
             return f"{self._name}: {'more' if self.greater_is_better else 'less'} is better."
         return taken_text(lib.mel_metric_words, self._handle)
+
+    def equivalents(self, problem: Optional["Problem"] = None) -> Dict[str, Any]:
+        """The preference in the numbers that others use, with 95% intervals and lines of code: threshold, class_weight,
+        scale_pos_weight, cost matrix and so on; with a problem of two classes also the threshold on its scores and the beta
+        of F-beta. {} for metrics that have no fixed costs."""
+        options = ffi.new("mel_outcome_options *")
+        lib.mel_outcome_options_init(options)
+        handle, ground = self._object("equivalents"), None
+        if problem is not None:
+            ground = problem.ground("linear" if len(problem.classes) == 2 else self.family)
+            if not self.any_classes and list(self.classes) != list(ground.classes):
+                raise fail("EINVAL", f"equivalents: the metric is about {self.classes}, the problem about {ground.classes}")
+            options.domain, options.rows = ground.domain, ground.rows
+        found = made("mel_outcome", lib.mel_outcome_free, lib.mel_outcome_of_metric, handle, options)
+        return dict(to_json(lib.mel_outcome_equivalents_json, found))
 
     def cost_matrix(self) -> Floats:
         """[true, predicted], in cheapest mistakes, for metrics that are weighted sums of confusion entries."""

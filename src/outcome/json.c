@@ -351,6 +351,7 @@ static mel_status fill(mel_sheet *s, const mel_outcome *o, mel_error *err)
     mel_sheet_put(s, "words", mel_sheet_text(o->words));
     put_weights(s, o);
     put_costs(s, o);
+    mel_sheet_put_equivalents(s, o);
     if (o->pooled != NULL)
         return mel_sheet_put_pooled(s, o, err);
     if (o->options == NULL)
@@ -384,12 +385,9 @@ mel_status mel_outcome_to_json(char **out, const mel_outcome *outcome, mel_error
 {
     mel_sheet s = mel_sheet_new();
     *out = NULL;
-    mel_status status = fill(&s, outcome, err);
-    char *whole =
-        status == MEL_OK && s.whole ? mel_json_text(s.object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    const mel_status status = fill(&s, outcome, err);
+    if (status == MEL_OK)
+        return mel_sheet_take(out, &s, err);
     json_decref(s.object);
-    if (status == MEL_OK && whole != NULL)
-        *out = mel_strdup(whole); /* what jansson made is freed with jansson's own function */
-    mel_json_free_text(whole);
-    return status == MEL_OK && *out == NULL ? mel_fail_memory(err, "the result") : status;
+    return status;
 }

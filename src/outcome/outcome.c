@@ -106,6 +106,8 @@ void mel_outcome_free(mel_outcome *outcome)
     free(w->coefficient);
     free(w->weight);
     free(w->ratio);
+    free(w->equivalent);
+    free(w->cost);
     free(w->recognised);
     for (size_t i = 0; i < w->out.n_treatments; i++)
         free((void *)w->out.treatments[i].share);
@@ -134,6 +136,7 @@ static mel_outcome_work *begin(mel_status *status, const mel_outcome_options *op
     w->err = err;
     w->about = about;
     w->out = (mel_outcome){ .lambda = unknown, .cost = unknown, .threshold = unknown, .rows = about.rows };
+    w->out.same_beta = (mel_interval){ NAN, NAN };
     w->out.mean_degrees = NAN;
     w->out.summary.ratio = NAN;
     w->out.summary.radius = w->out.summary.error_rate = w->out.summary.consistency = NAN;
@@ -189,6 +192,7 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
         mel_outcome_sharpen_two(w);
         mel_outcome_sharpen_words(w);
         mel_outcome_admit_nothing(w);
+        mel_outcome_find_equivalents(w);
         mel_outcome_find_decisions(w);
         mel_outcome_find_treatments(w);
         mel_outcome_find_settings(w);
@@ -210,8 +214,11 @@ mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric, co
     *out = NULL;
     if (w == NULL)
         return status;
-    if (mel_outcome_good(w, mel_metric_copy(&w->metric, metric, err)))
+    if (mel_outcome_good(w, mel_metric_copy(&w->metric, metric, err))) {
+        w->out.domain = w->about.domain;
         describe_metric(w);
+        mel_outcome_find_equivalents(w);
+    }
     return end(out, w);
 }
 
@@ -227,6 +234,7 @@ mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *con
         mel_outcome_good(w, mel_metric_copy(&w->metric, w->pooled->common, err))) {
         w->out.summary = w->pooled->summary;
         describe_metric(w);
+        mel_outcome_find_equivalents(w);
         mel_outcome_find_pooled(w);
     }
     return end(out, w);

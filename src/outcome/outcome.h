@@ -22,6 +22,8 @@ typedef struct {
     mel_coefficient *coefficient;
     mel_weight *weight;
     mel_weight_ratio *ratio;
+    mel_equivalent *equivalent;
+    mel_estimate *cost;
     mel_recognised *recognised;
     double *treated;
     mel_setting *setting;
@@ -39,16 +41,17 @@ void mel_outcome_find_coefficients(mel_outcome_work *w);
 void mel_outcome_find_weights(mel_outcome_work *w); /* shares, lambda, cost, threshold */
 void mel_outcome_find_ratios(mel_outcome_work *w);
 void mel_outcome_sharpen_two(mel_outcome_work *w); /* words, shares, costs: with the interval of the ratio */
-void mel_outcome_sharpen_words(mel_outcome_work *w);   /* with the intervals of these ratios */
-void mel_outcome_admit_nothing(mel_outcome_work *w);   /* where no answer said anything */
-void mel_outcome_find_decisions(mel_outcome_work *w);  /* best rules, closest metrics */
-void mel_outcome_find_treatments(mel_outcome_work *w); /* what is done with each class in each group */
-void mel_outcome_find_settings(mel_outcome_work *w);   /* two classes: what the test can be set to */
-void mel_outcome_find_calls(mel_outcome_work *w);      /* the closest answers */
-void mel_outcome_find_order(mel_outcome_work *w);      /* of given classifiers */
-void mel_outcome_find_truly_best(mel_outcome_work *w); /* of these, given the rows behind their numbers */
-void mel_outcome_find_agreed(mel_outcome_work *w);     /* with further answers */
-void mel_outcome_state(mel_outcome_work *w);           /* statements about all but the answers and limits */
+void mel_outcome_sharpen_words(mel_outcome_work *w);    /* with the intervals of these ratios */
+void mel_outcome_admit_nothing(mel_outcome_work *w);    /* where no answer said anything */
+void mel_outcome_find_equivalents(mel_outcome_work *w); /* thresholds, class weights, cost matrices */
+void mel_outcome_find_decisions(mel_outcome_work *w);   /* best rules, closest metrics */
+void mel_outcome_find_treatments(mel_outcome_work *w);  /* what is done with each class in each group */
+void mel_outcome_find_settings(mel_outcome_work *w);    /* two classes: what the test can be set to */
+void mel_outcome_find_calls(mel_outcome_work *w);       /* the closest answers */
+void mel_outcome_find_order(mel_outcome_work *w);       /* of given classifiers */
+void mel_outcome_find_truly_best(mel_outcome_work *w);  /* of these, given the rows behind their numbers */
+void mel_outcome_find_agreed(mel_outcome_work *w);      /* with further answers */
+void mel_outcome_state(mel_outcome_work *w);            /* statements about all but the answers and limits */
 void mel_outcome_state_answers(mel_outcome_work *w);
 void mel_outcome_find_pooled(mel_outcome_work *w);     /* several respondents, with what is said of them */
 void mel_outcome_state_preferred(mel_outcome_work *w); /* of given classifiers: which one, .. */

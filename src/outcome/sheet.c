@@ -64,6 +64,16 @@ mel_sheet mel_sheet_new(void)
     return (mel_sheet){ json_object(), true };
 }
 
+mel_status mel_sheet_take(char **out, mel_sheet *s, mel_error *err)
+{
+    char *whole = s->whole ? mel_json_text(s->object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(s->object);
+    *out =
+        whole != NULL ? mel_strdup(whole) : NULL; /* what jansson made is freed with jansson's own function */
+    mel_json_free_text(whole);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the result");
+}
+
 void mel_sheet_put_statements(mel_sheet *s, const mel_outcome *o)
 {
     json_t *list = json_array();

@@ -362,6 +362,7 @@ static void write_face_sections(mel_page *page)
     mel_page_consistency(page);
     mel_page_neighbours(page);
     mel_buffer_puts(&page->out, "</div>\n");
+    mel_page_equivalents(page);
     mel_page_use(page);
     mel_page_method(page);
 }
@@ -377,6 +378,7 @@ static void write_class_sections(mel_page *page)
     mel_page_unknown(page);
     mel_page_consistency(page);
     mel_buffer_puts(&page->out, "</div>\n");
+    mel_page_equivalents(page);
     mel_page_use(page);
     mel_page_method(page);
 }

@@ -70,6 +70,7 @@ void mel_page_questions(mel_page *page);
 void mel_page_pairs(mel_page *page); /* questions about several classes */
 void mel_page_consistency(mel_page *page);
 void mel_page_neighbours(mel_page *page);
+void mel_page_equivalents(mel_page *page); /* what others call the preference, with lines of code */
 void mel_page_use(mel_page *page);
 void mel_page_method(mel_page *page);
 

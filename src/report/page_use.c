@@ -28,6 +28,28 @@ void mel_page_neighbours(mel_page *page)
     mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n</section>\n");
 }
 
+void mel_page_equivalents(mel_page *page)
+{
+    const mel_outcome *o = page->data->outcome;
+    mel_buffer *out = &page->out;
+    if (o->n_equivalents == 0)
+        return;
+    mel_page_section(page, "equivalents", "In other programs");
+    mel_write(out,
+              "<p>%s</p>\n<div class=\"scroll\"><table>\n<caption><span>The same preference in numbers that "
+              "others use, with 95%% intervals</span></caption>\n<thead><tr><th scope=\"col\">Number</th>"
+              "<th scope=\"col\">Value</th><th scope=\"col\">Line of code</th></tr></thead>\n<tbody>\n",
+              o->equivalents_note);
+    for (size_t i = 0; i < o->n_equivalents; i++) {
+        const mel_equivalent *e = &o->equivalents[i];
+        mel_write(out, "<tr><th scope=\"row\">%s</th><td>%s</td><td>", e->name, e->text);
+        for (size_t c = 0; c < 2 && e->code[c].tool != NULL; c++)
+            mel_write(out, "%s%s: <code>%s</code>", c > 0 ? "<br />" : "", e->code[c].tool, e->code[c].line);
+        mel_buffer_puts(out, "</td></tr>\n");
+    }
+    mel_buffer_puts(out, "</tbody>\n</table></div>\n</section>\n");
+}
+
 /* A shell command goes on in the next line. */
 static const char next_line[] = " \\\n    ";
 

@@ -176,6 +176,24 @@ void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, dou
     mel_staircase_sweep(face->staircase, n, threshold, tp, tn);
 }
 
+mel_status mel_face_scores(size_t n[2], double **score, double **weight, const mel_face *face, size_t most,
+                           mel_error *err)
+{
+    const mel_staircase *s = face->staircase;
+    *score = mel_alloc(s->n[0] + s->n[1], sizeof **score);
+    *weight = mel_alloc(s->n[0] + s->n[1], sizeof **weight);
+    n[0] = n[1] = 0;
+    if (*score == NULL || *weight == NULL) {
+        free(*score);
+        free(*weight);
+        *score = *weight = NULL;
+        return mel_fail_memory(err, "the scores of a sample");
+    }
+    n[0] = mel_staircase_scores(*score, *weight, s, MEL_ROW_NEGATIVE, most);
+    n[1] = mel_staircase_scores(*score + n[0], *weight + n[0], s, MEL_ROW_POSITIVE, most);
+    return MEL_OK;
+}
+
 mel_point mel_face_closest(const mel_face *face, mel_point point)
 {
     return mel_boundary_closest(face->boundary, point);

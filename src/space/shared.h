@@ -51,6 +51,12 @@ void mel_ball_random(double *point, const mel_ball *ball, double radius, mel_rng
  * steps: tp[i], tn[i]. */
 void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, double *tp, double *tn);
 
+/* The scores of a sample, those of negatives first, n[0] + n[1] in all, with the share of everything that
+ * each weighs: equal ones once, or, where a class has more than most different ones, neighbours together.
+ * Both arrays are for the caller to free(). */
+mel_status mel_face_scores(size_t n[2], double **score, double **weight, const mel_face *face, size_t most,
+                           mel_error *err);
+
 /* What is worked out about a face once and for all who ask: made by the first of them, freed with the face.
  * Threads may ask at the same moment. make gives one block for free(). */
 typedef enum { MEL_FACE_LEVELS, MEL_FACE_IMAGINED_LEVELS, MEL_FACE_PAIRS, MEL_FACE_NOTES } mel_face_note;

@@ -339,3 +339,24 @@ void mel_staircase_sweep(const mel_staircase *staircase, size_t n, const double 
         tn[i] = (double)mass_before(staircase, MEL_ROW_NEGATIVE, at[0]) / total;
     }
 }
+
+size_t mel_staircase_scores(double *score, double *weight, const mel_staircase *s, size_t role, size_t most)
+{
+    const uint64_t *key = s->key[role], *below = s->below[role];
+    const size_t n = s->n[role];
+    size_t different = n > 0, done = 0;
+    for (size_t i = 1; i < n; i++)
+        different += key[i] != key[i - 1];
+    const size_t together = different > most ? (n + most - 1) / most : 1;
+    for (size_t from = 0, to; from < n; from = to) {
+        const uint64_t until = different > most && n - from > together ? key[from + together - 1] : key[from];
+        double sum = 0.0;
+        for (to = from; to < n && key[to] <= until; to++)
+            sum += mel_score_of_bits(key[to]);
+        const uint64_t mass =
+            below == NULL ? to - from : (to < n ? below[to] : s->weight[role]) - below[from];
+        score[done] = key[from] == key[to - 1] ? mel_score_of_bits(key[from]) : sum / (double)(to - from);
+        weight[done++] = (double)mass / (double)s->total;
+    }
+    return done;
+}

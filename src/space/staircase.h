@@ -26,6 +26,10 @@ mel_staircase *mel_staircase_share(mel_staircase *staircase);
 /* Frees it when the last user is gone; accepts NULL and half-built ones. */
 void mel_staircase_release(mel_staircase *staircase);
 
+/* At most n[role] scores of a role in ascending order, with the share of everything that each weighs; how
+ * many there are. Different ones in excess of `most` are put together with their neighbours. */
+size_t mel_staircase_scores(double *score, double *weight, const mel_staircase *staircase, size_t role,
+                            size_t most);
 mel_point mel_staircase_rule(const mel_staircase *staircase, mel_rule rule);
 void mel_staircase_sweep(const mel_staircase *staircase, size_t n, const double *threshold, double *tp,
                          double *tn);

@@ -176,8 +176,13 @@ test('decisions about rows and about probabilities, and lines that run as shown'
   await page.getByText('Get the report').click();
   const [metric] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: /Metric file/ }).click()]);
   writeFileSync(path.join(server.folder, 'metric.json'), readFileSync(await metric.path()));
+  await page.getByText('Use it in other programs').click();
+  const weights = page.locator('pre', { hasText: 'LogisticRegression(class_weight={' });
+  assert.match(await weights.innerText(), /"cancer": [1-9][\d.]*\}\)$/);
+  await weights.locator('xpath=following-sibling::span//button').click();
+  await page.getByText(/^(Copied|Please select and copy it)$/).waitFor();
   await page.getByText('Use it in programs').click();
-  const [, command] = await page.locator('.next pre').allTextContents();
+  const command = await page.locator('.next pre', { hasText: /^\s*melicit / }).innerText();
   const words = command.trim().split(' ');
   assert.equal(words[0], 'melicit');
   execFileSync(program, words.slice(1), { cwd: server.folder });

@@ -213,6 +213,12 @@ export interface Agreement {
   self_of?: number;
 }
 
+/** The preference in the numbers that others use, with lines of code. */
+export interface Equivalents {
+  lines: { key: string; name: string; text: string; code: { tool: string; line: string }[] }[];
+  note: string;
+}
+
 /** An outcome as `melicit elicit --json` prints it, with what the server adds. */
 export interface Result {
   questions: number;
@@ -237,6 +243,7 @@ export interface Result {
   ratios?: { weight: number; of: number; ratio: number; interval: [number, number | null]; wide: boolean; more_than?: string }[];
   people?: string;
   closest?: { name: string; agreement: number; percent: string }[];
+  equivalents?: Equivalents;
   agreement?: Agreement;
   python?: string;
   command?: string;

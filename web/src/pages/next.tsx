@@ -3,8 +3,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ofStudy, post, postCsv } from '../lib/api';
-import { list, whole } from '../lib/text';
-import type { Result, Upload } from '../lib/types';
+import { capital, list, whole } from '../lib/text';
+import type { Equivalents, Result, Upload } from '../lib/types';
 import { CopyButton } from './end';
 
 interface Decisions {
@@ -156,6 +156,31 @@ function Lines({ text }: { text: string }): JSX.Element {
   );
 }
 
+/** The preference as others know it; each line of code is copied with one click. */
+function EquivalentNumbers({ equivalents }: { equivalents: Equivalents }): JSX.Element {
+  return (
+    <div>
+      <p>{equivalents.note}</p>
+      <dl class="effects">
+        {equivalents.lines.map((one) => (
+          <div key={one.key}>
+            <dt>{capital(one.name)}</dt>
+            <dd>
+              {one.text}
+              {one.code.map((code) => (
+                <div key={code.tool}>
+                  <small>{code.tool}</small>
+                  <Lines text={code.line} />
+                </div>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
 /** A link that shows the result, to read only; whoever has it can answer the same questions. */
 function Share(): JSX.Element {
   const [link, setLink] = useState('');
@@ -222,6 +247,17 @@ export function Next({ result, own }: { result: Result; own: boolean }): JSX.Ele
                 <span>A link that shows this page, without your name</span>
               </summary>
               <Share />
+            </details>
+          </li>
+        )}
+        {result.equivalents && (
+          <li>
+            <details>
+              <summary>
+                <b>Use it in other programs</b>
+                <span>Threshold, class weights, cost matrix, for scikit-learn, xgboost, LightGBM and R</span>
+              </summary>
+              <EquivalentNumbers equivalents={result.equivalents} />
             </details>
           </li>
         )}
