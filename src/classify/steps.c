@@ -1,7 +1,7 @@
 /* What all kinds of linear steps share. */
 #include "classify/steps.h"
 
-#include "space/sample.h"
+#include "space/space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error
 {
     if (space->n_classes != 2)
         return mel_steps_space(out, space, err);
-    const mel_class_rows *of = space->self;
+    const mel_class_rows *of = &space->rows;
     const mel_step_rows rows = { .n_rows = space->n_rows,
                                  .n_classes = 2,
                                  .n_groups = space->n_groups,

@@ -2,7 +2,7 @@
 #include "classify/steps.h"
 
 #include "base/reduce.h"
-#include "space/predict.h"
+#include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/stat.h"
 #include "model/shared.h"
-#include "space/predict.h"
+#include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ static void free_space(void *self)
 static void measure(double *shares, mel_steps *steps, size_t block, const double *rule)
 {
     const space_steps *s = steps->self;
-    s->space->ops->confusion(shares, s->space, block, 1, rule, s->ws->own);
+    mel_space_confusion(shares, s->space, block, 1, rule, s->ws);
 }
 
 static void step(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)

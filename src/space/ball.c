@@ -1,6 +1,5 @@
 /* Balls of rates, taken from a space or given by their prevalences. */
-#include "space/ball.h"
-#include "space/shared.h"
+#include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,48 +7,24 @@
 
 void mel_ball_free(mel_ball *ball)
 {
-    if (ball == NULL)
-        return;
-    free(ball->centre);
-    free(ball->class_share);
-    free(ball->prevalence);
-    free(ball);
-}
-
-/* A copy of n numbers, NULL for NULL; *enough turns false when memory runs out. */
-static double *copy_of(size_t n, const double *x, bool *enough)
-{
-    if (x == NULL)
-        return NULL;
-    double *copy = mel_alloc(n, sizeof *copy);
-    if (copy == NULL)
-        *enough = false;
-    else
-        memcpy(copy, x, n * sizeof *x);
-    return copy;
+    free(ball); /* one block */
 }
 
 mel_status mel_ball_make(mel_ball **out, const mel_layout *layout, double radius, const double *centre,
                          const double *class_share, const double *prevalence, mel_error *err)
 {
-    *out = NULL;
-    mel_ball *ball = mel_alloc_zero(1, sizeof *ball);
+    const size_t k = layout->n_classes, groups = layout->n_groups > 1 ? layout->n_groups : 1;
+    const size_t size = mel_layout_size(layout), q = size / groups;
+    mel_ball *ball = *out = mel_alloc(1, sizeof *ball + (q + k + groups * k) * sizeof(double));
     if (ball == NULL)
         return mel_fail_memory(err, "a ball");
-    const size_t k = layout->n_classes, groups = layout->n_groups > 1 ? layout->n_groups : 1;
-    bool enough = true;
-    ball->layout = *layout;
-    ball->size = mel_layout_size(layout);
-    ball->group_size = ball->size / groups;
-    ball->radius = radius;
-    ball->centre = copy_of(ball->group_size, centre, &enough);
-    ball->class_share = copy_of(k, class_share, &enough);
-    ball->prevalence = copy_of(groups * k, prevalence, &enough);
-    if (!enough) {
-        mel_ball_free(ball);
-        return mel_fail_memory(err, "a ball");
-    }
-    *out = ball;
+    double *number = (double *)(ball + 1);
+    *ball = (mel_ball){ .layout = *layout, .size = size, .group_size = q, .radius = radius };
+    ball->centre = memcpy(number, centre, q * sizeof *centre);
+    if (class_share != NULL)
+        ball->class_share = memcpy(number + q, class_share, k * sizeof *class_share);
+    if (prevalence != NULL)
+        ball->prevalence = memcpy(number + q + k, prevalence, groups * k * sizeof *prevalence);
     return MEL_OK;
 }
 
@@ -164,17 +139,14 @@ static mel_status check_abstract(const mel_layout *layout, double radius, const 
                                  const double *prevalence, mel_error *err)
 {
     const size_t k = layout->n_classes;
-    mel_status status = mel_layout_check(layout, err);
-    if (status == MEL_OK && layout->kind == MEL_CONFUSION && layout->n_groups > 1)
-        status =
-            mel_fail(err, MEL_EINVAL, "confusion entries of %zu groups have different centres: use rates",
-                     layout->n_groups);
-    if (status == MEL_OK && class_share != NULL)
-        status = check_class_shares(k, class_share, err);
-    if (status == MEL_OK && prevalence != NULL && layout->n_groups > 1)
-        status = check_prevalence(layout->n_groups, k, prevalence, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_layout_check(layout, err));
+    if (layout->kind == MEL_CONFUSION && layout->n_groups > 1)
+        return mel_fail(err, MEL_EINVAL, "confusion entries of %zu groups have different centres: use rates",
+                        layout->n_groups);
+    if (class_share != NULL)
+        TRY(check_class_shares(k, class_share, err));
+    if (prevalence != NULL && layout->n_groups > 1)
+        TRY(check_prevalence(layout->n_groups, k, prevalence, err));
     double least = 1.0;
     for (size_t i = 0; layout->kind == MEL_CONFUSION && i < k; i++)
         least = fmin(least, class_share != NULL ? class_share[i] : 1.0 / (double)k);
@@ -201,23 +173,16 @@ mel_status mel_ball_new(mel_ball **out, const mel_layout *layout, double radius,
                         const double *prevalence, mel_error *err)
 {
     *out = NULL;
-    mel_status status = check_abstract(layout, radius, class_share, prevalence, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_abstract(layout, radius, class_share, prevalence, err));
     const size_t k = layout->n_classes, groups = layout->n_groups > 1 ? layout->n_groups : 1;
     const size_t group_size = mel_layout_size(layout) / groups;
-    double *centre = mel_alloc(group_size, sizeof *centre);
-    double *alike = mel_alloc(groups * k, sizeof *alike);
-    if (centre != NULL && alike != NULL) {
-        for (size_t c = 0; c < groups * k; c++)
-            alike[c] = 1.0 / (double)groups;
-        uniform_centre(centre, layout, group_size, class_share);
-        const double *known = prevalence != NULL ? prevalence : alike;
-        status = mel_ball_make(out, layout, radius, centre, class_share, groups > 1 ? known : NULL, err);
-    } else {
-        status = mel_fail_memory(err, "a ball");
-    }
-    free(centre);
-    free(alike);
-    return status;
+    MEL_AUTO_MEMORY double *centre = mel_alloc(group_size + groups * k, sizeof *centre);
+    if (centre == NULL)
+        return mel_fail_memory(err, "a ball");
+    double *alike = centre + group_size;
+    for (size_t c = 0; c < groups * k; c++)
+        alike[c] = 1.0 / (double)groups;
+    uniform_centre(centre, layout, group_size, class_share);
+    const double *known = prevalence != NULL ? prevalence : alike;
+    return mel_ball_make(out, layout, radius, centre, class_share, groups > 1 ? known : NULL, err);
 }

@@ -1,7 +1,7 @@
-/* Faces: the public calls. */
+/* Faces: the public calls, and faces of two classes of the diagonal of a space, whose further classes count
+ * in the total only. */
 #include "space/face.h"
-#include "space/pages.h"
-#include "space/shared.h"
+#include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +25,7 @@ mel_status mel_face_noted(const void **out, const mel_face *face, mel_face_note 
     *out = there;
     if (there != NULL)
         return MEL_OK;
-    const mel_status status = make(&mine, face, how, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(make(&mine, face, how, err));
     *out = mine;
     if (!atomic_compare_exchange_strong(note, &there, mine)) { /* another thread was faster */
         free(mine);
@@ -40,16 +38,13 @@ mel_status mel_face_from_scores(mel_face **out, size_t n, const double *score, c
                                 const double *weight, mel_error *err)
 {
     *out = NULL;
-    mel_face *face = mel_alloc_zero(1, sizeof *face);
+    MEL_AUTO(mel_face) *face = mel_alloc_zero(1, sizeof *face);
     if (face == NULL)
         return mel_fail_memory(err, "a face");
-    const mel_status status = mel_staircase_new(&face->staircase, n, score, role, weight, err);
-    if (status != MEL_OK) {
-        mel_face_free(face);
-        return status;
-    }
+    TRY(mel_staircase_new(&face->staircase, n, score, role, weight, err));
     face->boundary = &face->staircase->hull;
     *out = face;
+    face = NULL;
     return MEL_OK;
 }
 
@@ -57,23 +52,19 @@ mel_status mel_face_from_probabilities(mel_face **out, size_t n, const double *p
                                        const uint8_t *role, const double *weight, mel_error *err)
 {
     *out = NULL;
-    double *score = mel_alloc(n, sizeof *score);
+    MEL_AUTO_MEMORY double *score = mel_alloc(n, sizeof *score);
     if (score == NULL)
         return mel_fail_memory(err, "the scores of a face");
     mel_prefer_large_pages(score, n * sizeof *score);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const double *p = probability + 2 * i;
         score[i] = p[1];
         if (!(fabs(p[0] + p[1] - 1.0) <= 1e-3 && p[0] >= 0.0 && p[1] >= 0.0))
-            status = mel_fail(err, MEL_EDATA,
-                              "row %zu: %g and %g are no probabilities: not negative, adding up to 1", i + 1,
-                              p[0], p[1]);
+            return mel_fail(err, MEL_EDATA,
+                            "row %zu: %g and %g are no probabilities: not negative, adding up to 1", i + 1,
+                            p[0], p[1]);
     }
-    if (status == MEL_OK)
-        status = mel_face_from_scores(out, n, score, role, weight, err);
-    free(score);
-    return status;
+    return mel_face_from_scores(out, n, score, role, weight, err);
 }
 
 double mel_face_positives(const mel_face *face)
@@ -129,9 +120,7 @@ mel_status mel_face_support(mel_point *out, const mel_face *face, double m11, do
 {
     mel_point m = { 0.0, 0.0 }, best;
     bool lower = false, tie = false;
-    const mel_status status = read_direction(&m, &lower, m11, m00, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(read_direction(&m, &lower, m11, m00, err));
     const size_t i = mel_boundary_furthest(face->boundary, m, &tie);
     best = face->boundary->vertex[i];
     if (tie)
@@ -144,9 +133,7 @@ mel_status mel_face_support_rule(mel_rule *out, const mel_face *face, double m11
 {
     mel_point m = { 0.0, 0.0 };
     bool lower = false, tie = false;
-    const mel_status status = read_direction(&m, &lower, m11, m00, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(read_direction(&m, &lower, m11, m00, err));
     mel_rule best = mel_plug_in_rule(m.tp, m.tn);
     if (!face->population) /* whose scores are true */
         best = face->staircase->rule[mel_boundary_furthest(&face->staircase->hull, m, &tie)];
@@ -283,4 +270,62 @@ bool mel_face_chord_at(mel_point *a, mel_point *b, const mel_face *face, mel_poi
 mel_point mel_face_random(const mel_face *face, mel_rng *rng)
 {
     return mel_boundary_random(face->boundary, rng);
+}
+
+/* --- two classes of a space -------------------------------------------------------------------- */
+
+/* P(first)/(P(first) + P(second)); probabilities a little below 0 count as 0. */
+static double pair_score(const double *p, size_t first, size_t second)
+{
+    const double a = fmax(p[first], 0.0), b = fmax(p[second], 0.0);
+    return a + b > 0.0 ? a / (a + b) : 0.5;
+}
+
+/* By labels each row is of its class; by the model of either class as far as the model says so, and one more
+ * row is what is left. */
+static mel_status face_of_pair(mel_face **out, const mel_sample *rows, bool by_model, size_t first,
+                               size_t second, mel_error *err)
+{
+    const size_t n = rows->n_rows, n_points = by_model ? 2 * n + 1 : n;
+    MEL_AUTO_MEMORY double *score = mel_alloc(n_points, sizeof *score);
+    MEL_AUTO_MEMORY double *weight = mel_alloc(n_points, sizeof *weight);
+    MEL_AUTO_MEMORY uint8_t *role = mel_alloc(n_points, sizeof *role);
+    double both = 0.0;
+    if (score == NULL || weight == NULL || role == NULL)
+        return mel_fail_memory(err, "a face of two classes");
+    for (size_t r = 0; r < n; r++) {
+        const double *p = rows->probability + r * rows->n_classes;
+        const double s = pair_score(p, first, second);
+        if (!by_model) {
+            score[r] = s;
+            role[r] = rows->label[r] == first    ? MEL_ROW_POSITIVE
+                      : rows->label[r] == second ? MEL_ROW_NEGATIVE
+                                                 : MEL_ROW_OTHER;
+            continue;
+        }
+        weight[2 * r] = fmax(p[first], 0.0);
+        weight[2 * r + 1] = fmax(p[second], 0.0);
+        score[2 * r] = score[2 * r + 1] = s;
+        role[2 * r] = MEL_ROW_POSITIVE;
+        role[2 * r + 1] = MEL_ROW_NEGATIVE;
+        both += weight[2 * r] + weight[2 * r + 1];
+    }
+    if (by_model) {
+        score[2 * n] = 0.5;
+        weight[2 * n] = fmax((double)n - both, 0.0);
+        role[2 * n] = MEL_ROW_OTHER;
+    }
+    return mel_face_from_scores(out, n_points, score, role, by_model ? weight : NULL, err);
+}
+
+mel_status mel_space_face(mel_face **out, const mel_space *space, size_t first, size_t second, mel_error *err)
+{
+    *out = NULL;
+    if (first >= space->n_classes || second >= space->n_classes || first == second)
+        return mel_fail(err, MEL_EINVAL, "the face of classes %zu and %zu of %zu", first + 1, second + 1,
+                        space->n_classes);
+    if (space->n_groups > 1)
+        return mel_fail(err, MEL_EINVAL, "two-class faces are for spaces without groups, this one has %zu",
+                        space->n_groups);
+    return face_of_pair(out, &space->rows.rows, space->evidence == MEL_BY_MODEL, first, second, err);
 }

@@ -1,8 +1,8 @@
-/* Whether a point is achievable: the mixture that achieves it, or the direction that separates it. */
+/* Whether a point is achievable: the mixture that achieves it, or the direction that separates it; segments
+ * through the centre. */
 #include "space/feasible.h"
 
 #include "base/la.h"
-#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,9 +36,7 @@ static void part_clear(part *p)
 {
     mel_group_set_clear(&p->set);
     mel_corral_free(p->corral);
-    free(p->target);
-    free(p->direction);
-    free(p->spare);
+    free(p->target); /* one block with the other numbers */
     *p = (part){ 0 };
 }
 
@@ -46,18 +44,15 @@ static mel_status part_init(part *p, const mel_space *space, size_t group, const
                             mel_error *err)
 {
     const size_t q = space->group_size, cells = space->n_classes * space->n_classes;
-    *p = (part){ 0 };
-    mel_status status = mel_group_set_init(&p->set, space, group, MEL_ALL_COLUMNS, true, true, err);
-    if (status == MEL_OK)
-        status = mel_corral_new(&p->corral, q, cells, err);
-    if (status != MEL_OK)
-        return status;
+    *p = (part){ .distance = INFINITY };
+    TRY(mel_group_set_init(&p->set, space, group, NULL, MEL_ALL_COLUMNS, true, true, err));
+    TRY(mel_corral_new(&p->corral, q, cells, err));
     p->set.thorough = true;
-    p->target = mel_alloc(q, sizeof *p->target);
-    p->direction = mel_alloc(q, sizeof *p->direction);
-    p->spare = mel_alloc(q + cells, sizeof *p->spare);
-    if (p->target == NULL || p->direction == NULL || p->spare == NULL)
+    p->target = mel_alloc(3 * q + cells, sizeof *p->target);
+    if (p->target == NULL)
         return mel_fail_memory(err, "the closest statistics");
+    p->direction = p->target + q;
+    p->spare = p->direction + q;
     for (size_t c = 0; c < q; c++)
         p->target[c] = point[group * q + c] - p->set.centre[c];
     return MEL_OK;
@@ -235,21 +230,16 @@ static mel_status make_blend(mel_blend *blend, const mel_space *space, const par
     blend->n_groups = space->layout.n_groups;
     blend->gain = mel_alloc(most * cells, sizeof *blend->gain);
     blend->share = mel_alloc(most, sizeof *blend->share);
-    size_t *at = mel_alloc(n, sizeof *at);
-    double *end = mel_alloc(n, sizeof *end);
-    ranked *order = mel_alloc(most, sizeof *order);
-    double *spare = mel_alloc(most * cells, sizeof *spare);
-    const bool enough = blend->gain != NULL && blend->share != NULL && at != NULL && end != NULL &&
-                        order != NULL && spare != NULL;
-    if (enough) {
-        join(blend, parts, n, at, end);
-        sort_blend(blend, cells, order, spare);
-    }
-    free(at);
-    free(end);
-    free(order);
-    free(spare);
-    return enough ? MEL_OK : mel_fail_memory(err, "a mixture of rules");
+    MEL_AUTO_MEMORY size_t *at = mel_alloc(n, sizeof *at);
+    MEL_AUTO_MEMORY double *end = mel_alloc(n, sizeof *end);
+    MEL_AUTO_MEMORY ranked *order = mel_alloc(most, sizeof *order);
+    MEL_AUTO_MEMORY double *spare = mel_alloc(most * cells, sizeof *spare);
+    if (blend->gain == NULL || blend->share == NULL || at == NULL || end == NULL || order == NULL ||
+        spare == NULL)
+        return mel_fail_memory(err, "a mixture of rules");
+    join(blend, parts, n, at, end);
+    sort_blend(blend, cells, order, spare);
+    return MEL_OK;
 }
 
 /* The direction of the groups that are settled and too far: that of the others would be worth nothing. */
@@ -311,19 +301,15 @@ static mel_status fill_result(mel_feasibility *out, const mel_space *space, cons
 static mel_status achieve(mel_feasibility *out, const mel_space *space, part *parts, const double *point,
                           double delta, mel_halt *halt, mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t g = 0; g < space->n_groups && status == MEL_OK; g++) {
-        status = part_init(&parts[g], space, g, point, err);
-        parts[g].distance = INFINITY;
+    for (size_t g = 0; g < space->n_groups; g++) {
+        TRY(part_init(&parts[g], space, g, point, err));
         parts[g].set.set.halt = halt;
     }
-    if (status != MEL_OK)
-        return status;
     mel_blas_hold();
     solve_all(parts, space->n_groups, delta);
     mel_blas_release();
-    status = mel_halt_report(halt, 1.0, err);
-    return status == MEL_OK ? fill_result(out, space, parts, point, delta, err) : status;
+    TRY(mel_halt_report(halt, 1.0, err));
+    return fill_result(out, space, parts, point, delta, err);
 }
 
 mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const double *point, double delta,
@@ -335,7 +321,7 @@ mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const
             return mel_fail(err, MEL_EINVAL, "point[%zu] is %g, expected a finite number", c, point[c]);
     if (!(delta >= least_delta) || !isfinite(delta))
         return mel_fail(err, MEL_EINVAL, "delta %g, expected %g or more", delta, least_delta);
-    part *parts = mel_alloc_zero(space->n_groups, sizeof *parts);
+    MEL_AUTO_MEMORY part *parts = mel_alloc_zero(space->n_groups, sizeof *parts);
     if (parts == NULL)
         return mel_fail_memory(err, "the closest statistics");
     static const mel_progress silent = { 0 };
@@ -345,8 +331,75 @@ mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const
     const mel_status status = achieve(out, space, parts, point, delta, &halt, err);
     for (size_t g = 0; g < space->n_groups; g++)
         part_clear(&parts[g]);
-    free(parts);
     if (status != MEL_OK)
         mel_feasibility_clear(out);
     return status;
+}
+
+/* --- segments through the centre ------------------------------------------------------------- */
+
+/* How many times `ray` (not zero) can be gone from the centre of a group, for both of its signs. */
+static mel_status reach(double *ahead, double *back, const mel_space *space, size_t group, const double *ray,
+                        double near, mel_error *err)
+{
+    const size_t q = space->group_size;
+    const double length = mel_norm2(q, ray);
+    MEL_AUTO_CLEAR(mel_sure) sure = { 0 };
+    MEL_AUTO_CLEAR(mel_ray_caster) g = { 0 };
+    TRY(mel_ray_caster_init(&g, space, group, NULL, MEL_ALL_COLUMNS, true, err));
+    TRY(mel_sure_init(&sure, space, group, err));
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        const mel_ray how = { g.ray, sure.radius, near, 0.0, INFINITY, 2000 + 200 * (uint64_t)q };
+        mel_stretch found = { .normal = g.normal };
+        for (size_t c = 0; c < q; c++)
+            g.ray[c] = sign * ray[c] / length;
+        mel_corral_clear(g.corral);
+        mel_set_stretch(&found, &g.set.set, g.corral, &how, g.spare);
+        *(sign > 0 ? ahead : back) = (found.error <= near ? found.longest : found.sure) / length;
+    }
+    return MEL_OK;
+}
+
+static mel_status check_segment(const mel_space *space, const double *direction, double delta, mel_error *err)
+{
+    for (size_t c = 0; c < space->size; c++)
+        if (!isfinite(direction[c]))
+            return mel_fail(err, MEL_EINVAL, "direction[%zu] is %g, expected a finite number", c,
+                            direction[c]);
+    if (mel_norm_inf(space->size, direction) == 0.0)
+        return mel_fail(err, MEL_EINVAL, "a direction of zeros has no segment");
+    if (!(delta >= least_delta) || !isfinite(delta))
+        return mel_fail(err, MEL_EINVAL, "delta %g, expected %g or more", delta, least_delta);
+    return MEL_OK;
+}
+
+mel_status mel_space_segment(double *a, double *b, const mel_space *space, const double *direction,
+                             double delta, mel_error *err)
+{
+    TRY(check_segment(space, direction, delta, err));
+    const size_t q = space->group_size;
+    const double largest = mel_norm_inf(space->size, direction);
+    double ahead = INFINITY, back = INFINITY;
+    MEL_AUTO_MEMORY double *unit = mel_alloc(space->size, sizeof *unit);
+    if (unit == NULL)
+        return mel_fail_memory(err, "a segment");
+    for (size_t c = 0; c < space->size; c++)
+        unit[c] = direction[c] / largest;
+    mel_status status = MEL_OK;
+    mel_blas_hold();
+    for (size_t g = 0; g < space->n_groups && status == MEL_OK; g++) {
+        double one = INFINITY, other = INFINITY;
+        if (mel_norm_inf(q, unit + g * q) == 0.0)
+            continue;
+        status = reach(&one, &other, space, g, unit + g * q, delta / sqrt((double)space->n_groups), err);
+        ahead = fmin(ahead, one);
+        back = fmin(back, other);
+    }
+    mel_blas_release();
+    TRY(status);
+    mel_space_centre(a, space);
+    memcpy(b, a, space->size * sizeof *b);
+    mel_axpy(space->size, ahead, unit, a);
+    mel_axpy(space->size, -back, unit, b);
+    return MEL_OK;
 }

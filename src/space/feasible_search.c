@@ -3,9 +3,8 @@
  * Along a line in the space of gains that changes one column, each row changes its prediction once: sorting
  * the rows by where they do gives the best rule of the whole line exactly. Lines in turn, from the given
  * gains and from perturbed ones, make a local search. */
+#include "space/face.h"
 #include "space/feasible.h"
-#include "space/sample.h"
-#include "space/score_bits.h"
 
 #include "base/la.h"
 
@@ -17,6 +16,7 @@ struct mel_rule_search {
     const mel_space *space;
     size_t n, k;
     const double *probability; /* of all rows; lent */
+    void *block;               /* all that follows */
     size_t *row;               /* n: rows of the group */
     double *score;             /* n x k: of the current gains */
     double *gain;              /* k x k: current */
@@ -43,40 +43,33 @@ void mel_rule_search_free(mel_rule_search *s)
 {
     if (s == NULL)
         return;
-    free(s->row);
-    free(s->score);
-    free(s->gain);
-    free(s->best_gain);
-    free(s->label);
-    free(s->rival);
-    free(s->lead);
-    free(s->key);
-    free(s->change);
-    free(s->spare[0]);
-    free(s->spare[1]);
-    free(s->known);
-    free(s->achieved);
+    free(s->block);
     free(s);
 }
 
 static bool allocate(mel_rule_search *s)
 {
-    s->row = mel_alloc(s->n, sizeof *s->row);
-    s->score = mel_alloc(s->n * s->k, sizeof *s->score);
-    s->gain = mel_alloc(s->k * s->k, sizeof *s->gain);
-    s->best_gain = mel_alloc(s->k * s->k, sizeof *s->best_gain);
-    s->label = mel_alloc(s->n, sizeof *s->label);
-    s->rival = mel_alloc(s->n, sizeof *s->rival);
-    s->lead = mel_alloc(s->n, sizeof *s->lead);
-    s->key = mel_alloc(s->n, sizeof *s->key);
-    s->change = mel_alloc(s->n, sizeof *s->change);
-    s->spare[0] = mel_alloc(s->n, sizeof *s->spare[0]);
-    s->spare[1] = mel_alloc(s->n, sizeof *s->spare[1]);
-    s->known = mel_alloc(MOST_KNOWN * s->k * s->k, sizeof *s->known);
-    s->achieved = mel_alloc(MOST_KNOWN * s->k * s->k, sizeof *s->achieved);
-    return s->known != NULL && s->achieved != NULL && s->row != NULL && s->score != NULL && s->gain != NULL &&
-           s->best_gain != NULL && s->label != NULL && s->rival != NULL && s->lead != NULL &&
-           s->key != NULL && s->change != NULL && s->spare[0] != NULL && s->spare[1] != NULL;
+    const size_t n = s->n, k = s->k, cells = k * k, word = sizeof(uint64_t);
+    _Static_assert(sizeof(double) == sizeof(uint64_t) && sizeof(size_t) <= sizeof(double),
+                   "words of 8 bytes");
+    s->block =
+        mel_alloc(n * (k + 6) + (2 + 2 * (size_t)MOST_KNOWN) * cells, word + 1); /* 2 n of 4 bytes, too */
+    if (s->block == NULL)
+        return false;
+    s->score = s->block;
+    s->lead = s->score + n * k;
+    s->gain = s->lead + n;
+    s->best_gain = s->gain + cells;
+    s->known = s->best_gain + cells;
+    s->achieved = s->known + MOST_KNOWN * cells;
+    s->key = (uint64_t *)(s->achieved + MOST_KNOWN * cells);
+    s->change = s->key + n;
+    s->spare[0] = s->change + n;
+    s->spare[1] = s->spare[0] + n;
+    s->row = (size_t *)(s->spare[1] + n);
+    s->label = (uint32_t *)(s->row + n);
+    s->rival = s->label + n;
+    return true;
 }
 
 /* Scores and one line of so many rows are all that a run may visit. */
@@ -88,7 +81,7 @@ static bool is_too_large(size_t n, size_t k)
 mel_status mel_rule_search_new(mel_rule_search **out, const mel_space *space, size_t group, mel_error *err)
 {
     *out = NULL;
-    const mel_class_rows *rows = space->self;
+    const mel_class_rows *rows = &space->rows;
     mel_rule_search *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "a search for rules");

@@ -1,6 +1,5 @@
-/* The hull of measured rules as a space: its step is an assignment of predictions to classes for each rule.
- */
-#include "space/hull.h"
+/* The hull of measured rules: its step is an assignment of predictions to classes for each rule. */
+#include "space/feasible.h"
 
 #include "base/la.h"
 
@@ -8,16 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    size_t n, room;
+struct mel_hull {
+    size_t k, n, room;
     double *rule; /* room x k x k: confusion entries by prediction first */
-} hull;
+};
 
-static void free_hull(void *self)
+void mel_hull_free(mel_hull *hull)
 {
-    hull *h = self;
-    free(h->rule);
-    free(h);
+    free(hull); /* one block */
 }
 
 /* --- the best exchange of predictions ----------------------------------------------------------- */
@@ -97,28 +94,26 @@ typedef struct {
     double *bound;  /* room: no assignment of the rule is worth more */
 } scratch;
 
-static mel_status new_scratch(void **own, const mel_space *space, mel_error *err)
+size_t mel_hull_spare(const mel_hull *hull)
 {
-    const hull *h = space->self;
-    const size_t k = space->n_classes, line = k + 1;
-    const size_t doubles = 3 * line + h->room * (k * k + 1), places = 2 * line + k;
-    const size_t bytes =
-        sizeof(scratch) + doubles * sizeof(double) + places * sizeof(size_t) + line * sizeof(bool);
-    scratch *s = mel_alloc(1, bytes);
-    if (s == NULL)
-        return mel_fail_memory(err, "the steps of a hull");
-    double *at = (double *)(s + 1);
-    s->worth = at;
-    s->bound = s->worth + h->room * k * k;
-    s->best.row_price = s->bound + h->room;
-    s->best.column_price = s->best.row_price + line;
-    s->best.slack = s->best.column_price + line;
-    s->best.row_of = (size_t *)(s->best.slack + line);
-    s->best.before = s->best.row_of + line;
-    s->row_of = s->best.before + line;
-    s->best.reached = (bool *)(s->row_of + k);
-    *own = s;
-    return MEL_OK;
+    const size_t k = hull->k, line = k + 1;
+    return (3 * line + hull->room * (k * k + 1)) * sizeof(double) + (2 * line + k) * sizeof(size_t) +
+           line * sizeof(bool);
+}
+
+static scratch lay_out(void *spare, const mel_hull *h)
+{
+    const size_t k = h->k, line = k + 1;
+    scratch s = { .worth = spare };
+    s.bound = s.worth + h->room * k * k;
+    s.best.row_price = s.bound + h->room;
+    s.best.column_price = s.best.row_price + line;
+    s.best.slack = s.best.column_price + line;
+    s.best.row_of = (size_t *)(s.best.slack + line);
+    s.best.before = s.best.row_of + line;
+    s.row_of = s.best.before + line;
+    s.best.reached = (bool *)(s.row_of + k);
+    return s;
 }
 
 /* The largest worth of every prediction by itself, added up. */
@@ -146,9 +141,9 @@ static size_t most_promising(scratch *s, size_t n, size_t k)
 }
 
 /* The best exchange of all rules: which rule; rows are in s->row_of. */
-static size_t exchange_all(scratch *s, const hull *h, size_t k, const double *gain)
+static size_t exchange_all(scratch *s, const mel_hull *h, const double *gain)
 {
-    const size_t cells = k * k;
+    const size_t k = h->k, cells = k * k;
     mel_gemm(false, false, h->n * k, k, k, 1.0, h->rule, k, gain, k, 0.0, s->worth, k);
     const size_t start = most_promising(s, h->n, k);
     size_t best = start;
@@ -179,9 +174,9 @@ static bool is_column(size_t k, const double *gain, size_t column)
 }
 
 /* The same for such gains: what matters is which prediction becomes that of the column. */
-static size_t exchange_one(scratch *s, const hull *h, size_t k, const double *gain, size_t column)
+static size_t exchange_one(scratch *s, const mel_hull *h, const double *gain, size_t column)
 {
-    const size_t other = column == 0 ? 1 : 0;
+    const size_t k = h->k, other = column == 0 ? 1 : 0;
     double most = -INFINITY;
     size_t best = 0;
     for (size_t i = 0; i < k; i++)
@@ -200,68 +195,37 @@ static size_t exchange_one(scratch *s, const hull *h, size_t k, const double *ga
     return best / k;
 }
 
-static void hull_confusion(double *confusion, const mel_space *space, size_t first, size_t n,
-                           const double *gain, void *own)
+void mel_hull_best(double *confusion, const mel_hull *h, const double *gain, void *spare)
 {
-    (void)first; /* there is one group */
-    (void)n;
-    const hull *h = space->self;
-    const size_t k = space->n_classes;
-    scratch *s = own;
+    const size_t k = h->k;
+    scratch s = lay_out(spare, h);
     size_t column = 0;
     while (column < k && !is_column(k, gain, column))
         column++;
-    const size_t best = column < k ? exchange_one(s, h, k, gain, column) : exchange_all(s, h, k, gain);
+    const size_t best = column < k ? exchange_one(&s, h, gain, column) : exchange_all(&s, h, gain);
     for (size_t i = 0; i < k; i++)
         for (size_t l = 0; l < k; l++)
-            confusion[i * k + l] = h->rule[best * k * k + s->row_of[l] * k + i];
+            confusion[i * k + l] = h->rule[best * k * k + s.row_of[l] * k + i];
 }
-
-static const mel_space_ops hull_ops = { free_hull, new_scratch, hull_confusion };
 
 /* --- making a hull ------------------------------------------------------------------------------ */
 
-void mel_hull_add(mel_space *space, const double *confusion)
+void mel_hull_add(mel_hull *h, const double *confusion)
 {
-    hull *h = space->self;
-    const size_t k = space->n_classes;
-    double *to = h->rule + h->n++ * k * k;
-    for (size_t i = 0; i < k; i++)
-        for (size_t j = 0; j < k; j++)
-            to[j * k + i] = confusion[i * k + j];
+    double *to = h->rule + h->n++ * h->k * h->k;
+    for (size_t i = 0; i < h->k; i++)
+        for (size_t j = 0; j < h->k; j++)
+            to[j * h->k + i] = confusion[i * h->k + j];
 }
 
-mel_status mel_hull_new(mel_space **out, const mel_space *of, size_t group, size_t room, mel_error *err)
+mel_status mel_hull_new(mel_hull **out, const mel_space *space, size_t group, size_t room, mel_error *err)
 {
-    *out = NULL;
-    const size_t k = of->n_classes;
-    mel_space_options opt;
-    mel_space_options_init(&opt);
-    opt.kind = of->layout.kind;
-    opt.coordinates = of->layout.coordinates;
-    opt.threads = of->threads;
-    mel_space *space = NULL;
-    mel_status status = mel_space_new(&space, k, 0, &opt, err);
-    if (status != MEL_OK)
-        return status;
-    hull *h = mel_alloc_zero(1, sizeof *h);
-    double *constant = mel_alloc_zero(k * k, sizeof *constant);
-    if (h != NULL)
-        h->rule = mel_alloc((room + 1) * k * k, sizeof *h->rule);
-    space->ops = &hull_ops;
-    space->self = h;
-    if (h == NULL || h->rule == NULL || constant == NULL) {
-        mel_space_free(space);
-        free(constant);
+    const size_t k = space->n_classes;
+    mel_hull *h = *out = mel_alloc(1, sizeof *h + (room + 1) * k * k * sizeof *h->rule);
+    if (h == NULL)
         return mel_fail_memory(err, "a hull");
-    }
-    h->room = room + 1;
-    memcpy(space->cell_share, of->cell_share + group * k, k * sizeof *space->cell_share);
-    mel_space_finish(space);
-    for (size_t i = 0; i < k; i++)
-        constant[i * k] = space->cell_share[i];
-    mel_hull_add(space, constant);
-    free(constant);
-    *out = space;
+    *h = (mel_hull){ .k = k, .n = 1, .room = room + 1, .rule = (double *)(h + 1) };
+    memset(h->rule, 0, k * k * sizeof *h->rule);
+    memcpy(h->rule, space->cell_share + group * k, k * sizeof *h->rule); /* always the first class */
     return MEL_OK;
 }

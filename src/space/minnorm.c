@@ -1,5 +1,6 @@
-/* The closest point of a convex set that is known only through its linear step: Wolfe's method. */
-#include "space/minnorm.h"
+/* Convex sets that are known only through their linear step: the closest point, by Wolfe's method, and how
+ * far a ray goes. */
+#include "space/feasible.h"
 
 #include "base/la.h"
 
@@ -53,38 +54,21 @@ enum { WORK = 6 }; /* vectors of dim + 2 numbers */
 
 void mel_corral_free(mel_corral *corral)
 {
-    if (corral == NULL)
-        return;
-    free(corral->atom);
-    free(corral->tag);
-    free(corral->share);
-    free(corral->closest);
-    free(corral->factor);
-    free(corral->work);
-    free(corral);
+    free(corral); /* one block */
 }
 
 mel_status mel_corral_new(mel_corral **out, size_t dim, size_t n_tag, mel_error *err)
 {
-    *out = NULL;
-    mel_corral *c = mel_alloc_zero(1, sizeof *c);
+    const size_t room = dim + 2, numbers = room * (dim + n_tag + 1 + room + WORK) + dim;
+    mel_corral *c = *out = mel_alloc_zero(1, sizeof *c + numbers * sizeof(double));
     if (c == NULL)
         return mel_fail_memory(err, "a corral");
-    const size_t room = dim + 2;
-    c->dim = dim;
-    c->n_tag = n_tag;
-    c->atom = mel_alloc(room * dim, sizeof *c->atom);
-    c->tag = mel_alloc(room * n_tag, sizeof *c->tag);
-    c->share = mel_alloc(room, sizeof *c->share);
-    c->closest = mel_alloc_zero(dim, sizeof *c->closest);
-    c->factor = mel_alloc(room * room, sizeof *c->factor);
-    c->work = mel_alloc(WORK * room, sizeof *c->work);
-    if (c->atom == NULL || c->tag == NULL || c->share == NULL || c->closest == NULL || c->factor == NULL ||
-        c->work == NULL) {
-        mel_corral_free(c);
-        return mel_fail_memory(err, "a corral");
-    }
-    *out = c;
+    *c = (mel_corral){ .dim = dim, .n_tag = n_tag, .atom = (double *)(c + 1) };
+    c->tag = c->atom + room * dim;
+    c->share = c->tag + room * n_tag;
+    c->factor = c->share + room;
+    c->work = c->factor + room * room;
+    c->closest = c->work + WORK * room;
     return MEL_OK;
 }
 
@@ -287,7 +271,7 @@ static void start_corral(mel_corral *c, mel_set *set, const double *target, doub
 }
 
 /* Rounds without progress, after which rounding errors are all that is left. */
-enum { PATIENCE = 8 };
+enum { ENOUGH = 8 };
 
 void mel_set_approach(mel_approached *found, mel_set *set, mel_corral *corral, const double *target,
                       const mel_approach *how, double *spare)
@@ -309,10 +293,103 @@ void mel_set_approach(mel_approached *found, mel_set *set, mel_corral *corral, c
         const double here = mel_dot(corral->dim, direction, corral->closest);
         const double there = mel_dot(corral->dim, direction, spare);
         found->support = fmax(here, there);
-        if (there - here <= how->precise * found->distance || idle >= PATIENCE || set->steps >= last ||
+        if (there - here <= how->precise * found->distance || idle >= ENOUGH || set->steps >= last ||
             mel_set_halted(set))
             return;
         if (!mel_corral_add(corral, spare, spare + corral->dim))
+            return;
+    }
+}
+
+/* --- along a ray -------------------------------------------------------------------------------- */
+
+enum { PATIENCE = 12 }; /* rounds without progress */
+
+/* If o + t u + e and the ball around o are in a convex set, so is o + t u ball/(ball + |e|). */
+static double sure_part(const mel_ray *how, double length, double error)
+{
+    if (how->inside > 0.0)
+        return length * how->inside / (how->inside + error);
+    return error <= fmax(how->near, how->precise * length) ? length : 0.0;
+}
+
+/* Cuts the ray at the plane that the linear step finds in a direction; keeps the shortest cut. */
+static bool cut(mel_stretch *found, const mel_corral *corral, const mel_ray *how, const double *direction,
+                double width)
+{
+    const double slope = mel_dot(corral->dim, direction, how->ray);
+    if (!(slope > 0.0) || !(width < found->longest * slope * (1.0 - 4.0 * DBL_EPSILON)))
+        return false;
+    found->longest = fmax(width, 0.0) / slope;
+    found->width = width;
+    memcpy(found->normal, direction, corral->dim * sizeof *direction);
+    return true;
+}
+
+/* The end stands unless trying harder finds something beyond the plane that makes it; then the plane is moved
+ * there. */
+static bool move_end(mel_stretch *found, mel_set *set, mel_corral *corral, const mel_ray *how, double *spare)
+{
+    const double further = 1e-3; /* less is not worth it */
+    const size_t dim = set->dim;
+    double *target = spare, *atom = spare + 2 * dim, *tag = spare + 3 * dim, best = found->width;
+    if (set->search == NULL || !(found->width > 0.0) ||
+        !set->search(set->self, atom, tag, found->normal, found->width, found->width * (1.0 + further),
+                     &best))
+        return false;
+    const double longer = best / mel_dot(dim, found->normal, how->ray);
+    for (size_t i = 0; i < dim; i++)
+        target[i] = longer * how->ray[i];
+    (void)mel_corral_approach(corral, target); /* makes room when the old end was inside a full simplex */
+    if (!mel_corral_add(corral, atom, tag))
+        return false;
+    found->longest = longer;
+    found->width = best;
+    return true;
+}
+
+/* One round toward the end of the ray as it is now: false when the set says no more about it. */
+static bool approach_end(mel_stretch *found, mel_set *set, mel_corral *corral, const mel_ray *how,
+                         double *spare)
+{
+    const size_t dim = set->dim;
+    double *target = spare, *direction = spare + dim, *atom = spare + 2 * dim, *tag = spare + 3 * dim;
+    for (size_t i = 0; i < dim; i++)
+        target[i] = found->longest * how->ray[i];
+    found->error = mel_corral_approach(corral, target);
+    found->sure = fmax(found->sure, sure_part(how, found->longest, found->error));
+    if (found->error <= fmax(how->near, how->precise * found->longest) || found->sure >= how->wanted)
+        return false;
+    for (size_t i = 0; i < dim; i++)
+        direction[i] = (target[i] - corral->closest[i]) / found->error;
+    mel_set_step(set, atom, tag, direction);
+    const double here = mel_dot(dim, direction, corral->closest), there = mel_dot(dim, direction, atom);
+    const bool shorter = cut(found, corral, how, direction, fmax(here, there));
+    const bool wider = there > here && mel_corral_add(corral, atom, tag);
+    return shorter || wider;
+}
+
+void mel_set_stretch(mel_stretch *found, mel_set *set, mel_corral *corral, const mel_ray *how, double *spare)
+{
+    enum { MOST_MOVES = 32 };
+    const size_t dim = set->dim;
+    const uint64_t last = set->steps + how->budget;
+    double *atom = spare + 2 * dim, *tag = spare + 3 * dim;
+    found->longest = INFINITY;
+    found->sure = 0.0;
+    mel_set_step(set, atom, tag, how->ray);
+    (void)cut(found, corral, how, how->ray, mel_dot(dim, how->ray, atom));
+    (void)mel_corral_add(corral, atom, tag);
+    for (int move = 0; move <= MOST_MOVES; move++) {
+        double shortest = INFINITY;
+        for (int idle = 0; idle < PATIENCE && set->steps < last && !mel_set_halted(set);) {
+            if (!approach_end(found, set, corral, how, spare))
+                break;
+            idle = found->error < shortest * (1.0 - 1e-9) ? 0 : idle + 1;
+            shortest = fmin(shortest, found->error);
+        }
+        if (found->sure >= how->wanted || move == MOST_MOVES || mel_set_halted(set) ||
+            !move_end(found, set, corral, how, spare))
             return;
     }
 }

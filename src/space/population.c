@@ -1,6 +1,5 @@
 /* Populations known in closed form, as grids: midpoints of X, uniform on [-1, 1], are the rows. */
 #include "space/face.h"
-#include "space/shared.h"
 #include "space/space.h"
 
 #include <math.h>
@@ -51,17 +50,14 @@ mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error 
     *out = NULL;
     if (!(fabs(a) <= largest) || !(fabs(b) <= largest))
         return mel_fail(err, MEL_EINVAL, "population logistic:a=%g,b=%g: expected numbers up to 1e300", a, b);
-    double *number = mel_alloc(2 * n, sizeof *number);
-    uint8_t *role = mel_alloc(n, sizeof *role);
-    mel_status status = number != NULL && role != NULL ? logistic_rows(number, number + n, role, a, b, err)
-                                                       : mel_fail_memory(err, "a population");
-    if (status == MEL_OK)
-        status = mel_face_from_scores(out, n, number, role, number + n, err);
-    free(number);
-    free(role);
-    if (status == MEL_OK)
-        (*out)->population = true;
-    return status;
+    MEL_AUTO_MEMORY double *number = mel_alloc(2 * n, sizeof *number);
+    MEL_AUTO_MEMORY uint8_t *role = mel_alloc(n, sizeof *role);
+    if (number == NULL || role == NULL)
+        return mel_fail_memory(err, "a population");
+    TRY(logistic_rows(number, number + n, role, a, b, err));
+    TRY(mel_face_from_scores(out, n, number, role, number + n, err));
+    (*out)->population = true;
+    return MEL_OK;
 }
 
 /* --- more classes --------------------------------------------------------------------------------- */
@@ -107,25 +103,22 @@ mel_status mel_space_from_softmax(mel_space **out, size_t n_classes, const doubl
     mel_space_options_init(&options);
     TRY(mel_options_take(&options, sizeof options, opt, "space options", err));
     options.evidence = MEL_BY_MODEL; /* the probabilities are those of the population */
-    double *probability = mel_alloc(CELLS_OF_MANY, n_classes * sizeof *probability);
-    uint32_t *label = mel_alloc(CELLS_OF_MANY, sizeof *label);
-    mel_status status = probability != NULL && label != NULL ? MEL_OK : mel_fail_memory(err, "a population");
-    for (size_t r = 0; r < CELLS_OF_MANY && status == MEL_OK; r++) {
+    MEL_AUTO_MEMORY double *probability = mel_alloc(CELLS_OF_MANY, n_classes * sizeof *probability);
+    MEL_AUTO_MEMORY uint32_t *label = mel_alloc(CELLS_OF_MANY, sizeof *label);
+    if (probability == NULL || label == NULL)
+        return mel_fail_memory(err, "a population");
+    for (size_t r = 0; r < CELLS_OF_MANY; r++) {
         softmax_row(probability + r * n_classes, n_classes, slope, midpoint(r, CELLS_OF_MANY));
         label[r] = (uint32_t)(r % n_classes); /* unused, but a row has one */
     }
     const mel_sample rows = {
         .n_rows = CELLS_OF_MANY, .n_classes = n_classes, .probability = probability, .label = label
     };
-    if (status == MEL_OK)
-        status = mel_space_from_sample(out, &rows, &options, err);
-    if (status != MEL_OK) {
-        free(probability);
-        free(label);
-        return status;
-    }
+    TRY(mel_space_from_sample(out, &rows, &options, err));
     (*out)->population = true;
     (*out)->own_probability = probability;
     (*out)->own_label = label;
+    probability = NULL;
+    label = NULL;
     return MEL_OK;
 }

@@ -1,9 +1,8 @@
 /* Plug-in predictions of a block of rows, eight rows side by side. */
-#include "space/predict.h"
+#include "space/space.h"
 
 #include "base/la.h"
 #include "base/vector.h"
-#include "space/shared.h"
 
 #include <math.h>
 #include <omp.h>
@@ -240,32 +239,25 @@ mel_status mel_rule_predict(uint32_t *prediction, size_t n, size_t n_classes, si
         return mel_fail(err, MEL_EINVAL, "a rule for %zu classes, expected 2 or more", k);
     if (groups > 1 && group == NULL)
         return mel_fail(err, MEL_EINVAL, "a rule for %zu groups, but no groups of the rows", groups);
-    mel_status status = check_numbers(n, k, groups, probability, gain, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_numbers(n, k, groups, probability, gain, err));
     const int threads = mel_thread_count(0);
-    double *scratch = mel_alloc((size_t)threads * mel_block_scratch(k), sizeof *scratch);
-    uint32_t *order = groups > 1 ? mel_alloc(n, sizeof *order) : NULL;
-    size_t *start = mel_alloc(groups + 1, sizeof *start);
+    MEL_AUTO_MEMORY double *scratch = mel_alloc((size_t)threads * mel_block_scratch(k), sizeof *scratch);
+    MEL_AUTO_MEMORY uint32_t *order = groups > 1 ? mel_alloc(n, sizeof *order) : NULL;
+    MEL_AUTO_MEMORY size_t *start = mel_alloc(groups + 1, sizeof *start);
     if (scratch == NULL || start == NULL || (groups > 1 && order == NULL))
-        status = mel_fail_memory(err, "predictions");
-    else {
-        start[0] = 0;
-        start[1] = n;
-        if (groups > 1)
-            status = mel_order_by_group(order, start, n, groups, group, err);
-        for (size_t g = 0; status == MEL_OK && g < groups; g++) {
-            const task t = { k,
-                             start[g + 1] - start[g],
-                             probability,
-                             gain + g * k * k,
-                             order != NULL ? order + start[g] : NULL,
-                             mel_gain_diagonal(k, gain + g * k * k) };
-            predict_rows(prediction, &t, scratch, threads);
-        }
+        return mel_fail_memory(err, "predictions");
+    start[0] = 0;
+    start[1] = n;
+    if (groups > 1)
+        TRY(mel_order_by_group(order, start, n, groups, group, err));
+    for (size_t g = 0; g < groups; g++) {
+        const task t = { k,
+                         start[g + 1] - start[g],
+                         probability,
+                         gain + g * k * k,
+                         order != NULL ? order + start[g] : NULL,
+                         mel_gain_diagonal(k, gain + g * k * k) };
+        predict_rows(prediction, &t, scratch, threads);
     }
-    free(scratch);
-    free(order);
-    free(start);
-    return status;
+    return MEL_OK;
 }

@@ -1,9 +1,7 @@
-/* The inscribed ball: shots along normals, random rays, the thesis' bound from the axes. */
+/* The inscribed ball: shots along normals, random rays; the thesis' bound from the axes. */
 #include "space/radius.h"
 
 #include "base/la.h"
-#include "space/ball.h"
-#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,9 +64,7 @@ static mel_status descend(mel_shots *out, const mel_range *range, const mel_radi
 {
     const size_t q = range->space->group_size, n = count_restarts(range->space, opt);
     const size_t more = q <= MOST_COORDINATES ? n / 2 + 1 : 0;
-    mel_status status = mel_shots_new(out, n + more, q, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_shots_new(out, n + more, q, err));
     mel_shot *shots = out->shot;
     const double middle = (range->from + range->to) / 2.0;
     mel_range first = *range, second = *range;
@@ -78,23 +74,19 @@ static mel_status descend(mel_shots *out, const mel_range *range, const mel_radi
         shots[i].wanted = INFINITY;
         shots[i].start[0] = 1.0;
     }
-    status = mel_shots_aim(shots, n, range, &out->aiming, err);
-    if (status == MEL_OK)
-        status = mel_shots_fire(shots, n, &first, err);
-    if (status == MEL_OK && more > 0) {
-        start_anywhere(shots + n, more, shots, n, range, opt->seed);
-        status = mel_shots_fire(shots + n, more, &second, err);
-    }
-    return status;
+    TRY(mel_shots_aim(shots, n, range, &out->aiming, err));
+    TRY(mel_shots_fire(shots, n, &first, err));
+    if (more == 0)
+        return MEL_OK;
+    start_anywhere(shots + n, more, shots, n, range, opt->seed);
+    return mel_shots_fire(shots + n, more, &second, err);
 }
 
 /* How far the axes surely go, both signs of each. */
 static mel_status measure_axes(mel_shots *out, const mel_range *range, mel_error *err)
 {
     const size_t q = range->space->group_size, k = range->space->n_classes;
-    mel_status status = mel_shots_new(out, 2 * q, q, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_shots_new(out, 2 * q, q, err));
     mel_shot *shots = out->shot;
     for (size_t i = 0; i < 2 * q; i++) {
         shots[i].wanted = INFINITY;
@@ -102,12 +94,11 @@ static mel_status measure_axes(mel_shots *out, const mel_range *range, mel_error
     }
     if (q <= MOST_COORDINATES)
         return mel_shots_fire(shots, 2 * q, range, err);
-    double *spare = mel_alloc(2 * k * k, sizeof *spare);
+    MEL_AUTO_MEMORY double *spare = mel_alloc(2 * k * k, sizeof *spare);
     if (spare == NULL)
         return mel_fail_memory(err, "axes");
     for (size_t i = 0; i < 2 * q; i++)
         shots[i].sure = mel_sure_stretch(range->sure, shots[i].start, spare);
-    free(spare);
     return MEL_OK;
 }
 
@@ -121,9 +112,7 @@ mel_status mel_radius_rays(mel_shots *out, const mel_range *range, const mel_rad
                            double wanted, mel_error *err)
 {
     const size_t q = range->space->group_size, n = opt->rays;
-    mel_status status = mel_shots_new(out, n, q, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_shots_new(out, n, q, err));
     mel_rng rng;
     mel_rng_seed_stream(&rng, opt->seed, 2 + 2 * range->group);
     for (size_t i = 0; i < n; i++) {
@@ -179,16 +168,16 @@ static mel_status check_by_rays(mel_radius *how, const mel_range *range, const m
                                 mel_error *err)
 {
     const bool whole = range->space->group_size <= MOST_COORDINATES;
-    mel_shots rays = { 0 };
+    MEL_AUTO_CLEAR(mel_shots) rays = { 0 };
     const mel_status status = mel_radius_rays(&rays, range, opt, whole ? INFINITY : how->descent, err);
-    for (size_t i = 0; status == MEL_OK && i < rays.n; i++)
+    how->steps += mel_shots_steps(&rays);
+    TRY(status);
+    for (size_t i = 0; i < rays.n; i++)
         how->rays = fmin(how->rays, rays.shot[i].sure);
     /* By labels the planes that end a ray are not proved. */
-    if (status == MEL_OK && opt->method == MEL_RADIUS_INSCRIBED && mel_space_exact(range->space))
+    if (opt->method == MEL_RADIUS_INSCRIBED && mel_space_exact(range->space))
         take_thinnest(how, &rays, range);
-    how->steps += mel_shots_steps(&rays);
-    mel_shots_clear(&rays);
-    return status;
+    return MEL_OK;
 }
 
 /* With steps over all rows. */
@@ -196,20 +185,16 @@ static mel_status measure_directly(mel_radius *how, const mel_range *whole, cons
                                    mel_error *err)
 {
     mel_range range = *whole;
-    mel_shots shots = { 0 };
+    MEL_AUTO_CLEAR(mel_shots) shots = { 0 };
     range.to = whole->from + 0.6 * (whole->to - whole->from);
-    mel_status status = mel_radius_search(&shots, &range, opt, err);
-    if (status == MEL_OK && opt->method == MEL_RADIUS_INSCRIBED)
-        status = mel_shots_confirm(shots.shot, shots.n, &range, err);
-    if (status == MEL_OK)
-        mel_radius_take(how, &shots, &range, opt);
+    TRY(mel_radius_search(&shots, &range, opt, err));
+    if (opt->method == MEL_RADIUS_INSCRIBED)
+        TRY(mel_shots_confirm(shots.shot, shots.n, &range, err));
+    mel_radius_take(how, &shots, &range, opt);
     how->steps += mel_shots_steps(&shots);
-    mel_shots_clear(&shots);
     range.from = range.to;
     range.to = whole->to;
-    if (status == MEL_OK && opt->rays > 0)
-        status = check_by_rays(how, &range, opt, err);
-    return status;
+    return opt->rays > 0 ? check_by_rays(how, &range, opt, err) : MEL_OK;
 }
 
 /* --- all groups --------------------------------------------------------------------------------- */
@@ -220,8 +205,8 @@ static mel_status measure_group(mel_radius *how, const mel_space *space, size_t 
 {
     const size_t q = space->group_size;
     const double groups = (double)space->n_groups;
-    mel_sure sure;
-    mel_status status = mel_sure_init(&sure, space, group, err);
+    MEL_AUTO_CLEAR(mel_sure) sure = { 0 };
+    TRY(mel_sure_init(&sure, space, group, err));
     const mel_range range = { .space = space,
                               .group = group,
                               .sure = &sure,
@@ -230,20 +215,15 @@ static mel_status measure_group(mel_radius *how, const mel_space *space, size_t 
                               .from = (double)group / groups,
                               .to = (double)(group + 1) / groups };
     how->certified = fmin(how->certified, sure.radius);
-    if (status == MEL_OK && some->space != NULL)
-        status = mel_radius_by_sample(how, &range, some, opt, err);
-    else if (status == MEL_OK)
-        status = measure_directly(how, &range, opt, err);
-    mel_sure_clear(&sure);
-    return status;
+    return some->space != NULL ? mel_radius_by_sample(how, &range, some, opt, err)
+                               : measure_directly(how, &range, opt, err);
 }
 
 static mel_status measure(mel_radius *how, const mel_space *space, const mel_radius_options *opt,
                           mel_error *err)
 {
     enum { WORTH = 4 }; /* as many rows as are searched, at least */
-    mel_some_rows some = { 0 };
-    mel_status status = MEL_OK;
+    MEL_AUTO_CLEAR(mel_some_rows) some = { 0 };
     how->direction = mel_alloc_zero(space->group_size, sizeof *how->direction);
     if (how->direction == NULL)
         return mel_fail_memory(err, "a radius");
@@ -252,27 +232,22 @@ static mel_status measure(mel_radius *how, const mel_space *space, const mel_rad
     /* In more coordinates steps in the hull cost too much. */
     if (opt->sample_rows > 0 && space->n_rows / WORTH > opt->sample_rows &&
         space->group_size <= MOST_COORDINATES)
-        status = mel_some_rows_take(&some, space, opt->sample_rows, opt->seed, err);
+        TRY(mel_some_rows_take(&some, space, opt->sample_rows, opt->seed, err));
     mel_halt halt = { .progress = &opt->progress,
                       .what = "measuring a radius",
                       .every = mel_steps_unasked(some.space != NULL ? some.space : space) };
-    for (size_t g = 0; g < space->n_groups && status == MEL_OK; g++)
-        status = measure_group(how, space, g, &some, &halt, opt, err);
+    for (size_t g = 0; g < space->n_groups; g++)
+        TRY(measure_group(how, space, g, &some, &halt, opt, err));
     if (some.space == NULL)
         how->passes = how->steps;
-    mel_some_rows_clear(&some);
-    if (status == MEL_OK)
-        status = mel_halt_report(&halt, 1.0, err);
-    return status;
+    return mel_halt_report(&halt, 1.0, err);
 }
 
 static mel_status check(mel_radius_options *out, const mel_space *space, const mel_radius_options *opt,
                         mel_error *err)
 {
     mel_radius_options_init(out);
-    const mel_status status = mel_options_take(out, sizeof *out, opt, "radius options", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_options_take(out, sizeof *out, opt, "radius options", err));
     if (out->method != MEL_RADIUS_INSCRIBED && out->method != MEL_RADIUS_THESIS)
         return mel_fail(err, MEL_EINVAL, "%d is not a way to find a radius", (int)out->method);
     if (space->layout.kind == MEL_CONFUSION && space->n_groups > 1)
@@ -297,34 +272,28 @@ static mel_status refuse_if_flat(const mel_radius *how, const mel_space *space, 
 mel_status mel_ball_of_space(mel_ball **out, mel_radius *how, const mel_space *space,
                              const mel_radius_options *opt, mel_error *err)
 {
+    MEL_AUTO_CLEAR(mel_radius) found = { 0 };
+    MEL_AUTO_MEMORY double *centre = mel_alloc(space->size, sizeof *centre);
+    mel_radius_options options;
     *out = NULL;
     if (how != NULL)
-        *how = (mel_radius){ 0 };
-    mel_radius found = { 0 };
-    mel_radius_options options;
-    double *centre = mel_alloc(space->size, sizeof *centre);
-    mel_status status = check(&options, space, opt, err);
-    if (status == MEL_OK && centre == NULL)
-        status = mel_fail_memory(err, "a ball");
-    mel_blas_hold();
-    if (status == MEL_OK)
-        status = measure(&found, space, &options, err);
-    mel_blas_release();
-    if (status == MEL_OK) {
-        found.radius = fmin(fmin(found.descent, found.rays), found.inner);
-        if (options.method == MEL_RADIUS_INSCRIBED)
-            found.radius = fmax(found.radius, found.certified);
-        status = refuse_if_flat(&found, space, err);
-    }
-    if (status == MEL_OK) {
-        mel_space_centre(centre, space);
-        status = mel_ball_make(out, &space->layout, found.radius, centre, space->class_share,
-                               space->prevalence, err);
-    }
-    free(centre);
-    if (status == MEL_OK && how != NULL)
         *how = found;
-    else
-        mel_radius_clear(&found);
-    return status;
+    TRY(check(&options, space, opt, err));
+    if (centre == NULL)
+        return mel_fail_memory(err, "a ball");
+    mel_blas_hold();
+    const mel_status status = measure(&found, space, &options, err);
+    mel_blas_release();
+    TRY(status);
+    found.radius = fmin(fmin(found.descent, found.rays), found.inner);
+    if (options.method == MEL_RADIUS_INSCRIBED)
+        found.radius = fmax(found.radius, found.certified);
+    TRY(refuse_if_flat(&found, space, err));
+    mel_space_centre(centre, space);
+    TRY(mel_ball_make(out, &space->layout, found.radius, centre, space->class_share, space->prevalence, err));
+    if (how != NULL) {
+        *how = found;
+        found = (mel_radius){ 0 };
+    }
+    return MEL_OK;
 }

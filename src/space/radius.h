@@ -3,7 +3,6 @@
 #define MEL_SPACE_RADIUS_H
 
 #include "space/feasible.h"
-#include "space/shared.h"
 
 /* A ray to cast from the centre and what came of it. */
 typedef struct {
@@ -21,6 +20,7 @@ typedef struct {
 typedef struct {
     const mel_space *space;
     size_t group;
+    const mel_hull *hull; /* the set is that of these rules; NULL: of the rows */
     const mel_sure *sure;
     uint64_t budget; /* steps of one ray */
     size_t n_known;  /* statistics that steps are to find too (feasible.h) */

@@ -1,13 +1,12 @@
 /* Radii of many rows: found on some of them, proved on all with few passes.
  *
- * Rules that are measured on all rows have a hull (hull.h) that surely is in the set. Where the hull is
+ * Rules that are measured on all rows have a hull (hull.c) that surely is in the set. Where the hull is
  * thinnest, as descents in it say, one pass finds the rule that is best in that direction on all rows: either
  * the set is as thin there, which bounds the radius, or the hull grows. Descents and rays in the hull read no
  * rows. The search of a few rows says where to begin. */
 #include "space/radius.h"
 
 #include "base/la.h"
-#include "space/hull.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,9 +21,9 @@ static const double precise = 2e-3; /* share by which the hull may be thinner th
 /* --- rules measured on all rows ----------------------------------------------------------------- */
 
 typedef struct {
-    mel_group_set set; /* all rows */
-    mel_space *hull;
-    mel_workspace *in_hull;
+    mel_group_set set;              /* all rows */
+    mel_hull *hull;                 /* of rules that were measured on them, */
+    mel_group_set in_hull;          /* and the set of these */
     mel_rule_search *search[BATCH]; /* among the rows of the sample; NULL: steps are exact */
     double *value, *gain;           /* BATCH x k x k: what they look for, and the rules that they find */
     double *tried;                  /* MOST_PASSES x group_size: directions */
@@ -36,33 +35,29 @@ typedef struct {
 
 static void prover_clear(prover *p)
 {
-    mel_workspace_free(p->in_hull);
+    mel_group_set_clear(&p->in_hull);
     mel_group_set_clear(&p->set);
-    mel_space_free(p->hull);
+    mel_hull_free(p->hull);
     for (size_t i = 0; i < BATCH; i++)
         mel_rule_search_free(p->search[i]);
-    free(p->value);
-    free(p->gain);
-    free(p->tried);
+    free(p->value); /* one block with the other numbers */
 }
 
 static mel_status prover_init(prover *p, const mel_range *range, const mel_some_rows *some, mel_error *err)
 {
     const mel_space *space = range->space;
-    const size_t cells = space->n_classes * space->n_classes;
-    *p = (prover){ .least = INFINITY };
-    mel_status status = mel_group_set_init(&p->set, space, range->group, MEL_ALL_COLUMNS, false, false, err);
-    if (status == MEL_OK)
-        status = mel_hull_new(&p->hull, space, range->group, MOST_PASSES, err);
-    if (status == MEL_OK)
-        status = mel_workspace_new(&p->in_hull, p->hull, err);
-    for (size_t i = 0; i < BATCH && status == MEL_OK && !mel_space_exact(space); i++)
-        status = mel_rule_search_new(&p->search[i], some->space, range->group, err);
-    p->value = mel_alloc(BATCH * cells, sizeof *p->value);
-    p->gain = mel_alloc(BATCH * cells, sizeof *p->gain);
-    p->tried = mel_alloc((size_t)MOST_PASSES * space->group_size, sizeof *p->tried);
-    const bool enough = p->value != NULL && p->gain != NULL && p->tried != NULL;
-    return status == MEL_OK && !enough ? mel_fail_memory(err, "directions") : status;
+    const size_t cells = space->n_classes * space->n_classes, group = range->group;
+    TRY(mel_group_set_init(&p->set, space, group, NULL, MEL_ALL_COLUMNS, false, false, err));
+    TRY(mel_hull_new(&p->hull, space, group, MOST_PASSES, err));
+    TRY(mel_group_set_init(&p->in_hull, space, group, p->hull, MEL_ALL_COLUMNS, false, false, err));
+    for (size_t i = 0; i < BATCH && !mel_space_exact(space); i++)
+        TRY(mel_rule_search_new(&p->search[i], some->space, group, err));
+    p->value = mel_alloc(2 * BATCH * cells + (size_t)MOST_PASSES * space->group_size, sizeof *p->value);
+    if (p->value == NULL)
+        return mel_fail_memory(err, "directions");
+    p->gain = p->value + BATCH * cells;
+    p->tried = p->gain + BATCH * cells;
+    return MEL_OK;
 }
 
 static double *direction_of(const prover *p, size_t tried)
@@ -82,12 +77,11 @@ static mel_status measure_rule(prover *p, const double *gain, const mel_range *r
 }
 
 /* How far the hull goes from the centre in a direction. */
-static double width_of(const prover *p, const double *direction)
+static double width_of(prover *p, const double *direction)
 {
     const size_t q = p->set.space->group_size;
-    mel_space_step(p->set.statistics, NULL, p->hull, 0, direction, p->in_hull);
-    mel_axpy(q, -1.0, p->set.centre, p->set.statistics);
-    return mel_dot(q, direction, p->set.statistics);
+    mel_group_set_step(&p->in_hull, direction);
+    return mel_dot(q, direction, p->in_hull.statistics) - mel_dot(q, direction, p->set.centre);
 }
 
 static void find_least(prover *p)
@@ -128,11 +122,10 @@ static mel_status try_harder(prover *p, size_t first, const mel_range *range, me
 #pragma omp parallel for schedule(dynamic) num_threads(p->set.space->threads)
     for (size_t i = 0; i < n; i++)
         found[i] = width[i] < p->least && search_rule(p, i, direction_of(p, first + i), width[i]);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK && p->passes < MOST_PASSES; i++)
+    for (size_t i = 0; i < n && p->passes < MOST_PASSES; i++)
         if (found[i])
-            status = measure_rule(p, p->gain + i * cells, range, err);
-    return status;
+            TRY(measure_rule(p, p->gain + i * cells, range, err));
+    return MEL_OK;
 }
 
 /* --- rounds ------------------------------------------------------------------------------------- */
@@ -147,7 +140,7 @@ static bool was_tried(const prover *p, const double *direction)
     return false;
 }
 
-static int by_width(const void *left, const void *right)
+static int compare_shots(const void *left, const void *right)
 {
     const mel_shot *a = left, *b = right;
     if (a->width != b->width)
@@ -161,8 +154,7 @@ static mel_status try_shots(prover *p, mel_shots *shots, bool rays, double below
                             mel_error *err)
 {
     const size_t first = p->n_tried;
-    mel_status status = MEL_OK;
-    qsort(shots->shot, shots->n, sizeof *shots->shot, by_width);
+    qsort(shots->shot, shots->n, sizeof *shots->shot, compare_shots);
     for (size_t i = 0; i < shots->n && p->n_tried < first + BATCH && p->passes < MOST_PASSES; i++) {
         const mel_shot *shot = &shots->shot[i];
         if (!((rays ? shot->sure : shot->width) < below) || !(shot->width > 0.0) ||
@@ -170,14 +162,12 @@ static mel_status try_shots(prover *p, mel_shots *shots, bool rays, double below
             continue;
         memcpy(direction_of(p, p->n_tried++), shot->normal, p->set.space->group_size * sizeof *shot->normal);
         mel_space_step_gains(p->set.gain, p->set.space, p->set.group, shot->normal);
-        status = measure_rule(p, p->set.gain, range, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(measure_rule(p, p->set.gain, range, err));
     }
     if (p->search[0] != NULL)
-        status = try_harder(p, first, range, err);
+        TRY(try_harder(p, first, range, err));
     find_least(p);
-    return status;
+    return MEL_OK;
 }
 
 /* What the hull says about the radius. */
@@ -191,16 +181,12 @@ static mel_status search_hull(prover *p, findings *found, const mel_range *in_hu
                               const mel_radius_options *opt, uint64_t *steps, mel_error *err)
 {
     const bool thesis = opt->method == MEL_RADIUS_THESIS;
-    mel_shots shots = { 0 };
-    mel_status status = mel_radius_search(&shots, in_hull, opt, err);
+    MEL_AUTO_CLEAR(mel_shots) shots = { 0 };
     found->search.descent = INFINITY;
-    if (status == MEL_OK) {
-        mel_radius_take(&found->search, &shots, in_hull, opt);
-        status = try_shots(p, &shots, false, thesis ? INFINITY : (1.0 - precise) * p->least, range, err);
-    }
+    TRY(mel_radius_search(&shots, in_hull, opt, err));
     *steps += mel_shots_steps(&shots);
-    mel_shots_clear(&shots);
-    return status;
+    mel_radius_take(&found->search, &shots, in_hull, opt);
+    return try_shots(p, &shots, false, thesis ? INFINITY : (1.0 - precise) * p->least, range, err);
 }
 
 /* The same with rays. */
@@ -208,18 +194,15 @@ static mel_status check_hull(prover *p, findings *found, const mel_range *in_hul
                              const mel_radius_options *opt, uint64_t *steps, mel_error *err)
 {
     const double wanted = opt->method == MEL_RADIUS_THESIS ? found->search.descent : p->least;
-    mel_shots rays = { 0 };
+    MEL_AUTO_CLEAR(mel_shots) rays = { 0 };
     found->rays = INFINITY;
     if (opt->rays == 0)
         return MEL_OK;
-    mel_status status = mel_radius_rays(&rays, in_hull, opt, wanted, err);
-    for (size_t i = 0; status == MEL_OK && i < rays.n; i++)
-        found->rays = fmin(found->rays, rays.shot[i].sure);
-    if (status == MEL_OK)
-        status = try_shots(p, &rays, true, (1.0 - precise) * wanted, range, err);
+    TRY(mel_radius_rays(&rays, in_hull, opt, wanted, err));
     *steps += mel_shots_steps(&rays);
-    mel_shots_clear(&rays);
-    return status;
+    for (size_t i = 0; i < rays.n; i++)
+        found->rays = fmin(found->rays, rays.shot[i].sure);
+    return try_shots(p, &rays, true, (1.0 - precise) * wanted, range, err);
 }
 
 /* Rounds until descents and then rays find the hull as thick as the set, or passes run out. */
@@ -227,17 +210,15 @@ static mel_status thicken_hull(prover *p, findings *found, const mel_range *rang
                                const mel_radius_options *opt, uint64_t *steps, mel_error *err)
 {
     mel_range in_hull = *range;
-    in_hull.space = p->hull;
-    in_hull.group = 0;
-    mel_status status = MEL_OK;
-    for (uint64_t before = UINT64_MAX; status == MEL_OK && p->passes != before;) {
+    in_hull.hull = p->hull;
+    for (uint64_t before = UINT64_MAX; p->passes != before;) {
         before = p->passes;
         in_hull.from = in_hull.to = range->halt->share;
-        status = search_hull(p, found, &in_hull, range, opt, steps, err);
-        if (status == MEL_OK && p->passes == before)
-            status = check_hull(p, found, &in_hull, range, opt, steps, err);
+        TRY(search_hull(p, found, &in_hull, range, opt, steps, err));
+        if (p->passes == before)
+            TRY(check_hull(p, found, &in_hull, range, opt, steps, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status prove(prover *p, mel_radius *how, const mel_range *range, const mel_radius_options *opt,
@@ -245,49 +226,38 @@ static mel_status prove(prover *p, mel_radius *how, const mel_range *range, cons
 {
     const size_t q = range->space->group_size;
     const bool thesis = opt->method == MEL_RADIUS_THESIS;
-    findings found = { .search.direction = mel_alloc(q, sizeof(double)) };
-    if (found.search.direction == NULL)
+    MEL_AUTO_MEMORY double *direction = mel_alloc(q, sizeof *direction);
+    findings found = { .search.direction = direction };
+    if (direction == NULL)
         return mel_fail_memory(err, "a direction");
-    const mel_status status = thicken_hull(p, &found, range, opt, &how->steps, err);
+    TRY(thicken_hull(p, &found, range, opt, &how->steps, err));
     const double width = thesis ? found.search.descent : p->least;
-    if (status == MEL_OK && width < how->descent) {
+    if (width < how->descent) {
         how->descent = width;
         how->group = range->group;
-        memcpy(how->direction, thesis ? found.search.direction : direction_of(p, p->thinnest),
-               q * sizeof *how->direction);
+        memcpy(how->direction, thesis ? direction : direction_of(p, p->thinnest), q * sizeof *direction);
     }
-    if (status == MEL_OK) {
-        how->rays = fmin(how->rays, found.rays);
-        how->inner = fmin(how->inner, found.search.descent);
-    }
-    free(found.search.direction);
-    return status;
+    how->rays = fmin(how->rays, found.rays);
+    how->inner = fmin(how->inner, found.search.descent);
+    return MEL_OK;
 }
 
 mel_status mel_radius_by_sample(mel_radius *how, const mel_range *range, const mel_some_rows *some,
                                 const mel_radius_options *opt, mel_error *err)
 {
     mel_range first = *range, second = *range;
+    MEL_AUTO_CLEAR(prover) p = { .least = INFINITY };
+    MEL_AUTO_CLEAR(mel_shots) shots = { 0 };
+    MEL_AUTO_CLEAR(mel_sure) sure = { 0 };
     first.space = some->space;
     first.to = second.from = range->from + 0.3 * (range->to - range->from);
-    prover p;
-    mel_shots shots = { 0 };
-    mel_sure sure = { 0 };
-    mel_status status = prover_init(&p, range, some, err);
-    if (status == MEL_OK)
-        status = mel_sure_init(&sure, some->space, range->group, err);
     first.sure = &sure;
-    if (status == MEL_OK)
-        status = mel_radius_search(&shots, &first, opt, err);
-    how->steps += mel_shots_steps(&shots);
-    if (status == MEL_OK)
-        status = try_shots(&p, &shots, false, INFINITY, &second, err);
-    if (status == MEL_OK)
-        status = prove(&p, how, &second, opt, err);
-    how->steps += p.passes;
+    TRY(prover_init(&p, range, some, err));
+    TRY(mel_sure_init(&sure, some->space, range->group, err));
+    TRY(mel_radius_search(&shots, &first, opt, err));
+    TRY(try_shots(&p, &shots, false, INFINITY, &second, err));
+    TRY(prove(&p, how, &second, opt, err));
+    how->steps += mel_shots_steps(&shots) + p.passes;
     how->passes = p.passes > how->passes ? p.passes : how->passes;
-    mel_shots_clear(&shots);
-    mel_sure_clear(&sure);
-    prover_clear(&p);
-    return status;
+    return MEL_OK;
 }

@@ -2,8 +2,6 @@
 #include "space/radius.h"
 
 #include "base/la.h"
-#include "space/ray_caster.h"
-#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,11 +42,11 @@ uint64_t mel_shots_steps(const mel_shots *shots)
 
 static mel_status load(mel_ray_caster *g, const mel_range *range, size_t column)
 {
-    const mel_status status = mel_ray_caster_init(g, range->space, range->group, column, false, NULL);
+    TRY(mel_ray_caster_init(g, range->space, range->group, range->hull, column, false, NULL));
     g->set.n_known = range->n_known;
     g->set.known = range->known;
     g->set.set.halt = range->halt;
-    return status;
+    return MEL_OK;
 }
 
 /* Points a little before the end of a ray: unlike the end itself they lie inside of the set, and a few steps
@@ -124,15 +122,14 @@ static void follow(mel_ray_caster *g, mel_shot *shot, const mel_range *range)
 
 static mel_status fire_one(mel_shot *shot, const mel_range *range)
 {
-    mel_ray_caster g;
-    const mel_status status = load(&g, range, shot->column);
-    if (status == MEL_OK && shot->follow)
+    MEL_AUTO_CLEAR(mel_ray_caster) g = { .ray = NULL };
+    TRY(load(&g, range, shot->column));
+    if (shot->follow)
         follow(&g, shot, range);
-    else if (status == MEL_OK)
+    else
         fire(&g, shot, range);
     shot->steps = g.set.set.steps;
-    mel_ray_caster_clear(&g);
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel_error *err)
@@ -140,10 +137,7 @@ mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel
     enum { SALVO = 16 }; /* between two reports of progress */
     for (size_t first = 0; first < n; first += SALVO) {
         const double done = (double)first / (double)n;
-        const mel_status go_on =
-            mel_halt_report(range->halt, range->from + done * (range->to - range->from), err);
-        if (go_on != MEL_OK)
-            return go_on;
+        TRY(mel_halt_report(range->halt, range->from + done * (range->to - range->from), err));
         const size_t end = n - first < SALVO ? n : first + SALVO;
         bool enough = true;
 #pragma omp parallel for schedule(dynamic) num_threads(range->space->threads) reduction(&& : enough)
@@ -170,22 +164,15 @@ static mel_status climb_beyond(double *statistics, bool *further, const mel_shot
     const double same = 1.005; /* differences in width that are not worth another shot */
     const mel_space *space = range->space;
     const size_t q = space->group_size;
-    mel_rule_search *search = NULL;
-    mel_group_set set;
-    mel_status status = mel_group_set_init(&set, space, range->group, MEL_ALL_COLUMNS, false, false, NULL);
-    if (status == MEL_OK)
-        status = mel_rule_search_new(&search, space, range->group, NULL);
+    MEL_AUTO_CLEAR(mel_group_set) set = { 0 };
     *further = false;
-    if (status == MEL_OK) {
-        mel_space_step_gains(set.value, space, range->group, shot->normal);
-        (void)mel_rule_search_climb(search, set.gain, set.value, shot->column);
-        mel_space_step_rule(statistics, space, range->group, set.gain, set.ws);
-        mel_axpy(q, -1.0, set.centre, statistics);
-        *further = mel_dot(q, shot->normal, statistics) > same * shot->width;
-    }
-    mel_rule_search_free(search);
-    mel_group_set_clear(&set);
-    return status;
+    TRY(mel_group_set_init(&set, space, range->group, NULL, MEL_ALL_COLUMNS, false, true, NULL));
+    mel_space_step_gains(set.value, space, range->group, shot->normal);
+    (void)mel_rule_search_climb(set.search, set.gain, set.value, shot->column);
+    mel_space_step_rule(statistics, space, range->group, set.gain, set.ws);
+    mel_axpy(q, -1.0, set.centre, statistics);
+    *further = mel_dot(q, shot->normal, statistics) > same * shot->width;
+    return MEL_OK;
 }
 
 /* The thinnest shots in order of width; how many. */
@@ -243,44 +230,35 @@ mel_status mel_shots_confirm(mel_shot *shots, size_t n, const mel_range *range, 
 {
     if (mel_space_exact(range->space))
         return MEL_OK;
-    double *known = mel_alloc((size_t)DOUBTED * ROUNDS * range->space->group_size, sizeof *known);
+    MEL_AUTO_MEMORY double *known =
+        mel_alloc((size_t)DOUBTED * ROUNDS * range->space->group_size, sizeof *known);
     if (known == NULL)
         return mel_fail_memory(err, "rules to check a radius");
     mel_range with = *range;
     with.known = known;
-    mel_status status = MEL_OK;
     bool stands = false;
-    for (int round = 0; round < ROUNDS && !stands && status == MEL_OK; round++) {
-        status = mel_halt_report(range->halt, range->to, err);
-        if (status == MEL_OK)
-            status = doubt(shots, n, &with, known, &stands, err);
+    for (int round = 0; round < ROUNDS && !stands; round++) {
+        TRY(mel_halt_report(range->halt, range->to, err));
+        TRY(doubt(shots, n, &with, known, &stands, err));
     }
-    free(known);
-    return status;
+    return MEL_OK;
 }
 
 /* --- where to aim ------------------------------------------------------------------------------- */
 
 typedef struct {
+    size_t number;             /* as listed */
     size_t column, one, other; /* other == one: alone */
     double first, second;      /* its numbers at these classes */
     double width;
 } aim;
 
-static int by_width(const void *left, const void *right)
+static int compare_aims(const void *left, const void *right)
 {
     const aim *a = left, *b = right;
     if (a->width != b->width)
         return a->width < b->width ? -1 : 1;
-    if (a->column != b->column)
-        return a->column < b->column ? -1 : 1;
-    if (a->one != b->one)
-        return a->one < b->one ? -1 : 1;
-    if (a->other != b->other)
-        return a->other < b->other ? -1 : 1;
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    return a->second < b->second ? -1 : a->second > b->second;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
 static void point_at(double *start, size_t dim, const aim *a)
@@ -305,11 +283,8 @@ static size_t list_aims(aim *aims, size_t k, bool columns)
                     continue;
                 for (int signs = 0; signs < (pair ? 4 : 2); signs++, n++)
                     if (aims != NULL)
-                        aims[n] = (aim){ columns ? column : MEL_ALL_COLUMNS,
-                                         one,
-                                         other,
-                                         signs % 2 == 0 ? 1.0 : -1.0,
-                                         signs < 2 ? 0.5 : -0.5,
+                        aims[n] = (aim){ n,       columns ? column : MEL_ALL_COLUMNS, one,
+                                         other,   signs % 2 == 0 ? 1.0 : -1.0,        signs < 2 ? 0.5 : -0.5,
                                          INFINITY };
             }
     return n;
@@ -318,22 +293,18 @@ static size_t list_aims(aim *aims, size_t k, bool columns)
 /* Widths of the aims first, first + step, ... */
 static mel_status measure_aims(aim *aims, size_t n, size_t first, size_t step, const mel_range *range)
 {
-    mel_status status = MEL_OK;
-    mel_ray_caster g = { 0 };
-    for (size_t i = first; i < n && status == MEL_OK && !mel_set_halted(&g.set.set); i += step) {
+    MEL_AUTO_CLEAR(mel_ray_caster) g = { .ray = NULL };
+    for (size_t i = first; i < n && !mel_set_halted(&g.set.set); i += step) {
         if (i == first || aims[i].column != g.set.column) {
             mel_ray_caster_clear(&g);
-            status = load(&g, range, aims[i].column);
+            TRY(load(&g, range, aims[i].column));
         }
-        if (status != MEL_OK)
-            break;
         const size_t dim = g.set.set.dim;
         point_at(g.ray, dim, &aims[i]);
         mel_set_step(&g.set.set, g.spare, NULL, g.ray);
         aims[i].width = mel_dot(dim, g.ray, g.spare);
     }
-    mel_ray_caster_clear(&g);
-    return status;
+    return MEL_OK;
 }
 
 /* The best of every column, then the best of the rest; aims are in order of width. */
@@ -361,22 +332,19 @@ mel_status mel_shots_aim(mel_shot *shots, size_t n, const mel_range *range, uint
     const size_t k = space->n_classes;
     const bool columns = space->layout.coordinates == MEL_OFFDIAGONAL;
     const size_t n_aims = list_aims(NULL, k, columns);
-    aim *aims = mel_alloc(n_aims, sizeof *aims);
-    bool *seen = mel_alloc_zero(k, sizeof *seen);
+    MEL_AUTO_MEMORY aim *aims = mel_alloc(n_aims, sizeof *aims);
+    MEL_AUTO_MEMORY bool *seen = mel_alloc_zero(k, sizeof *seen);
     bool enough = aims != NULL && seen != NULL;
-    mel_status status = mel_halt_report(range->halt, range->from, err);
-    if (enough && status == MEL_OK) {
-        (void)list_aims(aims, k, columns);
+    TRY(mel_halt_report(range->halt, range->from, err));
+    if (!enough)
+        return mel_fail_memory(err, "directions to aim at");
+    (void)list_aims(aims, k, columns);
 #pragma omp parallel for schedule(dynamic) num_threads(space->threads) reduction(&& : enough)
-        for (size_t part = 0; part < PARTS; part++)
-            enough = measure_aims(aims, n_aims, part, PARTS, range) == MEL_OK && enough;
-        qsort(aims, n_aims, sizeof *aims, by_width);
-        choose(shots, n, aims, n_aims, k, seen);
-        *steps += n_aims;
-    }
-    free(aims);
-    free(seen);
-    if (status == MEL_OK && enough)
-        status = mel_halt_report(range->halt, range->from, err);
-    return status != MEL_OK || enough ? status : mel_fail_memory(err, "directions to aim at");
+    for (size_t part = 0; part < PARTS; part++)
+        enough = measure_aims(aims, n_aims, part, PARTS, range) == MEL_OK && enough;
+    qsort(aims, n_aims, sizeof *aims, compare_aims);
+    choose(shots, n, aims, n_aims, k, seen);
+    *steps += n_aims;
+    TRY(mel_halt_report(range->halt, range->from, err));
+    return enough ? MEL_OK : mel_fail_memory(err, "directions to aim at");
 }

@@ -2,8 +2,12 @@
 #ifndef MEL_SPACE_SHARED_H
 #define MEL_SPACE_SHARED_H
 
-#include "base/rng.h"
+#include "base/internal.h"
 #include "melicit/space.h"
+
+MEL_CLEANUP(mel_face)
+MEL_CLEANUP(mel_space)
+MEL_CLEANUP(mel_ball)
 
 /* --- planar faces ------------------------------------------------------------------------------- */
 
@@ -95,12 +99,6 @@ mel_status mel_space_linear(double *statistics, const mel_space *space, const do
                             mel_error *err);
 /* What a plug-in rule, or a mixture of them, achieves. */
 mel_status mel_space_rule(double *statistics, const mel_space *space, const double *gain, mel_error *err);
-mel_status mel_space_blend(double *statistics, const mel_space *space, const mel_blend *blend,
-                           mel_error *err);
-/* What any randomised classifier achieves on a sample: decision[r][j] (n_rows x k) is the probability that
- * row r is predicted as j. MEL_EDATA when they are no probabilities, MEL_EINVAL for a population. */
-mel_status mel_space_decisions(double *statistics, const mel_space *space, const double *decision,
-                               mel_error *err);
 /* What a plug-in rule achieves on a sample when the boundary between two of its classes moves in one group:
  * of that group's rows that it predicts as first or second, those with factor x (score of first) above the
  * score of second are predicted as first, the others as second. MEL_EINVAL for a population. */

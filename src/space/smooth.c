@@ -1,6 +1,5 @@
 /* The population that follows a sample's boundary most closely (section 8.1.1 of the thesis). */
 #include "space/face.h"
-#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -212,22 +211,15 @@ mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face 
     if (!(rows->low >= 0.0 && rows->high <= 1.0))
         return mel_fail(err, MEL_EINVAL, "smoothing needs scores from 0 to 1, these reach from %g to %g",
                         rows->low, rows->high);
-    target *t = mel_alloc(1, sizeof *t);
-    if (t == NULL)
+    MEL_AUTO_MEMORY target *t = mel_alloc(1, sizeof *t);
+    MEL_AUTO(mel_face) *face = mel_alloc_zero(1, sizeof *face);
+    MEL_AUTO(mel_face) *population = NULL;
+    if (t == NULL || face == NULL)
         return mel_fail_memory(err, "a smoothed face");
     aim(t, rows);
     const candidate best = fit(t);
-    free(t);
-    mel_face *population = NULL, *face = mel_alloc_zero(1, sizeof *face);
-    mel_status status = face != NULL ? mel_face_from_logistic(&population, exp(best.log_a), best.b, err)
-                                     : mel_fail_memory(err, "a smoothed face");
-    if (status == MEL_OK)
-        status = outline(&face->own, population->boundary, &rows->hull, err);
-    mel_face_free(population);
-    if (status != MEL_OK) {
-        mel_face_free(face);
-        return status;
-    }
+    TRY(mel_face_from_logistic(&population, exp(best.log_a), best.b, err));
+    TRY(outline(&face->own, population->boundary, &rows->hull, err));
     face->staircase = mel_staircase_share(sample->staircase);
     face->boundary = &face->own;
     if (a != NULL)
@@ -235,5 +227,6 @@ mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face 
     if (b != NULL)
         *b = best.b;
     *out = face;
+    face = NULL;
     return MEL_OK;
 }

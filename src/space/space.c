@@ -1,19 +1,18 @@
-/* A space as others see it: layouts, gains, the linear step, mixtures. */
+/* A space as others see it: layouts, gains, the linear step. */
 #include "space/space.h"
 
 #include "base/la.h"
-#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const evidence_names[] = { "labels", "model" };
-#define N_EVIDENCES (sizeof evidence_names / sizeof *evidence_names)
 
 const char *mel_evidence_name(mel_evidence evidence)
 {
-    return (size_t)evidence < N_EVIDENCES ? evidence_names[evidence] : "unknown";
+    return (size_t)evidence < sizeof evidence_names / sizeof *evidence_names ? evidence_names[evidence]
+                                                                             : "unknown";
 }
 
 void mel_space_options_init(mel_space_options *opt)
@@ -24,73 +23,14 @@ void mel_space_options_init(mel_space_options *opt)
                                 .evidence = MEL_BY_LABELS };
 }
 
-static mel_status read_options(mel_space_options *out, const mel_space_options *opt, mel_error *err)
-{
-    mel_space_options_init(out);
-    const mel_status status = mel_options_take(out, sizeof *out, opt, "space options", err);
-    if (status != MEL_OK)
-        return status;
-    if ((size_t)out->evidence >= N_EVIDENCES)
-        return mel_fail(err, MEL_EINVAL, "%d is not a kind of evidence", (int)out->evidence);
-    return MEL_OK;
-}
-
-mel_status mel_space_new(mel_space **out, size_t n_classes, size_t n_groups, const mel_space_options *opt,
-                         mel_error *err)
-{
-    *out = NULL;
-    mel_space_options options;
-    mel_status status = read_options(&options, opt, err);
-    if (status != MEL_OK)
-        return status;
-    const mel_layout layout = { options.kind, options.coordinates, n_classes, n_groups > 1 ? n_groups : 0 };
-    status = mel_layout_check(&layout, err);
-    if (status != MEL_OK)
-        return status;
-    mel_space *space = mel_alloc_zero(1, sizeof *space);
-    if (space == NULL)
-        return mel_fail_memory(err, "a space");
-    space->layout = layout;
-    space->evidence = options.evidence;
-    space->threads = mel_thread_count(options.threads);
-    space->n_classes = n_classes;
-    space->n_groups = n_groups > 1 ? n_groups : 1;
-    space->size = mel_layout_size(&layout);
-    space->group_size = space->size / space->n_groups;
-    space->class_share = mel_alloc_zero(n_classes, sizeof *space->class_share);
-    space->cell_share = mel_alloc_zero(space->n_groups * n_classes, sizeof *space->cell_share);
-    space->prevalence = n_groups > 1 ? mel_alloc_zero(n_groups * n_classes, sizeof *space->prevalence) : NULL;
-    if (space->class_share == NULL || space->cell_share == NULL ||
-        (n_groups > 1 && space->prevalence == NULL)) {
-        mel_space_free(space);
-        return mel_fail_memory(err, "a space");
-    }
-    *out = space;
-    return MEL_OK;
-}
-
-void mel_space_finish(mel_space *space)
-{
-    const size_t k = space->n_classes;
-    for (size_t i = 0; i < k; i++) {
-        double share = 0.0;
-        for (size_t g = 0; g < space->n_groups; g++)
-            share += space->cell_share[g * k + i];
-        space->class_share[i] = share;
-        for (size_t g = 0; space->prevalence != NULL && g < space->n_groups; g++)
-            space->prevalence[g * k + i] = space->cell_share[g * k + i] / share;
-    }
-}
-
 void mel_space_free(mel_space *space)
 {
     if (space == NULL)
         return;
-    if (space->self != NULL)
-        space->ops->free(space->self);
+    free(space->rows.order);
+    free(space->rows.slice);
+    free(space->rows.group_slice);
     free(space->class_share);
-    free(space->cell_share);
-    free(space->prevalence);
     free(space->own_probability);
     free(space->own_label);
     free(space);
@@ -133,31 +73,25 @@ bool mel_space_exact(const mel_space *space)
 
 void mel_workspace_free(mel_workspace *ws)
 {
-    if (ws == NULL)
-        return;
-    free(ws->gain);
-    free(ws->confusion);
-    free(ws->own);
-    free(ws);
+    free(ws); /* one block */
 }
 
 mel_status mel_workspace_new(mel_workspace **out, const mel_space *space, mel_error *err)
 {
-    *out = NULL;
-    mel_workspace *ws = mel_alloc_zero(1, sizeof *ws);
+    const size_t k = space->n_classes, cells = space->n_groups * k * k, line = 64 / sizeof(double);
+    const size_t threads = (size_t)space->threads, n_slices = space->rows.group_slice[space->n_groups];
+    const size_t per_thread = (mel_block_scratch(k) + k * k + 2 * line) / line * line;
+    const size_t sums = mel_slices_at_a_time(n_slices, k * k) * k * k;
+    const size_t bytes = sizeof(mel_workspace) + (2 * cells + threads * per_thread + sums) * sizeof(double);
+    mel_workspace *ws = *out = mel_alloc(1, bytes + threads * mel_block_rows(k) * sizeof(uint32_t));
     if (ws == NULL)
         return mel_fail_memory(err, "the steps of a space");
-    const size_t cells = space->n_groups * space->n_classes * space->n_classes;
-    ws->gain = mel_alloc(cells, sizeof *ws->gain);
-    ws->confusion = mel_alloc(cells, sizeof *ws->confusion);
-    mel_status status = ws->gain != NULL && ws->confusion != NULL
-                            ? space->ops->new_workspace(&ws->own, space, err)
-                            : mel_fail_memory(err, "the steps of a space");
-    if (status != MEL_OK) {
-        mel_workspace_free(ws);
-        return status;
-    }
-    *out = ws;
+    ws->gain = (double *)(ws + 1);
+    ws->confusion = ws->gain + cells;
+    ws->thread = ws->confusion + cells;
+    ws->per_thread = per_thread;
+    ws->room = ws->thread + threads * per_thread;
+    ws->prediction = (uint32_t *)(ws->room + sums);
     return MEL_OK;
 }
 
@@ -214,7 +148,7 @@ void mel_space_step_rule(double *statistics, const mel_space *space, size_t grou
 {
     size_t first = 0, n = 0;
     group_range(space, group, &first, &n);
-    space->ops->confusion(ws->confusion, space, first, n, gain, ws->own);
+    mel_space_confusion(ws->confusion, space, first, n, gain, ws);
     mel_space_read(statistics, space, first, n, ws->confusion);
 }
 
@@ -242,14 +176,6 @@ void mel_space_gains(double *gain, const mel_space *space, const double *directi
     mel_space_step_gains(gain, space, MEL_ALL_GROUPS, direction);
 }
 
-static mel_status check_gains(size_t n, const double *gain, mel_error *err)
-{
-    for (size_t c = 0; c < n; c++)
-        if (!isfinite(gain[c]))
-            return mel_fail(err, MEL_EINVAL, "gain[%zu] is %g, expected a finite number", c, gain[c]);
-    return MEL_OK;
-}
-
 mel_status mel_space_linear(double *statistics, const mel_space *space, const double *direction,
                             mel_error *err)
 {
@@ -262,25 +188,22 @@ mel_status mel_space_linear(double *statistics, const mel_space *space, const do
     }
     if (zero)
         return mel_fail(err, MEL_EINVAL, "a direction of zeros: every classifier is best");
-    mel_workspace *ws = NULL;
-    const mel_status status = mel_workspace_new(&ws, space, err);
-    if (ws != NULL)
-        mel_space_step(statistics, NULL, space, MEL_ALL_GROUPS, direction, ws);
-    mel_workspace_free(ws);
-    return status;
+    MEL_AUTO(mel_workspace) *ws = NULL;
+    TRY(mel_workspace_new(&ws, space, err));
+    mel_space_step(statistics, NULL, space, MEL_ALL_GROUPS, direction, ws);
+    return MEL_OK;
 }
 
 mel_status mel_space_rule(double *statistics, const mel_space *space, const double *gain, mel_error *err)
 {
-    const mel_status wrong = check_gains(space->n_groups * space->n_classes * space->n_classes, gain, err);
-    if (wrong != MEL_OK)
-        return wrong;
-    mel_workspace *ws = NULL;
-    const mel_status status = mel_workspace_new(&ws, space, err);
-    if (ws != NULL)
-        mel_space_step_rule(statistics, space, MEL_ALL_GROUPS, gain, ws);
-    mel_workspace_free(ws);
-    return status;
+    const size_t n = space->n_groups * space->n_classes * space->n_classes;
+    MEL_AUTO(mel_workspace) *ws = NULL;
+    for (size_t c = 0; c < n; c++)
+        if (!isfinite(gain[c]))
+            return mel_fail(err, MEL_EINVAL, "gain[%zu] is %g, expected a finite number", c, gain[c]);
+    TRY(mel_workspace_new(&ws, space, err));
+    mel_space_step_rule(statistics, space, MEL_ALL_GROUPS, gain, ws);
+    return MEL_OK;
 }
 
 void mel_blend_clear(mel_blend *blend)
@@ -288,45 +211,4 @@ void mel_blend_clear(mel_blend *blend)
     free(blend->gain);
     free(blend->share);
     *blend = (mel_blend){ 0 };
-}
-
-static mel_status check_blend(const mel_space *space, const mel_blend *blend, mel_error *err)
-{
-    const double rounding = 1e-9;
-    const size_t groups = blend->n_groups > 1 ? blend->n_groups : 1;
-    if (blend->n_classes != space->n_classes || groups != space->n_groups)
-        return mel_fail(err, MEL_EINVAL,
-                        "a mixture for %zu classes and %zu groups on a space of %zu classes and %zu groups",
-                        blend->n_classes, blend->n_groups, space->n_classes, space->layout.n_groups);
-    double sum = 0.0;
-    for (size_t r = 0; r < blend->n_rules; r++) {
-        if (!(blend->share[r] >= 0.0))
-            return mel_fail(err, MEL_EINVAL, "share[%zu] of a mixture is %g", r, blend->share[r]);
-        sum += blend->share[r];
-    }
-    if (!(fabs(sum - 1.0) <= rounding))
-        return mel_fail(err, MEL_EINVAL, "the %zu shares of a mixture sum to %.9g, not 1", blend->n_rules,
-                        sum);
-    return check_gains(blend->n_rules * groups * blend->n_classes * blend->n_classes, blend->gain, err);
-}
-
-mel_status mel_space_blend(double *statistics, const mel_space *space, const mel_blend *blend, mel_error *err)
-{
-    mel_status status = check_blend(space, blend, err);
-    if (status != MEL_OK)
-        return status;
-    const size_t cells = space->n_groups * space->n_classes * space->n_classes;
-    double *one = mel_alloc(space->size, sizeof *one);
-    mel_workspace *ws = NULL;
-    status = one != NULL ? mel_workspace_new(&ws, space, err) : mel_fail_memory(err, "a mixture");
-    if (ws != NULL) {
-        memset(statistics, 0, space->size * sizeof *statistics);
-        for (size_t r = 0; r < blend->n_rules; r++) {
-            mel_space_step_rule(one, space, MEL_ALL_GROUPS, blend->gain + r * cells, ws);
-            mel_axpy(space->size, blend->share[r], one, statistics);
-        }
-    }
-    mel_workspace_free(ws);
-    free(one);
-    return status;
 }

@@ -1,13 +1,87 @@
-/* The staircase of a sample: sorted scores of each class, counts below a threshold, the hull. */
-#include "space/staircase.h"
-
-#include "space/corners.h"
-#include "space/pages.h"
-#include "space/rows.h"
-#include "space/score_bits.h"
+/* The staircase of a sample: sorted scores of each class, counts below a threshold, and its hull in exact
+ * integer arithmetic. */
+#define _DEFAULT_SOURCE /* madvise is not POSIX's */
+#include "space/face.h"
 
 #include <omp.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+void mel_corners_clear(mel_corners *corners)
+{
+    free(corners->at);
+    *corners = (mel_corners){ 0 };
+}
+
+__extension__ typedef __int128 signed_wide;
+
+/* > 0: a, b, c turn counter-clockwise. Coordinates are below 2^62, so that nothing overflows. */
+static signed_wide turn(const mel_corner *a, const mel_corner *b, const mel_corner *c)
+{
+    const int64_t left_ab = (int64_t)(a->tp - b->tp), up_ab = (int64_t)(b->tn - a->tn);
+    const int64_t left_ac = (int64_t)(a->tp - c->tp), up_ac = (int64_t)(c->tn - a->tn);
+    return (signed_wide)up_ab * left_ac - (signed_wide)left_ab * up_ac;
+}
+
+static bool push_corner(mel_corners *corners, mel_corner point)
+{
+    if (corners->n == corners->capacity) {
+        const size_t capacity = corners->capacity < 64 ? 64 : 2 * corners->capacity;
+        void *block = corners->at;
+        if (!mel_grow(&block, capacity, sizeof *corners->at))
+            return false;
+        corners->at = block;
+        corners->capacity = capacity;
+    }
+    corners->at[corners->n++] = point;
+    return true;
+}
+
+bool mel_corners_upper(mel_corners *corners, size_t base, mel_corner point)
+{
+    while (corners->n >= base + 2 &&
+           turn(&corners->at[corners->n - 2], &corners->at[corners->n - 1], &point) <= 0)
+        corners->n--;
+    return push_corner(corners, point);
+}
+
+bool mel_corners_lower(mel_corners *corners, size_t base, mel_corner point)
+{
+    while (corners->n >= base + 2 &&
+           turn(&corners->at[corners->n - 2], &corners->at[corners->n - 1], &point) >= 0)
+        corners->n--;
+    return push_corner(corners, point);
+}
+
+bool mel_corners_join(mel_corners *out, const mel_corners *upper, const mel_corners *lower,
+                      uint64_t positives, uint64_t negatives)
+{
+    *out = (mel_corners){ 0 };
+    bool ok = mel_corners_upper(out, 0, (mel_corner){ .tp = positives, .key = mel_score_bits(-INFINITY) });
+    /* Reflected, the lower hull runs the other way. */
+    for (size_t i = 0, j = lower->n; ok && (i < upper->n || j > 0);) {
+        mel_corner mirrored = { 0 };
+        if (j > 0) {
+            mirrored = lower->at[j - 1];
+            mirrored.tp = positives - mirrored.tp;
+            mirrored.tn = negatives - mirrored.tn;
+            mirrored.inverted = true;
+        }
+        const bool first =
+            j == 0 || (i < upper->n && (upper->at[i].tp > mirrored.tp ||
+                                        (upper->at[i].tp == mirrored.tp && upper->at[i].tn <= mirrored.tn)));
+        if (first)
+            ok = mel_corners_upper(out, 0, upper->at[i++]);
+        else {
+            ok = mel_corners_upper(out, 0, mirrored);
+            j--;
+        }
+    }
+    ok = ok && mel_corners_upper(out, 0, (mel_corner){ .tn = negatives, .key = mel_score_bits(INFINITY) });
+    if (!ok)
+        mel_corners_clear(out);
+    return ok;
+}
 
 /* Products of two weights. */
 __extension__ typedef unsigned __int128 wide;
@@ -55,11 +129,11 @@ typedef struct {
     size_t n_workers;
 } assembly;
 
-static void assembly_free(assembly *a)
+static void assembly_clear(assembly *a)
 {
     for (size_t i = 0; a->workers != NULL && i < a->n_workers; i++) {
-        mel_corners_free(&a->workers[i].upper);
-        mel_corners_free(&a->workers[i].lower);
+        mel_corners_clear(&a->workers[i].upper);
+        mel_corners_clear(&a->workers[i].lower);
         free(a->workers[i].spare[0]);
         free(a->workers[i].spare[1]);
     }
@@ -182,34 +256,30 @@ static bool finish_buckets(assembly *a)
     return ok;
 }
 
-/* The hull in shares of the total weight. */
-static mel_status hull_from(mel_staircase *staircase, const mel_corners *corners, mel_error *err)
+mel_status mel_boundary_of_corners(mel_upper_boundary *out, const mel_corners *corners, uint64_t total,
+                                   mel_error *err)
 {
-    const double total = (double)staircase->total;
     const size_t n = corners->n;
-    staircase->rule = mel_alloc(n, sizeof *staircase->rule);
-    if (staircase->rule == NULL)
-        return mel_fail_memory(err, "the rules of a face");
-    const mel_status status =
-        mel_boundary_new(&staircase->hull, n - 1, (double)staircase->weight[MEL_ROW_POSITIVE] / total,
-                         (double)staircase->weight[MEL_ROW_NEGATIVE] / total, err);
-    if (status != MEL_OK)
-        return status;
+    const double unit = (double)total;
+    TRY(mel_boundary_new(out, n - 1, (double)corners->at[0].tp / unit, (double)corners->at[n - 1].tn / unit,
+                         err));
     for (size_t i = 0; i < n; i++) {
         const mel_corner *c = &corners->at[i];
-        staircase->hull.vertex[i] = (mel_point){ (double)c->tp / total, (double)c->tn / total };
-        staircase->rule[i] = (mel_rule){ mel_score_of_bits(c->key), c->inverted };
+        out->vertex[i] = (mel_point){ (double)c->tp / unit, (double)c->tn / unit };
         if (i > 0)
-            staircase->hull.edge[i - 1] =
-                (mel_point){ -(double)(c[-1].tp - c->tp) / total, (double)(c->tn - c[-1].tn) / total };
+            out->edge[i - 1] = (mel_point){ (double)(int64_t)(c->tp - c[-1].tp) / unit,
+                                            (double)(int64_t)(c->tn - c[-1].tn) / unit };
     }
-    mel_boundary_finish(&staircase->hull);
+    mel_boundary_finish(out);
     return MEL_OK;
 }
 
 static mel_status join_parts(const assembly *a, mel_error *err)
 {
-    mel_corners upper = { 0 }, lower = { 0 }, both = { 0 };
+    mel_staircase *staircase = a->staircase;
+    MEL_AUTO_CLEAR(mel_corners) upper = { 0 };
+    MEL_AUTO_CLEAR(mel_corners) lower = { 0 };
+    MEL_AUTO_CLEAR(mel_corners) both = { 0 };
     bool ok = true;
     for (size_t b = 0; ok && b < a->n_buckets; b++) {
         const part *p = &a->parts[b];
@@ -218,19 +288,19 @@ static mel_status join_parts(const assembly *a, mel_error *err)
         for (size_t i = 0; ok && i < p->n_lower; i++)
             ok = mel_corners_lower(&lower, 0, p->by->lower.at[p->lower + i]);
     }
-    ok = ok && mel_corners_join(&both, &upper, &lower, a->staircase->weight[MEL_ROW_POSITIVE],
-                                a->staircase->weight[MEL_ROW_NEGATIVE]);
-    const mel_status status =
-        ok ? hull_from(a->staircase, &both, err) : mel_fail_memory(err, "the corners of a face");
-    mel_corners_free(&upper);
-    mel_corners_free(&lower);
-    mel_corners_free(&both);
-    return status;
+    ok = ok && mel_corners_join(&both, &upper, &lower, staircase->weight[MEL_ROW_POSITIVE],
+                                staircase->weight[MEL_ROW_NEGATIVE]);
+    staircase->rule = ok ? mel_alloc(both.n, sizeof *staircase->rule) : NULL;
+    if (staircase->rule == NULL)
+        return mel_fail_memory(err, "the corners of a face");
+    for (size_t i = 0; i < both.n; i++)
+        staircase->rule[i] = (mel_rule){ mel_score_of_bits(both.at[i].key), both.at[i].inverted };
+    return mel_boundary_of_corners(&staircase->hull, &both, staircase->total, err);
 }
 
 /* Room for the rows of each role, as counted. */
-static mel_status reserve_rows(mel_staircase *staircase, mel_deal *deal, assembly *a, const mel_rows *rows,
-                               mel_error *err)
+static mel_status reserve_rows(mel_staircase *staircase, mel_deal *deal, assembly *a,
+                               const mel_score_rows *rows, mel_error *err)
 {
     static const char *const names[] = { [MEL_ROW_NEGATIVE] = "negative", [MEL_ROW_POSITIVE] = "positive" };
     const size_t ends = 2 * (deal->n_buckets + 1);
@@ -263,13 +333,11 @@ static mel_status reserve_rows(mel_staircase *staircase, mel_deal *deal, assembl
     return MEL_OK;
 }
 
-static mel_status build(mel_staircase *staircase, assembly *a, mel_deal *deal, mel_rows *rows, mel_error *err)
+static mel_status build(mel_staircase *staircase, assembly *a, mel_deal *deal, mel_score_rows *rows,
+                        mel_error *err)
 {
-    mel_status status = mel_rows_count(deal, rows, err);
-    if (status == MEL_OK)
-        status = reserve_rows(staircase, deal, a, rows, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_rows_count(deal, rows, err));
+    TRY(reserve_rows(staircase, deal, a, rows, err));
     mel_rows_scatter(deal, rows, staircase->key, staircase->below);
     if (!finish_buckets(a))
         return mel_fail_memory(err, "sorting the scores of a face");
@@ -280,24 +348,21 @@ mel_status mel_staircase_new(mel_staircase **out, size_t n, const double *score,
                              const double *weight, mel_error *err)
 {
     *out = NULL;
-    mel_rows rows = { .n = n, .score = score, .role = role, .weight = weight };
+    mel_score_rows rows = { .n = n, .score = score, .role = role, .weight = weight };
     mel_staircase *staircase = mel_alloc_zero(1, sizeof *staircase);
     if (staircase == NULL)
         return mel_fail_memory(err, "a face");
     atomic_init(&staircase->users, 1);
-    mel_deal deal = { 0 };
-    assembly a = { .staircase = staircase };
+    MEL_AUTO_CLEAR(mel_deal) deal = { 0 };
+    MEL_AUTO_CLEAR(assembly) a = { .staircase = staircase };
     const mel_status status = build(staircase, &a, &deal, &rows, err);
     staircase->low = rows.low;
     staircase->high = rows.high;
-    assembly_free(&a);
-    mel_deal_free(&deal);
-    if (status != MEL_OK) {
+    if (status == MEL_OK)
+        *out = staircase;
+    else
         mel_staircase_release(staircase);
-        return status;
-    }
-    *out = staircase;
-    return MEL_OK;
+    return status;
 }
 
 static uint64_t mass_before(const mel_staircase *staircase, size_t role, size_t index)
@@ -359,4 +424,19 @@ size_t mel_staircase_scores(double *score, double *weight, const mel_staircase *
         weight[done++] = (double)mass / (double)s->total;
     }
     return done;
+}
+
+/* Asks the system for large pages under large blocks. */
+void mel_prefer_large_pages(void *block, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t page = (size_t)1 << 21, worthwhile = 2 * page;
+    const size_t offset = (page - (uintptr_t)block % page) % page;
+    /* Refusal is as good as consent: the block only is slower then. */
+    if (bytes >= worthwhile + offset)
+        (void)madvise((char *)block + offset, (bytes - offset) / page * page, MADV_HUGEPAGE);
+#else
+    (void)block;
+    (void)bytes;
+#endif
 }

@@ -1,5 +1,5 @@
 /* The upper half of a symmetric convex boundary; every query is a bisection. */
-#include "space/upper_boundary.h"
+#include "space/face.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,20 +13,18 @@ mel_status mel_boundary_new(mel_upper_boundary *out, size_t n_edges, double posi
                             mel_error *err)
 {
     *out = (mel_upper_boundary){ .n_edges = n_edges, .positives = positives, .negatives = negatives };
-    out->vertex = mel_alloc(n_edges + 1, sizeof *out->vertex);
-    out->edge = mel_alloc(n_edges, sizeof *out->edge);
-    out->fan = mel_alloc(n_edges, sizeof *out->fan);
-    if (out->vertex != NULL && out->edge != NULL && out->fan != NULL)
-        return MEL_OK;
-    mel_boundary_free(out);
-    return mel_fail_memory(err, "the boundary of a face");
+    const size_t point = sizeof(mel_point);
+    out->vertex = mel_alloc(n_edges + 1, 2 * point + sizeof(double)); /* and what follows */
+    if (out->vertex == NULL)
+        return mel_fail_memory(err, "the boundary of a face");
+    out->edge = out->vertex + n_edges + 1;
+    out->fan = (double *)(out->edge + n_edges);
+    return MEL_OK;
 }
 
 void mel_boundary_free(mel_upper_boundary *boundary)
 {
     free(boundary->vertex);
-    free(boundary->edge);
-    free(boundary->fan);
     *boundary = (mel_upper_boundary){ 0 };
 }
 
@@ -39,50 +37,6 @@ void mel_boundary_finish(mel_upper_boundary *boundary)
         sum += boundary->n_edges > 1 && twice > 0.0 ? twice : 0.0;
         boundary->fan[i] = sum;
     }
-}
-
-/* Whether b can be left out between a and c: with both axes scaled to 1, it is not left of the line by more
- * than rounding. */
-static bool straight(mel_point a, mel_point b, mel_point c, mel_point size)
-{
-    const double rounding = 0x1p-52;
-    const mel_point ab = { (b.tp - a.tp) / size.tp, (b.tn - a.tn) / size.tn };
-    const mel_point ac = { (c.tp - a.tp) / size.tp, (c.tn - a.tn) / size.tn };
-    return mel_cross(ab, ac) <= rounding * hypot(ac.tp, ac.tn);
-}
-
-/* Indices of the corners of the upper hull of n points into kept; how many. */
-static size_t scan(size_t n, const mel_point *point, size_t *kept)
-{
-    const mel_point size = { point[0].tp, point[n - 1].tn };
-    size_t top = 0;
-    for (size_t i = 0; i < n; i++) {
-        while (top >= 2 && straight(point[kept[top - 2]], point[kept[top - 1]], point[i], size))
-            top--;
-        kept[top++] = i;
-    }
-    return top;
-}
-
-mel_status mel_boundary_through(mel_upper_boundary *out, size_t n, const mel_point *point, size_t *kept,
-                                mel_error *err)
-{
-    *out = (mel_upper_boundary){ 0 };
-    size_t *index = kept != NULL ? kept : mel_alloc(n, sizeof *index);
-    if (index == NULL)
-        return mel_fail_memory(err, "the boundary of a face");
-    const size_t n_edges = scan(n, point, index) - 1;
-    const mel_status status = mel_boundary_new(out, n_edges, point[0].tp, point[n - 1].tn, err);
-    if (status == MEL_OK) {
-        for (size_t i = 0; i <= n_edges; i++)
-            out->vertex[i] = point[index[i]];
-        for (size_t i = 0; i < n_edges; i++)
-            out->edge[i] = mel_minus(out->vertex[i + 1], out->vertex[i]);
-        mel_boundary_finish(out);
-    }
-    if (index != kept)
-        free(index);
-    return status;
 }
 
 /* Height of the boundary at tp; *edge moves on to the edge there, so that a falling sequence of tp takes
@@ -124,17 +78,23 @@ static size_t lower_envelope(const mel_upper_boundary *a, const mel_upper_bounda
 mel_status mel_boundary_cut(mel_upper_boundary *out, const mel_upper_boundary *a, const mel_upper_boundary *b,
                             mel_error *err)
 {
+    const uint64_t total = UINT64_C(1) << 61; /* units, finer than doubles of this size */
     *out = (mel_upper_boundary){ 0 };
     /* Every breakpoint, a crossing before each, and the two ends. */
-    mel_point *point = mel_alloc(2 * (a->n_edges + b->n_edges + 2) + 2, sizeof *point);
+    MEL_AUTO_MEMORY mel_point *point = mel_alloc(2 * (a->n_edges + b->n_edges + 2) + 2, sizeof *point);
+    MEL_AUTO_CLEAR(mel_corners) corners = { 0 };
     if (point == NULL)
         return mel_fail_memory(err, "the boundary of a face");
     point[0] = (mel_point){ a->positives, 0.0 };
     size_t n = 1 + lower_envelope(a, b, point + 1);
     point[n++] = (mel_point){ 0.0, a->negatives };
-    const mel_status status = mel_boundary_through(out, n, point, NULL, err);
-    free(point);
-    return status;
+    for (size_t i = 0; i < n; i++) {
+        const mel_corner corner = { .tp = (uint64_t)(point[i].tp * (double)total),
+                                    .tn = (uint64_t)(point[i].tn * (double)total) };
+        if (!mel_corners_upper(&corners, 0, corner))
+            return mel_fail_memory(err, "the boundary of a face");
+    }
+    return mel_boundary_of_corners(out, &corners, total, err);
 }
 
 /* Corner numbers go round. */
@@ -198,7 +158,7 @@ static bool under(const mel_upper_boundary *boundary, mel_point p)
     return mel_cross(boundary->edge[low], mel_minus(p, boundary->vertex[low])) >= 0.0;
 }
 
-bool mel_boundary_holds(const mel_upper_boundary *boundary, mel_point p)
+static bool holds(const mel_upper_boundary *boundary, mel_point p)
 {
     return p.tp >= 0.0 && p.tp <= boundary->positives && p.tn >= 0.0 && p.tn <= boundary->negatives &&
            under(boundary, p) && under(boundary, mel_boundary_reflect(boundary, p));
@@ -227,7 +187,7 @@ mel_point mel_boundary_nearest_upper(const mel_upper_boundary *boundary, mel_poi
 
 mel_point mel_boundary_closest(const mel_upper_boundary *boundary, mel_point p)
 {
-    if (mel_boundary_holds(boundary, p))
+    if (holds(boundary, p))
         return p;
     size_t edge = 0;
     const mel_point upper = mel_boundary_nearest_upper(boundary, p, &edge);

@@ -107,7 +107,7 @@ static void check_blend(const stage *s, const mel_feasibility *found, const doub
         sum += found->blend.share[r];
     }
     assert_close(sum, 1, 1e-12);
-    assert_ok(mel_space_blend(again, s->space, &found->blend, NULL), NULL);
+    test_space_blend(again, s->space, &found->blend);
     assert_close(distance(s->size, again, found->closest), 0, 1e-12);
     assert_close(found->distance, distance(s->size, found->closest, point), 1e-15);
 }

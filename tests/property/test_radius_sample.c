@@ -3,9 +3,8 @@
  * in the set. */
 #include "support/classes.h"
 
-#include "space/hull.h"
+#include "space/feasible.h"
 #include "space/shared.h"
-#include "space/space.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,7 +64,7 @@ static void check_inside(const mel_space *space, const mel_ball *ball, const mel
         mel_error err;
         assert_ok(mel_space_achieve(&found, space, point, 1e-6 + 1e-4 * how->radius, NULL, &err), &err);
         assert_true(found.feasible);
-        assert_ok(mel_space_blend(mixed, space, &found.blend, &err), &err);
+        test_space_blend(mixed, space, &found.blend);
         for (size_t c = 0; c < size; c++)
             assert_close(mixed[c], point[c], 1e-6 + 1e-4 * how->radius);
         mel_feasibility_clear(&found);
@@ -351,11 +350,14 @@ static void test_hull(void **state)
     mel_rng rng;
     mel_rng_seed(&rng, 12);
     const test_setting setting = { K, 0, 500, MEL_CONFUSION, MEL_OFFDIAGONAL, MEL_BY_MODEL, 2 };
-    mel_space *space = test_setting_open(&classes, &setting, &rng), *hull = NULL;
+    mel_space *space = test_setting_open(&classes, &setting, &rng);
+    mel_hull *hull = NULL;
+    mel_group_set set;
     mel_workspace *ws = NULL;
     assert_ok(mel_hull_new(&hull, space, 0, RULES, NULL), NULL);
     assert_ok(mel_workspace_new(&ws, space, NULL), NULL);
-    double rule[RULES + 1][K * K] = { { 0 } }, direction[Q], gain[K * K], in_hull[Q], in_set[Q];
+    assert_ok(mel_group_set_init(&set, space, 0, hull, MEL_ALL_COLUMNS, false, false, NULL), NULL);
+    double rule[RULES + 1][K * K] = { { 0 } }, direction[Q], gain[K * K], in_set[Q];
     for (size_t i = 0; i < K; i++)
         rule[RULES][i * K] = mel_space_class_share(space)[i];
     for (size_t r = 0; r < RULES; r++) {
@@ -372,20 +374,21 @@ static void test_hull(void **state)
             direction[c] = i == column ? direction[i * (K - 1)] : j == column ? direction[c] : 0;
         }
         mel_space_gains(gain, space, direction);
-        assert_ok(mel_space_linear(in_hull, hull, direction, NULL), NULL);
+        mel_group_set_step(&set, direction);
         assert_ok(mel_space_linear(in_set, space, direction, NULL), NULL);
         double best = -INFINITY, hull_width = 0, set_width = 0;
         for (size_t r = 0; r <= RULES; r++)
             best = fmax(best, best_exchange(rule[r], gain));
         for (size_t c = 0; c < Q; c++) {
-            hull_width += direction[c] * in_hull[c];
+            hull_width += direction[c] * set.statistics[c];
             set_width += direction[c] * in_set[c];
         }
         assert_close(hull_width, best, 1e-14);
         assert_true(hull_width <= set_width + 1e-14);
     }
     mel_workspace_free(ws);
-    mel_space_free(hull);
+    mel_group_set_clear(&set);
+    mel_hull_free(hull);
     mel_space_free(space);
     test_classes_clear(&classes);
 }

@@ -54,8 +54,6 @@ static void check_rules(const test_classes *c, const mel_space_options *opt, mel
         test_classes_statistics(want, c, opt, decision);
         assert_ok(mel_space_rule(got, space, gain, &err), &err);
         compare(got, want, mel_space_size(space));
-        assert_ok(mel_space_decisions(got, space, decision, &err), &err);
-        compare(got, want, mel_space_size(space));
         for (size_t g = 0; g < groups; g++) { /* one group alone */
             mel_space_step_rule(got, space, g, gain + g * k * k, ws);
             compare(got, want + g * space->group_size, space->group_size);
@@ -147,7 +145,6 @@ static void check_mixtures(const test_classes *c, const mel_space_options *opt, 
     double share[RULES] = { 0.5, 0.3, 0.2 };
     double *decision = calloc(n * k, sizeof *decision), *mixed = calloc(n * k, sizeof *mixed);
     mel_space *space = test_classes_space(c, opt);
-    mel_error err;
     draw_gains(gain, rng, RULES * groups, k, 0);
     for (size_t r = 0; r < RULES; r++) {
         test_classes_decide(decision, c, gain + r * cells);
@@ -156,12 +153,12 @@ static void check_mixtures(const test_classes *c, const mel_space_options *opt, 
     }
     test_classes_statistics(want, c, opt, mixed);
     const mel_blend blend = { RULES, k, c->sample.n_groups, gain, share };
-    assert_ok(mel_space_blend(got, space, &blend, &err), &err);
+    test_space_blend(got, space, &blend);
     compare(got, want, mel_space_size(space));
     for (size_t r = 0; r < n; r++)
         mel_rng_dirichlet(rng, k, NULL, mixed + r * k);
     test_classes_statistics(want, c, opt, mixed);
-    assert_ok(mel_space_decisions(got, space, mixed, &err), &err);
+    test_space_decisions(got, space, mixed);
     compare(got, want, mel_space_size(space));
     for (size_t d = 0; d < n * k; d++)
         mixed[d] = 1.0 / (double)k;
@@ -257,28 +254,21 @@ static void test_linear(void **state)
 static void check_threads(const test_classes *c, const mel_space_options *opt, mel_rng *rng)
 {
     static double direction[MOST_CELLS], got[MOST_CELLS], want[MOST_CELLS];
-    double *decision = calloc(c->sample.n_rows * c->sample.n_classes, sizeof *decision);
-    for (size_t r = 0; r < c->sample.n_rows; r++)
-        mel_rng_dirichlet(rng, c->sample.n_classes, NULL, decision + r * c->sample.n_classes);
     static const int threads[] = { 1, 2, 3, 7 };
-    for (int decide = 0; decide < 2; decide++)
-        for (size_t t = 0; t < COUNT(threads); t++) {
-            mel_space_options own = *opt;
-            own.threads = threads[t];
-            mel_space *space = test_classes_space(c, &own);
-            mel_error err;
-            const size_t size = mel_space_size(space);
-            if (t == 0)
-                mel_rng_sphere(rng, size, direction);
-            assert_ok(decide == 1 ? mel_space_decisions(got, space, decision, &err)
-                                  : mel_space_linear(got, space, direction, &err),
-                      &err);
-            if (t == 0)
-                memcpy(want, got, size * sizeof *got);
-            assert_memory_equal(got, want, size * sizeof *got);
-            mel_space_free(space);
-        }
-    free(decision);
+    for (size_t t = 0; t < COUNT(threads); t++) {
+        mel_space_options own = *opt;
+        own.threads = threads[t];
+        mel_space *space = test_classes_space(c, &own);
+        mel_error err;
+        const size_t size = mel_space_size(space);
+        if (t == 0)
+            mel_rng_sphere(rng, size, direction);
+        assert_ok(mel_space_linear(got, space, direction, &err), &err);
+        if (t == 0)
+            memcpy(want, got, size * sizeof *got);
+        assert_memory_equal(got, want, size * sizeof *got);
+        mel_space_free(space);
+    }
 }
 
 static void test_threads(void **state)
@@ -307,7 +297,7 @@ static void check_predictions(const test_classes *c, const mel_space_options *op
             assert_true(prediction[r] < k);
             decision[r * k + prediction[r]] = 1.0;
         }
-        assert_ok(mel_space_decisions(got, space, decision, &err), &err);
+        test_space_decisions(got, space, decision);
         assert_ok(mel_space_rule(want, space, gain, &err), &err);
         if (opt->evidence == MEL_BY_LABELS)
             assert_memory_equal(got, want, mel_space_size(space) * sizeof *got);

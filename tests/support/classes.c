@@ -1,7 +1,7 @@
 /* Random samples of class probabilities with labels and groups, and what a direct count says about them. */
 #include "support/classes.h"
 #include "base/layout.h"
-#include "space/shared.h"
+#include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,6 +124,38 @@ void test_classes_decide(double *decision, const test_classes *c, const double *
         }
         decision[r * k + best] = 1.0;
     }
+}
+
+void test_space_decisions(double *out, const mel_space *space, const double *decision)
+{
+    const mel_sample *rows = &space->rows.rows;
+    const size_t k = space->n_classes;
+    double *confusion = calloc(space->n_groups * k * k, sizeof *confusion);
+    for (size_t r = 0; r < space->n_rows; r++)
+        for (size_t i = 0; i < k; i++) {
+            const double weight = space->evidence == MEL_BY_MODEL ? rows->probability[r * k + i]
+                                                                  : (double)(rows->label[r] == i);
+            const size_t group = rows->group != NULL ? rows->group[r] : 0;
+            for (size_t j = 0; j < k; j++)
+                confusion[(group * k + i) * k + j] += weight * decision[r * k + j];
+        }
+    for (size_t c = 0; c < space->n_groups * k * k; c++)
+        confusion[c] /= (double)space->n_rows;
+    mel_space_read(out, space, 0, space->n_groups, confusion);
+    free(confusion);
+}
+
+void test_space_blend(double *out, const mel_space *space, const mel_blend *blend)
+{
+    const size_t size = mel_space_size(space), cells = space->n_groups * space->n_classes * space->n_classes;
+    double *one = calloc(size, sizeof *one);
+    memset(out, 0, size * sizeof *out);
+    for (size_t r = 0; r < blend->n_rules; r++) {
+        assert_ok(mel_space_rule(one, space, blend->gain + r * cells, NULL), NULL);
+        for (size_t c = 0; c < size; c++)
+            out[c] += blend->share[r] * one[c];
+    }
+    free(one);
 }
 
 mel_space *test_classes_space(const test_classes *c, const mel_space_options *opt)

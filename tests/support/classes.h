@@ -22,6 +22,10 @@ void test_classes_statistics(double *out, const test_classes *classes, const mel
                              const double *decision);
 /* decision[r][j] = 1 for the class that plug-in gains choose, the smallest of those that tie. */
 void test_classes_decide(double *decision, const test_classes *classes, const double *gain);
+/* What any randomised classifier achieves on the rows of a space, by a loop over them; and a mixture of
+ * rules. */
+void test_space_decisions(double *out, const mel_space *space, const double *decision);
+void test_space_blend(double *out, const mel_space *space, const mel_blend *blend);
 mel_space *test_classes_space(const test_classes *classes, const mel_space_options *opt);
 /* Options with every field. */
 mel_space_options test_space_options(mel_statistics_kind kind, mel_coordinates coordinates,

@@ -1,7 +1,7 @@
 /* Balls, refusals of feasibility, and the closest-point method on sets whose answers are known. */
 #include "support/classes.h"
 
-#include "space/minnorm.h"
+#include "space/feasible.h"
 #include "space/shared.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/stat.h"
-#include "space/score_bits.h"
+#include "space/face.h"
 #include "space/shared.h"
 
 #include <float.h>

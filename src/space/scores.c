@@ -1,12 +1,150 @@
-/* Rows of a face: checked, weighed in whole numbers, dealt out to buckets by score. */
-#include "space/rows.h"
-
-#include "melicit/face.h"
-#include "space/score_bits.h"
+/* Scores of a face: as integers of the same order, sorted and searched; rows checked, weighed in whole
+ * numbers, dealt out to buckets by score. */
+#include "space/face.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+
+enum {
+    FEW = 24,       /* sorted by insertion */
+    MOST_DIGIT = 10 /* bits; the counts of two digits stay in the nearest memory */
+};
+
+static void insertion_sort(size_t n, uint64_t *key, uint64_t *mass)
+{
+    for (size_t i = 1; i < n; i++) {
+        const uint64_t k = key[i], m = mass != NULL ? mass[i] : 0;
+        size_t j = i;
+        for (; j > 0 && key[j - 1] > k; j--) {
+            key[j] = key[j - 1];
+            if (mass != NULL)
+                mass[j] = mass[j - 1];
+        }
+        key[j] = k;
+        if (mass != NULL)
+            mass[j] = m;
+    }
+}
+
+static unsigned width_of(uint64_t x)
+{
+    unsigned bits = 0;
+    for (unsigned step = 32; step > 0; step /= 2)
+        if (x >> step != 0) {
+            x >>= step;
+            bits += step;
+        }
+    return bits + (x != 0);
+}
+
+/* How keys are cut: (key - least) >> shift has two digits, of which the lower one has `bits` bits. */
+typedef struct {
+    uint64_t least, most;
+    unsigned shift, bits;
+} cut;
+
+/* Digits with room for n^2 values and more, as far as they reach: few keys then share both. */
+static cut choose_cut(size_t n, const uint64_t *key)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        least = key[i] < least ? key[i] : least;
+        most = key[i] > most ? key[i] : most;
+    }
+    const unsigned range = width_of(most - least), wanted = (width_of(n) + 9) / 2;
+    const unsigned bits = wanted > MOST_DIGIT ? MOST_DIGIT : wanted;
+    const unsigned shift = range > 2 * bits ? range - 2 * bits : 0;
+    return (cut){ .least = least, .most = most, .shift = shift, .bits = bits };
+}
+
+static void starts_from_counts(size_t n, size_t *count)
+{
+    for (size_t i = 0, before = 0; i < n; i++) {
+        const size_t here = count[i];
+        count[i] = before;
+        before += here;
+    }
+}
+
+/* Moves keys to the place of a digit, those of equal digits in the order they come. */
+static inline void move_by_digit(size_t n, const uint64_t *key, const uint64_t *mass, uint64_t *to,
+                                 uint64_t *to_mass, uint64_t least, unsigned shift, size_t mask,
+                                 size_t *place)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = place[(size_t)((key[i] - least) >> shift) & mask]++;
+        to[at] = key[i];
+        if (mass != NULL)
+            to_mass[at] = mass[i];
+    }
+}
+
+/* Sorts by the two digits. */
+static void sort_by_cut(size_t n, uint64_t *key, uint64_t *mass, uint64_t *spare_key, uint64_t *spare_mass,
+                        cut c)
+{
+    size_t low[(size_t)1 << MOST_DIGIT], high[(size_t)1 << MOST_DIGIT];
+    const size_t values = (size_t)1 << c.bits, mask = values - 1;
+    memset(low, 0, values * sizeof *low);
+    memset(high, 0, values * sizeof *high);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t digits = (key[i] - c.least) >> c.shift;
+        low[digits & mask]++;
+        high[digits >> c.bits]++;
+    }
+    starts_from_counts(values, low);
+    starts_from_counts(values, high);
+    if (mass != NULL) {
+        move_by_digit(n, key, mass, spare_key, spare_mass, c.least, c.shift, mask, low);
+        move_by_digit(n, spare_key, spare_mass, key, mass, c.least, c.shift + c.bits, mask, high);
+    } else {
+        move_by_digit(n, key, NULL, spare_key, NULL, c.least, c.shift, mask, low);
+        move_by_digit(n, spare_key, NULL, key, NULL, c.least, c.shift + c.bits, mask, high);
+    }
+}
+
+void mel_score_bits_sort(size_t n, uint64_t *key, uint64_t *mass, uint64_t *spare_key, uint64_t *spare_mass)
+{
+    if (n <= FEW) {
+        insertion_sort(n, key, mass);
+        return;
+    }
+    const cut c = choose_cut(n, key);
+    if (c.least == c.most)
+        return;
+    sort_by_cut(n, key, mass, spare_key, spare_mass, c);
+    /* What follows the digits is sorted among the keys that share them. */
+    for (size_t start = 0, end; c.shift > 0 && start < n; start = end) {
+        const uint64_t digits = (key[start] - c.least) >> c.shift;
+        for (end = start + 1; end < n && (key[end] - c.least) >> c.shift == digits;)
+            end++;
+        if (end - start > 1)
+            mel_score_bits_sort(end - start, key + start, mass != NULL ? mass + start : NULL, spare_key,
+                                spare_mass);
+    }
+}
+
+size_t mel_score_bits_below(size_t n, const uint64_t *key, uint64_t bound)
+{
+    const uint64_t *base = key;
+    while (n > 1) {
+        const size_t half = n / 2;
+        base += base[half - 1] < bound ? half : 0;
+        n -= half;
+    }
+    return (size_t)(base - key) + (n == 1 && *base < bound);
+}
+
+size_t mel_score_bits_below_from(size_t n, const uint64_t *key, uint64_t bound, size_t from)
+{
+    size_t low = from, step = 1; /* steps double until they pass the bound */
+    while (step < n - low && key[low + step - 1] < bound) {
+        low += step;
+        step *= 2;
+    }
+    return low + mel_score_bits_below(step < n - low ? step : n - low, key + low, bound);
+}
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -18,7 +156,7 @@ enum {
     UNIT_BITS = 61 /* weights are rounded to units so small that all of them add up to less than 2^62 */
 };
 
-static size_t slice_start(const mel_rows *rows, size_t slice)
+static size_t slice_start(const mel_score_rows *rows, size_t slice)
 {
     const size_t each = rows->n / rows->n_slices, more = rows->n % rows->n_slices;
     return each * slice + (slice < more ? slice : more);
@@ -50,7 +188,7 @@ static bool range_of(size_t n, const double *x, double *low, double *high)
 }
 
 /* The first row that is wrong; one is. */
-static mel_status name_wrong_row(const mel_rows *rows, mel_error *err)
+static mel_status name_wrong_row(const mel_score_rows *rows, mel_error *err)
 {
     size_t i = 0;
     for (; i + 1 < rows->n; i++)
@@ -73,7 +211,7 @@ static void split_power(int power, double factor[2])
 }
 
 /* Weight of the heaviest row, or -1 when a weight is wrong. */
-static double heaviest_row(const mel_rows *rows)
+static double heaviest_row(const mel_score_rows *rows)
 {
     double most[MOST_SLICES] = { 0 }, heaviest = 0.0;
 #pragma omp parallel for schedule(dynamic) if (rows->n_slices > 1)
@@ -90,7 +228,7 @@ static double heaviest_row(const mel_rows *rows)
 }
 
 /* scale: units per weight, such that all weights together make at most 2^UNIT_BITS units. */
-static mel_status choose_unit(mel_rows *rows, mel_error *err)
+static mel_status choose_unit(mel_score_rows *rows, mel_error *err)
 {
     const double heaviest = heaviest_row(rows);
     if (heaviest < 0.0)
@@ -115,7 +253,7 @@ static mel_status choose_unit(mel_rows *rows, mel_error *err)
     return MEL_OK;
 }
 
-ALWAYS_INLINE uint64_t units(const mel_rows *rows, size_t i)
+ALWAYS_INLINE uint64_t units(const mel_score_rows *rows, size_t i)
 {
     return (uint64_t)(int64_t)(rows->weight[i] * rows->scale[0] * rows->scale[1] + 0.5);
 }
@@ -141,7 +279,7 @@ ALWAYS_INLINE size_t place_of(const mel_deal *deal, double score, unsigned role,
     return role < MEL_ROW_OTHER ? place : 2 * deal->n_buckets;
 }
 
-ALWAYS_INLINE void count_rows(const mel_deal *deal, const mel_rows *rows, size_t slice, size_t first,
+ALWAYS_INLINE void count_rows(const mel_deal *deal, const mel_score_rows *rows, size_t slice, size_t first,
                               size_t end, bool by_value, bool weighted)
 {
     const mel_deal local = *deal; /* which the counts cannot overlap */
@@ -163,7 +301,7 @@ typedef struct {
 } slice_range;
 
 /* Checks and counts, a piece that stays in the nearest memory at a time. */
-static slice_range count_slice(const mel_deal *deal, const mel_rows *rows, size_t slice)
+static slice_range count_slice(const mel_deal *deal, const mel_score_rows *rows, size_t slice)
 {
     enum { PIECE = 1024 };
     const size_t stop = slice_start(rows, slice + 1);
@@ -205,7 +343,7 @@ static size_t fullest_bucket(const mel_deal *deal, size_t n, const uint64_t *sam
 
 /* Buckets of equal width between the outer percentiles of a sample: in the score, as suits
  * probabilities, or in its key (roughly its logarithm), whichever crowds the sample less. */
-static void choose_buckets(mel_deal *deal, const mel_rows *rows)
+static void choose_buckets(mel_deal *deal, const mel_score_rows *rows)
 {
     enum { SAMPLE = 4096, TAIL = 256 };
     uint64_t sample[SAMPLE], spare[SAMPLE];
@@ -232,7 +370,7 @@ static void choose_buckets(mel_deal *deal, const mel_rows *rows)
     deal->by_value = crowd <= 2 * fullest_bucket(deal, n, sample);
 }
 
-static mel_status count_all(mel_deal *deal, mel_rows *rows, mel_error *err)
+static mel_status count_all(mel_deal *deal, mel_score_rows *rows, mel_error *err)
 {
     slice_range slices[MOST_SLICES];
 #pragma omp parallel for schedule(dynamic) if (rows->n_slices > 1)
@@ -249,7 +387,7 @@ static mel_status count_all(mel_deal *deal, mel_rows *rows, mel_error *err)
     return wrong ? name_wrong_row(rows, err) : MEL_OK;
 }
 
-mel_status mel_rows_count(mel_deal *out, mel_rows *rows, mel_error *err)
+mel_status mel_rows_count(mel_deal *out, mel_score_rows *rows, mel_error *err)
 {
     *out = (mel_deal){ .n_buckets = 1 };
     if (rows->n == 0)
@@ -257,9 +395,8 @@ mel_status mel_rows_count(mel_deal *out, mel_rows *rows, mel_error *err)
     rows->n_slices = 1 + (rows->n - 1) / SLICE_ROWS;
     if (rows->n_slices > MOST_SLICES)
         rows->n_slices = MOST_SLICES;
-    mel_status status = rows->weight != NULL ? choose_unit(rows, err) : MEL_OK;
-    if (status != MEL_OK)
-        return status;
+    if (rows->weight != NULL)
+        TRY(choose_unit(rows, err));
     while (out->n_buckets < MOST_BUCKETS && out->n_buckets * BUCKET_ROWS < rows->n)
         out->n_buckets *= 2;
     out->n_places = 2 * out->n_buckets + 1;
@@ -267,25 +404,20 @@ mel_status mel_rows_count(mel_deal *out, mel_rows *rows, mel_error *err)
     out->mass =
         rows->weight != NULL ? mel_alloc_zero(rows->n_slices * out->n_places, sizeof *out->mass) : NULL;
     if (out->count == NULL || (rows->weight != NULL && out->mass == NULL))
-        status = mel_fail_memory(err, "sorting the scores of a face");
-    else {
-        if (out->n_buckets > 1)
-            choose_buckets(out, rows);
-        status = count_all(out, rows, err);
-    }
-    if (status != MEL_OK)
-        mel_deal_free(out);
-    return status;
+        return mel_fail_memory(err, "sorting the scores of a face");
+    if (out->n_buckets > 1)
+        choose_buckets(out, rows);
+    return count_all(out, rows, err);
 }
 
-void mel_deal_free(mel_deal *deal)
+void mel_deal_clear(mel_deal *deal)
 {
     free(deal->count);
     free(deal->mass);
     *deal = (mel_deal){ 0 };
 }
 
-uint64_t mel_rows_places(mel_deal *deal, const mel_rows *rows, size_t *start, uint64_t *mass_before)
+uint64_t mel_rows_places(mel_deal *deal, const mel_score_rows *rows, size_t *start, uint64_t *mass_before)
 {
     uint64_t total = 0;
     for (size_t role = 0; role < 2; role++) {
@@ -311,7 +443,7 @@ uint64_t mel_rows_places(mel_deal *deal, const mel_rows *rows, size_t *start, ui
     return total;
 }
 
-ALWAYS_INLINE void scatter_rows(const mel_deal *deal, const mel_rows *rows, size_t slice,
+ALWAYS_INLINE void scatter_rows(const mel_deal *deal, const mel_score_rows *rows, size_t slice,
                                 uint64_t *const key[2], uint64_t *const mass[2], bool by_value, bool weighted)
 {
     const mel_deal local = *deal;
@@ -329,7 +461,8 @@ ALWAYS_INLINE void scatter_rows(const mel_deal *deal, const mel_rows *rows, size
     }
 }
 
-void mel_rows_scatter(mel_deal *deal, const mel_rows *rows, uint64_t *const key[2], uint64_t *const mass[2])
+void mel_rows_scatter(mel_deal *deal, const mel_score_rows *rows, uint64_t *const key[2],
+                      uint64_t *const mass[2])
 {
 #pragma omp parallel for schedule(dynamic) if (rows->n_slices > 1)
     for (size_t s = 0; s < rows->n_slices; s++) {
