@@ -10,6 +10,7 @@ STANDARD = ("stdbool.h", "stddef.h", "stdint.h")  # cffi knows their types
 CALLBACKS = """
 extern "Python" mel_status melicit_box_value(double *, void *, const double *, mel_error *);
 extern "Python" mel_status melicit_box_judge(double *, void *, const double *, mel_error *);
+extern "Python" mel_status melicit_engine(double *, const mel_pass *, void *, mel_error *);
 extern "Python" int melicit_progress(void *, const char *, double);
 extern "Python" mel_status melicit_fetch(void **, size_t *, void *, const char *, mel_error *);
 extern "Python" mel_status melicit_frame(struct ArrowArrayStream *, void *, const char *, mel_error *);

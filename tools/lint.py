@@ -17,7 +17,7 @@ import prose
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ["base", "data", "model", "space", "problem", "metric", "oracle", "elicit", "classify", "optimise", "rank", "outcome", "report"]
 STRANGERS = {("metric", "space"), ("metric", "problem")}
-PUBLIC_HEADER_ROOM = {"arrow": "data", "layout": "base", "face": "space", "certainty": "classify", "trust": "classify"}
+PUBLIC_HEADER_ROOM = {"arrow": "data", "layout": "base", "face": "space", "certainty": "classify", "trust": "classify", "engine": "optimise"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("
 # These obey the locale of the program that the library is part of; base/number_text.h has what does not.
 OF_LOCALE = r"\b(?:strtod|strtof|v\w*printf)\s*\(|\b(?:snprintf|fprintf|sscanf)\s*\([^;]*?%[-+ #0-9.*l]*[aefgAEFG]\b"

@@ -60,6 +60,27 @@ typedef struct {
     void *user;
 } mel_progress;
 
+/* --- passes over rows --------------------------------------------------------------------------- */
+
+typedef enum {
+    MEL_PASS_FACTS = 1,     /* what rows there are to train on */
+    MEL_PASS_LOSS = 2,      /* a logistic regression's log-loss, gradient and curvature */
+    MEL_PASS_DECISIONS = 3, /* what plug-in rules decide, by class and group */
+    MEL_PASS_MOMENTS = 4    /* sums of probabilities over the rows that a rule decides */
+} mel_pass_kind;
+/* What is to be added up over rows, as plain numbers, so that it can be sent to where the rows are. */
+typedef struct {
+    mel_pass_kind kind;
+    size_t n_in, n_out;
+    const double *in;
+} mel_pass;
+/* Rows that are somewhere: algorithms ask for sums and never see a row. Not called by two threads at once. */
+typedef struct {
+    /* Fills n_out sums over all rows: those of several parts of them are added. */
+    mel_status (*run)(double *out, const mel_pass *pass, void *user, mel_error *err);
+    void *user;
+} mel_row_engine;
+
 /* A SHA-256 digest as a text: 64 lower-case digits and a NUL. */
 #define MEL_DIGEST_HEX 65
 

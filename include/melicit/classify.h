@@ -48,6 +48,10 @@ typedef struct {
     /* How many rows with the same probabilities, label and group each of them stands for, besides what they
      * weigh together; NULL: itself. A hash of rows needs each of them. */
     const double *count;
+    /* Rows elsewhere: the arrays above are NULL. By the probabilities as they are or, with more than two
+     * classes, by labels; weights, costs, adjustments and other shares of classes need the rows in one place.
+     * NULL: rows are here. */
+    const mel_row_engine *engine;
 } mel_rule_rows;
 
 typedef enum {

@@ -8,6 +8,7 @@
 #include "melicit/classify.h"
 #include "melicit/data.h"
 #include "melicit/elicit.h"
+#include "melicit/engine.h"
 #include "melicit/face.h"
 #include "melicit/layout.h"
 #include "melicit/metric.h"

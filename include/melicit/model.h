@@ -32,6 +32,8 @@ typedef struct {
     const mel_model *warm; /* start from these coefficients (same shape), or NULL */
     int threads;
     mel_progress progress;
+    const mel_row_engine *engine; /* lent: the rows are where it says, x, y and weight are NULL; NULL: here */
+    size_t n_features;            /* of an engine's rows */
 } mel_fit_options;
 MEL_API void mel_fit_options_init(mel_fit_options *opt);
 
@@ -44,7 +46,8 @@ typedef struct {
     double gradient_norm; /* as compared with the tolerance */
 } mel_fit_report;
 
-/* y: codes below n_classes, every class present; weight: NULL or n_rows non-negative finite numbers. */
+/* y: codes below n_classes, every class present; weight: NULL or n_rows non-negative finite numbers. With an
+ * engine the coefficients are those of its rows in one place, to the tolerance of the fit. */
 MEL_API mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_features *x,
                                  const uint32_t *y, size_t n_classes, const double *weight,
                                  const mel_fit_options *opt, mel_error *err);

@@ -86,6 +86,9 @@ typedef struct {
     /* Called after each iteration (t = 0: the start); may be NULL. alpha: n_basis x k x k. */
     void (*trace)(void *user, uint32_t t, double value, double gap, const double *alpha);
     void *trace_user;
+    /* Training rows elsewhere, lent: those given are of 0 rows, the one basis function is 1 everywhere, and
+     * probes are fixed. NULL: they are here. */
+    const mel_row_engine *engine;
 } mel_optimise_options;
 MEL_API void mel_optimise_options_init(mel_optimise_options *opt);
 

@@ -10,7 +10,7 @@ from .metric import Metric
 from .problem import Problem
 from .rule import Rule
 from .session import Pooled, Question, Session, pool
-from .training import Model
+from .training import Model, train
 
 if TYPE_CHECKING:
     from . import plots
@@ -45,6 +45,7 @@ __all__ = [
     "group_report",
     "plots",
     "pool",
+    "train",
 ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _arrow, _rows
 from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, texts_at
+from .engine import Engine
 from .errors import MelicitError
 from .metric import Metric, Path
 
@@ -62,6 +63,7 @@ class Problem:
         out._frames = {}
         out._grounds = {}
         out.proba = None
+        out.engine = None
         out._codes = None
         out.group_codes = None
         out.sample_weight = None
@@ -72,6 +74,7 @@ class Problem:
         return out
 
     proba: Optional[Floats]
+    engine: Optional[Engine]  # rows elsewhere
     _codes: Optional[NDArray[Any]]  # narrow: rows may be many
     group_codes: Optional[Codes]
     sample_weight: Optional[Floats]
@@ -129,6 +132,21 @@ class Problem:
             known = _rows.distinct(of).tolist()
             out.groups = [_rows.name_of(group) for group in known]
             out.group_codes = _rows.codes(of, known, "groups")
+        return out
+
+    @classmethod
+    def from_dask(cls, client: Any, y_true: Any, proba: Any, groups: Any = None, classes: Optional[Sequence[Any]] = None) -> "Problem":
+        """Labels and predict_proba as Dask collections with parts of the same rows, which stay with the workers of a client of
+        dask.distributed: best, score and optimise send them passes and add up what comes back. What needs the rows in one place
+        (questions, calibration, how sure a rule is) is refused. proba has a column for each class, in the order of `classes`."""
+        out = cls._new()
+        out.engine = Engine.of_dask(client, y_true, classes=classes, groups=groups, proba=proba)
+        out.labels = out.engine.classes
+        out.classes = out.columns = [_rows.name_of(label) for label in out.labels]
+        out.groups = [_rows.name_of(group) for group in out.engine.groups]
+        if len(out.classes) < 2:
+            raise fail("EDATA", f"y_true: there is one class only, {out.classes}")
+        out.positive_said = classes is not None
         return out
 
     @classmethod
@@ -217,6 +235,8 @@ class Problem:
     def __repr__(self) -> str:
         if self.proba is not None:
             return f"<Problem of {len(self.proba)} rows, classes {_rows.listed(self.classes)}>"
+        if self.engine is not None:
+            return f"<Problem with rows elsewhere for {_rows.listed(self.classes)}>"
         return f"<Problem {self._options}>"
 
     def __getstate__(self) -> Dict[str, Any]:
@@ -227,6 +247,8 @@ class Problem:
     def ground(self, family: str) -> Ground:
         """For questions about metrics of a family."""
         number = family_number(family)
+        if self.engine is not None:
+            raise fail("EINVAL", "questions need all rows in one place, and these are with the workers of Dask: use from_proba with a sample")
         if number not in self._grounds:
             want = lib.mel_want_of_family(number)
             ground = self._of_arrays(want) if self.proba is not None else self._of_options(want)
@@ -349,6 +371,12 @@ class Problem:
 
         if not self.positive_said:
             require_positive(Metric(metric), self.labels, options)
+        if self.engine is not None:
+            if options.setdefault("evidence", "model") == "calibrated":
+                raise fail("EINVAL", "calibration needs all rows in one place: evidence is \"model\" or \"labels\" here")
+            return find_rule(
+                Metric(metric), np.empty((0, 0)), np.empty(0, np.uint32), self.labels, None, self.groups, engine=self.engine, **options
+            )
         codes = self.codes
         if self.proba is None or codes is None:
             from .rule import best_of_domain
@@ -358,6 +386,39 @@ class Problem:
             Metric(metric), self.proba, codes, self.labels, self.group_codes, self.groups, self.sample_weight,
             columns=self.columns, **options
         )
+
+    def score(self, metric: Union[Metric, str], rule: "Rule") -> float:
+        """What a rule is worth on rows with the workers of Dask, by their labels; of rows here: metric(y_true, rule.decide(proba))."""
+        metric = Metric(metric)
+        if self.engine is None:
+            raise fail("EINVAL", "score: for rows from Dask; of rows here a metric is called with y_true and the rule's decisions")
+        if rule.classes != self.classes or (rule.groups and rule.groups != self.groups):
+            raise fail("EINVAL", f"the rule is for {rule.classes} and {rule.groups}, the rows are of {self.classes} and {self.groups}")
+        matrix = self.engine.confusion(rule.plain_gains(max(1, len(self.groups))), rule.shares)
+        return metric.of_confusion(matrix if metric.needs_groups(len(self.classes)) else matrix.sum(axis=0))
+
+    def optimise(
+        self, metric: Union[Metric, str], y_validation: ArrayLike, proba_validation: ArrayLike, iterations: int = 50, whole: bool = False
+    ) -> "Rule":
+        """The rule that Frank-Wolfe steps find for a metric (FW-EG): trained on the rows with the workers of Dask, measured on
+        validation rows that are here. whole: weights of every pair of classes."""
+        from ._box import measure_of, stored_rule
+
+        if self.engine is None:
+            raise fail("EINVAL", "optimise: for rows from Dask; FrankWolfeClassifier is for rows here")
+        table = _rows.in_class_order(proba_validation, self.columns, self.classes)
+        codes = _rows.codes(_rows.column(y_validation, "y_validation"), self.labels, "y_validation")
+        _rows.same_rows(len(table), y_validation=codes)
+        rows, opt = ffi.new("mel_weight_rows *"), ffi.new("mel_optimise_options *")
+        rows.n_rows, rows.probability, rows.label = len(table), pointer(table), pointer(codes, "uint32_t")
+        lib.mel_optimise_options_init(opt)
+        opt.iterations, opt.best, opt.engine, opt.progress.call = iterations, True, self.engine.handle, lib.melicit_progress
+        opt.shape = lib.MEL_WEIGHT_WHOLE if whole else lib.MEL_WEIGHT_DIAGONAL
+        measure = measure_of(Metric(metric), self.labels)
+        box = ffi.new("mel_black_box *", lib.mel_measure_box(measure, ffi.NULL))
+        result = ffi.gc(ffi.new("mel_optimise_result *"), lib.mel_optimise_clear)
+        call(lib.mel_optimise, result, len(self.classes), 1, ffi.new("mel_weight_rows *"), rows, box, opt)
+        return stored_rule(result, self.classes, self.labels, self.columns)
 
     def classifier_for(self, point: ArrayLike, family: str = "linear", delta: float = 1e-3) -> "Rule":
         """The classifier that achieves a point (an A or B of a question of that family), within delta: questions

@@ -117,6 +117,15 @@ class Rule:
         shape = (parts.blend.n_rules, max(1, parts.n_groups), parts.n_classes, parts.n_decisions)
         return copied(parts.blend.gain, int(np.prod(shape))).reshape(shape)
 
+    def plain_gains(self, n_groups: int) -> Floats:
+        """gains for each of so many groups, of a rule on probabilities as they are."""
+        parts, gains = self._parts, self.gains
+        if parts.mixture != ffi.NULL:
+            gains = np.array([_gains_of_threshold(parts.mixture.rule[i]) for i in range(parts.mixture.n)])[:, None]
+        if gains is None or parts.adjustment != ffi.NULL or parts.basis != ffi.NULL or parts.majority or parts.cost_column != ffi.NULL:
+            raise fail("EINVAL", "the rule is not one of gains on probabilities as they are (calibrated, or of thresholds, basis functions or costs)")
+        return np.repeat(gains, n_groups, axis=1) if gains.shape[1] == 1 else gains
+
     @property
     def thresholds(self) -> Dict[str, float]:
         """Two classes, one rule: the second class from which of its probabilities on, for each group or for "all".
@@ -202,6 +211,17 @@ class Rule:
         return f"<Rule for {_rows.listed(self.classes)}{' with groups' if self.groups else ''}, value {self.value:.6g}>"
 
 
+def _gains_of_threshold(rule: Any) -> List[List[float]]:
+    """The second class from a probability on: gains prefer the first class in a tie, so they start 4 roundings below it."""
+    at = float(rule.threshold)
+    if rule.inverted:
+        raise fail("EINVAL", "the rule decides for the second class below its threshold")
+    if at <= 0.0 or at > 1.0:
+        return [[0.0, 1.0], [0.0, 1.0]] if at <= 0.0 else [[1.0, 0.0], [1.0, 0.0]]
+    at *= 1.0 - 2.0**-50
+    return [[at, 0.0], [0.0, 1.0 - at]]
+
+
 def _limits(at_least: Mapping[str, float], at_most: Mapping[str, float], classes: List[str], groups: List[str]) -> Any:
     named, of = Texts(classes, "classes"), Texts(groups, "groups")
     limits = ffi.new("mel_limit[]", max(1, len(at_least) + len(at_most)))
@@ -268,6 +288,7 @@ def find_rule(
     seed: int = 1,
     threads: int = 0,
     trust: bool = False,
+    engine: Any = None,
 ) -> Rule:
     """The best rule on rows of probabilities, in the order of `labels`; `columns`: in which new rows will come.
 
@@ -297,12 +318,16 @@ def find_rule(
     opt.group_use = lib.MEL_GROUP_SEEN if groups_seen else lib.MEL_GROUP_UNSEEN
     if refer_cost is not None:
         opt.refer_cost = float(refer_cost)
+    if engine is not None and (trust or prior is not None):
+        raise fail("EINVAL", "how sure a rule is and other shares of classes need all rows in one place")
     limits, opt.n_limits = _limits(at_least or {}, at_most or {}, names, group_names)
     opt.limit = limits
     rows = ffi.new("mel_rule_rows *")
     rows.n_rows, rows.n_classes, rows.n_groups = len(proba), len(names), len(group_names)
     rows.probability, rows.label = pointer(proba), pointer(codes, "uint32_t")
     rows.group, rows.weight = pointer(group_codes, "uint32_t"), pointer(sample_weight)
+    if engine is not None:
+        rows.engine, rows.probability, rows.label = engine.handle, ffi.NULL, ffi.NULL
     called = Texts(names, "classes"), Texts(group_names, "groups")
     rows.class_name, rows.group_name = (texts.pointer for texts in called)
     ordered = _in_order(metric, names, group_names)
@@ -315,7 +340,8 @@ def find_rule(
     set_names(classifier, names, group_names, _rows.number_texts(labels))
     _judge(report, limits)
     said = {**_report(report), "positive": labels[1] if len(names) == 2 else None}
-    said.update(_ask_labels(classifier, report, rows, (ordered, name, opt), names, limits))
+    if engine is None:
+        said.update(_ask_labels(classifier, report, rows, (ordered, name, opt), names, limits))
     if trust:
         said.update(_trust(classifier, rows, (ordered, name, opt), metric, evidence == "calibrated", group_names))
     del kept

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _rows
 from ._core import Floats, Texts, call, fail, ffi, floats, lib, made, pointer
+from .engine import Engine
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -56,7 +57,11 @@ class Model:
         self.classes_ = classes
 
     @classmethod
-    def fit(cls, X: ArrayLike, y: ArrayLike, weight: Optional[ArrayLike] = None, l2: float = 1.0) -> Model:
+    def fit(cls, X: ArrayLike, y: ArrayLike, weight: Optional[ArrayLike] = None, l2: float = 1.0, *, engine: Any = None) -> Model:
+        """engine: a client of dask.distributed, whose workers then hold X, y and weight, which are Dask collections with parts of the
+        same rows."""
+        if engine is not None:
+            return cls._fit_elsewhere(Engine.of_dask(engine, y, X=X, weight=weight), l2)
         view, kept = _features(X)
         labels = _rows.column(y, "y")
         classes = list(_rows.distinct(labels))
@@ -75,6 +80,18 @@ class Model:
         call(lib.mel_model_set_classes, handle, names.pointer)
         return cls(handle, classes)
 
+    @classmethod
+    def _fit_elsewhere(cls, engine: Engine, l2: float) -> Model:
+        options = ffi.new("mel_fit_options *")
+        lib.mel_fit_options_init(options)
+        options.l2, options.engine, options.n_features = l2, engine.handle, engine.n_features
+        handle = made(
+            "mel_model", lib.mel_model_free, lib.mel_model_fit, ffi.NULL, ffi.NULL, ffi.NULL, len(engine.classes), ffi.NULL, options
+        )
+        names = Texts([_rows.name_of(label) for label in engine.classes], "y")
+        call(lib.mel_model_set_classes, handle, names.pointer)
+        return cls(handle, engine.classes)
+
     def predict_proba(self, X: ArrayLike) -> Floats:
         view, kept = _features(X)
         out = np.empty((len(kept), len(self.classes_)))
@@ -87,3 +104,8 @@ class Model:
 
 def _load_model(stored: bytes, classes: List[Any]) -> Model:
     return Model(_read("mel_model", lib.mel_model_free, lib.mel_model_load, stored), classes)
+
+
+def train(X: ArrayLike, y: ArrayLike, weight: Optional[ArrayLike] = None, l2: float = 1.0, *, engine: Any = None) -> Model:
+    """A logistic regression; engine: a client of dask.distributed for Dask collections (Model.fit)."""
+    return Model.fit(X, y, weight, l2, engine=engine)

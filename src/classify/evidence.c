@@ -145,6 +145,16 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
                                   const mel_rule_options *opt, mel_error *err)
 {
     const size_t n = rows->n_rows, k = rows->n_classes;
+    if (rows->engine != NULL) {
+        e->rows = (mel_step_rows){ .engine = rows->engine,
+                                   .n_classes = k,
+                                   .n_groups = rows->n_groups,
+                                   .evidence = opt->evidence,
+                                   .one_block = opt->group_use == MEL_GROUP_UNSEEN && rows->n_groups > 1,
+                                   .refer = !isnan(opt->refer_cost),
+                                   .threads = 1 };
+        return MEL_OK;
+    }
     const bool by_model = opt->evidence == MEL_BY_MODEL, by_score = mel_rule_keeps_scores(rows, opt),
                own = opt->adjustment != NULL || rows->row_cost != NULL;
     const mel_part parts[] = { { own ? n * k : 0, { &e->probability } },
@@ -208,6 +218,11 @@ static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
 
 mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err)
 {
+    if (rows->engine != NULL && (rows->weight != NULL || rows->row_cost != NULL || rows->count != NULL))
+        return mel_fail(err, MEL_EINVAL,
+                        "weights and costs of rows that an engine has need all rows in one place");
+    if (rows->engine != NULL && rows->n_classes >= 2)
+        return MEL_OK;
     if (rows->n_rows == 0 || rows->n_classes < 2)
         return mel_fail(err, MEL_EDATA, "a rule needs rows of two or more classes");
     if (rows->n_groups > 1 && rows->group == NULL)

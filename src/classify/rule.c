@@ -297,6 +297,8 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
         status = mel_solve_goal(&w->solution, &w->goal, &w->vertices, &solve, err);
     if (status == MEL_OK)
         status = mel_rule_settle(&w->solution, &optimum, &w->goal, &w->vertices, opt->form, &solve, err);
+    if (status == MEL_OK && rows->engine != NULL)
+        status = mel_steps_report(w->steps, err);
     if (status == MEL_OK && opt->threshold != NULL)
         status = impose(w, opt, err);
     const bool given = status == MEL_OK && take_given_thresholds(w, opt);
@@ -341,6 +343,15 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
         status = mel_fail(err, MEL_EINVAL, "a rule is best for a metric or for a measure by name");
     if (status == MEL_OK)
         status = mel_rule_rows_check(rows, err);
+    if (status == MEL_OK && rows->engine != NULL &&
+        (own.adjustment != NULL || own.class_share != NULL || own.threshold != NULL))
+        status = mel_fail(err, MEL_EINVAL,
+                          "calibration, other shares of classes and given thresholds need all rows in one "
+                          "place: an engine only adds up");
+    if (status == MEL_OK && rows->engine != NULL && rows->n_classes == 2 && own.evidence == MEL_BY_LABELS)
+        status = mel_fail(err, MEL_EINVAL,
+                          "the best threshold by the labels needs all rows in one place, sorted; an engine "
+                          "finds rules of two classes by the model's probabilities");
     if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_classes != rows->n_classes)
         status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu probabilities for rows of %zu",
                           own.adjustment->n_classes, rows->n_classes);

@@ -49,8 +49,8 @@ void mel_steps_constant(double *shares, double *rule, const mel_steps *steps, si
 
 mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err)
 {
-    return rows->n_classes == 2 && !rows->refer ? mel_steps_sorted(out, rows, err)
-                                                : mel_steps_rows(out, rows, err);
+    return rows->n_classes == 2 && !rows->refer && rows->engine == NULL ? mel_steps_sorted(out, rows, err)
+                                                                        : mel_steps_rows(out, rows, err);
 }
 
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err)
@@ -73,6 +73,8 @@ mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error
 mel_status mel_steps_report(mel_steps *steps, mel_error *err)
 {
     const double taken = (double)steps->taken;
+    if (steps->failure.code != MEL_OK)
+        return mel_fail(err, steps->failure.code, "%s", steps->failure.text);
     return mel_report_now_and_then(&steps->progress, &steps->asked, "looking for the best rule",
                                    taken / (taken + 50.0), err);
 }

@@ -35,10 +35,12 @@ struct mel_steps {
     mel_called called;                       /* classes and groups, in messages */
     mel_progress progress;                   /* asked now and then */
     double asked;                            /* when it was */
+    mel_error failure;                       /* of rows elsewhere: what they achieve is 0 from then on */
 };
 
 /* Rows, lent. Rules see `probability`; what they achieve is weighed by `weight`. */
 typedef struct {
+    const mel_row_engine *engine;       /* where the rows are; NULL: here */
     size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
     const double *probability;          /* n_rows x n_classes */
     const uint32_t *label, *group;
@@ -56,13 +58,26 @@ double mel_step_total(const mel_step_rows *rows);
 mel_status mel_steps_sorted(mel_steps **out, const mel_step_rows *rows, mel_error *err);
 /* Any rows, by a pass over them. */
 mel_status mel_steps_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err);
+/* A pass of MEL_PASS_DECISIONS: in[] says the shape, then come the gains of a block's rule. Its sums are
+ * those of the block: of each group in it, decision by decision, what is of each class. */
+enum {
+    MEL_DECIDE_CLASSES,
+    MEL_DECIDE_DECISIONS,
+    MEL_DECIDE_GROUPS,
+    MEL_DECIDE_EVIDENCE,
+    MEL_DECIDE_ONE_BLOCK,
+    MEL_DECIDE_BLOCK,
+    MEL_DECIDE_HEAD
+};
+/* The same for rows that are here: those of these steps, made by mel_steps_rows. */
+void mel_steps_pass(double *out, const mel_steps *steps, size_t block, const double *rule);
 /* A space: a population, or a sample whose rows count alike. Lent. */
 mel_status mel_steps_space(mel_steps **out, const mel_space *space, mel_error *err);
 /* Whichever is quickest. */
 mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err);
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err);
 void mel_steps_free(mel_steps *steps);
-/* MEL_ESTOPPED where the caller asked to stop. */
+/* MEL_ESTOPPED where the caller asked to stop; why rows elsewhere failed. */
 mel_status mel_steps_report(mel_steps *steps, mel_error *err);
 
 /* For those that make them: room for the masses; self is owned from here on. */

@@ -1,7 +1,10 @@
-/* Linear steps by a pass over rows: any weights, any number of decisions, groups seen or not. */
+/* Linear steps by a pass over rows, here or where an engine has them: any weights, any number of decisions,
+ * groups seen or not. */
 #include "classify/steps.h"
 
+#include "base/la.h"
 #include "base/reduce.h"
+#include "base/stat.h"
 #include "space/space.h"
 
 #include <math.h>
@@ -18,6 +21,7 @@ typedef struct {
     double *fold;  /* P(G=g | Y=i), as masses are, where rules do not see groups */
     double total;  /* of all weights */
     double *sum;   /* slices x numbers of a block, decisions before classes */
+    double *ask;   /* what an engine is asked, by rows elsewhere */
     /* Where rules see the classes alone and decide between them, rows are predicted in blocks; NULL: else. */
     double *scratch; /* by thread */
     uint32_t *said;  /* by thread */
@@ -32,6 +36,7 @@ static void free_pass(void *self)
     free(p->sum);
     free(p->scratch);
     free(p->said);
+    free(p->ask);
     free(p);
 }
 
@@ -113,11 +118,13 @@ static size_t count_slices(size_t n_rows)
     return n_rows / SLICE_ROWS + 1 < MOST_SLICES ? n_rows / SLICE_ROWS + 1 : MOST_SLICES;
 }
 
-static void measure(double *shares, mel_steps *steps, size_t block, const double *rule)
+/* Sums of slices, of which there are *n. */
+static void sum_rows(size_t *n, const mel_steps *steps, size_t block, const double *rule)
 {
     const pass *p = steps->self;
     const size_t size = mel_steps_block_size(steps), first = p->start[block],
                  n_rows = p->start[block + 1] - first, n_slices = count_slices(n_rows);
+    *n = n_slices;
     mel_slices_fill(&(mel_slices){ .n_slices = n_slices,
                                    .rows = n_rows,
                                    .size = size,
@@ -126,6 +133,48 @@ static void measure(double *shares, mel_steps *steps, size_t block, const double
                                    .threads = p->rows.threads,
                                    .fill = add_slice,
                                    .user = &(measuring){ steps, rule, first, n_rows, n_slices } });
+}
+
+void mel_steps_pass(double *out, const mel_steps *steps, size_t block, const double *rule)
+{
+    const pass *p = steps->self;
+    const size_t size = mel_steps_block_size(steps);
+    size_t n_slices = 0;
+    sum_rows(&n_slices, steps, block, rule);
+    memset(out, 0, size * sizeof *out);
+    for (size_t c = 0; c < n_slices * size; c++)
+        out[c % size] += p->sum[c];
+}
+
+/* The sums of rows elsewhere. */
+static void ask_engine(mel_steps *steps, size_t block, const double *rule)
+{
+    const pass *p = steps->self;
+    const mel_row_engine *engine = p->rows.engine;
+    const size_t size = mel_steps_block_size(steps), gains = mel_steps_rule_size(steps);
+    const mel_pass ask = { MEL_PASS_DECISIONS, MEL_DECIDE_HEAD + gains, size, p->ask };
+    p->ask[MEL_DECIDE_CLASSES] = (double)steps->n_classes;
+    p->ask[MEL_DECIDE_DECISIONS] = (double)steps->n_decisions;
+    p->ask[MEL_DECIDE_GROUPS] = (double)steps->n_groups;
+    p->ask[MEL_DECIDE_EVIDENCE] = (double)p->rows.evidence;
+    p->ask[MEL_DECIDE_ONE_BLOCK] = p->rows.one_block ? 1.0 : 0.0;
+    p->ask[MEL_DECIDE_BLOCK] = (double)block;
+    memcpy(p->ask + MEL_DECIDE_HEAD, rule, gains * sizeof *rule);
+    if (steps->failure.code == MEL_OK)
+        steps->failure.code = engine->run(p->sum, &ask, engine->user, &steps->failure);
+    if (steps->failure.code != MEL_OK)
+        memset(p->sum, 0, size * sizeof *p->sum);
+}
+
+static void measure(double *shares, mel_steps *steps, size_t block, const double *rule)
+{
+    const pass *p = steps->self;
+    const size_t size = mel_steps_block_size(steps);
+    size_t n_slices = 1;
+    if (p->rows.engine != NULL)
+        ask_engine(steps, block, rule);
+    else
+        sum_rows(&n_slices, steps, block, rule);
     memset(shares, 0, size * sizeof *shares);
     for (size_t s = 0; s < n_slices; s++)
         for (size_t c = 0; c < size; c++) {
@@ -168,25 +217,29 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
     p->sum = mel_alloc(MOST_SLICES * size, sizeof *p->sum);
     p->order = n_blocks > 1 ? mel_alloc(rows->n_rows, sizeof *p->order) : NULL;
     p->fold = rows->one_block ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
-    const bool in_blocks = !rows->refer;
+    const bool in_blocks = !rows->refer, elsewhere = rows->engine != NULL;
     const size_t threads = (size_t)rows->threads, k = rows->n_classes;
     p->scratch = in_blocks ? mel_alloc(threads * mel_block_scratch(k), sizeof *p->scratch) : NULL;
     p->said = in_blocks ? mel_alloc(threads * mel_block_rows(k), sizeof *p->said) : NULL;
-    if (p->start == NULL || p->sum == NULL || (in_blocks && (p->scratch == NULL || p->said == NULL)) ||
-        (n_blocks > 1 && p->order == NULL) || (rows->one_block && p->fold == NULL))
+    p->ask = elsewhere ? mel_alloc(MEL_DECIDE_HEAD + size, sizeof *p->ask) : NULL;
+    if (p->start == NULL || p->sum == NULL || (elsewhere && p->ask == NULL) ||
+        (in_blocks && (p->scratch == NULL || p->said == NULL)) || (n_blocks > 1 && p->order == NULL) ||
+        (rows->one_block && p->fold == NULL))
         return mel_fail_memory(err, "the rows of a rule");
-    p->total = mel_step_total(rows);
+    p->total = elsewhere ? 1.0 : mel_step_total(rows);
     p->start[1] = rows->n_rows;
-    return n_blocks > 1 ? mel_order_by_group(p->order, p->start, rows->n_rows, n_blocks, rows->group, err)
-                        : MEL_OK;
+    return n_blocks > 1 && !elsewhere
+               ? mel_order_by_group(p->order, p->start, rows->n_rows, n_blocks, rows->group, err)
+               : MEL_OK;
 }
 
 /* Masses are what "always the first decision" achieves. */
 static mel_status weigh(mel_steps *steps, mel_error *err)
 {
-    const pass *p = steps->self;
+    pass *p = steps->self;
     const size_t d = steps->n_decisions, size = mel_steps_block_size(steps), rows = steps->n_classes;
-    double *room = mel_alloc_zero(size + mel_steps_rule_size(steps), sizeof *room);
+    const size_t n_mass = steps->n_blocks * size / d;
+    MEL_AUTO_MEMORY double *room = mel_alloc_zero(size + mel_steps_rule_size(steps), sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "the rows of a rule");
     for (size_t b = 0; b < steps->n_blocks; b++) {
@@ -194,7 +247,13 @@ static mel_status weigh(mel_steps *steps, mel_error *err)
         for (size_t c = 0; c < size / d; c++)
             steps->mass[b * (size / d) + c] = room[c * d];
     }
-    free(room);
+    if (p->rows.engine != NULL) { /* how many rows there are is what was added up */
+        p->total = mel_total(n_mass, steps->mass);
+        if (steps->failure.code == MEL_OK && !(p->total > 0.0))
+            return mel_fail(err, MEL_EDATA, "a rule needs rows of two or more classes");
+        TRY(mel_steps_report(steps, err));
+        mel_scale(n_mass, 1.0 / p->total, steps->mass);
+    }
     for (size_t i = 0; p->fold != NULL && i < rows; i++) {
         double all = 0.0;
         for (size_t g = 0; g < steps->n_groups; g++)

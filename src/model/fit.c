@@ -21,9 +21,11 @@ static mel_status check_options(mel_fit_options *out, const mel_fit_options *opt
                                 size_t n_classes, mel_error *err)
 {
     mel_fit_options_init(out);
-    const mel_status status = mel_options_take(out, sizeof *out, opt, "fit options", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_options_take(out, sizeof *out, opt, "fit options", err));
+    if ((x == NULL) == (out->engine == NULL))
+        return mel_fail(err, MEL_EINVAL, "fitting needs features and labels, or an engine that has them");
+    if (x != NULL)
+        out->n_features = x->n_cols;
     if (!(out->l2 >= 0.0 && isfinite(out->l2)))
         return mel_fail(err, MEL_EINVAL, "l2 %g is not a finite number from 0 up", out->l2);
     if (!(out->tolerance > 0.0 && isfinite(out->tolerance)))
@@ -31,71 +33,71 @@ static mel_status check_options(mel_fit_options *out, const mel_fit_options *opt
     if (out->solver < MEL_SOLVER_AUTO || out->solver > MEL_SOLVER_LBFGS)
         return mel_fail(err, MEL_EINVAL, "unknown solver %d", (int)out->solver);
     const mel_model *warm = out->warm;
-    if (warm != NULL && (warm->n_classes != n_classes || warm->n_features != x->n_cols))
+    if (warm != NULL && (warm->n_classes != n_classes || warm->n_features != out->n_features))
         return mel_fail(err, MEL_EINVAL,
                         "the model to start from has %zu classes and %zu features, not %zu and %zu",
-                        warm->n_classes, warm->n_features, n_classes, x->n_cols);
+                        warm->n_classes, warm->n_features, n_classes, out->n_features);
     return MEL_OK;
 }
 
-/* Every class has rows of positive weight. */
-static mel_status check_labels(const uint32_t *y, size_t n, size_t k, const double *weight, mel_error *err)
+/* Every class has rows of positive weight, of which there are so many. */
+static mel_status check_classes(const double *rows, size_t k, bool weighted, mel_error *err)
 {
-    bool *present = mel_alloc_zero(k, sizeof *present);
-    if (present == NULL)
-        return mel_fail_memory(err, "the classes");
-    mel_status status = MEL_OK;
     size_t n_present = 0, first_absent = 0;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        if (y[i] >= k)
-            status = mel_fail(err, MEL_EINVAL, "row %zu: class code %u, but there are %zu classes", i + 1,
-                              y[i], k);
-        else if (weight == NULL || weight[i] > 0.0)
-            present[y[i]] = true;
-    }
     for (size_t c = k; c-- > 0;) {
-        n_present += present[c];
-        first_absent = present[c] ? first_absent : c;
+        n_present += rows[c] > 0.0;
+        first_absent = rows[c] > 0.0 ? first_absent : c;
     }
-    if (status == MEL_OK && n_present == 1)
-        status = mel_fail(err, MEL_EDATA, "only one class: every row%s has the same label",
-                          weight != NULL ? " of positive weight" : "");
-    else if (status == MEL_OK && n_present < k)
-        status = mel_fail(err, MEL_EDATA, "class %zu of %zu has no rows%s", first_absent, k,
-                          weight != NULL ? " of positive weight" : "");
-    free(present);
-    return status;
+    if (n_present == 1)
+        return mel_fail(err, MEL_EDATA, "only one class: every row%s has the same label",
+                        weighted ? " of positive weight" : "");
+    return n_present == k ? MEL_OK
+                          : mel_fail(err, MEL_EDATA, "class %zu of %zu has no rows%s", first_absent, k,
+                                     weighted ? " of positive weight" : "");
 }
 
-static mel_status check_input(double *total, const mel_features *x, const uint32_t *y, size_t n_rows,
-                              size_t k, const double *weight, mel_error *err)
+mel_status mel_model_check_rows(const mel_features *x, const uint32_t *y, const double *weight,
+                                mel_error *err)
 {
-    if (x == NULL || (y == NULL && n_rows > 0))
+    double total = 0.0;
+    if (y == NULL && x->n_rows > 0)
         return mel_fail(err, MEL_EINVAL, "fitting needs features and labels");
+    TRY(mel_weights_check(&total, weight, x->n_rows, err));
+    return mel_features_check(x, largest_feature, "fitting", err);
+}
+
+/* What rows there are, of the engine or here. Those elsewhere tell the squares of features, too. */
+static mel_status find_facts(double *facts, mel_objective *obj, mel_error *err)
+{
+    const size_t k = obj->n_classes, d = obj->n_features;
+    const double in[] = { (double)k, (double)d };
+    const mel_pass pass = { MEL_PASS_FACTS, 2, MEL_FACT_CLASSES + k + (obj->engine != NULL ? d : 0), in };
+    obj->facts = facts;
+    if (obj->engine != NULL) {
+        TRY(obj->engine->run(facts, &pass, obj->engine->user, err));
+    } else if (obj->x->n_rows == 0) {
+        return mel_fail(err, MEL_EDATA, "no rows to fit on");
+    } else {
+        TRY(mel_model_check_rows(obj->x, obj->y, obj->weight, err));
+        TRY(mel_model_pass(facts, &pass, obj->x, obj->y, obj->weight, obj->threads, err));
+    }
+    const double rows = facts[MEL_FACT_ROWS], total = obj->total = facts[MEL_FACT_WEIGHT];
+    if (!(rows > 0.0))
+        return mel_fail(err, MEL_EDATA, "no rows to fit on");
+    if (!(total > 0.0 && isfinite(total)))
+        return mel_fail(err, MEL_EDATA, "the weights of %.0f rows sum to %g", rows, total);
+    return check_classes(facts + MEL_FACT_CLASSES, k, obj->weight != NULL || total != rows, err);
+}
+
+static mel_status check_sizes(size_t n_features, size_t k, mel_error *err)
+{
     if (k == 0 || k >= UINT32_MAX)
         return mel_fail(err, MEL_EINVAL, "%zu classes", k);
-    if (n_rows == 0)
-        return mel_fail(err, MEL_EDATA, "no rows to fit on");
     if (k == 1)
         return mel_fail(err, MEL_EDATA, "only one class: nothing to tell apart");
-    if (x->n_cols >= UINT32_MAX || x->n_cols + 1 > SIZE_MAX / sizeof(double) / 4 / k)
-        return mel_fail(err, MEL_ELIMIT, "%zu features for %zu classes are too many", x->n_cols, k);
-    mel_status status = mel_weights_check(total, weight, n_rows, err);
-    if (status == MEL_OK)
-        status = check_labels(y, n_rows, k, weight, err);
-    if (status == MEL_OK)
-        status = mel_features_check(x, largest_feature, "fitting", err);
-    return status;
-}
-
-static mel_objective_size size_of(const mel_features *x)
-{
-    const bool dense = x->dense != NULL || x->n_rows == 0 || x->n_cols == 0;
-    return (mel_objective_size){
-        .n_cols = x->n_cols,
-        .rows = (double)x->n_rows,
-        .entries = 1.0 + (dense ? (double)x->n_cols : (double)x->row_start[x->n_rows] / (double)x->n_rows)
-    };
+    if (n_features >= UINT32_MAX || n_features + 1 > SIZE_MAX / sizeof(double) / 4 / k)
+        return mel_fail(err, MEL_ELIMIT, "%zu features for %zu classes are too many", n_features, k);
+    return MEL_OK;
 }
 
 static mel_solver choose_solver(const mel_objective_size *size, size_t n_classes, size_t n_params,
@@ -158,6 +160,8 @@ static mel_status minimise(mel_model *model, mel_objective *obj, double *theta, 
     mel_blas_hold();
     status = newton ? mel_minimise_newton(&s, err) : mel_minimise_lbfgs(&s, err);
     mel_blas_release();
+    if (obj->failure->code != MEL_OK) /* whatever the solver made of values that are not known */
+        status = mel_fail(err, obj->failure->code, "%s", obj->failure->text);
     if (status == MEL_OK) {
         mel_model_set_theta(model, theta);
         fill_report(&model->report, &s, solver);
@@ -171,49 +175,48 @@ static mel_status minimise(mel_model *model, mel_objective *obj, double *theta, 
 static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_options *opt, mel_error *err)
 {
     const size_t p = (model->n_features + 1) * model->n_outputs;
-    const mel_objective_size size = size_of(obj->x);
+    MEL_AUTO_MEMORY double *facts =
+        mel_alloc_zero(MEL_FACT_CLASSES + model->n_classes + model->n_features, sizeof *facts);
+    MEL_AUTO_MEMORY double *theta = mel_alloc_zero(p, sizeof *theta);
+    MEL_AUTO_MEMORY double *gradient = mel_alloc_zero(p, sizeof *gradient);
+    if (facts == NULL || theta == NULL || gradient == NULL)
+        return mel_fail_memory(err, "the coefficients");
+    TRY(find_facts(facts, obj, err));
+    const mel_objective_size size = { .n_cols = model->n_features,
+                                      .rows = facts[MEL_FACT_ROWS],
+                                      .entries = facts[MEL_FACT_ENTRIES] / facts[MEL_FACT_ROWS] };
     const mel_solver solver = choose_solver(&size, model->n_classes, p, opt->solver);
     if (solver == MEL_SOLVER_NEWTON && p > NEWTON_LIMIT)
         return mel_fail(err, MEL_ELIMIT, "%zu parameters are too many for Newton's method (limit %d)", p,
                         NEWTON_LIMIT);
-    double *theta = mel_alloc_zero(p, sizeof *theta), *gradient = mel_alloc_zero(p, sizeof *gradient);
-    mel_status status;
-    if (theta == NULL || gradient == NULL) {
-        status = mel_fail_memory(err, "the coefficients");
-    } else {
-        if (opt->warm != NULL)
-            mel_model_theta(opt->warm, theta);
-        status = minimise(model, obj, theta, gradient, opt, solver, err);
-    }
-    free(theta);
-    free(gradient);
-    return status;
+    if (opt->warm != NULL)
+        mel_model_theta(opt->warm, theta);
+    return minimise(model, obj, theta, gradient, opt, solver, err);
 }
 
 mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_features *x, const uint32_t *y,
                          size_t n_classes, const double *weight, const mel_fit_options *opt, mel_error *err)
 {
     *out = NULL;
-    mel_objective obj = { .x = x, .y = y, .weight = weight, .n_classes = n_classes };
     mel_fit_options options = { 0 };
-    mel_status status = x != NULL ? check_options(&options, opt, x, n_classes, err)
-                                  : mel_fail(err, MEL_EINVAL, "fitting needs features and labels");
-    if (status == MEL_OK)
-        status = check_input(&obj.total, x, y, x->n_rows, n_classes, weight, err);
-    if (status != MEL_OK)
-        return status;
-    obj.l2 = options.l2;
-    obj.threads = options.threads;
-    mel_model *model = NULL;
-    status = mel_model_new(&model, n_classes, x->n_cols, err);
-    if (status == MEL_OK)
-        status = fit(model, &obj, &options, err);
-    if (status != MEL_OK) {
-        mel_model_free(model);
-        return status;
-    }
+    TRY(check_options(&options, opt, x, n_classes, err));
+    TRY(check_sizes(options.n_features, n_classes, err));
+    mel_error failure = { 0 };
+    mel_objective obj = { .engine = options.engine,
+                          .failure = &failure,
+                          .x = x,
+                          .y = y,
+                          .weight = weight,
+                          .l2 = options.l2,
+                          .n_classes = n_classes,
+                          .n_features = options.n_features,
+                          .threads = options.threads };
+    MEL_AUTO(mel_model) *model = NULL;
+    TRY(mel_model_new(&model, n_classes, options.n_features, err));
+    TRY(fit(model, &obj, &options, err));
     if (report != NULL)
         *report = model->report;
     *out = model;
+    model = NULL;
     return MEL_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/stat.h"
 #include "model/kernel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +46,10 @@ void mel_objective_clear(mel_objective *obj)
     free(obj->coef);
     free(obj->sum);
     free(obj->slice_sum);
+    free(obj->pass_in);
+    free(obj->pass_out);
     obj->scratch = NULL;
-    obj->coef = obj->sum = obj->slice_sum = NULL;
+    obj->coef = obj->sum = obj->slice_sum = obj->pass_in = obj->pass_out = NULL;
 }
 
 static void choose_curvature(mel_objective *obj)
@@ -54,7 +57,10 @@ static void choose_curvature(mel_objective *obj)
     const size_t width = obj->n_features + 1, packed = width * (width + 1) / 2;
     obj->n_pairs = obj->n_classes * (obj->n_classes - 1) / 2;
     obj->ld_pair = padded(obj->n_pairs);
-    if (obj->x->dense == NULL) {
+    if (obj->engine != NULL) { /* as the pass says it */
+        obj->curvature = MEL_CURVATURE_PRODUCTS;
+        obj->curvature_size = packed * obj->n_pairs;
+    } else if (obj->x->dense == NULL) {
         obj->curvature = MEL_CURVATURE_PAIRS;
         obj->curvature_size = packed * obj->ld_pair;
     } else if (obj->n_features <= MEL_PAIRS_MAX_FEATURES && obj->n_pairs >= PAIRS_MIN_CLASS_PAIRS) {
@@ -101,19 +107,41 @@ static size_t blocks_of(const mel_objective *obj, size_t rows)
     return (rows + obj->block_rows - 1) / obj->block_rows;
 }
 
+/* Numbers that a pass to an engine gives. */
+static size_t pass_size(const mel_objective *obj, bool with_hessian)
+{
+    const size_t width = obj->n_features + 1, k = obj->n_classes;
+    return 1 + obj->n_params + (with_hessian ? k * (k - 1) / 2 * (width * (width + 1) / 2) : 0);
+}
+
+static mel_status init_elsewhere(mel_objective *obj, bool with_hessian, mel_error *err)
+{
+    obj->sum = mel_alloc_zero(obj->sum_size, sizeof *obj->sum);
+    obj->pass_in = mel_alloc(MEL_LOSS_HEAD + obj->n_params, sizeof *obj->pass_in);
+    obj->pass_out = mel_alloc(pass_size(obj, with_hessian), sizeof *obj->pass_out);
+    if (obj->sum != NULL && obj->pass_in != NULL && obj->pass_out != NULL)
+        return MEL_OK;
+    mel_objective_clear(obj);
+    return mel_fail_memory(err, "fitting");
+}
+
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err)
 {
-    const size_t d = obj->n_features = obj->x->n_cols;
+    if (obj->x != NULL)
+        obj->n_features = obj->x->n_cols;
+    const size_t d = obj->n_features;
     obj->n_outputs = obj->n_classes == 2 ? 1 : obj->n_classes;
     obj->n_params = (d + 1) * obj->n_outputs;
     obj->ld = padded(obj->n_outputs);
-    obj->block_rows = obj->x->dense != NULL ? DENSE_BLOCK : SPARSE_BLOCK;
+    obj->block_rows = obj->x != NULL && obj->x->dense != NULL ? DENSE_BLOCK : SPARSE_BLOCK;
     obj->curvature = MEL_CURVATURE_NONE;
     obj->curvature_size = 0;
     if (with_hessian)
         choose_curvature(obj);
     obj->gradient_size = (d + 1) * obj->ld;
     obj->sum_size = 1 + obj->gradient_size + obj->curvature_size;
+    if (obj->engine != NULL)
+        return init_elsewhere(obj, with_hessian, err);
     obj->most_slices = min_size(MAX_SLICES, max_size(slice_budget / sizeof(double) / obj->sum_size, 2));
     const size_t needed = min_size(obj->most_slices, max_size(blocks_of(obj, obj->x->n_rows), 1));
     obj->threads = (int)min_size((size_t)mel_thread_count(obj->threads), needed);
@@ -162,9 +190,13 @@ static size_t used_size(const mel_objective *obj, bool with_hessian)
     return with_hessian ? obj->sum_size : 1 + obj->gradient_size;
 }
 
-void mel_objective_squares(double *square, mel_objective *obj)
+void mel_objective_squares(double *square, const mel_objective *obj)
 {
     const mel_features *x = obj->x;
+    if (obj->engine != NULL) {
+        memcpy(square, obj->facts + MEL_FACT_CLASSES + obj->n_classes, obj->n_features * sizeof *square);
+        return;
+    }
     memset(square, 0, obj->n_features * sizeof *square);
     for (size_t i = 0; i < x->n_rows; i++) {
         const double weight = obj->weight != NULL ? obj->weight[i] : 1.0;
@@ -223,9 +255,35 @@ static double value_of_sums(const mel_objective *obj, const double *theta, doubl
     return mel_sum_value(&value);
 }
 
+/* The engine's sums into ours. */
+static void ask_engine(mel_objective *obj, const double *theta, bool with_hessian)
+{
+    const size_t m = obj->n_outputs, n_out = pass_size(obj, with_hessian);
+    obj->pass_in[0] = (double)obj->n_classes;
+    obj->pass_in[1] = (double)obj->n_features;
+    obj->pass_in[2] = with_hessian ? 1.0 : 0.0;
+    memcpy(obj->pass_in + MEL_LOSS_HEAD, theta, obj->n_params * sizeof *theta);
+    const mel_pass pass = { MEL_PASS_LOSS, MEL_LOSS_HEAD + obj->n_params, n_out, obj->pass_in };
+    if (obj->failure->code == MEL_OK)
+        obj->failure->code = obj->engine->run(obj->pass_out, &pass, obj->engine->user, obj->failure);
+    if (obj->failure->code != MEL_OK) {
+        for (size_t i = 0; i < n_out; i++)
+            obj->pass_out[i] = NAN;
+    }
+    obj->sum[0] = obj->pass_out[0];
+    for (size_t j = 0; j <= obj->n_features; j++)
+        memcpy(obj->sum + 1 + j * obj->ld, obj->pass_out + 1 + j * m, m * sizeof *theta);
+    if (with_hessian)
+        memcpy(obj->sum + 1 + obj->gradient_size, obj->pass_out + 1 + obj->n_params,
+               obj->curvature_size * sizeof *obj->sum);
+}
+
 double mel_objective_eval(mel_objective *obj, const double *theta, double *gradient, bool with_hessian)
 {
-    sum_rows(obj, theta, with_hessian);
+    if (obj->engine != NULL)
+        ask_engine(obj, theta, with_hessian);
+    else
+        sum_rows(obj, theta, with_hessian);
     return value_of_sums(obj, theta, gradient);
 }
 
@@ -303,4 +361,74 @@ double mel_objective_hessian_cost(const mel_objective_size *size, size_t n_class
     const double e = size->entries, k = (double)n_classes;
     const double p = ((double)size->n_cols + 1.0) * (n_classes == 2 ? 1.0 : k);
     return size->rows * (0.5 * k * (k - 1.0)) * (0.5 * e * (e + 1.0)) + p * p * p / 6.0;
+}
+
+/* --- passes that came from elsewhere ------------------------------------------------------------ */
+
+static void find_facts(double *out, const mel_objective *obj, bool with_squares)
+{
+    const mel_features *x = obj->x;
+    const bool dense = x->dense != NULL || x->n_rows == 0 || x->n_cols == 0;
+    mel_sum total = { 0 };
+    for (size_t i = 0; i < x->n_rows; i++) {
+        const double weight = obj->weight != NULL ? obj->weight[i] : 1.0;
+        mel_sum_add(&total, weight);
+        out[MEL_FACT_CLASSES + obj->y[i]] += weight > 0.0;
+    }
+    out[MEL_FACT_ROWS] = (double)x->n_rows;
+    out[MEL_FACT_WEIGHT] = mel_sum_value(&total);
+    out[MEL_FACT_ENTRIES] =
+        (double)x->n_rows + (dense ? (double)(x->n_rows * x->n_cols) : (double)x->row_start[x->n_rows]);
+    if (with_squares)
+        mel_objective_squares(out + MEL_FACT_CLASSES + obj->n_classes, obj);
+}
+
+static mel_status find_loss(double *out, mel_objective *obj, const mel_pass *pass, mel_error *err)
+{
+    const bool with_hessian = pass->in[2] != 0.0;
+    TRY(mel_objective_init(obj, with_hessian, err));
+    const size_t width = obj->n_features + 1, packed = width * (width + 1) / 2;
+    mel_blas_hold();
+    out[0] = mel_objective_eval(obj, pass->in + MEL_LOSS_HEAD, out + 1, with_hessian);
+    mel_blas_release();
+    double *to = out + 1 + obj->n_params;
+    for (size_t pair = 0; with_hessian && pair < obj->n_pairs; pair++)
+        for (size_t a = 0; a < width; a++)
+            for (size_t b = 0; b <= a; b++)
+                to[pair * packed + a * (a + 1) / 2 + b] = *mel_objective_curvature(obj, a, b, pair);
+    mel_objective_clear(obj);
+    return MEL_OK;
+}
+
+mel_status mel_model_pass(double *out, const mel_pass *pass, const mel_features *x, const uint32_t *y,
+                          const double *weight, int threads, mel_error *err)
+{
+    const size_t head = pass->kind == MEL_PASS_LOSS ? MEL_LOSS_HEAD : 2;
+    const size_t k = pass->n_in >= head ? (size_t)pass->in[0] : 0, d = k > 0 ? (size_t)pass->in[1] : 0;
+    mel_objective obj = { .x = x,
+                          .y = y,
+                          .weight = weight,
+                          .n_classes = k,
+                          .n_features = d,
+                          .n_outputs = k == 2 ? 1 : k,
+                          .n_params = (d + 1) * (k == 2 ? 1 : k),
+                          .threads = threads };
+    const bool facts = pass->kind == MEL_PASS_FACTS;
+    const size_t n_in = facts ? head : head + obj.n_params,
+                 n_out = facts ? MEL_FACT_CLASSES + k + d : pass_size(&obj, k > 0 && pass->in[2] != 0.0);
+    const bool fits = pass->n_out == n_out || (facts && pass->n_out == n_out - d);
+    if (k < 2 || d != x->n_cols || pass->n_in != n_in || !fits)
+        return mel_fail(err, MEL_EINVAL,
+                        "a pass about %zu classes and %zu features over rows of %zu features", k, d,
+                        x->n_cols);
+    for (size_t i = 0; i < x->n_rows; i++)
+        if (y[i] >= k)
+            return mel_fail(err, MEL_EINVAL, "row %zu: class code %u, but there are %zu classes", i + 1, y[i],
+                            k);
+    memset(out, 0, pass->n_out * sizeof *out);
+    if (x->n_rows == 0)
+        return MEL_OK;
+    if (facts)
+        find_facts(out, &obj, pass->n_out > MEL_FACT_CLASSES + k);
+    return facts ? MEL_OK : find_loss(out, &obj, pass, err);
 }

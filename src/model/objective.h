@@ -30,6 +30,13 @@ typedef struct {
 } mel_scratch;
 
 typedef struct {
+    /* Rows elsewhere: x, y and weight are NULL. A pass that failed is not tried again, values are then NaN.
+     */
+    const mel_row_engine *engine;
+    mel_error *failure;
+    const double *facts; /* of the engine's rows */
+    double *pass_in, *pass_out;
+
     const mel_features *x;
     const uint32_t *y;
     const double *weight; /* NULL: ones */
@@ -57,12 +64,33 @@ typedef struct {
 void mel_model_theta(const mel_model *model, double *theta);
 void mel_model_set_theta(mel_model *model, const double *theta);
 
-/* Fields x .. threads are filled by the caller and checked already; with_hessian makes room for it. */
+/* --- passes to an engine ------------------------------------------------------------------------ */
+
+/* MEL_PASS_FACTS: in[0] classes, in[1] features. Its sums: rows, their weights, their entries (intercepts
+ * included), rows of positive weight of each class, and weight times square of each feature unless there is
+ * no room. */
+enum { MEL_FACT_ROWS, MEL_FACT_WEIGHT, MEL_FACT_ENTRIES, MEL_FACT_CLASSES };
+/* MEL_PASS_LOSS: in[0] classes, in[1] features, in[2] whether with curvature, then the parameters. Its sums:
+ * the log-loss, the gradient in the order of the parameters, and for each pair of classes the curvature of
+ * packed pairs of features a >= b. */
+enum { MEL_LOSS_HEAD = 3 };
+/* Weights and features of rows that are here. */
+mel_status mel_model_check_rows(const mel_features *x, const uint32_t *y, const double *weight,
+                                mel_error *err);
+/* A pass over rows that are here, checked already but for their classes. MEL_EINVAL for a pass about other
+ * rows. */
+mel_status mel_model_pass(double *out, const mel_pass *pass, const mel_features *x, const uint32_t *y,
+                          const double *weight, int threads, mel_error *err);
+
+/* --- rows here or elsewhere --------------------------------------------------------------------- */
+
+/* Fields engine .. threads are filled by the caller and checked already, of rows elsewhere n_features too;
+ * with_hessian makes room for it. */
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err);
 void mel_objective_clear(mel_objective *obj);
 
 /* Sums of weight x_j^2 over all rows, of each feature. */
-void mel_objective_squares(double *square, mel_objective *obj);
+void mel_objective_squares(double *square, const mel_objective *obj);
 /* Value and gradient at theta; with_hessian also collects what mel_objective_hessian needs. A value
  * that is not finite says that theta is out of range. */
 double mel_objective_eval(mel_objective *obj, const double *theta, double *gradient, bool with_hessian);

@@ -44,9 +44,17 @@ static mel_status check_options(const mel_optimise_options *opt, const mel_black
     return n_basis > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "expected at least one basis function");
 }
 
-static mel_status check_train(size_t k, size_t n_basis, const mel_weight_rows *train, mel_error *err)
+static mel_status check_train(size_t k, size_t n_basis, const mel_weight_rows *train,
+                              const mel_optimise_options *opt, mel_error *err)
 {
     mel_status status = MEL_OK;
+    if (opt->engine != NULL && train->n_rows > 0)
+        return mel_fail(err, MEL_EINVAL, "training rows here, and an engine that has them elsewhere");
+    if (opt->engine != NULL)
+        return n_basis == 1 ? MEL_OK
+                            : mel_fail(err, MEL_EINVAL,
+                                       "basis functions need the training rows in one place: an engine only "
+                                       "adds up");
     if (train->n_rows > 0 && train->probability == NULL)
         status = mel_fail(err, MEL_EINVAL, "expected probabilities of the training rows");
     if (status == MEL_OK)
@@ -61,8 +69,10 @@ mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *t
                               const mel_optimise_options *opt, mel_error *err)
 {
     mel_status status = check_options(opt, box, n_basis, err);
+    if (status == MEL_OK && opt->engine != NULL && opt->probes == MEL_PROBE_CONSTRAINED)
+        status = mel_fail(err, MEL_EINVAL, "constrained probes need the training rows in one place");
     if (status == MEL_OK)
-        status = check_train(k, n_basis, train, err);
+        status = check_train(k, n_basis, train, opt, err);
     if (status == MEL_OK && validation->n_rows > 0 && validation->probability == NULL)
         status = mel_fail(err, MEL_EINVAL, "expected probabilities of the validation rows");
     if (status == MEL_OK)

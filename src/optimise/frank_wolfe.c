@@ -99,7 +99,7 @@ static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_erro
             w->scale[l] += w->train_total[c * w->size.n_directions * w->size.n_basis + l];
         if (!(w->scale[l] > 0.0))
             status = mel_fail(err, MEL_EDATA, "basis function %zu is 0 for every training row", l + 1);
-        if (w->opt.scale == MEL_SCALE_ROWS)
+        if (w->opt.scale == MEL_SCALE_ROWS && w->opt.engine == NULL) /* elsewhere: the same, of function 1 */
             w->scale[l] = (double)train->n_rows;
     }
     return status;
@@ -464,7 +464,8 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
                                   .n_directions = 1 + moving,
                                   .n_groups = box->n_groups > 1 ? box->n_groups : 1,
                                   .whole = whole,
-                                  .threads = r.w.opt.threads };
+                                  .threads = r.w.opt.threads,
+                                  .engine = r.w.opt.engine };
     status = begin(&r, train, err);
     if (status == MEL_OK)
         status = start(&r, err);

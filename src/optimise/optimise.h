@@ -14,6 +14,7 @@ typedef struct {
     size_t n_groups; /* of the validation rows, at least 1 */
     bool whole;      /* every W_ij, else the diagonal */
     int threads;
+    const mel_row_engine *engine; /* where training rows are; NULL: here */
 } mel_weight_size;
 
 /* Confusion cells that have moments: the diagonal, or all. */
@@ -36,6 +37,11 @@ size_t mel_packed_moments(const mel_weight_size *size);
 mel_status mel_packed_sums(double *moment, const mel_packed *packed, const double *weight, mel_error *err);
 /* The same over all rows of a class: total[class][d][l]. */
 mel_status mel_packed_totals(double *total, const mel_packed *packed, mel_error *err);
+/* What a pass of MEL_PASS_MOMENTS asks for, about one basis function that is 1 everywhere; false: no such
+ * pass. */
+bool mel_packed_shape(mel_weight_size *out, const mel_pass *pass);
+/* Its sums over rows that are here, packed for that shape. */
+mel_status mel_packed_answer(double *out, const mel_packed *packed, const mel_pass *pass, mel_error *err);
 /* u[0..n_directions) of one row. */
 void mel_directions(double *u, const mel_weight_size *size, const double *probability, const double *phi);
 

@@ -1,10 +1,17 @@
-/* Training rows in slices of blocks of one class each. */
+/* Training rows in slices of blocks of one class each, and sums over all of them for a rule. */
 #include "optimise/packed.h"
+
+#include "base/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = MEL_PACKED_BLOCK, SLICE_ROWS = 1 << 17, MOST_PATTERNS = 64 };
+enum {
+    BLOCK = MEL_PACKED_BLOCK,
+    SLICE_ROWS = 1 << 17,
+    MOST_PATTERNS = 64,
+    FEW_BLOCKS = 512 /* a pass over fewer is over before a second thread is awake */
+};
 
 void mel_packed_free(mel_packed *p)
 {
@@ -209,7 +216,7 @@ mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const m
     if (p == NULL)
         return mel_fail_memory(err, "training rows");
     p->size = *size;
-    const mel_status status = pack(p, &s, err);
+    const mel_status status = p->size.engine != NULL ? MEL_OK : pack(p, &s, err);
     free(s.pattern);
     free(s.of);
     if (status != MEL_OK) {
@@ -218,4 +225,99 @@ mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const m
     }
     *out = p;
     return MEL_OK;
+}
+
+/* --- sums over all rows ------------------------------------------------------------------------- */
+
+size_t mel_packed_moments(const mel_weight_size *size)
+{
+    return mel_weight_cells(size) * size->n_directions * size->n_basis;
+}
+
+typedef struct {
+    const mel_packed *packed;
+    const double *weight;
+    size_t n, n_all; /* sums of a slice, and with scratch behind them */
+} slice_sums;
+
+static void sum_slice(double *sums, size_t slice, size_t thread, void *user)
+{
+    (void)thread;
+    const slice_sums *own = user;
+    const mel_packed_slice *s = &own->packed->slice[slice];
+    memset(sums, 0, own->n_all * sizeof *sums);
+    for (size_t b = 0; b < s->n_blocks; b++)
+        mel_packed_add_block(sums, s, b, own->weight, sums + own->n);
+}
+
+/* in[] of MEL_PASS_MOMENTS: sizes, then the weights of a rule (k, or k x k) unless all rows count. */
+enum { MOMENTS_CLASSES, MOMENTS_DIRECTIONS, MOMENTS_WHOLE, MOMENTS_HEAD };
+
+static mel_status ask_engine(double *moment, size_t n, const mel_packed *p, const double *weight,
+                             mel_error *err)
+{
+    const size_t cells = weight != NULL ? mel_weight_cells(&p->size) : 0;
+    MEL_AUTO_MEMORY double *in = mel_alloc(MOMENTS_HEAD + cells, sizeof *in);
+    if (in == NULL)
+        return mel_fail_memory(err, "sums over training rows");
+    in[MOMENTS_CLASSES] = (double)p->size.k;
+    in[MOMENTS_DIRECTIONS] = (double)p->size.n_directions;
+    in[MOMENTS_WHOLE] = p->size.whole ? 1.0 : 0.0;
+    for (size_t c = 0; c < cells; c++)
+        in[MOMENTS_HEAD + c] = weight[c];
+    const mel_pass pass = { MEL_PASS_MOMENTS, MOMENTS_HEAD + cells, n, in };
+    return p->size.engine->run(moment, &pass, p->size.engine->user, err);
+}
+
+static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const double *weight, mel_error *err)
+{
+    const mel_weight_size *size = &p->size;
+    if (p->size.engine != NULL)
+        return ask_engine(moment, n, p, weight, err);
+    const size_t n_all = n + 2 * size->k + size->n_basis + size->n_directions;
+    double *part = mel_alloc(p->n_slices, n_all * sizeof *part);
+    if (part == NULL)
+        return mel_fail_memory(err, "sums over training rows");
+    const mel_slices slices = { .n_slices = p->n_slices,
+                                .rows = p->n_blocks * MEL_PACKED_BLOCK,
+                                .size = n,
+                                .stride = n_all,
+                                .sum = part,
+                                .threads = p->n_blocks > FEW_BLOCKS ? mel_thread_count(size->threads) : 1,
+                                .fill = sum_slice,
+                                .user = &(slice_sums){ p, weight, n, n_all } };
+    mel_slices_fill(&slices);
+    mel_slices_join(&slices);
+    memcpy(moment, part, n * sizeof *moment);
+    free(part);
+    return MEL_OK;
+}
+
+mel_status mel_packed_sums(double *moment, const mel_packed *p, const double *weight, mel_error *err)
+{
+    return sum_all(moment, mel_packed_moments(&p->size), p, weight, err);
+}
+
+mel_status mel_packed_totals(double *total, const mel_packed *p, mel_error *err)
+{
+    return sum_all(total, p->size.k * p->size.n_directions * p->size.n_basis, p, NULL, err);
+}
+
+bool mel_packed_shape(mel_weight_size *out, const mel_pass *pass)
+{
+    const size_t k = pass->n_in >= MOMENTS_HEAD ? (size_t)pass->in[MOMENTS_CLASSES] : 0;
+    *out = (mel_weight_size){ .k = k, .n_basis = 1, .n_groups = 1 };
+    if (k < 2)
+        return false;
+    out->n_directions = (size_t)pass->in[MOMENTS_DIRECTIONS];
+    out->whole = pass->in[MOMENTS_WHOLE] != 0.0;
+    const size_t cells = mel_weight_cells(out), rule = pass->n_in - MOMENTS_HEAD;
+    return (out->n_directions == 1 || out->n_directions == (out->whole ? 1 + k : 2)) &&
+           ((rule == cells && pass->n_out == cells * out->n_directions) ||
+            (rule == 0 && pass->n_out == k * out->n_directions));
+}
+
+mel_status mel_packed_answer(double *out, const mel_packed *packed, const mel_pass *pass, mel_error *err)
+{
+    return sum_all(out, pass->n_out, packed, pass->n_in > MOMENTS_HEAD ? pass->in + MOMENTS_HEAD : NULL, err);
 }

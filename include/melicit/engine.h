@@ -1,0 +1,34 @@
+/* melicit/engine.h: rows of this process, for engines whose rows are spread over several (mel_row_engine).
+ *
+ * A program that has rows in many places holds each part with mel_rows_hold. Its engine sends a pass to all
+ * of them, calls mel_rows_pass there, and adds up what comes back, always in the same order. */
+#ifndef MELICIT_ENGINE_H
+#define MELICIT_ENGINE_H
+
+#include "melicit/optimise.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All pointers are borrowed. */
+typedef struct {
+    size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
+    const mel_features *x;              /* to train on; NULL: not */
+    const double *probability;          /* n_rows x n_classes, for rules; NULL: none */
+    const uint32_t *label;              /* n_rows, below n_classes */
+    const uint32_t *group;              /* n_rows, below n_groups; NULL without groups */
+    const double *weight;               /* n_rows, of training; NULL: 1 */
+} mel_rows;
+typedef struct mel_held_rows mel_held_rows;
+/* MEL_EDATA with the row for what is out of range. Parts need not have rows of every class or group. */
+MEL_API mel_status mel_rows_hold(mel_held_rows **out, const mel_rows *rows, int threads, mel_error *err);
+MEL_API void mel_held_rows_free(mel_held_rows *held);
+/* out: pass->n_out sums over these rows. MEL_EINVAL for a pass that is not about such rows. Not for two
+ * threads at once. */
+MEL_API mel_status mel_rows_pass(double *out, mel_held_rows *held, const mel_pass *pass, mel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
