@@ -1,7 +1,7 @@
 /* Simulated people in real sessions: the half of bench/people.py that measures.
  *
  *     bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY \
- *         [DATA [ends|whole|pool:SPREAD]]
+ *         [DATA [ends|whole|decision|pool:SPREAD]]
  *
  * FRONTIER: logistic (slope 3, offset 0.7), rare (3% positives, AUC 0.90), or a data set of the folder DATA.
  * PEOPLE respondents of a kind, each with an exchange rate that is log-uniform from 1/20 to 100, answer 20
@@ -13,6 +13,10 @@
  * sessions whose answers seem to drift or are called inconsistent (below 0.05); milliseconds from answer to
  * question, all of them. One thread.
  *
+ * With `decision` sessions end when the setting is settled, for rates in the middle three quarters of what
+ * the test can ask about (logarithm); next to them a staircase and a bisection of as many questions, on pairs
+ * of the same list. Prints a list with an object for each person.
+ *
  * With pool:SPREAD there are 12 people for each of PEOPLE exchange rates, evenly spaced. For each rate the
  * first 2, 3, 6 and 12 of them are pooled, and as many groups of people whose rates are normal around a mean
  * with the deviation SPREAD of the natural logarithm. Printed for each size: how many
@@ -20,6 +24,7 @@
  * people's own medians, ln(hi/lo), and how many groups are said to differ. */
 #include "melicit/melicit.h"
 
+#include "elicit/active/ask/levels.h"
 #include "elicit/shared.h"
 #include "measure.h"
 #include "oracle/noise/noise.h"
@@ -338,6 +343,122 @@ static void one_person(tally *t, study *s, size_t i, uint64_t seed)
         until_last(t, s, i);
 }
 
+/* --- until the decision is settled ---------------------------------------------------------------- */
+
+/* What a setting for this rate loses to the person, as a share of what the best one adds to flagging all or
+ * none. */
+static double regret_of(const study *s, double rate)
+{
+    const double r = exp(s->rate), p = mel_face_positives(s->face), n = mel_face_negatives(s->face);
+    const double best = best_value(s, r, false), trivial = fmax(r * p, n);
+    mel_point setting;
+    must(mel_face_support(&setting, s->face, exp(rate), 1.0, &err));
+    return (best - (r * setting.tp + setting.tn)) / (best - trivial);
+}
+
+typedef enum { STAIRCASE, BISECTION, BASELINES } baseline;
+
+/* The most plausible pair whose rate is nearest. */
+static const mel_level *level_at(const mel_levels *l, double rate)
+{
+    const mel_level *best = &l->level[0];
+    for (size_t i = 1; i < l->n; i++)
+        if (fabs(l->level[i].rate - rate) < fabs(best->rate - rate))
+            best = &l->level[i];
+    return best;
+}
+
+/* The textbook's: one up, one down, in steps that halve at every turn; or the halves of an interval. The
+ * rates that they believe in after each question. */
+static void ask_simply(double *rate, const study *s, const mel_levels *l, baseline how)
+{
+    const double least = 0.1;
+    double low = l->level[0].rate, high = l->level[l->n - 1].rate, at = 0.5 * (low + high);
+    double step = 0.25 * (high - low);
+    int before = 0;
+    for (uint32_t i = 0; i < QUESTIONS; i++) {
+        const mel_level *pair = level_at(l, at);
+        mel_rng rng;
+        mel_rng_seed_stream(&rng, s->seed, 1000 * ((uint64_t)how + 1) + i);
+        const double tp = (double)(pair->tp[0] - pair->tp[1]) / l->people,
+                     tn = (double)(pair->tn[1] - pair->tn[0]) / l->people;
+        const int more = prefers(s, &rng, tp, tn, (double)i / (QUESTIONS - 1));
+        if (how == BISECTION) {
+            low = more >= 0 ? pair->rate : low;
+            high = more <= 0 ? pair->rate : high;
+            at = 0.5 * (low + high);
+        } else {
+            step = before * more < 0 ? fmax(least, 0.5 * step) : step;
+            before = more != 0 ? more : before;
+            at += more * step;
+        }
+        rate[i] = at;
+    }
+}
+
+/* How many more questions the cost ratio takes; -1: more than 60, or the setting was not settled. */
+static double go_on(const study *s, mel_session *session, const mel_summary *settled)
+{
+    if (settled->end != MEL_END_DECIDED)
+        return -1.0;
+    must(mel_session_set_budget(session, settled->questions + 60, &err));
+    for (;;) {
+        const mel_question *q = NULL;
+        bool done = false;
+        must(mel_session_ask(&q, &done, session, &err));
+        if (done)
+            break;
+        must(mel_session_tell(session, q->number, answer_of(s, q), NAN, &err));
+    }
+    const mel_summary last = summary_of(session);
+    return last.end == MEL_END_TOLERANCE ? (double)(last.questions - settled->questions) : -1.0;
+}
+
+/* Prints {"questions", "settled", "regret", "error", "foreseen" and "needed" (questions to the ratio, -1: not
+ * known), and for each baseline its regret after as many questions, and regret and error after all}. */
+static void decide(tally *t, const study *s, const mel_levels *l)
+{
+    static const char *const name[BASELINES] = { "staircase", "bisection" };
+    double rate[QUESTIONS];
+    const course c = run(t, s, 1.6, false);
+    const mel_summary *f = &c.last;
+    const bool foreseen = f->end == MEL_END_DECIDED && isfinite(f->questions_to_ratio);
+    const double needed = go_on(s, c.session, f);
+    printf("{\"questions\": %u, \"settled\": %s, \"regret\": %.5f, \"error\": %.4f, \"foreseen\": %.0f, "
+           "\"needed\": %.0f",
+           f->questions, f->end == MEL_END_DECIDED ? "true" : "false", regret_of(s, log(f->ratio)),
+           fabs(log(f->ratio) - s->rate), foreseen ? f->questions_to_ratio : -1.0, needed);
+    for (int b = 0; b < BASELINES; b++) {
+        ask_simply(rate, s, l, (baseline)b);
+        printf(", \"%s\": [%.5f, %.5f, %.4f]", name[b], regret_of(s, rate[f->questions - 1]),
+               regret_of(s, rate[QUESTIONS - 1]), fabs(rate[QUESTIONS - 1] - s->rate));
+    }
+    printf("}");
+    mel_session_free(c.session);
+}
+
+/* Rates of the middle three quarters of what the test can ask about, on a log scale. */
+static void decide_all(tally *t, study *s, size_t people, uint64_t first)
+{
+    const double positives = mel_face_positives(s->face), negatives = mel_face_negatives(s->face);
+    mel_levels l;
+    must(mel_levels_real(&l, s->face, mel_levels_people(positives, negatives), &err));
+    const double low = l.level[0].rate, range = l.level[l.n - 1].rate - low;
+    s->opt.until = MEL_UNTIL_DECISION;
+    printf("[");
+    for (size_t i = 0; i < people; i++) {
+        mel_rng rng;
+        s->seed = first + i;
+        mel_rng_seed_stream(&rng, s->seed, UINT64_C(1) << 40);
+        s->rate = low + range * (0.125 + 0.75 * mel_rng_uniform(&rng));
+        s->way = draw_way(&rng);
+        printf("%s", i > 0 ? ", " : "");
+        decide(t, s, &l);
+    }
+    printf("]\n");
+    mel_levels_free(&l);
+}
+
 /* --- frontiers ---------------------------------------------------------------------------------- */
 
 /* Two normal distributions at a distance, in fine steps. */
@@ -545,6 +666,7 @@ static void set_options(study *s, char **argv)
     mel_session_options_init(&s->opt);
     must(mel_session_options_suit(&s->opt, NULL, MEL_BY_PERSON, NULL, 1, &err));
     s->opt.max_questions = QUESTIONS;
+    s->opt.until = MEL_UNTIL_TOLERANCE;
     must(mel_session_options_set(&s->opt, "questions", argv[2], &err));
     must(mel_session_options_set(&s->opt, "assume", argv[4], &err));
     must(mel_session_options_set(&s->opt, "repeat_every", argv[7], &err));
@@ -558,7 +680,7 @@ int main(int argc, char **argv)
 {
     if (argc < 8)
         die("usage: bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY "
-            "[DATA [ends|whole|pool:SPREAD]]");
+            "[DATA [ends|whole|decision|pool:SPREAD]]");
     study s = { .who = EXACT };
     set_options(&s, argv);
     mel_face *face = NULL;
@@ -579,7 +701,9 @@ int main(int argc, char **argv)
         t.error[k] = array(people, sizeof **t.error);
         t.width[k] = array(people, sizeof **t.width);
     }
-    if (argc > 9 && strncmp(argv[9], "pool:", 5) == 0) {
+    if (argc > 9 && strcmp(argv[9], "decision") == 0) {
+        decide_all(&t, &s, people, first);
+    } else if (argc > 9 && strncmp(argv[9], "pool:", 5) == 0) {
         pool_all(&t, &s, people, first, strtod(argv[9] + 5, NULL));
     } else {
         for (size_t i = 0; i < people; i++)

@@ -8,6 +8,10 @@ in % / median hi/lo ("-": half of them are open); `prior` errs as the model of p
 expects, `coins` answers at random and has no ratio to find. The last column is
 the share of sessions whose answers are called inconsistent. MELICIT_BUILD names the build folder (default: build).
 
+With --decision sessions end when the setting is settled, on five tests, for rates in the middle three quarters of what
+the test can ask about (logarithm). Regret is the share of what the best setting adds to flagging all or none. A staircase
+and a bisection get as many questions as the session took, on pairs of the same list.
+
 With --pool groups of 2, 3, 6 and 12 people are pooled, once with the same ratio, once normal around a mean with the
 deviation --spread of ln r; --people is the number of ratios, and of groups of each size. Cells are coverage of the 95% interval in % / median hi/lo / median |ln error| / that of the mean of their log medians.
 """
@@ -26,12 +30,16 @@ KINDS = ["exact", "flips", "logi200", "logi50", "logi20", "band", "weber15", "we
          "mixed", "cauchy", "tires", "rounds", "prior"]
 FRONTIERS = [("logistic", "realistic"), ("logistic", "imagined"), ("german_credit", "realistic"),
              ("breast_cancer_original", "realistic"), ("rare", "realistic")]
+TESTS = ["logistic", "german_credit", "breast_cancer_original", "rare", "credit_default"]
+# Aims, mean over the tests: median questions; of those told "settled" the share whose setting loses at most 5%.
+DECISIONS = {"exact": (9, 0.94), "weber15": (11, 0.94), "weber40": (15, 0.9), "logi200": (12, 0.94), "logi50": (18, 0.9),
+             "logi20": (math.inf, 0.85)}
 STATED = ("adversary", "band:0.02")
 COINS = ("coins", "person")
 
 
 def run(frontier, questions, kind, assume, args):
-    only = f"pool:{args.spread}" if args.pool else args.only
+    only = f"pool:{args.spread}" if args.pool else "decision" if args.decision else args.only
     command = [str(BUILD / "bench_people"), frontier, questions, kind, assume, str(args.people), str(args.seed),
                str(args.repeat_every), str(ROOT / "data")] + ([only] if only else [])
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -86,6 +94,40 @@ def pools(frontier, questions, args):
     return missed
 
 
+def share(flags):
+    flags = list(flags)
+    return sum(flags) / len(flags) if flags else math.nan
+
+
+def decisions(args):
+    """The table of sessions until the setting is settled; returns what was missed."""
+    missed = []
+    print(f"\n{', '.join(TESTS)}: {args.people} people of each kind on each test\n")
+    print("| respondent | questions (median: mean over tests) | settled | of these right | all right | staircase | bisection | "
+          "forecasts to 1.6x: given, right |")
+    print("| --- |" + " --- |" * 7)
+    for kind, (most, least) in DECISIONS.items():
+        if args.kind and kind not in args.kind:
+            continue
+        tests = [run(test, "realistic", kind, "person", args) for test in TESTS]
+        everybody = [one for test in tests for one in test]
+        told = [one for one in everybody if one["settled"]]
+        asked = statistics.mean(statistics.median(one["questions"] for one in test) for test in tests)
+        right = share(one["regret"] <= 0.05 for one in told)
+        given = [one for one in told if one["foreseen"] > 0]
+        close = share(one["needed"] > 0 and one["foreseen"] <= 1.5 * one["needed"] and one["needed"] <= 1.5 * one["foreseen"]
+                      for one in given)
+        print(f"| {kind} | {asked:.1f} | {len(told) / len(everybody):.2f} | {right:.3f} | "
+              f"{share(one['regret'] <= 0.05 for one in everybody):.2f} | "
+              + " | ".join(f"{share(one[how][0] <= 0.05 for one in everybody):.2f}" for how in ("staircase", "bisection"))
+              + f" | {len(given) / max(1, len(told)):.2f}, {close:.2f} |", flush=True)
+        if asked > most:
+            missed.append(f"{kind}: {asked:.1f} questions, at most {most} asked for")
+        if right < least:
+            missed.append(f"{kind}: told that the setting is settled, it is right in {100 * right:.1f}%")
+    return missed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=400)
@@ -95,13 +137,14 @@ def main():
     parser.add_argument("--kind", action="append", help="only these")
     parser.add_argument("--questions", help="only realistic or imagined")
     parser.add_argument("--only", choices=["ends", "whole"], help="only sessions that may end by 1.6x, or none of these")
+    parser.add_argument("--decision", action="store_true", help="sessions until the setting is settled")
     parser.add_argument("--pool", action="store_true", help="groups of people instead of single ones")
     parser.add_argument("--spread", type=float, default=0.5, help="--pool: deviation of ln r among people who differ")
     args = parser.parse_args()
     least = 0.92 - 1.96 * math.sqrt(0.92 * 0.08 / args.people)
-    missed, times = [], []
+    missed, times = decisions(args) if args.decision else [], []
     for frontier, questions in FRONTIERS:
-        if (args.frontier and frontier not in args.frontier) or (args.questions and questions != args.questions):
+        if args.decision or (args.frontier and frontier not in args.frontier) or (args.questions and questions != args.questions):
             continue
         if args.pool:
             missed += pools(frontier, questions, args)

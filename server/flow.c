@@ -329,7 +329,7 @@ bool mel_flow_can_ask_more(mel_flow *flow)
         mel_session_result(&metric, &summary, flow->session, NULL) != MEL_OK)
         return false;
     mel_metric_free(metric);
-    return summary.end == MEL_END_BUDGET;
+    return summary.end == MEL_END_BUDGET || (summary.end == MEL_END_DECIDED && isfinite(summary.settled));
 }
 
 /* --- where it is -------------------------------------------------------------------------------- */

@@ -29,12 +29,21 @@ MEL_API const char *mel_strategy_name(mel_strategy strategy); /* "active", "sear
  * of a pool of classifiers (pairs that differ by less than 1e-12 aside), the best threshold of a linear
  * metric on a face, or the best rule of more classes: one that loses at most 1% of what the best rule adds to
  * the best trivial one. Questions are then about classifiers near the best and chosen for the rule, not for
- * the weights. */
+ * the weights.
+ *
+ * decision: two classes, realistic or imagined questions: twice in a row, after at least five answers, the
+ * best setting for the metric loses with probability 0.9 at most 5% of what the best one adds to flagging all
+ * or none; questions are chosen for the setting. With more classes the same as rule. ratio: tolerance, where
+ * it is about the cost ratio. auto: decision where that can be judged and tolerance and tolerance_factor are
+ * what suits people, else tolerance. A session has these as tolerance, rule or decision. */
 typedef enum {
     MEL_UNTIL_TOLERANCE = 0,
     MEL_UNTIL_RANK = 1,
     MEL_UNTIL_THRESHOLD = 2,
-    MEL_UNTIL_RULE = 3
+    MEL_UNTIL_RULE = 3,
+    MEL_UNTIL_DECISION = 4,
+    MEL_UNTIL_RATIO = 5,
+    MEL_UNTIL_AUTO = 6
 } mel_until;
 enum { MEL_MOST_POOL_NUMBERS = 20000 }; /* the pool is kept in the session's header */
 /* A session does not know such decisions; it is given a table of functions that do (mel_decisions_usual of
@@ -85,7 +94,7 @@ typedef struct {
     bool imagined_beyond;
     bool announce_repeats; /* say so when a question comes back */
     bool simple_questions; /* off a planar face, where pairs are far: A and B differ in two coordinates */
-    mel_until until;       /* tolerance; rank and threshold end a session earlier, never later */
+    mel_until until;       /* tolerance; all others end a session earlier, never later */
     size_t n_pool;         /* until rank: classifiers, at least 2 */
     const double *pool;    /* n_pool x numbers of the layout; lent until the session is made */
     const mel_decisions *decisions; /* until rank or threshold; lent, must outlive the session */
@@ -271,7 +280,8 @@ MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index
  * found out. MEL_EDATA where the numbers can be of no pair; MEL_ECONFLICT beyond max_questions. */
 #define MEL_NOT_RECORDED UINT32_MAX
 MEL_API mel_status mel_session_replay(mel_session *session, const mel_record *record, mel_error *err);
-/* Another max_questions, with which the session may go on; at least as many as are answered. */
+/* Another max_questions, with which the session may go on; at least as many as are answered. One whose
+ * setting is settled (until decision) goes on for the cost ratio. */
 MEL_API mel_status mel_session_set_budget(mel_session *session, uint32_t max_questions, mel_error *err);
 /* The pending question is question `number` once more, its sides swapped, whether or not the session has
  * ended; its answer is heard like any other, and the session goes on as if the question had come by itself.
@@ -309,7 +319,7 @@ typedef enum {
     MEL_END_BUDGET = 2,    /* max_questions asked */
     MEL_END_NOISE = 3,     /* the noise of the answers, not their number, limits the accuracy */
     MEL_END_EXHAUSTED = 4, /* no pair of achievable classifiers can tell more */
-    MEL_END_DECIDED = 5,   /* the order or threshold that it was for is settled (mel_until) */
+    MEL_END_DECIDED = 5,   /* the order, threshold, rule or setting that it was for is settled (mel_until) */
     MEL_END_RANGE = 6,     /* search: at an end of its range, see MEL_FINDING_AT_END */
     MEL_END_BEYOND = 7     /* the exchange rate lies beyond what pairs of this test can ask */
 } mel_end;
@@ -363,6 +373,10 @@ typedef struct {
     /* Standard deviation, natural logarithm, with which the exchange rate varies from answer to answer
      * near the balance; NaN where one rate explains all answers. */
     double variation;
+    /* Until decision, NaN otherwise: the probability that the best setting for the metric loses at most 5% of
+     * what the best one adds to flagging all or none; and about how many more questions would tell the
+     * exchange rate to tolerance_factor, where that can be foreseen. */
+    double settled, questions_to_ratio;
     int drift;     /* 1 or -1: it seems to have risen or fallen on the way; 0: not */
     bool imagined; /* the last questions were about an imagined test, the first were not */
     /* Active with flips: logarithm of how much likelier the answers A and B were, each by what was

@@ -88,6 +88,10 @@ static double least_sure(const mel_session *session)
 mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
 {
     const mel_session_options *opt = &session->options.values;
+    if (opt->until == MEL_UNTIL_DECISION) {
+        *out = session->engine->ops->settled != NULL && session->engine->ops->settled(session->engine);
+        return MEL_OK;
+    }
     mel_belief now = { .domain = &session->domain, .n_pool = opt->n_pool, .pool = opt->pool };
     if (now.pool == NULL && session->domain.pool != NULL) {
         now.n_pool = session->domain.pool->n;

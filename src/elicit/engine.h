@@ -39,6 +39,9 @@ typedef struct {
                         mel_error *err);
     /* About how many questions remain. */
     uint32_t (*expected)(mel_engine *engine);
+    /* Whether the best setting for the metric is settled (MEL_UNTIL_DECISION); NULL: the engine does not
+     * judge that. */
+    bool (*settled)(const mel_engine *engine);
     /* Sets people and imagined of a pair that is asked about now; NULL: neither. */
     void (*show)(const mel_engine *engine, mel_pair *pair);
     void (*free)(mel_engine *engine);

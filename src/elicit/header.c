@@ -166,6 +166,14 @@ static bool is_allowed(const char *object, const char *key)
     return false;
 }
 
+/* A session whose decision is settled may go on for something else. */
+static bool goes_on_for_more(const char *object, const char *key, const json_t *stored)
+{
+    const char *word = json_string_value(stored);
+    return strcmp(object, "options") == 0 && strcmp(key, "until") == 0 && word != NULL &&
+           strcmp(word, "decision") == 0;
+}
+
 /* Options that were removed, each with the value that is the only way now. */
 static bool is_as_before(const char *key, const json_t *value)
 {
@@ -200,7 +208,7 @@ static mel_status compare(const json_t *stored, const json_t *now, const char *p
     json_object_foreach((json_t *)now, key, value)
     {
         const json_t *old = json_object_get(stored, key);
-        if (is_allowed(prefix, key) || same_value(old, value))
+        if (is_allowed(prefix, key) || same_value(old, value) || goes_on_for_more(prefix, key, old))
             continue;
         if (json_is_object(value) && json_is_object(old) && prefix[0] == '\0') {
             const mel_status status = compare(old, value, path, key, err);
@@ -219,7 +227,8 @@ static mel_status compare(const json_t *stored, const json_t *now, const char *p
     }
     json_object_foreach((json_t *)stored, key, value)
     {
-        if (json_object_get(now, key) != NULL || is_allowed(prefix, key))
+        if (json_object_get(now, key) != NULL || is_allowed(prefix, key) ||
+            goes_on_for_more(prefix, key, value))
             continue;
         if (strcmp(prefix, "options") == 0 && mel_option_find(key) == NULL) {
             if (is_as_before(key, value))

@@ -13,7 +13,8 @@
 static const char *const strategies[] = { "active", "search", NULL };
 static const char *const directions[] = { "increasing", "decreasing", "unknown", NULL };
 static const char *const questions[] = { "far", "realistic", "imagined", NULL };
-static const char *const untils[] = { "tolerance", "rank", "threshold", "rule", NULL };
+static const char *const untils[] = { "tolerance", "rank",  "threshold", "rule",
+                                      "decision",  "ratio", "auto",      NULL };
 
 /* As it is written. */
 static const char *family_form(size_t i)
@@ -70,14 +71,16 @@ static const mel_option rows[] = {
         .help = "stop after N answers, whatever is known by then (by default 20 for a person and more than a "
                 "program needs; a search ends by itself)"),
     ROW("seed", WHOLE, seed, .usual = 1, .high = 9e18, .kept = MEL_KEPT_ON_TOP),
-    ROW("until", WORD, until, .level = MEL_LEVEL_COMMON, .words = untils, ACTIVE, .argument = "WHAT",
-        .help = "active: end as soon as the decision at hand can no longer change (with probability 0.95): "
-                "rank:POOL for the order of the classifiers in a file as `melicit rank` reads it (with "
-                "--candidates "
-                "their own order, unless tolerance is given), threshold for the best threshold (two classes, "
-                "linear), rule for the best rule (more classes, linear): questions are then about "
-                "classifiers near "
-                "the best"),
+    ROW("until", WORD, until, .level = MEL_LEVEL_COMMON, .words = untils, ACTIVE, .varies = true,
+        .argument = "WHAT",
+        .help =
+            "active: what must be known at the end. decision: the setting of the test at hand (two classes), "
+            "which then loses at most 5% of what the test can add (90% sure), or the best rule (more "
+            "classes); questions are chosen for it, and this is the default for people and programs where "
+            "classifiers are known. ratio: the cost ratio as --tolerance says. tolerance: the metric. "
+            "rank:POOL: the order of the classifiers in a file as `melicit rank` reads it (the default "
+            "with --candidates, of their own). threshold, rule: the best threshold (two classes), the best "
+            "rule (more), with probability 0.95"),
     ROW("pool", POOL, pool, ACTIVE),
     ROW("prior", PRIOR, prior, ACTIVE, .argument = "METRIC.json:S",
         .help =

@@ -214,9 +214,49 @@ static mel_status check_pool(const mel_session_options *opt, const mel_domain *d
 mel_standing *mel_standing_of(const mel_session_options *opt)
 {
     const mel_decisions *by = opt->decisions;
-    if (by == NULL || opt->until == MEL_UNTIL_TOLERANCE)
+    if (by == NULL || opt->until == MEL_UNTIL_TOLERANCE || opt->until == MEL_UNTIL_DECISION)
         return NULL;
     return opt->until == MEL_UNTIL_RANK ? by->rank : opt->until == MEL_UNTIL_RULE ? by->rule : by->threshold;
+}
+
+/* Questions near the best are about the rule; the table tells when that is settled. asked: far ones are not
+ * meant. */
+static bool judges_rule(const mel_session_options *opt, const mel_domain *domain, bool asked)
+{
+    mel_session_options then = *opt;
+    then.until = asked ? MEL_UNTIL_RULE : MEL_UNTIL_TOLERANCE;
+    return domain->face == NULL && mel_asks_near_best(&then, domain) && mel_family_about(opt->family)->sum &&
+           opt->decisions != NULL && opt->decisions->rule != NULL;
+}
+
+static bool has_usual_tolerance(const mel_session_options *opt)
+{
+    return opt->tolerance == mel_option_usual(mel_option_find("tolerance")).number &&
+           opt->tolerance_factor == MEL_USUAL_FACTOR;
+}
+
+mel_status mel_options_resolve(mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    const mel_until asked = opt->until;
+    if (asked != MEL_UNTIL_DECISION && asked != MEL_UNTIL_RATIO && asked != MEL_UNTIL_AUTO)
+        return MEL_OK;
+    const bool exchange = mel_asks_exchange(opt, domain);
+    const bool rule = judges_rule(opt, domain, asked == MEL_UNTIL_DECISION);
+    const mel_until decision = exchange ? MEL_UNTIL_DECISION : rule ? MEL_UNTIL_RULE : MEL_UNTIL_TOLERANCE;
+    opt->until = MEL_UNTIL_TOLERANCE;
+    if (asked == MEL_UNTIL_RATIO)
+        return exchange && opt->tolerance_factor > 0.0
+                   ? MEL_OK
+                   : mel_fail(err, MEL_EINVAL,
+                              "until ratio is for linear metrics of two classes with realistic or imagined "
+                              "questions and a tolerance that is a factor, such as 1.6x");
+    if (asked == MEL_UNTIL_DECISION || has_usual_tolerance(opt))
+        opt->until = decision;
+    if (asked == MEL_UNTIL_DECISION && decision == MEL_UNTIL_TOLERANCE)
+        return mel_fail(err, MEL_EINVAL,
+                        "until decision is for linear metrics with realistic questions about classifiers "
+                        "that are known: data, probabilities or a population");
+    return MEL_OK;
 }
 
 static mel_status check_until(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
@@ -232,7 +272,8 @@ static mel_status check_until(const mel_session_options *opt, const mel_domain *
             "until rule is for linear metrics of k classes, with data, probabilities or a population "
             "whose classifiers are known; of two classes, until threshold");
     const mel_status status = opt->until == MEL_UNTIL_RANK ? check_pool(opt, domain, err) : MEL_OK;
-    if (status == MEL_OK && opt->until != MEL_UNTIL_TOLERANCE && mel_standing_of(opt) == NULL)
+    const bool by_engine = opt->until == MEL_UNTIL_TOLERANCE || opt->until == MEL_UNTIL_DECISION;
+    if (status == MEL_OK && !by_engine && mel_standing_of(opt) == NULL)
         return mel_fail(err, MEL_EINVAL, "until %s: the options name no decisions that could tell",
                         mel_option_find("until")->words[opt->until]);
     return status;

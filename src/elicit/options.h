@@ -8,6 +8,10 @@
 /* MEL_EINVAL with a sentence for values out of range and for families that the domain is not for. */
 mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err);
 
+/* Puts what it means for these options in the place of until decision, ratio and auto. MEL_EINVAL where the
+ * decision or the ratio was asked for, but cannot be judged. */
+mel_status mel_options_resolve(mel_session_options *opt, const mel_domain *domain, mel_error *err);
+
 /* Whether the family is one of those that read the option. */
 bool mel_option_in_family(const mel_option *row, mel_family family);
 
@@ -15,6 +19,9 @@ bool mel_option_in_family(const mel_option *row, mel_family family);
 bool mel_asks_exchange(const mel_session_options *opt, const mel_domain *domain);
 /* Whether they are about classifiers of more than two classes that are near the best. */
 bool mel_asks_near_best(const mel_session_options *opt, const mel_domain *domain);
+
+/* To which people are asked for the cost ratio, from end to end of its interval. */
+#define MEL_USUAL_FACTOR 1.6
 
 /* Of the domain's points; the domain has exactly one of its members. */
 const mel_layout *mel_domain_layout(const mel_domain *domain);

@@ -62,6 +62,8 @@ mel_status mel_session_new(mel_session **out, const mel_domain *domain, const me
     mel_session_options_init(&own);
     mel_status status = mel_options_take(&own, sizeof own, opt, "session options", err);
     if (status == MEL_OK)
+        status = mel_options_resolve(&own, domain, err);
+    if (status == MEL_OK)
         status = mel_options_check(&own, domain, err);
     if (status != MEL_OK)
         return status;
@@ -499,6 +501,11 @@ mel_status mel_session_set_budget(mel_session *session, uint32_t max_questions, 
         return mel_fail(err, MEL_EINVAL, "max_questions: expected at least %zu, not %u", least,
                         max_questions);
     session->options.values.max_questions = max_questions;
+    bool settled = false;
+    if (session->options.values.until == MEL_UNTIL_DECISION)
+        TRY(mel_session_decided(&settled, session, err));
+    if (settled)
+        session->options.values.until = MEL_UNTIL_TOLERANCE;
     session->end = MEL_END_NOT_YET;
     return MEL_OK;
 }

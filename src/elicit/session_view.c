@@ -144,6 +144,8 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
         .askable_low = NAN,
         .askable_high = NAN,
         .variation = NAN,
+        .settled = NAN,
+        .questions_to_ratio = NAN,
     };
     mel_metric *result = NULL;
     status = session->engine->ops->result(session->engine, &result, &found, err);

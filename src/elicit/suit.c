@@ -54,7 +54,8 @@ mel_status mel_session_options_suit(mel_session_options *opt, const mel_domain *
         opt->repeat_every = 6;
         opt->assume = (mel_assumption){ .kind = MEL_NOISE_PERSON };
         opt->questions = MEL_QUESTIONS_REALISTIC;
-        opt->tolerance_factor = 1.6;
+        opt->tolerance_factor = MEL_USUAL_FACTOR;
+        opt->until = MEL_UNTIL_AUTO;
     }
     opt->simple_questions = who == MEL_BY_PERSON && makes_simple;
     if (given) { /* as realistic as they are */

@@ -73,6 +73,41 @@ void mel_outcome_open_words(mel_outcome_work *w)
                                           b.one, b.more ? "more" : "less", b.number.text, b.many);
 }
 
+/* Whether the best setting is settled, and what it would take to know the ratio, too. */
+static void state_setting(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    const double wanted = w->out.options->tolerance_factor;
+    if (!isfinite(s->settled))
+        return;
+    const mel_digits probability = mel_digits_count((uint64_t)fmin(100.0 * s->settled, 99.0)); /* or more */
+    if (s->end != MEL_END_DECIDED) {
+        mel_outcome_say(
+            w, MEL_ABOUT_OPEN, "setting",
+            "The best setting of this test for that ratio loses at most 5%% of what the test can add "
+            "with a probability of %s%%; from 90%% on, after two answers in a row, it counts as settled.",
+            probability.text);
+        return;
+    }
+    mel_outcome_say(
+        w, MEL_ABOUT_KNOWN, "setting",
+        "Your setting is settled: it loses at most 5%% of what this test can add to flagging all or "
+        "none, with a probability of at least %s%%.",
+        probability.text);
+    if (!(wanted > 0.0) || mel_outcome_is_open(&w->out))
+        return;
+    const mel_digits factor = mel_digits_significant(wanted, 2);
+    if (isfinite(s->questions_to_ratio))
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "ratio",
+                        "To know the cost ratio to a factor of %s, go on until ratio: about %s more %s.",
+                        factor.text, mel_digits_count((uint64_t)s->questions_to_ratio).text,
+                        s->questions_to_ratio > 1.0 ? "questions" : "question");
+    else
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "ratio",
+                        "To know the cost ratio to a factor of %s, go on until ratio: many more questions.",
+                        factor.text);
+}
+
 void mel_outcome_state_ratio_precision(mel_outcome_work *w)
 {
     const mel_outcome *o = &w->out;
@@ -85,12 +120,17 @@ void mel_outcome_state_ratio_precision(mel_outcome_work *w)
             "tell how far.",
             mel_digits_less_than(s->askable_low).text, mel_digits_more_than(s->askable_high).text,
             o->false_alarms, o->missed, s->end == MEL_END_BEYOND ? "is" : "seems to be");
+    else if (s->end == MEL_END_DECIDED)
+        mel_outcome_say(w, MEL_ABOUT_END, "precision",
+                        "The cost ratio is known to a factor of %s (95%%, from end to end).",
+                        mel_digits_significant(s->ratio_high / s->ratio_low, 2).text);
     else if (wanted > 0.0)
         mel_outcome_say(
             w, MEL_ABOUT_END, "precision",
             "The cost ratio is known to a factor of %s (95%%, from end to end); %s was asked for.",
             mel_digits_significant(s->ratio_high / s->ratio_low, 2).text,
             mel_digits_significant(wanted, 2).text);
+    state_setting(w);
     if (s->imagined)
         mel_outcome_say(
             w, MEL_ABOUT_END, "imagined",

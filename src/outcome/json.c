@@ -312,6 +312,8 @@ static void put_ratio(mel_sheet *s, const mel_outcome *o)
         return;
     mel_sheet_put(s, "askable_ratios", mel_sheet_pair(o->summary.askable_low, o->summary.askable_high));
     mel_sheet_put_known(s, "variation", o->summary.variation);
+    mel_sheet_put_known(s, "settled", o->summary.settled);
+    mel_sheet_put_known(s, "questions_to_ratio", o->summary.questions_to_ratio);
     if (o->summary.drift != 0)
         mel_sheet_put(s, "drift", json_string(o->summary.drift > 0 ? "up" : "down"));
     if (o->summary.imagined)

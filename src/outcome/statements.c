@@ -30,6 +30,8 @@ static const char *say_why(const mel_outcome *o)
         return o->domain->pool != NULL ? "when no further pair of these classifiers could tell more"
                                        : "when no further pair could tell more";
     case MEL_END_DECIDED:
+        if (o->options->until == MEL_UNTIL_DECISION)
+            return "as the decision it was for can hardly change: the best setting is settled";
         if (o->options->until == MEL_UNTIL_RULE)
             return "as the decision it was for can no longer change: the best rule is settled";
         return o->options->until == MEL_UNTIL_RANK

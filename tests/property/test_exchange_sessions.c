@@ -119,6 +119,120 @@ static void test_ends(void **state)
     }
 }
 
+/* What the best setting for a rate loses, as a share of what the best one adds to flagging all or none. */
+static double regret_of(double rate, double truth)
+{
+    const double r = exp(truth), all = r * mel_face_positives(face), none = mel_face_negatives(face);
+    mel_point best, setting;
+    assert_ok(mel_face_support(&best, face, r, 1.0, NULL), NULL);
+    assert_ok(mel_face_support(&setting, face, exp(rate), 1.0, NULL), NULL);
+    const double value = r * best.tp + best.tn;
+    return (value - r * setting.tp - setting.tn) / (value - fmax(all, none));
+}
+
+/* Sessions until the setting is settled are shorter than those until the ratio is known, and where they say
+ * so the setting is as good as they say. */
+static void test_settles(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 24 };
+    static const struct {
+        const char *name;
+        test_trader_kind kind;
+        size_t least;
+    } rows[] = { { "exact", TEST_EXACT, 18 },
+                 { "weber", TEST_WEBER, 12 },
+                 { "hardly sees", TEST_HARDLY_SEES, 0 } };
+    mel_session_options until[2] = { test_options_for_people(), test_options_for_people() };
+    until[0].until = MEL_UNTIL_AUTO;
+    mel_rng rng;
+    mel_rng_seed(&rng, 11);
+    for (size_t k = 0; k < COUNT(rows); k++) {
+        size_t settled = 0, right = 0, asked[2] = { 0 };
+        for (size_t i = 0; i < PEOPLE; i++) {
+            const test_trader p = { rows[k].kind, log(0.25) + log(60.0) * mel_rng_uniform(&rng), i };
+            for (size_t j = 0; j < 2; j++) {
+                mel_session *session = test_answer_as(face, &until[j], &p);
+                const mel_summary s = test_summary_of(session);
+                asked[j] += s.questions;
+                assert_true(isfinite(s.settled) == (j == 0));
+                assert_true(s.end != MEL_END_DECIDED || (j == 0 && s.questions >= 5 && s.settled > 0.9));
+                settled += s.end == MEL_END_DECIDED;
+                right += s.end == MEL_END_DECIDED && regret_of(log(s.ratio), p.rate) <= 0.05;
+                mel_session_free(session);
+            }
+        }
+        print_message("  %s: %zu of %d settled, %zu right; %zu questions, %zu until ratio\n", rows[k].name,
+                      settled, PEOPLE, right, asked[0], asked[1]);
+        assert_true(settled >= rows[k].least && 10 * right >= 8 * settled && asked[0] <= asked[1]);
+    }
+}
+
+/* A settled session goes on for the ratio, in memory by a larger budget and in its file by the option; no
+ * other session changes what it is for. */
+static void test_goes_on_for_the_ratio(void **state)
+{
+    (void)state;
+    const test_trader p = { TEST_EXACT, log(2.5), 3 };
+    const mel_domain domain = { .face = face };
+    const char *path = test_path("settled.jsonl");
+    mel_session_options opt = test_options_for_people();
+    mel_error err;
+    opt.until = MEL_UNTIL_DECISION;
+    mel_session *session = test_answer_as(face, &opt, &p), *stored = NULL;
+    assert_int_equal(test_summary_of(session).end, MEL_END_DECIDED);
+    assert_ok(mel_session_open(&stored, &domain, &opt, NULL, path, &err), &err);
+    for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+        const mel_record said = mel_session_record(session, i);
+        assert_ok(mel_session_replay(stored, &said, &err), &err);
+    }
+    mel_session_free(stored);
+    opt.until = MEL_UNTIL_RATIO;
+    assert_ok(mel_session_open(&stored, &domain, &opt, NULL, path, &err), &err);
+    assert_int_equal(mel_session_answers(stored), mel_session_answers(session));
+    assert_ok(mel_session_set_budget(session, 60, &err), &err);
+    const mel_question *q = NULL;
+    for (bool done = false; !done;) {
+        assert_ok(mel_session_ask(&q, &done, session, &err), &err);
+        if (!done)
+            assert_ok(mel_session_tell(session, q->number, test_trader_answer(&p, q), NAN, &err), &err);
+    }
+    const mel_summary known = test_summary_of(session);
+    assert_int_equal(known.end, MEL_END_TOLERANCE);
+    assert_true(known.ratio_high <= 1.6 * known.ratio_low * (1.0 + 1e-9) && holds(&known, p.rate));
+    bool done = true;
+    assert_ok(mel_session_ask(&q, &done, stored, &err), &err);
+    assert_false(done);
+    mel_session_free(stored);
+    mel_session_free(session);
+    path = test_path("ratio.jsonl");
+    assert_ok(mel_session_open(&stored, &domain, &opt, NULL, path, &err), &err);
+    mel_session_free(stored);
+    opt.until = MEL_UNTIL_DECISION;
+    assert_int_equal(mel_session_open(&stored, &domain, &opt, NULL, path, &err), MEL_ECONFLICT);
+}
+
+/* What cannot be judged is refused when it is asked for, and left alone when it is not. */
+static void test_until(void **state)
+{
+    (void)state;
+    const mel_domain domain = { .face = face };
+    mel_session *session = NULL;
+    mel_error err;
+    mel_session_options opt = test_options_for_people();
+    opt.questions = MEL_QUESTIONS_FAR;
+    opt.tolerance_factor = 0.0;
+    for (mel_until until = MEL_UNTIL_DECISION; until <= MEL_UNTIL_RATIO; until++) {
+        opt.until = until;
+        assert_int_equal(mel_session_new(&session, &domain, &opt, &err), MEL_EINVAL);
+        assert_non_null(strstr(err.text, until == MEL_UNTIL_RATIO ? "until ratio" : "until decision"));
+    }
+    opt.until = MEL_UNTIL_AUTO;
+    assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
+    assert_int_equal(mel_session_get_options(session)->until, MEL_UNTIL_TOLERANCE);
+    mel_session_free(session);
+}
+
 /* Only a band that is stated covers somebody who uses it against us. */
 static void test_stated_band(void **state)
 {
@@ -259,13 +373,11 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recovers),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_stated_band),
-        cmocka_unit_test(test_cannot_say),
-        cmocka_unit_test(test_goes_on_imagined),
-        cmocka_unit_test(test_replays),
-        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_recovers),   cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_settles),    cmocka_unit_test(test_goes_on_for_the_ratio),
+        cmocka_unit_test(test_until),      cmocka_unit_test(test_stated_band),
+        cmocka_unit_test(test_cannot_say), cmocka_unit_test(test_goes_on_imagined),
+        cmocka_unit_test(test_replays),    cmocka_unit_test(test_drift),
         cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -81,6 +81,7 @@ mel_session_options test_options_for_people(void)
     mel_session_options opt;
     mel_session_options_init(&opt);
     assert_ok(mel_session_options_suit(&opt, NULL, MEL_BY_PERSON, NULL, 1, NULL), NULL);
+    opt.until = MEL_UNTIL_TOLERANCE;
     return opt;
 }
 

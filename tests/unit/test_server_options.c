@@ -242,8 +242,8 @@ static bool is_usual(const mel_session_options *opt, const mel_option *row)
 static void test_defaults(void **state)
 {
     (void)state;
-    static const char *const for_people[] = { "max_questions", "repeat_every", "simple_questions",
-                                              "questions", "tolerance_factor" };
+    static const char *const for_people[] = { "max_questions", "repeat_every",     "simple_questions",
+                                              "questions",     "tolerance_factor", "until" };
     static const char truth[] = "{\"format\": \"melicit-metric\", \"version\": 1, \"family\": \"linear\", "
                                 "\"layout\": {\"kind\": \"confusion\", \"coordinates\": \"binary\", "
                                 "\"classes\": [\"0\", \"1\"]}, \"coefficients\": {\"a\": [0.8, 0.6]}}";

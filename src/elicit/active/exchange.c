@@ -4,6 +4,7 @@
  * session ends when the rate is known to a factor, or lies beyond what pairs of this test can ask. */
 #include "elicit/active/posterior/exchange.h"
 #include "elicit/active/ask/levels.h"
+#include "elicit/active/ask/regret.h"
 #include "elicit/active/engine.h"
 #include "metric/shared.h"
 #include "space/shared.h"
@@ -23,6 +24,9 @@ typedef struct {
     bool turned;         /* right decisions are punished: answers are read the other way round */
     double information;  /* bits that the next question is expected to tell */
     double *work;
+    mel_regret *regret; /* until the decision is settled; NULL: questions are about the rate alone */
+    double doubt;       /* the probability that the best setting for the median rate loses too much */
+    uint32_t settled;   /* answers in a row after which it was */
     /* The drift that was found after so many answers: results are asked for more often than answers come. */
     int drift;
     size_t drift_after;
@@ -43,6 +47,12 @@ static const double outside_one_sided = 0.005;
 /* An interval that was widened as far as allowed may be wider by this. */
 static const double rounding = 1e-9;
 static const double half_pi = 1.57079632679489661923;
+
+/* When a setting counts as settled: at most so much doubt after so many answers in a row, of so many. */
+static const double most_doubt = 0.1;
+static const double foreseen_variation =
+    0.25; /* as in mel_summary, up to which it can be said how many more */
+enum { SETTLED_ANSWERS = 2, LEAST_SETTLED = 5 };
 
 typedef mel_exchange_engine engine;
 
@@ -95,6 +105,11 @@ static bool exchange_is_beyond(const engine *e)
     mel_exchange_cautious(&e->exchange, outside_one_sided, &low, &high);
     return e->exchange.n >= LEAST_ANSWERS && exchange_askable(e, &first, &last) &&
            (low > last || high < first);
+}
+
+static bool is_settled(const engine *e)
+{
+    return e->regret != NULL && e->settled >= SETTLED_ANSWERS && e->exchange.n >= LEAST_SETTLED;
 }
 
 /* --- results ------------------------------------------------------------------------------------ */
@@ -164,6 +179,26 @@ static void widen(const engine *e, double *low, double *high)
     *high += share * above;
 }
 
+/* By how many bits the next answers narrow the interval. Those of somebody who errs also tell how much, which
+ * narrows it as well: by a quarter bit each until it is as narrow as asked for, or less where the next one
+ * hardly tells anything. */
+static double narrowing_of(const engine *e)
+{
+    static const double usual = 0.26, most_told = 3.0, least = 0.05;
+    const bool errs = mel_assumed(&e->base.opt.assume)->errs != MEL_ERRS_NEVER;
+    const double told = e->information > 0.0 ? e->information : usual;
+    return fmax(least, errs ? fmin(usual, most_told * told) : fmin(1.0, told));
+}
+
+/* Questions until the rate is known as well as asked for. */
+static double questions_to_rate(const engine *e)
+{
+    const double excess = excess_of(e);
+    const double least = e->exchange.n < LEAST_ANSWERS ? (double)(LEAST_ANSWERS - e->exchange.n) : 0.0;
+    const double left = excess > 1.0 ? ceil(log2(excess) / narrowing_of(e)) : 0.0;
+    return fmin(fmax(left, least), 1e6);
+}
+
 /* The interval that is reported: without a bound on a side on which no question can find one. The other bound
  * then is no farther out than what was answered. */
 static void report_interval(const engine *e, double middle, double *low, double *high)
@@ -217,6 +252,10 @@ static mel_status exchange_find_result(mel_engine *base, mel_metric **metric, me
     summary->askable_high = exp(last);
     summary->imagined = e->imagined && e->real_first;
     summary->variation = variation(e);
+    summary->settled = e->regret != NULL ? 1.0 - e->doubt : NAN;
+    /* Of those who vary more the forecast is off by more than a factor of 1.5 more often than not. */
+    const bool foreseen = is_settled(e) && !(summary->variation > foreseen_variation);
+    summary->questions_to_ratio = foreseen ? fmax(1.0, questions_to_rate(e)) : NAN;
     const mel_status status = find_drift(e, err);
     if (status != MEL_OK)
         return status;
@@ -266,24 +305,21 @@ static mel_status exchange_find_draws(mel_engine *base, size_t *n, size_t *n_coe
     return MEL_OK;
 }
 
-/* By how many bits the next answers narrow the interval. Those of somebody who errs also tell how much, which
- * narrows it as well: by a quarter bit each until it is as narrow as asked for, or less where the next one
- * hardly tells anything. */
-static double narrowing_of(const engine *e)
+/* Until a setting is settled: each answer takes about so much of the doubt. */
+static double questions_to_decision(const engine *e)
 {
-    static const double usual = 0.26, most_told = 3.0, least = 0.05;
-    const bool errs = mel_assumed(&e->base.opt.assume)->errs != MEL_ERRS_NEVER;
-    const double told = e->information > 0.0 ? e->information : usual;
-    return fmax(least, errs ? fmin(usual, most_told * told) : fmin(1.0, told));
+    const double taken = 0.25;
+    const double at_least = (double)LEAST_SETTLED - (double)e->exchange.n;
+    const double left = e->settled > 0 ? 1.0 : 2.0 + fmax(0.0, log(e->doubt / most_doubt) / taken);
+    return fmax(left, at_least);
 }
 
 static uint32_t find_expected(mel_engine *base)
 {
     const engine *e = (const engine *)base;
-    const double excess = excess_of(e);
-    const double least = e->exchange.n < LEAST_ANSWERS ? (double)(LEAST_ANSWERS - e->exchange.n) : 0.0;
-    const double left = excess > 1.0 ? ceil(log2(excess) / narrowing_of(e)) : 0.0;
-    return (uint32_t)fmin(fmax(left, least), 1e6);
+    const bool to_rate = e->regret == NULL || is_settled(e);
+    return (uint32_t)ceil(to_rate ? questions_to_rate(e)
+                                  : fmin(questions_to_decision(e), questions_to_rate(e)));
 }
 
 enum { MOST_TRIED = 40, RECENT = 3 };
@@ -293,8 +329,8 @@ static const double least_share = 0.03, least_reach = 0.2;
 static const double nearly_best = 0.85;
 /* From so wide an interval on, questions tell luck from care: they are chosen for somebody who errs more. */
 static const double checked_from = 3.0;
-
-typedef mel_exchange_engine engine;
+/* A single answer that saves less than this share of the regret saves none. */
+static const double least_saved = 1e-3;
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
@@ -331,6 +367,15 @@ static void row(mel_active *base, const double *a, const double *b, double *out)
     out[1] = sin(0.5 * rate);
 }
 
+/* Whether the best setting can still change, after every answer. */
+static void find_doubt(engine *e)
+{
+    if (e->regret == NULL)
+        return;
+    e->doubt = mel_regret_doubt(e->regret, e->exchange.mass, mel_exchange_quantile(&e->exchange, 0.5));
+    e->settled = e->doubt < most_doubt ? e->settled + 1 : 0;
+}
+
 static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer, bool *apart, mel_error *err)
 {
     (void)apart;
@@ -345,6 +390,7 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
     if (status != MEL_OK)
         return status;
     mark_used(e, pair->a, pair->b);
+    find_doubt(e);
     if (!e->imagined && e->level[1].n > 0 && exchange_is_beyond(e)) /* where a session without it ends */
         e->imagined = true;
     base->history.evidence = e->exchange.evidence;
@@ -407,26 +453,55 @@ static size_t list_pairs(size_t *list, engine *e, double low, double high)
     return n;
 }
 
+/* The expected loss that the answer saves, of what there is now. */
+static double saved_by(const engine *e, double now, mel_trade trade)
+{
+    double first[MEL_EXCHANGE_CELLS], second[MEL_EXCHANGE_CELLS], same[MEL_EXCHANGE_CELLS];
+    mel_exchange_outcomes(first, second, &e->exchange, e->work, trade);
+    for (size_t c = 0; c < MEL_EXCHANGE_CELLS; c++)
+        same[c] = fmax(0.0, e->work[c] - first[c] - second[c]);
+    const double left = mel_regret_expected(e->regret, first) + mel_regret_expected(e->regret, second) +
+                        mel_regret_expected(e->regret, same);
+    return now - left;
+}
+
+/* What each of the pairs is worth asking about: the loss that it saves until the decision is settled, where
+ * a single answer can save any, else what it tells about the rate. Returns the most. */
+static double judge(double *worth, const engine *e, size_t n, const mel_level *const *pair)
+{
+    const mel_levels *l = exchange_levels(e);
+    const double now = e->regret != NULL && !is_settled(e) ? mel_regret_expected(e->regret, e->work) : 0.0;
+    double most = 0.0;
+    for (size_t i = 0; i < n && now > 0.0; i++) {
+        worth[i] = saved_by(e, now, trade_of(l, pair[i]));
+        most = fmax(most, worth[i]);
+    }
+    if (most > least_saved * now)
+        return most;
+    most = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        worth[i] = mel_exchange_information(&e->exchange, e->work, trade_of(l, pair[i]));
+        most = fmax(most, worth[i]);
+    }
+    return most;
+}
+
 /* The pair that is asked about, of at most MOST_TRIED of those in the list. */
 static const mel_level *best_of(engine *e, size_t n, const size_t *list)
 {
     const mel_levels *l = exchange_levels(e);
     const size_t tried = n < MOST_TRIED ? n : MOST_TRIED;
-    double told[MOST_TRIED], most = 0.0;
-    for (size_t i = 0; i < tried; i++) {
-        told[i] =
-            mel_exchange_information(&e->exchange, e->work, trade_of(l, &l->level[list[i * n / tried]]));
-        most = fmax(most, told[i]);
-    }
+    const mel_level *pair[MOST_TRIED];
+    double worth[MOST_TRIED];
+    for (size_t i = 0; i < tried; i++)
+        pair[i] = &l->level[list[i * n / tried]];
+    const double most = judge(worth, e, tried, pair);
     const mel_level *best = NULL;
-    for (size_t i = 0; i < tried; i++) {
-        const mel_level *one = &l->level[list[i * n / tried]];
-        if (told[i] >= (e->checking ? 1.0 : nearly_best) * most &&
-            (best == NULL || one->plausible > best->plausible)) {
-            best = one;
-            e->information = told[i];
-        }
-    }
+    for (size_t i = 0; i < tried; i++)
+        if (worth[i] >= (e->checking ? 1.0 : nearly_best) * most &&
+            (best == NULL || pair[i]->plausible > best->plausible))
+            best = pair[i];
+    e->information = best != NULL ? mel_exchange_information(&e->exchange, e->work, trade_of(l, best)) : 0.0;
     return best;
 }
 
@@ -489,6 +564,7 @@ static void clear(mel_active *base)
     mel_levels_free(&e->level[0]);
     mel_levels_free(&e->level[1]);
     free(e->work);
+    free(e->regret);
 }
 
 static const mel_active_ops exchange_ops = {
@@ -504,6 +580,11 @@ static const mel_active_ops exchange_ops = {
     .clear = clear,
     .finds_evidence = true,
 };
+static bool decision_is_settled(const mel_engine *base)
+{
+    return is_settled((const engine *)base);
+}
+
 static const mel_engine_ops exchange_engine = {
     .next = mel_active_next,
     .tell = mel_active_tell,
@@ -511,6 +592,7 @@ static const mel_engine_ops exchange_engine = {
     .posterior = exchange_find_posterior,
     .draws = exchange_find_draws,
     .expected = find_expected,
+    .settled = decision_is_settled,
     .show = mel_active_show,
     .free = mel_active_free,
 };
@@ -534,6 +616,17 @@ static mel_status find_levels(engine *e, const mel_face *face, mel_error *err)
     return status;
 }
 
+static mel_status make_regret(engine *e, mel_error *err)
+{
+    e->regret = mel_alloc_zero(1, sizeof *e->regret);
+    if (e->regret == NULL)
+        return mel_fail_memory(err, "what settings lose");
+    TRY(mel_regret_init(e->regret, e->face, e->turned, err));
+    find_doubt(e);
+    e->settled = 0;
+    return MEL_OK;
+}
+
 static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
 {
     const mel_session_options *opt = &e->base.opt;
@@ -553,6 +646,8 @@ static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
         status = find_levels(e, face, err);
     if (status == MEL_OK)
         status = mel_active_room(&e->base, 2, 2, err);
+    if (status == MEL_OK && opt->until == MEL_UNTIL_DECISION)
+        status = make_regret(e, err);
     if (status == MEL_OK)
         mel_exchange_prepare(&e->exchange, false, e->work);
     return status;

@@ -108,7 +108,7 @@ export const SECTIONS: Section[] = [
       choice('questions', 'Which pairs', ['realistic', 'imagined', 'far']),
       number('repeat_every', 'Ask an earlier question again after so many'),
       number('seed', 'Seed'),
-      choice('until', 'Ask until this is settled', ['tolerance', 'rank', 'threshold', 'rule']),
+      choice('until', 'Ask until this is settled', ['auto', 'decision', 'ratio', 'tolerance', 'rank', 'threshold', 'rule']),
       yes('announce_repeats', 'Say so when a question comes again'),
     ],
   },

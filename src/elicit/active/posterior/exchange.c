@@ -332,19 +332,25 @@ static double caution_of(const mel_exchange *x, const mel_noise_way *way)
     return x->n_ways > 1 ? fmax(way->relative / slight_relative, way->absolute / slight_absolute) : 1.0;
 }
 
-void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high)
+void mel_exchange_belief(const mel_exchange *x, bool cautious, double *mass)
 {
-    double mass[CELLS] = { 0.0 }, sum = 0.0;
+    double sum = 0.0;
+    memset(mass, 0, CELLS * sizeof *mass);
     for (size_t t = 0; t < x->n_ties; t++)
         for (size_t w = 0; w < x->n_ways; w++) {
-            const double weight = caution_of(x, &x->way[w]);
+            const double weight = cautious ? caution_of(x, &x->way[w]) : 1.0;
             for (size_t c = 0; c < CELLS; c++)
                 mass[c] += weight * joint_of(x, t, w)[c];
         }
     for (size_t c = 0; c < CELLS; c++)
         sum += mass[c];
-    for (size_t c = 0; c < CELLS; c++)
-        mass[c] /= sum;
+    divide(mass, CELLS, sum);
+}
+
+void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high)
+{
+    double mass[CELLS];
+    mel_exchange_belief(x, true, mass);
     const double beyond = fmin(outside, outside_of(x));
     *low = quantile_of(mass, beyond);
     *high = quantile_of(mass, 1.0 - beyond);
@@ -420,9 +426,8 @@ MEL_WIDE static void add_outcomes(double *restrict first, double *restrict secon
     }
 }
 
-/* Joint probabilities of cells and of the answers "first" and "second". */
-static void find_outcomes(double *first, double *second, const mel_exchange *x, const double *work,
-                          mel_trade trade)
+void mel_exchange_outcomes(double *first, double *second, const mel_exchange *x, const double *work,
+                           mel_trade trade)
 {
     double e[CELLS];
     view v = { .margin = { 0.0 } };
@@ -448,7 +453,7 @@ double mel_exchange_information(const mel_exchange *x, const double *work, mel_t
 {
     const double *mass = work;
     double first[CELLS], second[CELLS], p[3] = { 0.0 }, sum = 0.0;
-    find_outcomes(first, second, x, work, trade);
+    mel_exchange_outcomes(first, second, x, work, trade);
     for (size_t c = 0; c < CELLS; c++) {
         p[0] += first[c];
         p[1] += second[c];

@@ -55,6 +55,8 @@ void mel_exchange_interval(const mel_exchange *x, double *low, double *high);
 /* The same for somebody whose answers may vary more than they happened to: ways to err count in proportion to
  * how much they do. outside: share of the posterior beyond either end, at most that of the interval. */
 void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high);
+/* The mass of all cells, which sums to 1, as it is believed or for such a somebody. */
+void mel_exchange_belief(const mel_exchange *x, bool cautious, double *mass);
 /* Probability of an answer, by all that is believed. Tests hold mel_exchange_information to it, which works
  * the same out for all answers at once. */
 double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_answer answer);
@@ -71,5 +73,9 @@ size_t mel_exchange_work_size(void);
 void mel_exchange_prepare(const mel_exchange *x, bool cautious, double *work);
 double mel_exchange_prepared_quantile(const double *work, double q); /* of that one's rho */
 double mel_exchange_information(const mel_exchange *x, const double *work, mel_trade trade);
+/* Joint probabilities of the prepared cells and of the answers "first" and "second"; what is left of a cell
+ * is that of "about the same". The first cells of the work are the prepared mass. */
+void mel_exchange_outcomes(double *first, double *second, const mel_exchange *x, const double *work,
+                           mel_trade trade);
 
 #endif
