@@ -414,8 +414,9 @@ static double go_on(const study *s, mel_session *session, const mel_summary *set
     return last.end == MEL_END_TOLERANCE ? (double)(last.questions - settled->questions) : -1.0;
 }
 
-/* Prints {"questions", "settled", "regret", "error", "foreseen" and "needed" (questions to the ratio, -1: not
- * known), and for each baseline its regret after as many questions, and regret and error after all}. */
+/* Prints {"questions", "settled", "regret", "error", "held", "foreseen" and "needed" (questions to the ratio,
+ * -1: not known), and for each baseline its regret after as many questions, and regret and error after all}.
+ */
 static void decide(tally *t, const study *s, const mel_levels *l)
 {
     static const char *const name[BASELINES] = { "staircase", "bisection" };
@@ -424,10 +425,12 @@ static void decide(tally *t, const study *s, const mel_levels *l)
     const mel_summary *f = &c.last;
     const bool foreseen = f->end == MEL_END_DECIDED && isfinite(f->questions_to_ratio);
     const double needed = go_on(s, c.session, f);
-    printf("{\"questions\": %u, \"settled\": %s, \"regret\": %.5f, \"error\": %.4f, \"foreseen\": %.0f, "
+    printf("{\"questions\": %u, \"settled\": %s, \"regret\": %.5f, \"error\": %.4f, \"held\": %s, "
+           "\"foreseen\": %.0f, "
            "\"needed\": %.0f",
            f->questions, f->end == MEL_END_DECIDED ? "true" : "false", regret_of(s, log(f->ratio)),
-           fabs(log(f->ratio) - s->rate), foreseen ? f->questions_to_ratio : -1.0, needed);
+           fabs(log(f->ratio) - s->rate), holds(f, s->rate) ? "true" : "false",
+           foreseen ? f->questions_to_ratio : -1.0, needed);
     for (int b = 0; b < BASELINES; b++) {
         ask_simply(rate, s, l, (baseline)b);
         printf(", \"%s\": [%.5f, %.5f, %.4f]", name[b], regret_of(s, rate[f->questions - 1]),

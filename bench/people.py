@@ -103,9 +103,9 @@ def decisions(args):
     """The table of sessions until the setting is settled; returns what was missed."""
     missed = []
     print(f"\n{', '.join(TESTS)}: {args.people} people of each kind on each test\n")
-    print("| respondent | questions (median: mean over tests) | settled | of these right | all right | staircase | bisection | "
+    print("| respondent | questions (median: mean over tests) | settled | of these right | interval holds, settled and all | all right | staircase | bisection | "
           "forecasts to 1.6x: given, right |")
-    print("| --- |" + " --- |" * 7)
+    print("| --- |" + " --- |" * 8)
     for kind, (most, least) in DECISIONS.items():
         if args.kind and kind not in args.kind:
             continue
@@ -118,6 +118,7 @@ def decisions(args):
         close = share(one["needed"] > 0 and one["foreseen"] <= 1.5 * one["needed"] and one["needed"] <= 1.5 * one["foreseen"]
                       for one in given)
         print(f"| {kind} | {asked:.1f} | {len(told) / len(everybody):.2f} | {right:.3f} | "
+              f"{share(one['held'] for one in told):.2f}, {share(one['held'] for one in everybody):.2f} | "
               f"{share(one['regret'] <= 0.05 for one in everybody):.2f} | "
               + " | ".join(f"{share(one[how][0] <= 0.05 for one in everybody):.2f}" for how in ("staircase", "bisection"))
               + f" | {len(given) / max(1, len(told)):.2f}, {close:.2f} |", flush=True)

@@ -29,7 +29,7 @@ def model():
 
 def solve(X_train, y_train, X_test):
     problem = Problem.from_estimator(model(), X_train, y_train, pos_label="malignant")
-    session = Session(problem).simulate(DOCTOR, noise="flip:0.1")  # melicit.ask(session) asks you
+    session = Session(problem, until="ratio").simulate(DOCTOR, noise="flip:0.1")  # melicit.ask(session) asks you
     classifier = MetricClassifier(model(), session.metric, pos_label="malignant").fit(X_train, y_train)
     return classifier.predict(X_test), session, classifier
 

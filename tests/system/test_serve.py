@@ -53,7 +53,7 @@ def test_own_session(server):
 def test_progress_is_about_questions_and_survives_undo(server):
     """What is to come is foretold within a few questions, and is the same whenever the same question is on."""
     client = server.client()
-    page = client.own(space={"data": "breast_cancer_original", "classes": ["healthy", "cancer"]}, options={"max_questions": 30})
+    page = client.own(space={"data": "breast_cancer_original", "classes": ["healthy", "cancer"]}, options={"max_questions": 30, "until": "ratio"})
     told = []
     while page["kind"] == "question":
         told.append(page["progress"]["left"])

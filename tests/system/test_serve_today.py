@@ -182,7 +182,7 @@ def test_a_report_of_one_bound_names_no_best_guess(server):
     """Page and report say of a ratio that has a lower bound alone what follows from the bound, not from a guess beyond it."""
     client = server.client()
     page = client.own(space={"data": "breast_cancer_original"}, words={"mistakes": {"missed": "missed cancer", "missed_plural": "missed cancers",
-                      "false_alarm": "false alarm"}}, options={"max_questions": 20})
+                      "false_alarm": "false alarm"}}, options={"max_questions": 20, "until": "ratio"})
     while page["kind"] == "question":
         a, b = (page["question"][side][1][0] for side in "ab")
         page = client.send(page, {"answer": "A" if a < b else "B"})[1]["page"]
