@@ -4,6 +4,7 @@
 BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
+VERSION := $(shell awk '/^project/ {print $$3}' CMakeLists.txt)
 FUZZ_SECONDS ?= 60
 SERVER_SECONDS ?= 3600
 SEED ?= 0
@@ -16,7 +17,7 @@ TEST      := $(PYTHON) tools/test.py --build $(BUILD) --jobs $(JOBS)
 export OMP_WAIT_POLICY ?= passive
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: all help run test unit sanitize lint format web bench fuzz site soak repro repro-docs python install symbols clean
+.PHONY: all help run test unit sanitize lint format web bench fuzz site soak repro repro-docs python install uninstall dist deb symbols clean
 
 all: ## build/melicit, build/libmelicit.so, build/libmelicit.a (plain `make`)
 	@tools/setup.sh build
@@ -93,6 +94,24 @@ site: ## the documentation as web pages: build/site/index.html
 install: all python ## program, libraries, headers, data, manual page, completion, Python package below PREFIX=/usr/local
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 	@[ ! -w /etc/ld.so.cache ] || /sbin/ldconfig # programs find the library at once
+
+uninstall: ## removes what make install put below PREFIX; stores of a server stay
+	@xargs -d '\n' rm -fv < $(BUILD)/install_manifest.txt
+	@[ ! -w /etc/ld.so.cache ] || /sbin/ldconfig
+
+dist: ## the sources as an archive that builds without git: build/melicit-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	@git archive --format=tar.gz --prefix=melicit-$(VERSION)/ -o $(BUILD)/melicit-$(VERSION).tar.gz HEAD
+	@ls $(BUILD)/melicit-$(VERSION).tar.gz
+
+deb: dist ## Debian packages of the last commit, for the release that they are built on: build/deb/*.deb
+	@tools/setup.sh deb
+	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
+	@tar -xzf $(BUILD)/melicit-$(VERSION).tar.gz -C $(BUILD)/deb
+	@cd $(BUILD)/deb/melicit-$(VERSION) && DEB_BUILD_OPTIONS="$(DEB_BUILD_OPTIONS) parallel=$(JOBS)" dpkg-buildpackage -b -us -uc > ../build.log 2>&1 || \
+		{ grep -vE "^\[[0-9]+/" ../build.log | tail -n 40; exit 1; }
+	@cd $(BUILD)/deb && rm -rf melicit-$(VERSION) && lintian --fail-on error *.changes
+	@ls $(BUILD)/deb/*.deb
 
 symbols: all ## rewrites tools/symbols.txt after a public function was added
 	@$(PYTHON) tools/lint.py --build $(BUILD) --write-symbols

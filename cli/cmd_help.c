@@ -38,23 +38,25 @@ static mel_status explain(cli_run *run, const char *name, bool all, mel_error *e
 static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
 {
     const help_args *args = arguments;
-    const int wanted =
-        (int)args->man + (int)args->completion + (int)args->markdown + (int)(run->n_operands != 0);
+    const char *word = run->n_operands != 0 ? run->operand[0] : NULL;
+    const int wanted = (int)args->man + (int)args->completion + (int)args->markdown +
+                       (int)(word != NULL && !args->completion);
     if (wanted > 1)
         return cli_fail(err, MEL_EINVAL, "help takes one of VERB, --man, --completion and --markdown");
-    if (run->json && wanted > 0 && run->n_operands == 0)
+    if (run->json && (args->man || args->completion || args->markdown))
         return cli_fail(err, MEL_EINVAL, "--json cannot be combined with --man, --completion and --markdown");
     if (args->all && run->n_operands == 0)
         return cli_fail(err, MEL_EINVAL, "--all goes with a verb: melicit help VERB --all");
-    if (run->n_operands != 0)
-        return explain(run, run->operand[0], args->all, err);
+    if (word != NULL && !args->completion)
+        return explain(run, word, args->all, err);
     if (run->json) {
         cli_put(run->result, "about", cli_json_text(cli_about));
         cli_put(run->result, "verbs", cli_help_tables());
     } else if (args->man) {
         cli_help_man(stdout);
     } else if (args->completion) {
-        cli_help_completion(stdout);
+        if (!cli_help_completion(stdout, word != NULL ? word : "bash"))
+            return cli_fail(err, MEL_EINVAL, "--completion %s: expected bash, zsh or fish", word);
     } else if (args->markdown) {
         cli_help_markdown(stdout);
     } else {
@@ -69,7 +71,7 @@ static const cli_option options[] = {
     CLI_ROW(help_args, "man", FLAG, man, .level = MEL_LEVEL_COMMON,
             .help = "print the manual page (roff, for man -l)"),
     CLI_ROW(help_args, "completion", FLAG, completion, .level = MEL_LEVEL_COMMON,
-            .help = "print the completion script for bash"),
+            .help = "print the completion script for bash, or for the shell named after it: zsh, fish"),
     CLI_ROW(help_args, "markdown", FLAG, markdown, .level = MEL_LEVEL_COMMON,
             .help = "print the reference of all verbs in Markdown"),
     { 0 }

@@ -36,11 +36,11 @@ static char *link_of(const cli_study_desk *d, const char *id)
 /* A file, or one of the studies that come with the program, by its name. */
 static mel_status read_study(char **out, const char *given, mel_error *err)
 {
-    static const char *const folders[] = { MEL_BUILD_DATA "/../studies", MEL_INSTALL_DATA "/studies" };
+    static const char *const folders[] = { "studies", "../studies" }; /* where installed, in the source */
     if (strchr(given, '/') != NULL || cli_ends_with(given, ".json") || strcmp(given, "-") == 0)
         return cli_study_read(out, given, err);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *path = cli_format("%s/%s.json", folders[i], given);
+        char *path = cli_format("%s/%s/%s.json", cli_data_folders()[0], folders[i], given);
         const mel_status status = cli_study_read(out, path, err);
         free(path);
         if (status == MEL_OK)

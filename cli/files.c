@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -32,11 +33,23 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* The bundled data: share/melicit beside the program's bin, wherever both were moved to; else the source's. */
+static const char *bundled_data(void)
+{
+    static char folder[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - sizeof "/../share/melicit");
+    char *end = n > 0 ? memrchr(folder, '/', (size_t)n) : NULL;
+    if (end == NULL)
+        return MEL_SOURCE_DATA;
+    memcpy(end, "/../share/melicit", sizeof "/../share/melicit");
+    return is_folder(folder) ? folder : MEL_SOURCE_DATA;
+}
+
 const char *const *cli_data_folders(void)
 {
     static const char *folders[3];
     const char *own = getenv("MELICIT_DATA");
-    folders[0] = is_folder(MEL_BUILD_DATA) ? MEL_BUILD_DATA : MEL_INSTALL_DATA;
+    folders[0] = bundled_data();
     folders[1] = own != NULL && *own != '\0' ? own : NULL;
     return folders;
 }

@@ -15,7 +15,7 @@ json_t *cli_help_tables(void);
 json_t *cli_help_table(const cli_command *command);
 
 void cli_help_man(FILE *stream);
-void cli_help_completion(FILE *stream);
+bool cli_help_completion(FILE *stream, const char *shell); /* false: not a shell that it knows */
 void cli_help_markdown(FILE *stream);
 
 /* Texts that several of these share. */

@@ -1,12 +1,20 @@
 # Man page and completion come out of the program's own option tables.
 add_custom_command(TARGET melicit_program POST_BUILD
     COMMAND melicit_program help --man > melicit.1
-    COMMAND melicit_program help --completion > melicit.bash
+    COMMAND melicit_program help --completion bash > melicit.bash
+    COMMAND melicit_program help --completion zsh > _melicit
+    COMMAND melicit_program help --completion fish > melicit.fish
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR} VERBATIM)
 
 # Relative to where it is installed, so that any prefix is right, also one chosen at install time.
 file(RELATIVE_PATH MEL_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/melicit.pc.in melicit.pc @ONLY)
+file(RELATIVE_PATH MEL_CMAKE_UP /${CMAKE_INSTALL_LIBDIR}/cmake/melicit /)
+configure_file(cmake/melicitConfig.cmake.in melicitConfig.cmake @ONLY)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(melicitConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/melicitConfig.cmake ${CMAKE_BINARY_DIR}/melicitConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/melicit)
 install(TARGETS melicit_program melicit_shared melicit_static)
 if(TARGET melicit_mpi)
     install(TARGETS melicit_mpi)
@@ -16,6 +24,8 @@ install(FILES ${CMAKE_BINARY_DIR}/melicit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 install(FILES ${CMAKE_BINARY_DIR}/melicit.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${CMAKE_BINARY_DIR}/melicit.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
     RENAME melicit)
+install(FILES ${CMAKE_BINARY_DIR}/_melicit DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${CMAKE_BINARY_DIR}/melicit.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${CMAKE_BINARY_DIR}/melicit.spdx.json DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY deploy DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/melicit)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what a target needs and is not there yet: tools/setup.sh build | python | test | web | bench | repro | fuzz | site.
+# Installs what a target needs and is not there yet: tools/setup.sh build | python | test | web | bench | repro | fuzz | site | deb.
 # Silent, and without the network, when nothing is missing.
 set -eu
 
@@ -8,10 +8,11 @@ build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev
 python="$build python3-dev python3-cffi python3-build python3-setuptools python3-wheel python3-pip python3-numpy"
 test="$python g++ clang clang-format clang-tidy libomp-dev libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
       python3-pandas python3-matplotlib python3-pytest mypy groff-base man-db postgresql chromium-headless-shell
-      openssl libopenmpi-dev openmpi-bin python3-distributed nginx-light caddy haproxy pgbouncer sqlite3 python3-markdown codespell locales qemu-user"
+      openssl libopenmpi-dev openmpi-bin python3-distributed nginx-light caddy haproxy pgbouncer sqlite3 python3-markdown codespell locales qemu-user zsh fish"
 bench="$test"
 repro="$bench python3-xgboost"
 site="python3 python3-markdown"
+deb="$python python3-markdown debhelper lintian patchelf"
 fuzz="$build clang llvm libclang-rt-dev"
 
 goal=${1:-build}
@@ -24,8 +25,9 @@ bench) wanted=$bench ;;
 repro) wanted=$repro ;;
 fuzz) wanted=$fuzz ;;
 site) wanted=$site ;;
+deb) wanted=$deb ;;
 *)
-    echo "usage: tools/setup.sh build|python|test|web|bench|repro|fuzz|site" >&2
+    echo "usage: tools/setup.sh build|python|test|web|bench|repro|fuzz|site|deb" >&2
     exit 2
     ;;
 esac

@@ -133,6 +133,7 @@ def test_help_of_an_unknown_verb(melicit):
     melicit("help", "xylophone").refused(2, '"xylophone"')
     melicit("help", "train", "--man").refused(2, "one of")
     melicit("help", "--man", "--completion").refused(2, "one of")
+    melicit("help", "--completion", "tcsh").refused(2, "expected bash, zsh or fish")
     assert melicit("help", "--man", "--json").json["error"]["code"] == "EINVAL"
 
 
@@ -223,6 +224,29 @@ def test_completion(melicit):
     assert complete(melicit, "help", "--ma") == ["--man", "--markdown"]
     melicit.write("table.csv", "")
     assert complete(melicit, "train", "--data", "tab") == ["table.csv"]
+
+
+def test_completion_of_zsh_and_fish(melicit):
+    """The same verbs, options and values; zsh's own functions are replaced by ones that print what they are given."""
+    melicit.write("_melicit", melicit("help", "--completion", "zsh").done().out)
+    melicit.write("melicit.fish", melicit("help", "--completion", "fish").done().out)
+    melicit.write("table.csv", "")
+
+    def zsh(*words):
+        listed = " ".join(f"'{word}'" for word in ("melicit", *words))
+        melicit.write("complete.zsh", "compadd() { shift; print -l -- $@ }\n_files() { print files }\n"
+                      f"complete() {{ words=({listed}); CURRENT=$#words; . ./_melicit }}\ncomplete\n")
+        return melicit.shell("zsh -f complete.zsh").done().out.split()
+
+    def fish(line):
+        told = melicit.shell(f'fish --no-config -c "source melicit.fish; complete -C \'{line}\'"').done().out
+        return [row.split("\t")[0] for row in told.splitlines()]
+
+    verbs, options = [v["name"] for v in VERBS], {f"--{option['name']}" for verb, option in OPTIONS if verb == "train"}
+    assert zsh("") == verbs and sorted(fish("melicit ")) == sorted(verbs)
+    assert set(zsh("train", "--")) == options == set(fish("melicit train --"))
+    assert zsh("train", "--solver", "") == ["auto", "newton", "lbfgs"] and fish("melicit train --solver n") == ["newton"]
+    assert zsh("train", "--data", "") == ["files"] and fish("melicit train --data tab") == ["table.csv"]
 
 
 def test_completion_in_an_interactive_shell(melicit):

@@ -38,6 +38,16 @@ def test_example_of_the_guide(prefix, tmp_path, compiler, standard):
     assert 2.7 <= ratio <= 3.3, out
 
 
+def test_cmake_finds_the_library(prefix, tmp_path):
+    (example,) = fenced(SOURCE / "docs" / "api.md", "c")
+    (tmp_path / "example.c").write_text(example)
+    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(example C)\n"
+                                             "find_package(melicit 0 REQUIRED)\nadd_executable(example example.c)\n"
+                                             "target_link_libraries(example PRIVATE melicit::melicit)\n")
+    for command in (["cmake", "-S", ".", "-B", "b", f"-DCMAKE_PREFIX_PATH={prefix}"], ["cmake", "--build", "b"], ["b/example"]):
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, env=environment())
+
+
 def test_installed_program(prefix, tmp_path):
     got = subprocess.run([str(prefix / "bin" / "melicit"), "train", "--data", "breast_cancer_original", "--json"], cwd=tmp_path,
                          env=environment(), capture_output=True, text=True)
