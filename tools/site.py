@@ -14,7 +14,7 @@ import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PARTS = (
-    ("Start", ("README.md", "docs/guide/README.md", "docs/guide/predictions.md", "docs/guide/browser.md", "docs/guide/study.md", "docs/guide/fair-credit.md",
+    ("Start", ("README.md", "docs/install.md", "docs/guide/README.md", "docs/guide/predictions.md", "docs/guide/browser.md", "docs/guide/study.md", "docs/guide/fair-credit.md",
                "docs/guide/black-box.md", "docs/guide/c-program.md", "docs/guide/server.md", "docs/faq.md")),
     ("Use", ("docs/cli.md", "docs/python.md", "docs/api.md", "docs/studies.md", "docs/study-file.md", "docs/http-api.md", "docs/deployment.md", "docs/security.md",
              "docs/formats.md", "docs/metric-file.md", "docs/scale.md")),
