@@ -383,8 +383,7 @@ mel_status mel_admin_export(json_t **out, mel_call *call)
         return mel_call_refuse(call, 404, "not-found", "there is export.csv, export.jsonl and export.sqlite");
     TRY(find_study(&row, call));
     MEL_HELD(held);
-    TRY(mel_work_begin(&held, call->app->admission, &(mel_work){ .shared = true, .waits = true },
-                       &call->err));
+    TRY(mel_work_begin(&held, call->app->admission, &(mel_work){ .shared = true }, &call->err));
     TRY(mel_export(&call->response->file, &call->response->n, call->app->store, row.id, format, &call->err));
     call->answered = true;
     call->response->type = types[format];

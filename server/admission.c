@@ -17,13 +17,14 @@
 
 mel_admission *mel_admission_new(void)
 {
-    enum { POOL = 32 << 20 };
+    enum { POOL = 32 << 20, PATIENCE = 2 };
     mel_admission *a = mel_alloc_zero(1, sizeof *a);
     if (a == NULL)
         return NULL;
     pthread_mutex_init(&a->lock, NULL);
     mel_cond_init(&a->changed);
     randombytes_buf(a->key, sizeof a->key);
+    a->patience = PATIENCE;
     for (size_t i = 0; i < MEL_POOLS; i++)
         a->most[i] = POOL + 1; /* with the NUL of one upload */
     return a;
@@ -366,40 +367,45 @@ void mel_work_leave(mel_admission *a)
 
 /* Work under way may take as much again as the process should, studies' all of it, other work half of it;
  * what needs more is done alone. The lock is held. */
-static bool set_aside(mel_admission *a, size_t bytes, bool own)
+static bool bytes_fit(const mel_admission *a, size_t bytes, bool own)
 {
     const size_t most = own ? a->memory / 2 : a->memory;
-    if (a->memory > 0 && a->set_aside > takes && a->set_aside + bytes > most)
-        return false;
+    return a->memory == 0 || a->set_aside <= takes || a->set_aside + bytes <= most;
+}
+
+static void set_aside(mel_admission *a, size_t bytes)
+{
     a->set_aside += bytes;
     takes += bytes;
+}
+
+/* Wakes nobody where it fails: waiters would wake each other for ever. The lock is held. */
+static bool try_to_begin(mel_admission *a, const mel_work *work)
+{
+    if (!bytes_fit(a, work->bytes, work->own) || !mel_work_enter(a, work))
+        return false;
+    set_aside(a, work->bytes);
     return true;
 }
 
-/* The lock is held. */
-static bool try_to_begin(mel_admission *a, const mel_work *work)
-{
-    if (!mel_work_enter(a, work))
-        return false;
-    if (set_aside(a, work->bytes, work->own))
-        return true;
-    mel_work_leave(a);
-    return false;
-}
-
-/* Waits until there may be a place; false: that is no use any more. The lock is held. */
+/* Waits until there may be a place; false: that is no use any more. What is no study's waits only where it
+ * can step aside, and in a limited number. The lock is held. */
 static bool wait_for_place(mel_admission *a, const mel_work *work, double until)
 {
-    if (mel_clock_seconds(CLOCK_MONOTONIC) >= until || mel_budget_check(NULL) != MEL_OK)
+    enum { MOST_OWN_WAITING = 128 }; /* half of those who may step aside */
+    if (mel_clock_seconds(CLOCK_MONOTONIC) >= until || mel_budget_check(NULL) != MEL_OK ||
+        (work->own && a->n_waiting[1] >= MOST_OWN_WAITING))
         return false;
-    const bool aside = !work->own && step_aside();
-    if (!aside && !may_be_stuck(a))
+    const bool aside = step_aside();
+    if (!aside && (work->own || !may_be_stuck(a)))
         return false;
     mel_waiter mine = { .study = work->study, .next = a->waiters };
     if (work->study != NULL)
         a->waiters = &mine;
     a->n_stuck += !aside;
+    a->n_waiting[work->own]++;
     mel_wait(&a->changed, &a->lock, 1);
+    a->n_waiting[work->own]--;
     a->n_stuck -= !aside;
     for (mel_waiter **at = &a->waiters; work->study != NULL && *at != NULL; at = &(*at)->next)
         if (*at == &mine) {
@@ -411,8 +417,7 @@ static bool wait_for_place(mel_admission *a, const mel_work *work, double until)
 
 mel_status mel_work_begin(mel_admission **held, mel_admission *a, const mel_work *work, mel_error *err)
 {
-    enum { PATIENCE = 2 }; /* seconds */
-    const double until = work->waits ? mel_clock_seconds(CLOCK_MONOTONIC) + PATIENCE : 0.0;
+    const double until = mel_clock_seconds(CLOCK_MONOTONIC) + a->patience;
     *held = NULL;
     if (!mel_admission_make_room(a) && work->own)
         return mel_busy(err);
@@ -431,7 +436,9 @@ mel_status mel_work_begin(mel_admission **held, mel_admission *a, const mel_work
 mel_status mel_work_grow(mel_admission *a, bool own, size_t bytes, mel_error *err)
 {
     pthread_mutex_lock(&a->lock);
-    const bool fits = set_aside(a, bytes, own);
+    const bool fits = bytes_fit(a, bytes, own);
+    if (fits)
+        set_aside(a, bytes);
     pthread_mutex_unlock(&a->lock);
     return fits ? MEL_OK : mel_busy(err);
 }

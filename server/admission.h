@@ -48,9 +48,11 @@ typedef struct {
     unsigned char key[16]; /* of hashes, random: nobody can choose names that share a place */
     mel_bucket buckets[MEL_BUCKETS];
     size_t workers;                     /* 0: no limits */
+    double patience;                    /* seconds that work waits for a place */
     _Atomic size_t memory;              /* bytes that the process should take; 0: any number */
     size_t n_making, n_stuck;           /* callers who do heavy work; who do it or wait for it */
     size_t n_persons;                   /* callers who wait for a participant */
+    size_t n_waiting[2];                /* callers who wait for a place: for a study's work, for other work */
     mel_worker worker[MEL_MOST_MAKING]; /* the first n_making that are busy, as far as there is room */
     mel_waiter *waiters;
     size_t set_aside;       /* bytes that heavy work under way will take */
@@ -85,14 +87,15 @@ void mel_admission_add(mel_admission *admission, const char *what, const char *w
 #define MEL_BUSY MEL_ESTOPPED
 mel_status mel_busy(mel_error *err); /* with a sentence */
 
-/* A piece of heavy work: making a problem, reading an upload, whatever runs between begin and end. Too much
- * of it is refused with MEL_BUSY, so that answers always find a worker. What is no study's leaves a place for
- * studies, and is refused while the process takes too much memory although all was forgotten that nobody
- * needs. */
+/* A piece of heavy work: making a problem, reading an upload, whatever runs between begin and end. It waits
+ * for a place, for two seconds, while other requests go on: clients that are refused at once come again at
+ * once, thousands of times a second, and that slows everybody down. Then it is refused with MEL_BUSY, so that
+ * answers always find a worker.
+ * What is no study's leaves a place for studies, and is refused while the process takes too much memory
+ * although all was forgotten that nobody needs. */
 typedef struct {
     bool own;          /* it is no study's: a session of somebody's own, an upload */
     bool shared;       /* it counts for the client of the request */
-    bool waits;        /* for a place, for two seconds; other requests go on meanwhile */
     const void *study; /* it counts for; NULL: none in particular */
     size_t bytes;      /* that it will take; for what is no study's they must fit beside what others take */
 } mel_work;

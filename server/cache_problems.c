@@ -175,9 +175,7 @@ static bool wait_for_problem(mel_cache *cache, const char *key, bool own)
 static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
                               bool shared, mel_error *err)
 {
-    const mel_work work = {
-        .own = study->own, .shared = shared, .waits = !study->own, .study = study->own ? NULL : study
-    };
+    const mel_work work = { .own = study->own, .shared = shared, .study = study->own ? NULL : study };
     MEL_HELD(held);
     mel_status status = MEL_OK;
     pthread_mutex_lock(&cache->lock);

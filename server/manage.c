@@ -160,7 +160,7 @@ static mel_status walk_through(json_t *pages, const mel_open_study *open_study, 
 static mel_status await_walk(mel_admission **held, const mel_cache *cache, const mel_open_study *open_study,
                              mel_error *err)
 {
-    mel_work work = { .shared = true, .waits = true };
+    mel_work work = { .shared = true };
     if (!mel_flow_is_heavy(&work.bytes, open_study->study, open_study->problem, MEL_WORK_RESULT))
         work.bytes = 0;
     return mel_work_begin(held, mel_cache_admission(cache), &work, err);

@@ -352,8 +352,7 @@ mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, co
     mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
     MEL_HELD(held);
     if (status == MEL_OK)
-        status = mel_work_begin(&held, mel_cache_admission(cache),
-                                &(mel_work){ .shared = true, .waits = true }, err);
+        status = mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .shared = true }, err);
     if (status == MEL_OK) {
         rehearsal r = { .plan = plan,
                         .open_study = open_study,

@@ -285,7 +285,7 @@ def served_soon(request):
 
 @SANITIZERS_SLOW
 def test_uploads_and_their_models_share_the_memory(server):
-    """Texts that all differ, and models of large tables, from eight addresses at once: some are told to come again."""
+    """Texts that all differ, and models of large tables, from eight addresses at once: they wait for each other, or are told to come again."""
     study = create_study(server)
     texts = "a,b,c,d,e,f,g,label\n" + "".join("".join(f"{7 * i + k:x}q," for k in range(7)) + "xy"[i % 2] + "\n" for i in range(130_000))
     numbers = ",".join(f"c{i}" for i in range(19)) + ",label\n" + "".join(
@@ -303,9 +303,9 @@ def test_uploads_and_their_models_share_the_memory(server):
     with Honest(server, study), concurrent.futures.ThreadPoolExecutor(8) as pool:
         outcomes = list(pool.map(attack, range(8)))
     statuses = {status for status, _ in outcomes}
-    assert 503 in statuses and statuses <= {200, 503}, outcomes
-    assert server.memory() < 96 << 20, "what the storm took was not given back"
+    assert statuses <= {200, 503}, outcomes
     served_soon(lambda: attack(1)[0])
+    assert server.memory() < 144 << 20, "more than what may stay (--memory) and one model under way"
 
 
 @SANITIZERS_SLOW
@@ -416,7 +416,7 @@ def test_spaces_of_many_classes_are_heavy_work(server):
     body = {"space": {"population": "softmax:" + ",".join(map(str, range(14)))}, "family": "diagonal-linear", "options": {"tolerance": 1e-9}}
     with Honest(server, study), concurrent.futures.ThreadPoolExecutor(6) as pool:
         outcomes = [status for status, _ in pool.map(lambda i: server.at(f"198.51.100.{i}").post("/api/start", body), range(6))]
-    assert 503 in outcomes and set(outcomes) <= {200, 503}, outcomes
+    assert set(outcomes) <= {200, 503}, outcomes
     served_soon(lambda: server.at("198.51.100.9").post("/api/start", body)[0])
 
 
@@ -515,7 +515,7 @@ def test_one_address_cannot_take_all_heavy_work(server):
     """Half of what may be heavy at a time is left to others."""
     study = create_study(server)
     pool = concurrent.futures.ThreadPoolExecutor(8)
-    attack = [pool.submit(server.at("198.51.100.7", 2).post, "/api/start", slow_start(i)) for i in range(8)]
+    attack = [pool.submit(server.at("198.51.100.7", 4).post, "/api/start", slow_start(i)) for i in range(8)]
     with Honest(server, study):
         time.sleep(0.5)
         assert server.at("203.0.113.1").own(space={"data": "breast_cancer_original"})["kind"] == "question"
@@ -527,9 +527,30 @@ def test_one_address_cannot_take_all_heavy_work(server):
     assert 503 in outcomes, outcomes
 
 
+def test_who_finds_no_place_waits_for_one(server):
+    """Starts that are refused at once would be tried again thousands of times a second, which slows everybody down."""
+    over, waited = threading.Event(), []
+
+    def start(i):
+        while not over.is_set():
+            begun = time.monotonic()
+            with contextlib.suppress(OSError):  # who has a place is not answered for long
+                if server.at(f"198.51.100.{i}", 4 * SLOW).post("/api/start", slow_start(i))[0] == 503:
+                    waited.append(time.monotonic() - begun)
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for i in range(8):
+            pool.submit(start, i)
+        study = create_study(server)
+        with Honest(server, study):
+            assert eventually(lambda: len(waited) > 4, 30)
+        over.set()
+    assert min(waited) > 1, waited
+
+
 @SANITIZERS_SLOW
 def test_results_and_reports_are_heavy_work(server):
-    """Reports of large sessions that one address asks for at once: some are refused, and nobody else waits for them."""
+    """Reports of large sessions that one address asks for at once: they wait, some are refused, and nobody else waits for them."""
     study = create_study(server)
     people = [server.at("198.51.100.7") for _ in range(6)]
     for person in people:
@@ -543,7 +564,7 @@ def test_results_and_reports_are_heavy_work(server):
                 s.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 198.51.100.7\r\nCookie: {cookies}\r\n\r\n".encode())
                 sockets.append(s)
             heads = [s.recv(4096).decode("latin-1") for s in sockets]
-            assert {head[9:12] for head in heads} == {"200", "503"}, (path, [head[9:12] for head in heads])
+            assert {"200"} <= {head[9:12] for head in heads} <= {"200", "503"}, (path, [head[9:12] for head in heads])
             assert all("Retry-After:" in head for head in heads if head[9:12] == "503")
             for s in sockets:
                 s.close()

@@ -7,7 +7,9 @@
 #include "server/manage.h"
 #include "server/server.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -461,16 +463,12 @@ static void test_tokens(void **state)
     assert_string_not_equal(link[0], link[2]);
 }
 
+/* Without patience. */
 static mel_status begin_work(const mel_cache *cache, mel_error *err)
 {
     mel_admission *held = NULL;
+    mel_cache_admission(cache)->patience = 0.0;
     return mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .shared = true }, err);
-}
-
-static mel_status begin_own_work(const mel_cache *cache, mel_error *err)
-{
-    mel_admission *held = NULL;
-    return mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .own = true, .shared = true }, err);
 }
 
 static void end_work(const mel_cache *cache)
@@ -708,49 +706,99 @@ static void test_studies_share_the_places(void **state)
 }
 
 typedef struct {
-    mel_cache *cache;
-    mel_open_study *open_study;
-    size_t refused;
+    mel_admission *admission;
+    mel_work work;
+    bool steps_aside;
+    mel_status status;
 } patient;
+
+static bool step_aside(void *user)
+{
+    return ((const patient *)user)->steps_aside;
+}
+
+static void step_back(void *user)
+{
+    (void)user;
+}
 
 static void *begin_patiently(void *user)
 {
     patient *p = user;
+    const mel_budget budget = { .step_aside = step_aside, .step_back = step_back, .user = p };
     mel_admission *held = NULL;
-    while (mel_cache_begin_flow(&held, p->cache, p->open_study, MEL_WORK_REPORT, NULL) != MEL_OK) {
-        pthread_mutex_lock(&mel_cache_admission(p->cache)->lock);
-        p->refused++;
-        pthread_mutex_unlock(&mel_cache_admission(p->cache)->lock);
-    }
+    mel_budget_begin(&budget);
+    p->status = mel_work_begin(&held, p->admission, &p->work, NULL);
     mel_work_end(&held);
+    mel_budget_end();
     return NULL;
 }
 
-/* Work of a study waits for a place instead of being refused; what is no study's is refused at once. */
-static void test_studies_wait_for_a_place(void **state)
+/* How many callers wait while all places are taken. */
+static size_t waiting(mel_admission *admission)
 {
-    enum { MOST_REFUSED = 100 };
-    world *w = *state;
-    patient p = { .cache = w->app.cache };
+    pthread_mutex_lock(&admission->lock);
+    const size_t n = admission->n_waiting[0] + admission->n_waiting[1];
+    pthread_mutex_unlock(&admission->lock);
+    return n;
+}
+
+/* Work waits for a place instead of being refused: a study's in any case, other work where the request can
+ * let others go first. */
+static void test_work_waits_for_a_place(void **state)
+{
+    static const char study;
+    static const struct {
+        mel_work work;
+        bool steps_aside, waits;
+    } rows[] = { { { .study = &study }, true, true },
+                 { { .study = &study }, false, true },
+                 { { .own = true }, true, true },
+                 { { .own = true }, false, false } };
+    mel_cache *cache = ((world *)*state)->app.cache;
+    mel_error err;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        patient p = { mel_cache_admission(cache), rows[i].work, rows[i].steps_aside, MEL_OK };
+        pthread_t thread;
+        mel_admission_limit(p.admission, 8, 0);
+        assert_ok(begin_work(cache, &err), &err);
+        assert_ok(begin_work(cache, &err), &err);
+        p.admission->patience = 1e9;
+        assert_int_equal(pthread_create(&thread, NULL, begin_patiently, &p), 0);
+        while (rows[i].waits && waiting(p.admission) == 0)
+            sched_yield();
+        if (!rows[i].waits)
+            assert_int_equal(pthread_join(thread, NULL), 0);
+        end_work(cache);
+        end_work(cache);
+        if (rows[i].waits)
+            assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(p.status, rows[i].waits ? MEL_OK : MEL_BUSY);
+        assert_int_equal(waiting(p.admission), 0);
+    }
+}
+
+/* Who finds no place wakes nobody who waits for one: they would wake each other for ever. */
+static void test_waiters_do_not_wake_each_other(void **state)
+{
+    mel_cache *cache = ((world *)*state)->app.cache;
+    mel_admission *admission = mel_cache_admission(cache), *held = NULL;
+    patient large = { .admission = admission, .work = { .bytes = 1 << 20 } };
     pthread_t thread;
     mel_error err;
-    assert_ok(mel_open_study_by_id(&p.open_study, p.cache, w->study, &err), &err);
-    mel_admission_limit(mel_cache_admission(p.cache), 4, 0);
-    assert_ok(begin_work(p.cache, &err), &err);
-    assert_int_equal(begin_own_work(p.cache, &err), MEL_BUSY);
-    assert_int_equal(pthread_create(&thread, NULL, begin_patiently, &p), 0);
-    bool waits = false, over = false;
-    while (!waits && !over) {
-        mel_admission *admission = mel_cache_admission(p.cache);
-        pthread_mutex_lock(&admission->lock);
-        waits = admission->n_stuck == 2;
-        over = p.refused > MOST_REFUSED;
-        pthread_mutex_unlock(&admission->lock);
-    }
-    end_work(p.cache);
-    pthread_join(thread, NULL);
-    assert_true(waits);
-    mel_open_study_release(p.cache, p.open_study);
+    struct timespec soon;
+    mel_admission_limit(admission, 16, 1);
+    assert_ok(mel_work_begin(&held, admission, &large.work, &err), &err);
+    admission->patience = 0.0;
+    pthread_mutex_lock(&admission->lock);
+    assert_int_equal(pthread_create(&thread, NULL, begin_patiently, &large), 0);
+    (void)clock_gettime(CLOCK_MONOTONIC, &soon);
+    soon.tv_sec++;
+    assert_int_equal(pthread_cond_timedwait(&admission->changed, &admission->lock, &soon), ETIMEDOUT);
+    pthread_mutex_unlock(&admission->lock);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(large.status, MEL_BUSY);
+    mel_work_end(&held);
 }
 
 /* The open study of the test's study with another seed: a problem of its own. */
@@ -1035,7 +1083,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_whose_work_a_study_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_laboratory_is_no_client, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_studies_share_the_places, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_studies_wait_for_a_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_work_waits_for_a_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_waiters_do_not_wake_each_other, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memos_of_many, set_up, tear_down),
