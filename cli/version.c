@@ -6,6 +6,7 @@
 #include <nlopt.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <zip.h>
 #include <zlib.h>
 
 static void line(cli_run *run, json_t *object, const char *key, const char *value)
@@ -35,6 +36,7 @@ static mel_status run_version(cli_run *run, const void *arguments, mel_error *er
     line(run, libraries, "openblas", openblas_get_config());
     line(run, libraries, "nlopt", nlopt);
     line(run, libraries, "zlib", zlibVersion());
+    line(run, libraries, "libzip", zip_libzip_version());
     line(run, libraries, "jansson", jansson_version_str());
     line(run, libraries, "sodium", sodium_version_string());
     free(nlopt);

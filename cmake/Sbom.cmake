@@ -15,7 +15,7 @@ foreach(i RANGE ${MEL_WEB_LAST})
     list(APPEND MEL_WEB_PARTS ${name}=${version})
 endforeach()
 foreach(part openblas=${OPENBLAS_VERSION} nlopt=${NLOPT_VERSION} jansson=${JANSSON_VERSION} libsodium=${SODIUM_VERSION}
-        zlib=${ZLIB_VERSION_STRING} sqlite=${SQLITE_VERSION} libmicrohttpd=${MICROHTTPD_VERSION} libpq=${POSTGRES_VERSION}
+        zlib=${ZLIB_VERSION_STRING} libzip=${LIBZIP_VERSION} sqlite=${SQLITE_VERSION} libmicrohttpd=${MICROHTTPD_VERSION} libpq=${POSTGRES_VERSION}
         libgomp=${CMAKE_C_COMPILER_VERSION} ${MEL_WEB_PARTS})
     string(REPLACE "=" ";" part ${part})
     list(LENGTH part known)

@@ -3,7 +3,7 @@
 # Silent, and without the network, when nothing is missing.
 set -eu
 
-build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev
+build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev libzip-dev
        libjansson-dev libsodium-dev libsqlite3-dev libmicrohttpd-dev libpq-dev"
 python="$build python3-dev python3-cffi python3-build python3-setuptools python3-wheel python3-pip python3-numpy"
 test="$python g++ clang clang-format clang-tidy libomp-dev libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn

@@ -2,7 +2,6 @@
  * false, or in how a letter and its accent are stored. */
 #include "base/internal.h"
 #include "data/quote.h"
-#include "data/utf8.h"
 #include "melicit/data.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "data/quote.h"
 #include "data/shared.h"
 #include "data/table_reader.h"
-#include "data/utf8.h"
 
 #include <math.h>
 #include <sodium.h>

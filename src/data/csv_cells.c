@@ -1,10 +1,9 @@
 /* Cells of whole CSV rows to numbers, codes and findings: what one thread does with one span of rows. */
 #include "data/csv.h"
 
-#include "data/missing.h"
 #include "data/number.h"
-#include "data/row_names.h"
-#include "data/utf8.h"
+#include "data/quote.h"
+#include "data/table_reader.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The first rows of a CSV file, taken apart by any separator, and which of them separates its cells. */
 #include "data/csv.h"
 
-#include "data/missing.h"
+#include "data/quote.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "data/csv.h"
 
 #include "data/labels.h"
-#include "data/missing.h"
 #include "data/number.h"
+#include "data/quote.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Tables to feature matrices, as an encoder learned it. */
 #include "data/encoder.h"
-#include "data/missing.h"
 #include "data/number.h"
 #include "data/quote.h"
 #include "data/shared.h"
@@ -104,9 +103,7 @@ static mel_status check_percent(const encoding *e, const binding *b, const mel_c
 
 static mel_status bind_input(const encoding *e, binding *b)
 {
-    mel_status status = mel_table_need(&b->column, e->table, b->input->name, e->err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_table_need(&b->column, e->table, b->input->name, e->err));
     const mel_column *column = &e->table->column[b->column];
     if (b->input->type == MEL_COLUMN_TEXT)
         return bind_text(e, b, column);
@@ -164,9 +161,7 @@ static mel_status fill_dense(const encoding *e, double *dense)
                         cell[hot] = 1.0;
                     continue;
                 }
-                const mel_status status = standardise(e, b, i, cell);
-                if (status != MEL_OK)
-                    return status;
+                TRY(standardise(e, b, i, cell));
             }
         }
     }
@@ -187,9 +182,7 @@ static mel_status fill_sparse(const encoding *e, size_t *row_start, uint32_t *co
                 if (feature == MEL_MISSING)
                     continue;
             } else {
-                const mel_status status = standardise(e, b, i, &x);
-                if (status != MEL_OK)
-                    return status;
+                TRY(standardise(e, b, i, &x));
                 if (x == 0.0)
                     continue;
             }
@@ -228,9 +221,7 @@ static mel_status fill_stored(const encoding *e, double *dense, size_t *row_star
                 e->out->unseen++;
                 continue;
             }
-            const mel_status status = scale_stored(e, i, k, &z);
-            if (status != MEL_OK)
-                return status;
+            TRY(scale_stored(e, i, k, &z));
             if (dense != NULL) {
                 dense[i * d + s->col[k]] = z;
             } else {
@@ -281,14 +272,11 @@ static mel_status encode_sparse(const encoding *e)
 
 static mel_status bind_and_encode(encoding *e)
 {
-    mel_status status = MEL_OK;
-    for (size_t k = 0; status == MEL_OK && k < e->encoder->n_inputs; k++) {
+    for (size_t k = 0; k < e->encoder->n_inputs; k++) {
         e->bound[k].input = &e->encoder->input[k];
-        status = bind_input(e, &e->bound[k]);
+        TRY(bind_input(e, &e->bound[k]));
     }
-    if (status == MEL_OK)
-        status = e->encoder->sparse ? encode_sparse(e) : encode_dense(e);
-    return status;
+    return e->encoder->sparse ? encode_sparse(e) : encode_dense(e);
 }
 
 mel_status mel_encode(mel_encoded *out, const mel_encoder *encoder, const mel_table *table, mel_error *err)

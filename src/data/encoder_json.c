@@ -14,52 +14,42 @@
 
 static const char *const percent_words[] = { [MEL_PERCENT_SOME] = "some", [MEL_PERCENT_ALL] = "all" };
 
-static bool write_categories(json_t *column, const mel_encoder_input *input)
+static json_t *texts_json(const mel_dict *texts)
 {
     json_t *list = json_array();
-    if (json_object_set_new(column, "categories", list) != 0)
-        return false;
-    for (size_t k = 0; k < input->categories->n; k++)
-        if (json_array_append_new(list, json_string(mel_dict_text(input->categories, k))) != 0)
-            return false;
-    return json_object_set_new(column, "mode", json_string(mel_dict_text(input->categories, input->mode))) ==
-               0 &&
-           json_object_set_new(column, "missing_category", json_boolean(input->missing_category)) == 0;
+    for (size_t k = 0; list != NULL && k < texts->n; k++)
+        if (json_array_append_new(list, json_string(mel_dict_text(texts, k))) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
 }
 
-static bool write_column(json_t *columns, const mel_encoder_input *input)
+static json_t *column_json(const mel_encoder_input *input)
 {
-    json_t *column = json_object();
-    if (json_array_append_new(columns, column) != 0)
-        return false;
-    const bool text = input->type == MEL_COLUMN_TEXT;
-    if (json_object_set_new(column, "name", json_string(input->name)) != 0 ||
-        json_object_set_new(column, "type", json_string(text ? "text" : "number")) != 0)
-        return false;
-    if (text)
-        return write_categories(column, input);
-    return json_object_set_new(column, "median", json_real(input->median)) == 0 &&
-           json_object_set_new(column, "mean", json_real(input->mean)) == 0 &&
-           json_object_set_new(column, "deviation", json_real(input->deviation)) == 0 &&
-           (input->percent == MEL_PERCENT_NONE ||
-            json_object_set_new(column, "percent", json_string(percent_words[input->percent])) == 0);
+    if (input->type == MEL_COLUMN_TEXT)
+        return json_pack("{s:s, s:s, s:o, s:s, s:b}", "name", input->name, "type", "text", "categories",
+                         texts_json(input->categories), "mode", mel_dict_text(input->categories, input->mode),
+                         "missing_category", (int)input->missing_category);
+    json_t *column = json_pack("{s:s, s:s, s:f, s:f, s:f}", "name", input->name, "type", "number", "median",
+                               input->median, "mean", input->mean, "deviation", input->deviation);
+    if (input->percent != MEL_PERCENT_NONE && column != NULL &&
+        json_object_set_new(column, "percent", json_string(percent_words[input->percent])) != 0) {
+        json_decref(column);
+        return NULL;
+    }
+    return column;
 }
 
 static bool write_columns(json_t *json, const mel_encoder *encoder)
 {
-    json_t *columns = json_array(), *dropped;
+    json_t *columns = json_array();
     if (json_object_set_new(json, "columns", columns) != 0)
         return false;
     for (size_t i = 0; i < encoder->n_inputs; i++)
-        if (!write_column(columns, &encoder->input[i]))
+        if (json_array_append_new(columns, column_json(&encoder->input[i])) != 0)
             return false;
-    dropped = json_array();
-    if (json_object_set_new(json, "dropped", dropped) != 0)
-        return false;
-    for (size_t i = 0; i < encoder->dropped->n; i++)
-        if (json_array_append_new(dropped, json_string(mel_dict_text(encoder->dropped, i))) != 0)
-            return false;
-    return true;
+    return json_object_set_new(json, "dropped", texts_json(encoder->dropped)) == 0;
 }
 
 static bool write_deviations(json_t *json, const mel_encoder *encoder)
@@ -118,9 +108,7 @@ static mel_status check_deviation(double deviation, mel_error *err)
 static mel_status add_unique(mel_dict *dict, const json_t *value, const char *what, mel_error *err)
 {
     const char *text;
-    const mel_status status = get_text(&text, value, what, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(get_text(&text, value, what, err));
     const size_t n = strlen(text);
     const uint32_t before = dict->n;
     if (mel_dict_add(dict, text, n, mel_dict_hash(text, n)) == MEL_MISSING)
@@ -134,27 +122,21 @@ static mel_status add_all(mel_dict *dict, const json_t *list, const char *what, 
 {
     if (!json_is_array(list))
         return mel_fail(err, MEL_EDATA, "\"%s\" must be an array", what);
-    mel_status status = MEL_OK;
-    for (size_t k = 0; status == MEL_OK && k < json_array_size(list); k++)
-        status = add_unique(dict, json_array_get(list, k), what, err);
-    return status;
+    for (size_t k = 0; k < json_array_size(list); k++)
+        TRY(add_unique(dict, json_array_get(list, k), what, err));
+    return MEL_OK;
 }
 
 static mel_status read_text_column(mel_encoder_input *input, const json_t *column, mel_error *err)
 {
     static const char *const names[] = { "name", "type", "categories", "mode", "missing_category", NULL };
-    mel_status status = mel_json_members(column, names, err);
-    if (status != MEL_OK)
-        return status;
+    const char *mode = NULL;
+    TRY(mel_json_members(column, names, err));
     input->categories = mel_dict_new();
     if (input->categories == NULL)
         return mel_fail_memory(err, "an encoder");
-    status = add_all(input->categories, json_object_get(column, "categories"), "categories", err);
-    const char *mode = NULL;
-    if (status == MEL_OK)
-        status = get_text(&mode, json_object_get(column, "mode"), "mode", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(add_all(input->categories, json_object_get(column, "categories"), "categories", err));
+    TRY(get_text(&mode, json_object_get(column, "mode"), "mode", err));
     input->mode = mel_dict_find(input->categories, mode, strlen(mode), mel_dict_hash(mode, strlen(mode)));
     if (input->mode == MEL_MISSING)
         return mel_fail(err, MEL_EDATA, "the mode %s is not one of the categories",
@@ -181,26 +163,20 @@ static mel_status read_number_column(mel_encoder_input *input, const json_t *col
     const char *const names[] = { "name", "type",      "median",
                                   "mean", "deviation", percent != NULL ? "percent" : NULL,
                                   NULL };
-    mel_status status = mel_json_members(column, names, err);
-    if (status == MEL_OK && percent != NULL)
-        status = read_percent(&input->percent, percent, err);
-    if (status == MEL_OK)
-        status = get_number(&input->median, column, "median", err);
-    if (status == MEL_OK)
-        status = get_number(&input->mean, column, "mean", err);
-    if (status == MEL_OK)
-        status = get_number(&input->deviation, column, "deviation", err);
-    return status == MEL_OK ? check_deviation(input->deviation, err) : status;
+    TRY(mel_json_members(column, names, err));
+    if (percent != NULL)
+        TRY(read_percent(&input->percent, percent, err));
+    TRY(get_number(&input->median, column, "median", err));
+    TRY(get_number(&input->mean, column, "mean", err));
+    TRY(get_number(&input->deviation, column, "deviation", err));
+    return check_deviation(input->deviation, err);
 }
 
 static mel_status read_column(mel_encoder_input *input, mel_dict *seen, const json_t *column, mel_error *err)
 {
     const char *type = NULL;
-    mel_status status = add_unique(seen, json_object_get(column, "name"), "name", err);
-    if (status == MEL_OK)
-        status = get_text(&type, json_object_get(column, "type"), "type", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(add_unique(seen, json_object_get(column, "name"), "name", err));
+    TRY(get_text(&type, json_object_get(column, "type"), "type", err));
     input->name = mel_strdup(mel_dict_text(seen, seen->n - 1));
     if (input->name == NULL)
         return mel_fail_memory(err, "an encoder");
@@ -214,12 +190,18 @@ static mel_status read_column(mel_encoder_input *input, mel_dict *seen, const js
     return read_number_column(input, column, err);
 }
 
-static mel_status read_each_column(mel_encoder *encoder, mel_dict *seen, const json_t *columns,
-                                   mel_error *err)
+static mel_status read_columns(mel_encoder *encoder, const json_t *json, mel_error *err)
 {
+    static const char *const names[] = { "layout", "columns", "dropped", NULL };
+    const json_t *columns = json_object_get(json, "columns");
     const size_t n = json_array_size(columns);
+    TRY(mel_json_members(json, names, err));
+    if (!json_is_array(columns))
+        return mel_fail(err, MEL_EDATA, "\"columns\" must be an array");
+    TRY(add_all(encoder->dropped, json_object_get(json, "dropped"), "dropped", err));
+    MEL_AUTO(mel_dict) *seen = mel_dict_new();
     encoder->input = mel_alloc_zero(n, sizeof *encoder->input);
-    if (encoder->input == NULL)
+    if (seen == NULL || encoder->input == NULL)
         return mel_fail_memory(err, "an encoder");
     for (size_t i = 0; i < n; i++) {
         encoder->n_inputs = i + 1;
@@ -230,80 +212,56 @@ static mel_status read_each_column(mel_encoder *encoder, mel_dict *seen, const j
     return MEL_OK;
 }
 
-static mel_status read_columns(mel_encoder *encoder, const json_t *json, mel_error *err)
-{
-    static const char *const names[] = { "layout", "columns", "dropped", NULL };
-    mel_status status = mel_json_members(json, names, err);
-    const json_t *columns = json_object_get(json, "columns");
-    if (status == MEL_OK && !json_is_array(columns))
-        status = mel_fail(err, MEL_EDATA, "\"columns\" must be an array");
-    if (status == MEL_OK)
-        status = add_all(encoder->dropped, json_object_get(json, "dropped"), "dropped", err);
-    if (status != MEL_OK)
-        return status;
-    mel_dict *seen = mel_dict_new();
-    if (seen == NULL)
-        return mel_fail_memory(err, "an encoder");
-    status = read_each_column(encoder, seen, columns, err);
-    mel_dict_free(seen);
-    return status;
-}
-
 static mel_status read_deviations(mel_encoder *encoder, const json_t *json, mel_error *err)
 {
     const json_t *base = json_object_get(json, "zero_based"); /* there only where it is true */
     const char *const names[] = { "layout", "deviations", base != NULL ? "zero_based" : NULL, NULL };
-    mel_status status = mel_json_members(json, names, err);
     const json_t *list = json_object_get(json, "deviations");
-    if (status == MEL_OK && !json_is_array(list))
-        status = mel_fail(err, MEL_EDATA, "\"deviations\" must be an array");
-    if (status == MEL_OK && base != NULL && !json_is_boolean(base))
-        status = mel_fail(err, MEL_EDATA, "\"zero_based\" must be true or false");
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_json_members(json, names, err));
+    if (!json_is_array(list))
+        return mel_fail(err, MEL_EDATA, "\"deviations\" must be an array");
+    if (base != NULL && !json_is_boolean(base))
+        return mel_fail(err, MEL_EDATA, "\"zero_based\" must be true or false");
     encoder->libsvm = true;
     encoder->zero_based = json_is_true(base);
     encoder->n_features = json_array_size(list);
     encoder->deviation = mel_alloc(encoder->n_features, sizeof *encoder->deviation);
     if (encoder->deviation == NULL)
         return mel_fail_memory(err, "an encoder");
-    for (size_t k = 0; status == MEL_OK && k < encoder->n_features; k++) {
-        const json_t *value = json_array_get(list, k);
-        encoder->deviation[k] = json_number_value(value); /* 0 when it is no number */
-        status = check_deviation(encoder->deviation[k], err);
+    for (size_t k = 0; k < encoder->n_features; k++) {
+        encoder->deviation[k] = json_number_value(json_array_get(list, k)); /* 0 when it is no number */
+        const mel_status status = check_deviation(encoder->deviation[k], err);
         if (status != MEL_OK)
-            status = mel_fail_in(err, status, "feature %zu", k + 1);
+            return mel_fail_in(err, status, "feature %zu", k + 1);
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status read_encoder(mel_encoder *encoder, const json_t *json, mel_error *err)
 {
     const char *layout = NULL;
-    mel_status status = json_is_object(json) ? MEL_OK : mel_fail(err, MEL_EDATA, "not an object");
-    if (status == MEL_OK)
-        status = get_text(&layout, json_object_get(json, "layout"), "layout", err);
-    if (status != MEL_OK)
-        return status;
+    if (!json_is_object(json))
+        return mel_fail(err, MEL_EDATA, "not an object");
+    TRY(get_text(&layout, json_object_get(json, "layout"), "layout", err));
     encoder->sparse = strcmp(layout, "sparse") == 0;
     if (!encoder->sparse && strcmp(layout, "dense") != 0)
         return mel_fail(err, MEL_EDATA, "layout %s is not known", mel_quote_text(layout).text);
-    status = json_object_get(json, "deviations") != NULL ? read_deviations(encoder, json, err)
-                                                         : read_columns(encoder, json, err);
-    return status == MEL_OK ? mel_encoder_complete(encoder, err) : status;
+    TRY(json_object_get(json, "deviations") != NULL ? read_deviations(encoder, json, err)
+                                                    : read_columns(encoder, json, err));
+    return mel_encoder_complete(encoder, err);
 }
 
 mel_status mel_encoder_from_json(mel_encoder **out, const json_t *json, mel_error *err)
 {
     *out = NULL;
-    mel_encoder *encoder = mel_encoder_new();
+    MEL_AUTO(mel_encoder) *encoder = mel_encoder_new();
     if (encoder == NULL)
         return mel_fail_memory(err, "an encoder");
     const mel_status status = read_encoder(encoder, json, err);
-    if (status != MEL_OK) {
-        mel_encoder_free(encoder);
-        return status == MEL_EDATA ? mel_fail_in(err, status, "encoder") : status;
-    }
+    if (status == MEL_EDATA)
+        return mel_fail_in(err, status, "encoder");
+    TRY(status);
     *out = encoder;
+    encoder = NULL;
     return MEL_OK;
 }

@@ -1,11 +1,10 @@
-/* Class labels of a table: found, ordered, named, recoded. */
+/* Class labels of a table: found, ordered, named, recoded, made of numbers at their quantiles, split. */
 #include "data/labels.h"
 
+#include "base/stat.h"
 #include "base/team.h"
-#include "data/missing.h"
 #include "data/number.h"
 #include "data/quote.h"
-#include "data/shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +45,7 @@ static bool sort_keyed(keyed *key, size_t n, bool by_value)
 static mel_status order_texts(bool *numbers, const mel_dict *dict, size_t n, bool by_value,
                               const uint32_t *present, uint32_t *order, mel_error *err)
 {
-    keyed *key = mel_alloc(n, sizeof *key);
+    MEL_AUTO_MEMORY keyed *key = mel_alloc(n, sizeof *key);
     if (key == NULL)
         return mel_fail_memory(err, "sorting class names");
     for (size_t i = 0; i < n; i++)
@@ -54,7 +53,6 @@ static mel_status order_texts(bool *numbers, const mel_dict *dict, size_t n, boo
     *numbers = sort_keyed(key, n, by_value);
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)key[i].code;
-    free(key);
     return MEL_OK;
 }
 
@@ -67,7 +65,7 @@ mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *prese
 
 mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, bool texts, mel_error *err)
 {
-    keyed *key = mel_alloc(n, sizeof *key);
+    MEL_AUTO_MEMORY keyed *key = mel_alloc(n, sizeof *key);
     if (key == NULL)
         return mel_fail_memory(err, "sorting class names");
     for (size_t i = 0; i < n; i++)
@@ -75,7 +73,6 @@ mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *name
     (void)sort_keyed(key, n, !texts);
     for (size_t i = 0; i < n; i++)
         order[i] = key[i].code;
-    free(key);
     return MEL_OK;
 }
 
@@ -115,7 +112,7 @@ void mel_labels_clear(mel_labels *labels)
     *labels = (mel_labels){ 0 };
 }
 
-mel_status mel_labels_new(mel_labels *out, size_t n_rows, size_t n_classes, mel_error *err)
+static mel_status new_labels(mel_labels *out, size_t n_rows, size_t n_classes, mel_error *err)
 {
     *out = (mel_labels){ .n_rows = n_rows, .n_classes = n_classes };
     out->code = mel_alloc(n_rows, sizeof *out->code);
@@ -123,7 +120,7 @@ mel_status mel_labels_new(mel_labels *out, size_t n_rows, size_t n_classes, mel_
     return out->code != NULL && out->name != NULL ? MEL_OK : mel_fail_memory(err, "class labels");
 }
 
-mel_status mel_labels_name(mel_labels *out, size_t k, const char *name, mel_error *err)
+static mel_status name_label(mel_labels *out, size_t k, const char *name, mel_error *err)
 {
     out->name[k] = mel_strdup(name);
     return out->name[k] != NULL ? MEL_OK : mel_fail_memory(err, "class names");
@@ -215,7 +212,7 @@ static mel_status refuse_inexact(const mel_table *table, size_t column, mel_erro
         mel_quote_file(table->name).text, mel_quote_text(name).text, name, name);
 }
 
-size_t mel_rank_of(const double *values, size_t n, double x)
+static size_t rank_of(const double *values, size_t n, double x)
 {
     size_t low = 0, high = n;
     while (low < high) {
@@ -238,56 +235,87 @@ static void print_code(char out[MEL_NUMBER_TEXT], const mel_column *column, doub
         mel_number_print(out, value);
 }
 
+/* Sorts n numbers and leaves one of each; how many there are. */
+static size_t sort_distinct(double *numbers, size_t n)
+{
+    mel_sort(n, numbers);
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || numbers[i] != numbers[left - 1])
+            numbers[left++] = numbers[i];
+    return left;
+}
+
+enum { FEW = 64 };
+
+/* The different values where they are FEW at most, as classes are: no copy of the column is sorted then. 0:
+ * they are more, or there are none. */
+static size_t few_distinct(double few[FEW], const double *numbers, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = 0;
+        while (at < found && few[at] != numbers[i])
+            at++;
+        if (at == FEW)
+            return 0;
+        if (at == found)
+            few[found++] = numbers[i] == 0.0 ? 0.0 : numbers[i]; /* -0 is 0 */
+    }
+    return found;
+}
+
+static mel_status distinct_numbers(double **out, size_t *n, const double *numbers, const mel_table *table,
+                                   mel_error *err)
+{
+    double few[FEW];
+    const size_t n_few = few_distinct(few, numbers, table->n_rows), n_all = n_few > 0 ? n_few : table->n_rows;
+    const double *from = n_few > 0 ? few : numbers;
+    double *sorted = mel_alloc(n_all, sizeof *sorted);
+    if (sorted == NULL)
+        return mel_fail_memory(err, "sorting a column");
+    for (size_t i = 0; i < n_all; i++)
+        sorted[i] = from[i] == 0.0 ? 0.0 : from[i];
+    *n = sort_distinct(sorted, n_all);
+    *out = sorted;
+    return MEL_OK;
+}
+
 static mel_status label_numbers(mel_labels *out, const mel_column *column, size_t n_rows,
                                 const double *values, size_t n_values, mel_error *err)
 {
-    mel_status status = mel_labels_new(out, n_rows, n_values, err);
-    for (size_t i = 0; status == MEL_OK && i < n_rows; i++)
-        out->code[i] = (uint32_t)mel_rank_of(values, n_values, column->numbers[i]);
-    for (size_t k = 0; status == MEL_OK && k < n_values; k++) {
+    TRY(new_labels(out, n_rows, n_values, err));
+    for (size_t i = 0; i < n_rows; i++)
+        out->code[i] = (uint32_t)rank_of(values, n_values, column->numbers[i]);
+    for (size_t k = 0; k < n_values; k++) {
         char name[MEL_NUMBER_TEXT];
         print_code(name, column, values[k]);
-        status = mel_labels_name(out, k, name, err);
+        TRY(name_label(out, k, name, err));
     }
-    return status;
-}
-
-/* order: the n codes that occur, sorted here; rank: room for every code. */
-static mel_status rank_texts(mel_labels *out, const mel_column *column, size_t n_rows, size_t n,
-                             uint32_t *order, uint32_t *rank, mel_error *err)
-{
-    bool numbers = false;
-    mel_status status = order_texts(&numbers, column->dict, n, false, order, order, err);
-    if (status == MEL_OK)
-        status = mel_labels_new(out, n_rows, n, err);
-    out->number_texts = status == MEL_OK && numbers;
-    for (size_t k = 0; status == MEL_OK && k < n; k++) {
-        rank[order[k]] = (uint32_t)k;
-        status = mel_labels_name(out, k, mel_dict_text(column->dict, order[k]), err);
-    }
-    for (size_t i = 0; status == MEL_OK && i < n_rows; i++)
-        out->code[i] = rank[column->codes[i]];
-    return status;
+    return MEL_OK;
 }
 
 static mel_status label_texts(mel_labels *out, const mel_column *column, const mel_table *table,
                               mel_error *err)
 {
-    const size_t n_rows = table->n_rows;
-    size_t *count = mel_alloc_zero(column->dict->n, sizeof *count);
-    uint32_t *present = mel_alloc(column->dict->n, sizeof *present),
-             *rank = mel_alloc(column->dict->n, sizeof *rank);
-    mel_status status;
-    if (count != NULL && present != NULL && rank != NULL) {
-        const size_t n = mel_count_codes(table, column, present, count);
-        status = rank_texts(out, column, n_rows, n, present, rank, err);
-    } else {
-        status = mel_fail_memory(err, "class labels");
+    const size_t n_codes = column->dict->n;
+    MEL_AUTO_MEMORY size_t *count = mel_alloc_zero(n_codes, sizeof *count);
+    MEL_AUTO_MEMORY uint32_t *order = mel_alloc(n_codes, sizeof *order);
+    MEL_AUTO_MEMORY uint32_t *rank = mel_alloc(n_codes, sizeof *rank);
+    bool numbers = false;
+    if (count == NULL || order == NULL || rank == NULL)
+        return mel_fail_memory(err, "class labels");
+    const size_t n = mel_count_codes(table, column, order, count);
+    TRY(order_texts(&numbers, column->dict, n, false, order, order, err));
+    TRY(new_labels(out, table->n_rows, n, err));
+    out->number_texts = numbers;
+    for (size_t k = 0; k < n; k++) {
+        rank[order[k]] = (uint32_t)k;
+        TRY(name_label(out, k, mel_dict_text(column->dict, order[k]), err));
     }
-    free(rank);
-    free(present);
-    free(count);
-    return status;
+    for (size_t i = 0; i < table->n_rows; i++)
+        out->code[i] = rank[column->codes[i]];
+    return MEL_OK;
 }
 
 /* Numbers in quotes are texts, unless the column is declared or the file has quotes around all its numbers.
@@ -307,48 +335,35 @@ static bool are_quoted_texts(const mel_table *table, size_t column)
 static mel_status sort_as_texts(mel_labels *labels, mel_error *err)
 {
     const size_t n = labels->n_classes;
-    size_t *order = mel_alloc(n, sizeof *order);
-    struct {
-        char *name;
-        uint32_t code; /* the new one */
-    } *was = mel_alloc(n, sizeof *was);
-    mel_status status = MEL_ENOMEM;
-    if (order != NULL && was != NULL)
-        status = mel_sort_class_names(order, n, (const char *const *)labels->name, true, err);
-    else
-        (void)mel_fail_memory(err, "sorting class names");
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        was[i].name = labels->name[i];
-        was[order[i]].code = (uint32_t)i;
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
+    MEL_AUTO_MEMORY uint32_t *rank = mel_alloc(n, sizeof *rank);
+    MEL_AUTO_MEMORY char **name = mel_alloc(n, sizeof *name);
+    if (order == NULL || rank == NULL || name == NULL)
+        return mel_fail_memory(err, "sorting class names");
+    TRY(mel_sort_class_names(order, n, (const char *const *)labels->name, true, err));
+    for (size_t i = 0; i < n; i++) {
+        name[i] = labels->name[order[i]];
+        rank[order[i]] = (uint32_t)i;
     }
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
-        labels->name[i] = was[order[i]].name;
-    for (size_t i = 0; i < labels->n_rows && status == MEL_OK; i++)
-        labels->code[i] = was[labels->code[i]].code;
-    labels->number_texts = status == MEL_OK;
-    free(was);
-    free(order);
-    return status;
+    memcpy(labels->name, name, n * sizeof *name);
+    for (size_t i = 0; i < labels->n_rows; i++)
+        labels->code[i] = rank[labels->code[i]];
+    labels->number_texts = true;
+    return MEL_OK;
 }
 
 static mel_status label_column(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
 {
-    mel_status status = mel_refuse_missing(table, column, err);
     const mel_column *c = &table->column[column];
-    if (status != MEL_OK || c->type == MEL_COLUMN_TEXT)
-        return status != MEL_OK ? status : label_texts(out, c, table, err);
-    double *values = NULL;
+    MEL_AUTO_MEMORY double *values = NULL;
     size_t n_values = 0;
-    status = refuse_inexact(table, column, err);
-    if (status == MEL_OK)
-        status = mel_distinct_numbers(&values, &n_values, c->numbers, table, err);
-    if (status != MEL_OK) {
-        free(values);
-        return status;
-    }
-    status = label_numbers(out, c, table->n_rows, values, n_values, err);
-    free(values);
-    return status == MEL_OK && are_quoted_texts(table, column) ? sort_as_texts(out, err) : status;
+    TRY(mel_refuse_missing(table, column, err));
+    if (c->type == MEL_COLUMN_TEXT)
+        return label_texts(out, c, table, err);
+    TRY(refuse_inexact(table, column, err));
+    TRY(distinct_numbers(&values, &n_values, c->numbers, table, err));
+    TRY(label_numbers(out, c, table->n_rows, values, n_values, err));
+    return are_quoted_texts(table, column) ? sort_as_texts(out, err) : MEL_OK;
 }
 
 static mel_status refuse_alike(const mel_labels *labels, const mel_table *table, const char *column,
@@ -360,38 +375,42 @@ static mel_status refuse_alike(const mel_labels *labels, const mel_table *table,
     return mel_names_differ(labels->n_classes, (const char *const *)labels->name, what, err);
 }
 
+static mel_status hand_labels_over(mel_labels *out, mel_labels *labels)
+{
+    *out = *labels;
+    *labels = (mel_labels){ 0 };
+    return MEL_OK;
+}
+
 mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column, mel_error *err)
 {
-    *out = (mel_labels){ 0 };
+    MEL_AUTO_CLEAR(mel_labels) labels = { 0 };
     size_t j;
-    mel_status status = mel_table_need(&j, table, column, err);
-    if (status == MEL_OK)
-        status = label_column(out, table, j, err);
-    if (status == MEL_OK && table->column[j].type == MEL_COLUMN_TEXT)
-        status = refuse_alike(out, table, column, err);
-    if (status != MEL_OK)
-        mel_labels_clear(out);
-    return status;
+    *out = labels;
+    TRY(mel_table_need(&j, table, column, err));
+    TRY(label_column(&labels, table, j, err));
+    if (table->column[j].type == MEL_COLUMN_TEXT)
+        TRY(refuse_alike(&labels, table, column, err));
+    return hand_labels_over(out, &labels);
 }
 
 mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char *column, mel_error *err)
 {
-    mel_status status = mel_table_groups(out, table, column, err);
-    if (status != MEL_OK)
-        return status;
-    if (out->n_classes < 2)
-        status = mel_fail(err, MEL_EDATA, "%s: column %s has one class only, %s; two are needed",
-                          mel_quote_file(table->name).text, mel_quote_text(column).text,
-                          out->n_classes == 1 ? mel_quote_text(out->name[0]).text : "none");
-    else if (out->n_classes > 2 && 2 * out->n_classes > table->n_rows)
-        status = mel_fail(
+    MEL_AUTO_CLEAR(mel_labels) labels = { 0 };
+    *out = labels;
+    TRY(mel_table_groups(&labels, table, column, err));
+    const size_t n = labels.n_classes;
+    if (n < 2)
+        return mel_fail(err, MEL_EDATA, "%s: column %s has one class only, %s; two are needed",
+                        mel_quote_file(table->name).text, mel_quote_text(column).text,
+                        n == 1 ? mel_quote_text(labels.name[0]).text : "none");
+    if (n > 2 && 2 * n > table->n_rows)
+        return mel_fail(
             err, MEL_EDATA,
             "%s: column %s has %zu different values in %zu rows, fewer than two rows for each; it "
             "does not hold classes",
-            mel_quote_file(table->name).text, mel_quote_text(column).text, out->n_classes, table->n_rows);
-    if (status != MEL_OK)
-        mel_labels_clear(out);
-    return status;
+            mel_quote_file(table->name).text, mel_quote_text(column).text, n, table->n_rows);
+    return hand_labels_over(out, &labels);
 }
 
 static mel_status unknown_class(const mel_table *table, size_t column, size_t row, const char *text,
@@ -427,7 +446,8 @@ static mel_status unknown_number(const mel_labels *labels, const mel_table *tabl
 static mel_status numbers_as(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
 {
     const mel_column *c = &table->column[column];
-    double *value = mel_alloc(out->n_classes, sizeof *value); /* of the names that the column may have */
+    MEL_AUTO_MEMORY double *value =
+        mel_alloc(out->n_classes, sizeof *value); /* of the names that the column may have */
     if (value == NULL)
         return mel_fail_memory(err, "class labels");
     for (size_t k = 0; k < out->n_classes; k++) {
@@ -438,17 +458,15 @@ static mel_status numbers_as(mel_labels *out, const mel_table *table, size_t col
         if (!mel_same_class_name(text, out->name[k]))
             value[k] = NAN;
     }
-    mel_status status = MEL_OK;
-    for (size_t i = 0; status == MEL_OK && i < out->n_rows; i++) {
+    for (size_t i = 0; i < out->n_rows; i++) {
         size_t k = 0;
         while (k < out->n_classes && value[k] != c->numbers[i])
             k++;
         out->code[i] = (uint32_t)k;
         if (k == out->n_classes)
-            status = unknown_number(out, table, column, i, err);
+            return unknown_number(out, table, column, i, err);
     }
-    free(value);
-    return status;
+    return MEL_OK;
 }
 
 /* The only class that a text names in another spelling, or MEL_MISSING. */
@@ -468,7 +486,7 @@ static uint32_t find_same(const mel_labels *labels, const char *text)
 static mel_status texts_as(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
 {
     const mel_column *c = &table->column[column];
-    uint32_t *map = mel_alloc(c->dict->n, sizeof *map);
+    MEL_AUTO_MEMORY uint32_t *map = mel_alloc(c->dict->n, sizeof *map);
     if (map == NULL)
         return mel_fail_memory(err, "class labels");
     for (uint32_t code = 0; code < c->dict->n; code++)
@@ -482,34 +500,168 @@ static mel_status texts_as(mel_labels *out, const mel_table *table, size_t colum
     for (uint32_t code = 0; code < c->dict->n; code++)
         if (map[code] == MEL_MISSING)
             map[code] = find_same(out, mel_dict_text(c->dict, code));
-    mel_status status = MEL_OK;
-    for (size_t i = 0; status == MEL_OK && i < out->n_rows; i++) {
+    for (size_t i = 0; i < out->n_rows; i++) {
         out->code[i] = map[c->codes[i]];
         if (out->code[i] == MEL_MISSING)
-            status = unknown_class(table, column, i, mel_dict_text(c->dict, c->codes[i]), err);
+            return unknown_class(table, column, i, mel_dict_text(c->dict, c->codes[i]), err);
     }
-    free(map);
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_table_labels_as(mel_labels *out, const mel_table *table, const char *column, size_t n_classes,
                                const char *const *names, mel_error *err)
 {
-    *out = (mel_labels){ 0 };
+    MEL_AUTO_CLEAR(mel_labels) labels = { 0 };
     size_t j = 0;
-    mel_status status = mel_table_need(&j, table, column, err);
-    if (status == MEL_OK)
-        status = mel_refuse_missing(table, j, err);
-    if (status == MEL_OK && table->column[j].type == MEL_COLUMN_NUMBER)
-        status = refuse_inexact(table, j, err);
-    if (status == MEL_OK)
-        status = mel_labels_new(out, table->n_rows, n_classes, err);
-    for (size_t k = 0; status == MEL_OK && k < n_classes; k++)
-        status = mel_labels_name(out, k, names[k], err);
-    if (status == MEL_OK)
-        status = table->column[j].type == MEL_COLUMN_TEXT ? texts_as(out, table, j, err)
-                                                          : numbers_as(out, table, j, err);
-    if (status != MEL_OK)
-        mel_labels_clear(out);
-    return status;
+    *out = labels;
+    TRY(mel_table_need(&j, table, column, err));
+    TRY(mel_refuse_missing(table, j, err));
+    const bool numbers = table->column[j].type == MEL_COLUMN_NUMBER;
+    if (numbers)
+        TRY(refuse_inexact(table, j, err));
+    TRY(new_labels(&labels, table->n_rows, n_classes, err));
+    for (size_t k = 0; k < n_classes; k++)
+        TRY(name_label(&labels, k, names[k], err));
+    TRY(numbers ? numbers_as(&labels, table, j, err) : texts_as(&labels, table, j, err));
+    return hand_labels_over(out, &labels);
+}
+
+/* --- classes at quantiles ---------------------------------------------------------------------------- */
+
+static mel_status name_interval(mel_labels *out, size_t k, const double *cut, mel_error *err)
+{
+    char low[MEL_NUMBER_TEXT], high[MEL_NUMBER_TEXT], name[2 * MEL_NUMBER_TEXT + 8];
+    if (k != 0)
+        mel_number_print(low, cut[k - 1]);
+    if (k + 1 != out->n_classes)
+        mel_number_print(high, cut[k]);
+    if (k == 0)
+        (void)snprintf(name, sizeof name, "<= %s", high);
+    else if (k + 1 == out->n_classes)
+        (void)snprintf(name, sizeof name, "> %s", low);
+    else
+        (void)snprintf(name, sizeof name, "(%s, %s]", low, high);
+    return name_label(out, k, name, err);
+}
+
+/* Class k would have no rows because too many share the value just below it, sorted[below - 1]. */
+static mel_status fail_empty(const double *sorted, size_t n, size_t below, size_t n_classes, size_t k,
+                             mel_error *err)
+{
+    const double tied = sorted[below - 1];
+    const size_t ties = below - rank_of(sorted, n, tied);
+    char text[MEL_NUMBER_TEXT];
+    mel_number_print(text, tied);
+    return mel_fail(err, MEL_EDATA,
+                    "quantile class %zu of %zu would be empty: %zu of %zu rows have the value %s", k + 1,
+                    n_classes, ties, n, text);
+}
+
+/* sorted and cut are working memory for n_rows and n_classes numbers. */
+static mel_status recode(mel_labels *out, const double *numbers, size_t n, double *sorted, double *cut,
+                         size_t n_classes, mel_error *err)
+{
+    memcpy(sorted, numbers, n * sizeof *sorted);
+    mel_sort(n, sorted);
+    for (size_t k = 1; k < n_classes; k++)
+        cut[k - 1] = mel_quantile_sorted(n, sorted, (double)k / (double)n_classes);
+    for (size_t k = 0; k < n_classes; k++) {
+        /* Class k has the rows above cut k - 1 and not above cut k; count from the sorted column. */
+        size_t below = k == 0 ? 0 : rank_of(sorted, n, cut[k - 1]);
+        while (k != 0 && below < n && sorted[below] == cut[k - 1])
+            below++;
+        if (below == n || (k + 1 < n_classes && sorted[below] > cut[k]))
+            return fail_empty(sorted, n, below, n_classes, k, err);
+    }
+    TRY(new_labels(out, n, n_classes, err));
+    for (size_t i = 0; i < n; i++)
+        out->code[i] = (uint32_t)rank_of(cut, n_classes - 1, numbers[i]);
+    for (size_t k = 0; k < n_classes; k++)
+        TRY(name_interval(out, k, cut, err));
+    return MEL_OK;
+}
+
+mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, const char *column,
+                                     size_t n_classes, mel_error *err)
+{
+    MEL_AUTO_CLEAR(mel_labels) labels = { 0 };
+    size_t j;
+    *out = labels;
+    TRY(mel_table_need(&j, table, column, err));
+    if (n_classes < 2 || n_classes >= MEL_MISSING)
+        return mel_fail(err, MEL_EINVAL, "%zu quantile classes; two or more are needed", n_classes);
+    if (table->column[j].type != MEL_COLUMN_NUMBER)
+        return mel_fail(err, MEL_EDATA, "%s: column %s is text; quantiles need numbers",
+                        mel_quote_file(table->name).text, mel_quote_text(column).text);
+    if (n_classes > table->n_rows)
+        return mel_fail(err, MEL_EDATA, "%s: column %s: %zu rows cannot fill %zu quantile classes",
+                        mel_quote_file(table->name).text, mel_quote_text(column).text, table->n_rows,
+                        n_classes);
+    TRY(mel_refuse_missing(table, j, err));
+    MEL_AUTO_MEMORY double *sorted = mel_alloc(table->n_rows + n_classes, sizeof *sorted);
+    if (sorted == NULL)
+        return mel_fail_memory(err, "quantiles");
+    const mel_status status = recode(&labels, table->column[j].numbers, table->n_rows, sorted,
+                                     sorted + table->n_rows, n_classes, err);
+    if (status == MEL_EDATA)
+        return mel_fail_in(err, status, "%s: column %s", mel_quote_file(table->name).text,
+                           mel_quote_text(column).text);
+    TRY(status);
+    return hand_labels_over(out, &labels);
+}
+
+/* --- a seeded stratified split ----------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t cell; /* class, then group */
+    size_t row;
+} stratum_row;
+
+static int compare_strata(const void *a, const void *b)
+{
+    const stratum_row *x = a, *y = b;
+    if (x->cell != y->cell)
+        return x->cell < y->cell ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Rows of the first part among n that follow `before` others. Rounding the running total rather than
+ * each cell keeps the parts of a class, and of the whole, within one row too. */
+static size_t first_part(size_t before, size_t n, double share)
+{
+    const double due = share * (double)n;
+    double take = floor(share * (double)(before + n) + 0.5) - floor(share * (double)before + 0.5);
+    take = fmin(fmax(take, floor(due)), ceil(due));
+    return (size_t)take;
+}
+
+static void split_sorted(bool *first, size_t n, const stratum_row *rows, size_t *index, double share,
+                         uint64_t seed)
+{
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && rows[to].cell == rows[from].cell; to++)
+            index[to - from] = rows[to].row;
+        mel_rng_shuffle(&rng, to - from, index);
+        const size_t take = first_part(from, to - from, share);
+        for (size_t i = 0; i < to - from; i++)
+            first[index[i]] = i < take;
+    }
+}
+
+mel_status mel_split(bool *first, size_t n, const uint32_t *label, const uint32_t *group, double share,
+                     uint64_t seed, mel_error *err)
+{
+    if (!(share >= 0.0 && share <= 1.0))
+        return mel_fail(err, MEL_EINVAL, "a share of %g rows; it must be from 0 to 1", share);
+    MEL_AUTO_MEMORY stratum_row *rows = mel_alloc(n, sizeof *rows);
+    MEL_AUTO_MEMORY size_t *index = mel_alloc(n, sizeof *index);
+    if (rows == NULL || index == NULL)
+        return mel_fail_memory(err, "splitting rows");
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (stratum_row){ (uint64_t)label[i] << 32 | (group != NULL ? group[i] : 0), i };
+    qsort(rows, n, sizeof *rows, compare_strata);
+    split_sorted(first, n, rows, index, share, seed);
+    return MEL_OK;
 }

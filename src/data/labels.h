@@ -13,14 +13,6 @@ size_t mel_count_codes(const mel_table *table, const mel_column *column, uint32_
 
 /* Names the first missing cell of a column. */
 mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *err);
-/* The first of n ascending values that is not below x. */
-size_t mel_rank_of(const double *values, size_t n, double x);
-/* Distinct values of a column without missing cells, ascending; freed by the caller. */
-mel_status mel_distinct_numbers(double **out, size_t *n, const double *numbers, const mel_table *table,
-                                mel_error *err);
-/* Room for codes and names; mel_labels_clear also after a failure. */
-mel_status mel_labels_new(mel_labels *out, size_t n_rows, size_t n_classes, mel_error *err);
-mel_status mel_labels_name(mel_labels *labels, size_t k, const char *name, mel_error *err);
 
 /* mel_same_class_name for a text of n bytes. */
 bool mel_same_name(const char *text, size_t n, const char *name);

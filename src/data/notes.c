@@ -1,4 +1,5 @@
-/* What a reader has to say about a file: how it was read, and what may be a mistake. */
+/* What a reader has to say about a file: how it was read, and what may be a mistake; and notices kept as
+ * bytes. */
 #include "data/table.h"
 
 #include <stdarg.h>
@@ -23,7 +24,7 @@ mel_count_words mel_count_text(size_t n)
     return out;
 }
 
-static mel_status add(mel_notes *notes, const char *sentence, mel_error *err)
+static mel_status add_warning(mel_notes *notes, const char *sentence, mel_error *err)
 {
     void *list = notes->warning;
     if (!mel_grow(&list, notes->n_warnings + 1, sizeof *notes->warning))
@@ -43,7 +44,7 @@ mel_status mel_notes_warn(mel_notes *notes, mel_error *err, const char *fmt, ...
     va_start(args, fmt);
     (void)mel_vprint(sentence, sizeof sentence, fmt, args);
     va_end(args);
-    return add(notes, sentence, err);
+    return add_warning(notes, sentence, err);
 }
 
 mel_status mel_notes_how(mel_notes *notes, mel_error *err, const char *fmt, ...)
@@ -82,4 +83,55 @@ void mel_notes_say(const mel_notes *notes, const char *file, mel_format format, 
         notice->call(notice->user, file, format, notes->how, false);
     for (size_t i = 0; i < notes->n_warnings; i++)
         notice->call(notice->user, file, format, notes->warning[i], true);
+}
+
+/* Before the name of a file and a sentence about it, each with its end. */
+typedef struct {
+    mel_format format;
+    bool is_warning;
+    size_t name, sentence; /* bytes */
+} head;
+
+void mel_kept_notices_clear(mel_kept_notices *kept)
+{
+    free(kept->bytes);
+    *kept = (mel_kept_notices){ 0 };
+}
+
+void mel_kept_notices_add(mel_kept_notices *kept, const void *bytes, size_t n)
+{
+    void *all = kept->bytes;
+    kept->lost = kept->lost || !mel_grow(&all, kept->n + n, 1);
+    kept->bytes = all;
+    if (kept->lost)
+        return;
+    memcpy(kept->bytes + kept->n, bytes, n);
+    kept->n += n;
+}
+
+static void keep_notice(void *user, const char *file, mel_format format, const char *sentence,
+                        bool is_warning)
+{
+    mel_kept_notices *kept = user;
+    const head h = { format, is_warning, strlen(file) + 1, strlen(sentence) + 1 };
+    kept->formats |= 1U << format;
+    mel_kept_notices_add(kept, &h, sizeof h);
+    mel_kept_notices_add(kept, file, h.name);
+    mel_kept_notices_add(kept, sentence, h.sentence);
+}
+
+mel_notice mel_notice_to_keep(mel_kept_notices *kept)
+{
+    return (mel_notice){ keep_notice, kept };
+}
+
+void mel_kept_notices_say(const char *bytes, size_t n, const mel_notice *notice)
+{
+    for (const char *at = bytes; at < bytes + n && notice->call != NULL;) {
+        head h;
+        memcpy(&h, at, sizeof h);
+        at += sizeof h;
+        notice->call(notice->user, at, h.format, at + h.name, h.is_warning);
+        at += h.name + h.sentence;
+    }
 }

@@ -1,12 +1,10 @@
 /* NPY files: their header, a Python dictionary; arrays to tables; arrays of doubles to files. */
 #include "base/buffer.h"
 #include "base/file.h"
-#include "data/missing.h"
 #include "data/number.h"
 #include "data/quote.h"
 #include "data/shared.h"
 #include "data/table_reader.h"
-#include "data/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

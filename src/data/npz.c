@@ -1,267 +1,156 @@
-/* NPZ: a zip archive of NPY arrays, stored or deflated, of which one is the table. */
+/* NPZ: a zip archive of NPY arrays, of which one is the table. */
 #include "base/buffer.h"
 #include "data/quote.h"
 #include "data/table_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
-
-enum {
-    END_BYTES = 22,       /* end of central directory, without its comment */
-    ENTRY_BYTES = 46,     /* an entry of the central directory, without its name */
-    LOCAL_BYTES = 30,     /* the header of a member, without its name */
-    MOST_COMMENT = 65535, /* bytes */
-    STORED = 0,
-    DEFLATED = 8,
-    ZIP64 = 1 /* the extra field with sizes of 8 bytes */
-};
-static const uint32_t in_zip64 = UINT32_MAX;
+#include <zip.h>
 
 typedef struct {
-    const unsigned char *bytes;
-    size_t n;
-    mel_error *err;
+    zip_t *zip;
+    zip_file_t *file; /* the member that is read */
 } archive;
 
-typedef struct {
-    const char *name; /* without .npy; lent by the archive */
-    size_t name_length;
-    unsigned method;
-    uint32_t checksum;
-    uint64_t packed, size, offset; /* offset of the local header */
-} member;
-
-static uint64_t number_at(const unsigned char *p, size_t width)
+static void archive_clear(archive *a)
 {
-    uint64_t n = 0;
-    for (size_t i = width; i-- > 0;)
-        n = n << 8 | p[i];
-    return n;
+    if (a->file != NULL)
+        (void)zip_fclose(a->file);
+    if (a->zip != NULL)
+        zip_discard(a->zip);
 }
 
-static mel_status fail_damaged(const archive *a)
+static mel_status fail_damaged(mel_error *err)
 {
-    return mel_fail(a->err, MEL_EDATA, "the NPZ archive is cut off or damaged");
+    return mel_fail(err, MEL_EDATA, "the NPZ archive is cut off or damaged");
 }
 
-static const unsigned char *find_end(const archive *a)
+static mel_status fail_zip(int code, mel_error *err)
 {
-    const size_t most = END_BYTES + MOST_COMMENT;
-    const size_t stop = a->n > most ? a->n - most : 0;
-    for (size_t at = a->n < END_BYTES ? 0 : a->n - END_BYTES + 1; at-- > stop;)
-        if (memcmp(a->bytes + at, "PK\5\6", 4) == 0)
-            return a->bytes + at;
-    return NULL;
+    return code == ZIP_ER_MEMORY ? mel_fail_memory(err, "unpacking") : fail_damaged(err);
 }
 
-/* Sizes that do not fit in 4 bytes stand in the extra field, in this order. */
-static bool read_zip64(member *m, const unsigned char *extra, size_t n)
+static mel_status open_archive(archive *a, const char *bytes, size_t n, mel_error *err)
 {
-    uint64_t *const wanted[] = { &m->size, &m->packed, &m->offset };
-    while (n >= 4) {
-        const size_t length = (size_t)number_at(extra + 2, 2);
-        if (length > n - 4)
-            return false;
-        size_t at = 4;
-        for (size_t i = 0; number_at(extra, 2) == ZIP64 && i < 3; i++) {
-            if (*wanted[i] != in_zip64)
-                continue;
-            if (at + 8 > length + 4)
-                return false;
-            *wanted[i] = number_at(extra + at, 8);
-            at += 8;
-        }
-        extra += length + 4;
-        n -= length + 4;
-    }
-    return true;
+    zip_error_t why;
+    zip_error_init(&why);
+    zip_source_t *source = zip_source_buffer_create(bytes, n, 0, &why);
+    a->zip = source != NULL ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
+    if (a->zip == NULL)
+        zip_source_free(source);
+    const int code = zip_error_code_zip(&why);
+    zip_error_fini(&why);
+    return a->zip != NULL ? MEL_OK : fail_zip(code, err);
 }
 
-/* The entry at *at of the directory, of which `left` bytes are there; *at moves behind it. */
-static bool read_entry(member *m, const unsigned char **at, size_t *left)
-{
-    const unsigned char *p = *at;
-    if (*left < ENTRY_BYTES || memcmp(p, "PK\1\2", 4) != 0)
-        return false;
-    const size_t name = (size_t)number_at(p + 28, 2), extra = (size_t)number_at(p + 30, 2);
-    const size_t whole = ENTRY_BYTES + name + extra + (size_t)number_at(p + 32, 2);
-    if (whole > *left)
-        return false;
-    *m = (member){ .name = (const char *)p + ENTRY_BYTES,
-                   .name_length = name,
-                   .method = (unsigned)number_at(p + 10, 2),
-                   .checksum = (uint32_t)number_at(p + 16, 4),
-                   .packed = number_at(p + 20, 4),
-                   .size = number_at(p + 24, 4),
-                   .offset = number_at(p + 42, 4) };
-    *at += whole;
-    *left -= whole;
-    return read_zip64(m, p + ENTRY_BYTES + name, extra);
-}
-
-/* Takes the ending .npy off the name; false for members that are no arrays. */
-static bool is_array(member *m)
+/* Bytes of the name before ".npy"; 0: the member is no array. */
+static size_t array_name(const char *name)
 {
     static const char ending[] = ".npy";
-    const size_t n = sizeof ending - 1;
-    if (m->name_length <= n || memcmp(m->name + m->name_length - n, ending, n) != 0)
-        return false;
-    m->name_length -= n;
-    return true;
+    const size_t n = strlen(name), length = sizeof ending - 1;
+    return n > length && strcmp(name + n - length, ending) == 0 ? n - length : 0;
 }
 
-static bool is_named(const member *m, const char *name)
-{
-    return strlen(name) == m->name_length && memcmp(name, m->name, m->name_length) == 0;
-}
-
-static mel_status fail_member(const archive *a, const char *wanted, size_t n, const mel_buffer *list)
+static mel_status fail_member(const char *wanted, size_t n, const mel_buffer *list, mel_error *err)
 {
     if (list->status != MEL_OK && list->status != MEL_ELIMIT)
-        return mel_fail_memory(a->err, "the members of an archive");
+        return mel_fail_memory(err, "the members of an archive");
     if (n == 0)
-        return mel_fail(a->err, MEL_EDATA, "the archive holds no NPY array");
+        return mel_fail(err, MEL_EDATA, "the archive holds no NPY array");
     if (wanted != NULL)
-        return mel_fail(a->err, MEL_EDATA, "no array is called %s; there %s %s", mel_quote_text(wanted).text,
+        return mel_fail(err, MEL_EDATA, "no array is called %s; there %s %s", mel_quote_text(wanted).text,
                         n == 1 ? "is" : "are", list->data);
-    return mel_fail(a->err, MEL_EDATA, "the archive holds %zu arrays: %s; --member says which one is meant",
-                    n, list->data);
+    return mel_fail(err, MEL_EDATA, "the archive holds %zu arrays: %s; --member says which one is meant", n,
+                    list->data);
 }
 
 /* The array of that name, or the only one. */
-static mel_status find_member(member *out, const archive *a, const char *wanted)
+static mel_status find_member(zip_stat_t *out, zip_t *zip, const char *wanted, mel_error *err)
 {
     enum { ROOM = 240 };
-    const unsigned char *end = find_end(a);
-    const uint64_t start = end != NULL ? number_at(end + 16, 4) : 0;
-    if (end == NULL || start > (uint64_t)(end - a->bytes))
-        return fail_damaged(a);
-    const unsigned char *at = a->bytes + start;
-    size_t left = (size_t)(end - at), n = 0, found = 0;
+    size_t n = 0, found = 0;
     mel_buffer list;
     mel_buffer_init(&list, ROOM);
-    for (size_t i = (size_t)number_at(end + 10, 2); i-- > 0;) {
-        member m;
-        if (!read_entry(&m, &at, &left)) {
-            mel_buffer_free(&list);
-            return fail_damaged(a);
-        }
-        if (!is_array(&m))
+    for (zip_int64_t i = 0; i < zip_get_num_entries(zip, 0); i++) {
+        zip_stat_t member;
+        if (zip_stat_index(zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW, &member) != 0)
             continue;
-        mel_buffer_printf(&list, "%s%s", n++ != 0 ? ", " : "", mel_quote(m.name, m.name_length).text);
-        if (wanted == NULL || is_named(&m, wanted)) {
-            *out = m;
+        const size_t length = array_name(member.name);
+        if (length == 0)
+            continue;
+        mel_buffer_printf(&list, "%s%s", n++ != 0 ? ", " : "", mel_quote(member.name, length).text);
+        if (wanted == NULL || (strlen(wanted) == length && memcmp(wanted, member.name, length) == 0)) {
+            *out = member;
             found++;
         }
     }
-    const mel_status status = found == 1 ? MEL_OK : fail_member(a, wanted, n, &list);
+    const mel_status status = found == 1 ? MEL_OK : fail_member(wanted, n, &list, err);
     mel_buffer_free(&list);
     return status;
 }
 
-/* Raw deflate data of a known size, or as many of its first bytes as are wanted. */
-static mel_status inflate_member(unsigned char *to, size_t wanted, const member *m, const unsigned char *from,
-                                 const archive *a)
+/* The next n bytes of the member. */
+static mel_status unpack(archive *a, char *to, size_t n, mel_error *err)
 {
-    enum { STEP = 1 << 30 };
-    z_stream zip = { .zalloc = mel_zip_alloc, .zfree = mel_zip_free };
-    if (inflateInit2(&zip, -MAX_WBITS) != Z_OK)
-        return mel_fail_memory(a->err, "unpacking");
-    uint64_t in = m->packed, out = wanted;
-    int result = Z_OK;
-    zip.next_in = (unsigned char *)(uintptr_t)from;
-    zip.next_out = to;
-    while (result == Z_OK && (out > 0 || wanted == m->size)) {
-        const unsigned give = (unsigned)(in < STEP ? in : STEP), room = (unsigned)(out < STEP ? out : STEP);
-        zip.avail_in = give;
-        zip.avail_out = room;
-        result = inflate(&zip, Z_NO_FLUSH);
-        in -= give - zip.avail_in;
-        out -= room - zip.avail_out;
-        if (result == Z_OK && give == zip.avail_in && room == zip.avail_out)
-            result = Z_BUF_ERROR;
+    for (size_t got = 0; got < n;) {
+        const zip_int64_t more = zip_fread(a->file, to + got, n - got);
+        if (more <= 0)
+            return fail_zip(more < 0 ? zip_error_code_zip(zip_file_get_error(a->file)) : ZIP_ER_EOF, err);
+        got += (size_t)more;
     }
-    (void)inflateEnd(&zip);
-    if (result == Z_MEM_ERROR)
-        return mel_fail_memory(a->err, "unpacking");
-    return (result == Z_STREAM_END || wanted < m->size) && out == 0 ? MEL_OK : fail_damaged(a);
+    return MEL_OK;
 }
 
-static uint32_t checksum_of(const unsigned char *p, size_t n)
+/* The array of a member, for free(). A large one that cannot be read is refused by its header, and one of
+ * more bytes than it said is read no further. */
+static mel_status unpack_array(char **out, archive *a, const zip_stat_t *member, const mel_read_options *opt,
+                               mel_error *err)
 {
-    enum { STEP = 1 << 30 };
-    uLong sum = crc32(0, NULL, 0);
-    for (size_t part; n != 0; n -= part, p += part) {
-        part = n < STEP ? n : STEP;
-        sum = crc32(sum, p, (uInt)part);
-    }
-    return (uint32_t)sum;
-}
-
-static mel_status fail_in_array(const archive *a, mel_status status, const member *m)
-{
-    return mel_fail_in(a->err, status, "array %s", mel_quote(m->name, m->name_length).text);
-}
-
-/* Refuses a large array that cannot be read before all of it is unpacked. */
-static mel_status check_large_array(const member *m, const unsigned char *from, const archive *a,
-                                    const mel_read_options *opt)
-{
-    if (m->method != DEFLATED || m->size <= MEL_NPY_START)
-        return MEL_OK;
-    MEL_AUTO_MEMORY unsigned char *start = mel_alloc(MEL_NPY_START, 1);
-    if (start == NULL)
-        return mel_fail_memory(a->err, "the header of an array");
-    TRY(inflate_member(start, MEL_NPY_START, m, from, a));
-    const mel_status status = mel_npy_check((const char *)start, MEL_NPY_START, (size_t)m->size, opt, a->err);
-    return status == MEL_OK ? MEL_OK : fail_in_array(a, status, m);
-}
-
-/* The array of the member as bytes of an .npy file; freed by the caller. */
-static mel_status unpack(unsigned char **out, const member *m, const archive *a, const mel_read_options *opt)
-{
-    if (m->offset > a->n || a->n - m->offset < LOCAL_BYTES)
-        return fail_damaged(a);
-    const unsigned char *local = a->bytes + m->offset;
-    const size_t start = LOCAL_BYTES + (size_t)number_at(local + 26, 2) + (size_t)number_at(local + 28, 2);
-    const uint64_t room = a->n - m->offset;
-    if (memcmp(local, "PK\3\4", 4) != 0 || start > room || m->packed > room - start)
-        return fail_damaged(a);
-    if (m->method != STORED && m->method != DEFLATED)
-        return mel_fail(a->err, MEL_EDATA,
+    const size_t size = (size_t)member->size, start = size < MEL_NPY_START ? size : MEL_NPY_START;
+    char more;
+    if (member->comp_method != ZIP_CM_STORE && member->comp_method != ZIP_CM_DEFLATE)
+        return mel_fail(err, MEL_EDATA,
                         "the array %s is packed by method %u; numpy.savez and "
                         "savez_compressed write what can be read",
-                        mel_quote(m->name, m->name_length).text, m->method);
-    if (m->size > opt->max_bytes)
-        return mel_fail(a->err, MEL_ELIMIT,
-                        "more than %llu bytes; raise the limit on bytes if that is intended",
+                        mel_quote(member->name, array_name(member->name)).text, member->comp_method);
+    if (member->size > opt->max_bytes)
+        return mel_fail(err, MEL_ELIMIT, "more than %llu bytes; raise the limit on bytes if that is intended",
                         (unsigned long long)opt->max_bytes);
-    if (m->method == STORED && m->size != m->packed)
-        return fail_damaged(a);
-    TRY(check_large_array(m, local + start, a, opt));
-    mel_status status = MEL_OK;
-    *out = mel_alloc((size_t)m->size + 1, 1); /* an empty one has an address, too */
-    if (*out == NULL)
-        return mel_fail_memory(a->err, "the contents of a file");
-    if (m->method == STORED)
-        memcpy(*out, local + start, (size_t)m->size);
-    else
-        status = inflate_member(*out, (size_t)m->size, m, local + start, a);
-    return status == MEL_OK && checksum_of(*out, (size_t)m->size) != m->checksum ? fail_damaged(a) : status;
+    a->file = zip_fopen_index(a->zip, member->index, 0);
+    if (a->file == NULL)
+        return fail_zip(zip_error_code_zip(zip_get_error(a->zip)), err);
+    void *bytes = *out = mel_alloc(start + 1, 1); /* an empty one has an address, too */
+    if (bytes == NULL)
+        return mel_fail_memory(err, "the contents of a file");
+    TRY(unpack(a, bytes, start, err));
+    if (start < size) {
+        const mel_status status = mel_npy_check(bytes, start, size, opt, err);
+        if (status != MEL_OK)
+            return mel_fail_in(err, status, "array %s",
+                               mel_quote(member->name, array_name(member->name)).text);
+        if (!mel_grow(&bytes, size + 1, 1))
+            return mel_fail_memory(err, "the contents of a file");
+        *out = bytes;
+        TRY(unpack(a, *out + start, size - start, err));
+    }
+    const zip_int64_t beyond = zip_fread(a->file, &more, 1); /* says whether the checksum is right */
+    return beyond == 0 ? MEL_OK : fail_damaged(err);
 }
 
 mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err)
 {
-    const archive a = { .bytes = (const unsigned char *)bytes, .n = n, .err = err };
-    member m = { 0 };
-    MEL_AUTO_MEMORY unsigned char *array = NULL;
+    MEL_AUTO_CLEAR(archive) a = { .zip = NULL };
+    MEL_AUTO_MEMORY char *array = NULL;
+    zip_stat_t member = { 0 };
     if (!mel_magic_is_zip(bytes, n))
         return mel_fail(err, MEL_EDATA, "not an NPZ file: it starts with %s",
                         mel_quote(bytes, n < 6 ? n : 6).text);
-    TRY(find_member(&m, &a, opt->member));
-    TRY(unpack(&array, &m, &a, opt));
-    const mel_status status = mel_read_npy(out, (const char *)array, (size_t)m.size, name, opt, err);
-    return status == MEL_OK ? MEL_OK : fail_in_array(&a, status, &m);
+    TRY(open_archive(&a, bytes, n, err));
+    TRY(find_member(&member, a.zip, opt->member, err));
+    TRY(unpack_array(&array, &a, &member, opt, err));
+    const mel_status status = mel_read_npy(out, array, (size_t)member.size, name, opt, err);
+    return status == MEL_OK
+               ? MEL_OK
+               : mel_fail_in(err, status, "array %s", mel_quote(member.name, array_name(member.name)).text);
 }

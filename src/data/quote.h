@@ -1,4 +1,4 @@
-/* Putting pieces of a file into an error sentence. */
+/* Pieces of text of a file: inside a sentence, as UTF-8, as words for a missing cell. */
 #ifndef MEL_DATA_QUOTE_H
 #define MEL_DATA_QUOTE_H
 
@@ -26,5 +26,24 @@ typedef struct {
 mel_quoted mel_quote_name(const char *const *names, size_t i);
 /* MEL_EDATA: nobody of group g, of n_groups, is of class i. */
 mel_status mel_fail_no_rows(mel_error *err, const mel_called *called, size_t n_groups, size_t g, size_t i);
+
+/* --- UTF-8 as Unicode defines it: no overlong forms, no surrogates, nothing above U+10FFFF ----------- */
+
+/* Bytes of the character that starts at p (n readable bytes), 0 when it is none. */
+size_t mel_utf8_length(const char *p, size_t n);
+/* The first byte of [p, p + n) that is not valid UTF-8, or n. */
+size_t mel_utf8_valid(const char *p, size_t n);
+/* Writes a code point, which may be 4 bytes; returns how many. */
+enum { MEL_UTF8_LONGEST = 4 };
+size_t mel_utf8_put(char *to, uint32_t c);
+
+/* --- words that stand for a missing cell ------------------------------------------------------------- */
+
+/* A cell without quotes and without the blanks around it. Among numbers every word of the list counts, in any
+ * case; among texts only those that no category is called by, spelt exactly so. */
+bool mel_missing_number(const char *text, size_t n);
+bool mel_missing_text(const char *text, size_t n);
+/* In a column that the caller declared to be text: only nothing and "?". */
+bool mel_missing_declared(const char *text, size_t n);
 
 #endif

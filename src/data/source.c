@@ -67,13 +67,13 @@ static mel_status read_stored(mel_source *source, unsigned char *to, size_t n, s
     return MEL_OK;
 }
 
-void *mel_zip_alloc(void *opaque, unsigned n, unsigned size)
+static void *zip_alloc(void *opaque, unsigned n, unsigned size)
 {
     (void)opaque;
     return mel_alloc(n, size);
 }
 
-void mel_zip_free(void *opaque, void *block)
+static void zip_free(void *opaque, void *block)
 {
     (void)opaque;
     free(block);
@@ -83,7 +83,7 @@ static mel_status start_unpacking(mel_source *source, mel_error *err)
 {
     if (source->block == NULL)
         source->block = mel_alloc(PACKED_BLOCK, 1);
-    source->zip = (z_stream){ .zalloc = mel_zip_alloc, .zfree = mel_zip_free };
+    source->zip = (z_stream){ .zalloc = zip_alloc, .zfree = zip_free };
     const int gzip_only = 16;
     if (source->block == NULL || inflateInit2(&source->zip, gzip_only + MAX_WBITS) != Z_OK)
         return mel_fail_memory(err, "unpacking");
@@ -234,19 +234,17 @@ static mel_status open_file(mel_source *source, const char *path, mel_error *err
 mel_status mel_source_open(mel_source **out, const char *path, uint64_t max_bytes, mel_error *err)
 {
     *out = NULL;
-    mel_source *source = mel_alloc_zero(1, sizeof *source);
+    MEL_AUTO(mel_source) *source = mel_alloc_zero(1, sizeof *source);
     if (source == NULL)
         return mel_fail_memory(err, "a file");
     source->fd = -1;
     source->max_bytes = max_bytes;
     const mel_status status = open_file(source, path, err);
-    if (status != MEL_OK) {
-        if (source->fd == STDIN_FILENO && strcmp(path, "-") == 0)
-            source->fd = -1;
-        mel_source_free(source);
-        return status;
-    }
+    if (status != MEL_OK && source->fd == STDIN_FILENO && strcmp(path, "-") == 0)
+        source->fd = -1;
+    TRY(status);
     *out = source;
+    source = NULL;
     return MEL_OK;
 }
 

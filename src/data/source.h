@@ -27,9 +27,6 @@ mel_status mel_source_map(const char **out, size_t *n, mel_source *source, uint6
 mel_status mel_source_unchanged(const mel_source *source, mel_error *err);
 /* A whole file at once, by its path. */
 mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t max_bytes, mel_error *err);
-/* zlib allocates with these. */
-void *mel_zip_alloc(void *opaque, unsigned n, unsigned size);
-void mel_zip_free(void *opaque, void *block);
 
 /* 0 to 1: how much of the stored bytes has been read. */
 double mel_source_share(const mel_source *source);

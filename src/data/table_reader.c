@@ -2,9 +2,7 @@
 #include "data/table_reader.h"
 
 #include "data/csv.h"
-#include "data/pattern.h"
 #include "data/quote.h"
-#include "data/row_names.h"
 #include "data/shared.h"
 
 #include <ctype.h>

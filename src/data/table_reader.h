@@ -15,6 +15,18 @@ bool mel_magic_is_zip(const char *bytes, size_t n);
  * MEL_EINVAL for that of any other. */
 mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *opt, mel_error *err);
 
+/* 0, below or above, as strcmp, with runs of digits compared as numbers: p-2 comes before p-10. */
+int mel_key_order(const char *a, const char *b);
+/* All files of a pattern as one table. */
+mel_status mel_read_pattern(mel_table **out, const char *pattern, const mel_read_options *opt,
+                            mel_error *err);
+/* A hash of a row's name, the same in every process. */
+uint64_t mel_row_name(const char *text, size_t n);
+/* Compares the rows of a table, read from n_files files, with those of the files that were read before, and
+ * puts them into their order where names say that it is another one; `shards` remembers the first names.
+ * NULL: the table is on its own. */
+mel_status mel_match_rows(mel_table **table, mel_shards *shards, size_t n_files, const char *path,
+                          mel_error *err);
 /* One file, named in sentences; who reads it is not told anything. */
 mel_status mel_read_file(mel_table **out, const char *path, const mel_read_options *opt, mel_error *err);
 

@@ -2,7 +2,7 @@
  * carriage returns that end lines. */
 #include "data/text.h"
 
-#include "data/utf8.h"
+#include "data/quote.h"
 
 #include <errno.h>
 #include <iconv.h>

@@ -104,19 +104,18 @@ static mel_status look_at_texts(mel_unfit *why, const mel_table *table, size_t j
     const size_t n_codes = column->dict->n;
     if (10 * n_codes < 9 * (size_t)LEAST_ROWS)
         return MEL_OK;
-    uint32_t *present = mel_alloc(n_codes, sizeof *present);
-    size_t *count = mel_alloc_zero(n_codes, sizeof *count), n_known = 0;
-    const mel_status status =
-        present != NULL && count != NULL ? MEL_OK : mel_fail_memory(err, "the categories of a column");
-    const size_t n = status == MEL_OK ? mel_count_codes(table, column, present, count) : 0;
+    MEL_AUTO_MEMORY uint32_t *present = mel_alloc(n_codes, sizeof *present);
+    MEL_AUTO_MEMORY size_t *count = mel_alloc_zero(n_codes, sizeof *count);
+    if (present == NULL || count == NULL)
+        return mel_fail_memory(err, "the categories of a column");
+    const size_t n = mel_count_codes(table, column, present, count);
+    size_t n_known = 0;
     for (size_t k = 0; k < n; k++)
         n_known += count[present[k]];
-    if (status == MEL_OK && n_known >= LEAST_ROWS && 10 * n >= 9 * n_known &&
+    if (n_known >= LEAST_ROWS && 10 * n >= 9 * n_known &&
         2 * count_texts(is_number, column->dict, present, n) < n)
         judge_texts(why, mel_table_column_name(table, j), column->dict, present, n, n_known);
-    free(present);
-    free(count);
-    return status;
+    return MEL_OK;
 }
 
 /* 0, 1, 2, ... or 1, 2, 3, ... */
@@ -156,7 +155,7 @@ static bool copies(const mel_column *column, const mel_labels *labels, size_t *o
 static mel_status look_at_copies(mel_unfit *why, const mel_table *table, size_t j, const mel_labels *labels,
                                  mel_error *err)
 {
-    size_t *of = mel_alloc(labels->n_classes, sizeof *of);
+    MEL_AUTO_MEMORY size_t *of = mel_alloc(labels->n_classes, sizeof *of);
     if (of == NULL)
         return mel_fail_memory(err, "the classes of a column");
     const char *name = mel_table_column_name(table, j);
@@ -165,7 +164,6 @@ static mel_status look_at_copies(mel_unfit *why, const mel_table *table, size_t 
                        "column %.80s is a copy of the label: each class has one value of its own in it; left "
                        "out; give --column %.80s:%s to keep it",
                        name, name, table->column[j].codes != NULL ? "text" : "number");
-    free(of);
     return MEL_OK;
 }
 

@@ -2,7 +2,7 @@
 #include "elicit/engine.h"
 #include "space/shared.h"
 
-#include "data/utf8.h"
+#include "data/quote.h"
 
 #include <math.h>
 #include <stdio.h>

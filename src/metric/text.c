@@ -2,7 +2,7 @@
 #include "metric/text.h"
 
 #include "data/number.h"
-#include "data/utf8.h"
+#include "data/quote.h"
 #include "melicit/metric.h"
 
 #include <stdio.h>

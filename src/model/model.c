@@ -2,7 +2,7 @@
 #include "model/model.h"
 
 #include "base/stat.h"
-#include "data/utf8.h"
+#include "data/quote.h"
 
 #include <math.h>
 #include <stdio.h>

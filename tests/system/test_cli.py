@@ -160,7 +160,7 @@ def test_version(melicit):
     assert got.out == melicit("-V").out
     told = melicit("--version", "--json").done().json
     assert f"melicit {told['version']}\n" in got.out
-    assert set(told["libraries"]) == {"openblas", "nlopt", "zlib", "jansson", "sodium"}
+    assert set(told["libraries"]) == {"openblas", "nlopt", "zlib", "libzip", "jansson", "sodium"}
     assert "OpenBLAS" in told["libraries"]["openblas"]
 
 

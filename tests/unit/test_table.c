@@ -4,7 +4,6 @@
 #include "data/dict.h"
 #include "data/quote.h"
 #include "data/shared.h"
-#include "data/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
