@@ -367,10 +367,10 @@ static double ratio_of(double a, double b)
 mel_status mel_measure_over_groups(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     double all = 0.0, low = INFINITY, high = -INFINITY, sum = 0.0, off = 0.0, least = 1.0;
-    mel_status status = one_group(&all, m, confusion, m->n_groups, err);
-    for (size_t g = 0; g < m->n_groups && status == MEL_OK; g++) {
+    TRY(one_group(&all, m, confusion, m->n_groups, err));
+    for (size_t g = 0; g < m->n_groups; g++) {
         double value = 0.0;
-        status = one_group(&value, m, confusion, g, err);
+        TRY(one_group(&value, m, confusion, g, err));
         low = fmin(low, value);
         high = fmax(high, value);
         sum += value / (double)m->n_groups;
@@ -401,7 +401,7 @@ mel_status mel_measure_over_groups(double *out, const mel_measure *m, const doub
         *out = high;
         break;
     }
-    return status;
+    return MEL_OK;
 }
 
 /* --- what a largest or smallest number is one of ------------------------------------------------- */
@@ -460,23 +460,20 @@ static void compare_values(double *out, const mel_measure *m, const double *valu
 mel_status mel_measure_part_values(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     double all = 0.0;
-    mel_status status = MEL_OK;
-    if (of_recalls(m)) {
-        for (size_t row = 0; row < m->n_groups * m->k && status == MEL_OK; row++)
-            status = mel_measure_recall(&out[row], &all, m, confusion, row, err);
-        return status;
-    }
-    const bool plain = m->over == MEL_GROUPS_SMALLEST || m->over == MEL_GROUPS_LARGEST;
-    double *value = plain ? out : mel_alloc(m->n_groups, sizeof *value);
+    for (size_t row = 0; of_recalls(m) && row < m->n_groups * m->k; row++)
+        TRY(mel_measure_recall(&out[row], &all, m, confusion, row, err));
+    if (of_recalls(m))
+        return MEL_OK;
+    MEL_AUTO_MEMORY double *value = mel_alloc(m->n_groups, sizeof *value);
     if (value == NULL)
         return mel_fail_memory(err, "values of groups");
-    for (size_t g = 0; g < m->n_groups && status == MEL_OK; g++)
-        status = one_group(&value[g], m, confusion, g, err);
-    if (status == MEL_OK && !plain)
-        status = one_group(&all, m, confusion, m->n_groups, err);
-    if (status == MEL_OK && !plain)
-        compare_values(out, m, value, all);
-    if (!plain)
-        free(value);
-    return status;
+    for (size_t g = 0; g < m->n_groups; g++)
+        TRY(one_group(&value[g], m, confusion, g, err));
+    if (m->over == MEL_GROUPS_SMALLEST || m->over == MEL_GROUPS_LARGEST) {
+        memcpy(out, value, m->n_groups * sizeof *out);
+        return MEL_OK;
+    }
+    TRY(one_group(&all, m, confusion, m->n_groups, err));
+    compare_values(out, m, value, all);
+    return MEL_OK;
 }

@@ -318,9 +318,7 @@ static mel_status make(mel_metric **out, const mel_metric_kind *kind, const doub
 {
     *out = NULL;
     mel_metric *metric = NULL;
-    const mel_status status = mel_metric_new(&metric, kind, err);
-    if (status != MEL_OK || metric == NULL)
-        return status;
+    TRY(mel_metric_new(&metric, kind, err));
     const size_t q = metric->per_group, place = lambda_place(metric);
     memcpy(metric->coefficient, a, q * sizeof *a);
     memcpy(metric->coefficient + q, b, (place - q) * sizeof *b);

@@ -144,9 +144,7 @@ mel_status mel_metric_fractional(mel_metric **out, mel_family family, const mel_
         return mel_fail(err, MEL_EINVAL, "a %s metric has no denominator", mel_family_name(family));
     const mel_metric_kind kind = { family, 1, *layout, class_names, NULL, orientation };
     mel_metric *metric = NULL;
-    const mel_status status = mel_metric_new(&metric, &kind, err);
-    if (status != MEL_OK || metric == NULL)
-        return status;
+    TRY(mel_metric_new(&metric, &kind, err));
     const size_t n = metric->size;
     memcpy(metric->coefficient, p, n * sizeof *p);
     metric->coefficient[n] = p0;

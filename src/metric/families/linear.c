@@ -94,9 +94,7 @@ mel_status mel_metric_linear(mel_metric **out, mel_family family, const mel_layo
                         mel_family_name(family));
     const mel_metric_kind kind = { family, 1, *layout, class_names, NULL, orientation };
     mel_metric *metric = NULL;
-    const mel_status status = mel_metric_new(&metric, &kind, err);
-    if (status != MEL_OK || metric == NULL)
-        return status;
+    TRY(mel_metric_new(&metric, &kind, err));
     memcpy(metric->coefficient, a, metric->size * sizeof *a);
     return mel_metric_finish(out, metric, err);
 }

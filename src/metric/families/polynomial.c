@@ -197,9 +197,7 @@ static mel_status make(mel_metric **out, const mel_metric_kind *kind, const doub
 {
     *out = NULL;
     mel_metric *metric = NULL;
-    const mel_status status = mel_metric_new(&metric, kind, err);
-    if (status != MEL_OK || metric == NULL)
-        return status;
+    TRY(mel_metric_new(&metric, kind, err));
     double *to = metric->coefficient;
     for (uint32_t d = 1; d <= metric->degree; d++) {
         const size_t n = mel_tensor_size(metric->size, d);
