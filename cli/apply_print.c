@@ -99,6 +99,21 @@ static void print_proof(const mel_rule_report *r, bool averaged)
         print_loss(r);
 }
 
+/* What can be promised, with the price: the best rule without the promise. */
+static void print_certified(const cli_applied_rule *a)
+{
+    const mel_certified *c = &a->certified;
+    for (size_t l = 0; l < c->n_limits; l++)
+        cli_print("  on new rows from the same source %s is at %s %.4g, %s%.4g%% sure (%.4g on the rows that "
+                  "certify it)\n",
+                  a->limit[l].text, a->limit[l].at_least ? "least" : "most", a->limit[l].bound,
+                  c->n_limits > 1 ? "together " : "", 100.0 * c->confidence, c->limit[l].achieved);
+    if (c->n_limits > 0)
+        cli_print("  %zu rows%s certify it: %zu of %zu rules pass%s\n", c->rows,
+                  c->all_rows ? "" : ", which chose nothing,", c->n_certified, c->n_rules,
+                  c->weighted ? "; rows of different weights count as the equal rows that they are worth" : "");
+}
+
 static void print_limits(const cli_applied_rule *a)
 {
     for (size_t i = 0; i < a->n_limits; i++) {
@@ -156,6 +171,7 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     cli_print("\n");
     cli_apply_trust_print(a);
     print_limits(a);
+    print_certified(a);
     print_proof(&a->report, a->averaged);
     if (path != NULL)
         cli_print("  classifier file: %s\n", path);
@@ -216,6 +232,27 @@ static json_t *limits_json(const cli_applied_rule *a)
     return list;
 }
 
+static json_t *certified_json(const cli_applied_rule *a)
+{
+    const mel_certified *c = &a->certified;
+    json_t *out = json_object(), *list = json_array();
+    cli_put(out, "confidence", cli_json_number(c->confidence));
+    cli_put(out, "rows", cli_json_count(c->rows));
+    cli_put(out, "weighted", json_boolean(c->weighted));
+    cli_put(out, "rules", cli_json_count(c->n_rules));
+    cli_put(out, "rules_certified", cli_json_count(c->n_certified));
+    for (size_t l = 0; l < c->n_limits; l++) {
+        json_t *one = json_object();
+        cli_put(one, "limit", cli_json_text(a->limit[l].text));
+        cli_put(one, a->limit[l].at_least ? "at_least" : "at_most", cli_json_number(a->limit[l].bound));
+        cli_put(one, "achieved", cli_json_number(c->limit[l].achieved));
+        cli_put(one, "bound", cli_json_number(c->limit[l].bound));
+        cli_push(list, one);
+    }
+    cli_put(out, "limits", list);
+    return out;
+}
+
 void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
 {
     const mel_rule_report *r = &a->report;
@@ -227,7 +264,7 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     cli_put(result, "optimum", cli_json_number(r->optimum));
     cli_put(result, "loss", cli_json_number(loss(r)));
     cli_put(result, "gap", cli_json_number(gap(r)));
-    cli_put(result, "certified", json_boolean(r->certified));
+    cli_put(result, "certified", a->certified.n_limits > 0 ? certified_json(a) : json_boolean(r->certified));
     cli_put(result, "starts", cli_json_count(r->starts));
     cli_put(result, "steps", cli_json_count(r->steps));
     cli_put(result, "mixed", json_boolean(r->mixed));

@@ -15,6 +15,7 @@ void cli_applied_rule_clear(cli_applied_rule *a)
     mel_classifier_free(a->classifier);
     mel_rule_report_clear(&a->report);
     mel_trust_clear(&a->trust);
+    mel_certified_clear(&a->certified);
     mel_rule_labels_clear(&a->labels);
     free(a->limit);
     free(a->class_share);
@@ -29,7 +30,7 @@ bool cli_apply_asks_more(const cli_apply_args *args)
     return args->named != NULL || args->space.evidence != MEL_BY_LABELS || args->rule != MEL_RULE_BEST ||
            args->use_group > 0 || args->at_most.n > 0 || args->at_least.n > 0 || args->class_prior != NULL ||
            args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0 ||
-           args->row_costs.n > 0 || args->average;
+           args->row_costs.n > 0 || args->average || !isnan(args->confidence);
 }
 
 /* --- limits ------------------------------------------------------------------------------------- */
@@ -343,6 +344,24 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
     return status;
 }
 
+/* The best rule whose limits can be promised on new rows: with --folds N one part of N certifies them. */
+static mel_status find_certified(cli_applied_rule *a, const mel_rule_rows *rows, const mel_rule_options *rule,
+                                 const cli_apply_args *args, mel_error *err)
+{
+    mel_certify_options opt;
+    mel_certify_options_init(&opt);
+    opt.confidence = args->confidence;
+    opt.calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
+    opt.seed = rule->seed;
+    if (args->folds > 0)
+        opt.share = 1.0 / (double)args->folds;
+    TRY(mel_rule_certify(&a->classifier, &a->report, &a->certified, rows, a->metric, name_of(a, args), rule,
+                         &opt, err));
+    a->trust.value = a->certified.value;
+    a->trust.cross.value = NAN;
+    return MEL_OK;
+}
+
 static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cli_run *run, mel_error *err)
 {
     const mel_rule_rows rows = cli_apply_rows(a);
@@ -354,12 +373,15 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
     opt.seed = run->seed;
     opt.threads = run->threads;
     const char *name = name_of(a, args);
-    mel_status status = mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err);
+    const bool certify = !isnan(args->confidence);
+    mel_status status = certify
+                            ? find_certified(a, &rows, &opt, args, err)
+                            : mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err);
     if (status == MEL_OK && a->report.violation > 0.0)
         status = refuse_limits(a, err);
     if (status == MEL_OK && a->report.rewards_mistakes)
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
-    if (status == MEL_OK)
+    if (status == MEL_OK && !certify)
         status = cli_apply_trust(a, &rows, &opt, args, run, err);
     if (status == MEL_OK && args->average)
         status = average(a, &rows, &opt, args, run, err);
@@ -405,6 +427,9 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
         status =
             cli_fail(err, MEL_EINVAL,
                      "--average and --reject exclude each other: a rule that refers cases is no threshold");
+    if (status == MEL_OK && !isnan(args->confidence) && args->at_most.n + args->at_least.n == 0)
+        status = cli_fail(err, MEL_EINVAL,
+                          "--confidence: there is no limit to be promised (--at-least, --at-most)");
     if (status == MEL_OK)
         status = read_limits(out, args, err);
     if (status == MEL_OK)

@@ -20,6 +20,7 @@ typedef struct {
     const char *class_prior, *class_prior_from;
     double reject; /* cost of a referred case, in cheapest mistakes; NaN: nothing is referred */
     uint64_t folds;
+    double confidence; /* that limits hold on new rows; NaN: not asked for */
     mel_text_list row_costs;
     bool average;
 } cli_apply_args;
@@ -37,9 +38,10 @@ typedef struct {
     mel_trust trust;
     mel_rule_labels labels; /* what the labels say of it */
     size_t folds;
-    double *row_cost; /* n_rows x n_classes; NULL: none */
-    bool averaged;    /* as the options ask for */
-    bool by_model;    /* values are what the probabilities expect */
+    mel_certified certified; /* n_limits 0: limits are those of these rows */
+    double *row_cost;        /* n_rows x n_classes; NULL: none */
+    bool averaged;           /* as the options ask for */
+    bool by_model;           /* values are what the probabilities expect */
 } cli_applied_rule;
 void cli_applied_rule_clear(cli_applied_rule *a);
 

@@ -332,6 +332,18 @@ static const cli_option own_options[] = {
       .help =
           "cross-validation: what the rule is worth on other rows, by rules that are found on N - 1 parts of "
           "the rows and measured on the last" },
+    { .name = "confidence",
+      .level = MEL_LEVEL_COMMON,
+      .reads = MEL_OF_ROWS,
+      .argument = "P",
+      .kind = CLI_NUMBER,
+      .at = offsetof(cli_apply_args, confidence),
+      .low = 0.5,
+      .high = 0.9999,
+      .help =
+          "a rule whose limits hold on new rows from the same source with this confidence (0.95): a third of "
+          "the rows (with --folds N one part of N) chooses nothing and certifies them; where no rule can be "
+          "certified, how many rows would do" },
     { .name = "point",
       .argument = "A,B,..",
       .kind = CLI_TEXT,
@@ -383,6 +395,9 @@ static const cli_example examples[] = {
       "malignant",
       "melicit apply --named g-mean --at-most flagged=40% --data mammographic_mass --classes "
       "benign,malignant" },
+    { "at least 90% of the malignant found on new rows, too, with 95% confidence",
+      "melicit apply --metric doctor.json --at-least recall[malignant]=0.9 --confidence 0.95 --data "
+      "mammographic_mass --classes benign,malignant" },
     { "a classifier for a point of the space",
       "melicit apply --population logistic:a=5,b=0 --point 0.3,0.3 --out -" },
     { "the same for three classes, by what each right decision is worth",
@@ -395,7 +410,8 @@ static const cli_apply_args defaults = { .space = { .struct_size = sizeof(mel_pr
                                                     .seed = 1,
                                                     .evidence = MEL_EVIDENCE_CALIBRATED },
                                          .delta = 1e-6,
-                                         .reject = NAN };
+                                         .reject = NAN,
+                                         .confidence = NAN };
 
 static unsigned inputs(const void *arguments)
 {
@@ -415,7 +431,7 @@ const cli_command cli_apply = {
         "for more (it "
         "predicts the class with the largest expected gain), one for each group where groups "
         "count. Limits hold as the probabilities expect; the output counts them by the labels, too, "
-        "and says what each of them costs. "
+        "and says what each of them costs. With --confidence they hold on new rows from the same source. "
         "`melicit predict --classifier` "
         "applies the file.\n\n"
         "Probabilities are calibrated on the labelled rows first, which the model must not have "

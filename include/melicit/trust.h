@@ -49,6 +49,46 @@ MEL_API mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, c
                                   const mel_metric *metric, const char *name, const mel_rule_options *rule,
                                   const mel_trust_options *opt, mel_error *err);
 
+/* Limits that hold on new rows from the same source. */
+typedef struct {
+    size_t struct_size;
+    double confidence; /* 0.95: that all limits of the rule hold on new rows */
+    /* Of the rows, which certify and choose nothing; the others choose rules. NaN: a third, or all where
+     * rules are thresholds and limits recalls or shares, whose order nobody has to choose. */
+    double share;
+    bool calibrated; /* as in mel_trust_options */
+    uint64_t seed;   /* of the split, and of what mixtures draw */
+} mel_certify_options;
+MEL_API void mel_certify_options_init(mel_certify_options *opt);
+
+/* Of a limit: what the rule achieves on the rows that certify, and the bound on what it achieves on new rows.
+ */
+typedef struct {
+    double achieved, bound;
+} mel_certified_limit;
+typedef struct {
+    double confidence;
+    size_t rows;   /* that certified */
+    bool all_rows; /* these are all of them: thresholds and limits whose order nobody has to choose */
+    bool weighted; /* they do not count alike: bounds are by the number of equal rows that they are worth */
+    size_t n_rules, n_certified; /* that were tried, and that may be promised */
+    size_t n_limits;
+    mel_certified_limit *limit;
+    mel_certainty value; /* of the rule that was chosen, on the rows that certified */
+    /* No rule is certified: with about so many rows more one would be; INFINITY: with no number of them. */
+    double more_rows;
+} mel_certified;
+MEL_API void mel_certified_clear(mel_certified *certified);
+/* The best rule for a metric or a name among those whose limits can be promised on new rows. Some of the rows
+ * choose a list of rules (see share), the others test it, for each limit from the rule with the most expected
+ * slack on, by exact binomial bounds until the first that fails, at the level (1 - confidence)/limits.
+ * MEL_EDATA, with out->more_rows and a sentence, where no rule can be certified. Rows each count one: no
+ * row_cost, no count. */
+MEL_API mel_status mel_rule_certify(mel_classifier **out, mel_rule_report *report, mel_certified *certified,
+                                    const mel_rule_rows *rows, const mel_metric *metric, const char *name,
+                                    const mel_rule_options *rule, const mel_certify_options *opt,
+                                    mel_error *err);
+
 /* A number by the labels, next to the one that the probabilities expect. */
 typedef struct {
     double value; /* by the labels; NaN: not defined */

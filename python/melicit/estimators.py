@@ -226,7 +226,8 @@ class MetricClassifier(_RuleClassifier):
     estimator: with predict_proba or decision_function; None: LogisticRegression. metric: a Metric of any family, the
     name of a measure or a metric file. cv: folds for the probabilities that the rule is found on, or "prefit". groups: the
     column of X that says the group (or fit(..., groups=...)). form: "best", "threshold", "mixture" (may draw).
-    evidence, prior, at_least, at_most, groups_seen, refer_cost: as Problem.best.
+    evidence, prior, at_least, at_most, groups_seen, refer_cost: as Problem.best. confidence: the limits hold on new rows with it;
+    needs cv="prefit" and rows that the estimator has not seen, as a promise is about one model.
 
     Fitted: estimator_, rule_, thresholds_ (of the second class of order_: a number, or one per group; None where no
     threshold says it), interval_ (95%, of the best threshold on other rows and for what is open about the metric, as
@@ -247,6 +248,7 @@ class MetricClassifier(_RuleClassifier):
         at_most: Optional[Mapping[str, float]] = None,
         groups_seen: bool = True,
         refer_cost: Optional[float] = None,
+        confidence: Optional[float] = None,
         pos_label: Any = None,
         random_state: Any = 0,
     ) -> None:
@@ -261,12 +263,15 @@ class MetricClassifier(_RuleClassifier):
         self.at_most = at_most
         self.groups_seen = groups_seen
         self.refer_cost = refer_cost
+        self.confidence = confidence
         self.pos_label = pos_label
         self.random_state = random_state
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None
     ) -> "MetricClassifier":
+        if self.confidence is not None and self.cv != "prefit":
+            raise fail("EINVAL", 'confidence: limits are promised for one model on rows that it has not seen: cv="prefit"')
         X, target, weight = self._prepared(X, y, sample_weight)
         proba = self._learn(X, target, weight)
         self.order_ = self._order()
@@ -292,6 +297,7 @@ class MetricClassifier(_RuleClassifier):
             at_most=self.at_most,
             groups_seen=self.groups_seen,
             refer_cost=self.refer_cost,
+            confidence=self.confidence,
             seed=self.seed_,
             trust=len(self.order_) == 2,
         )
@@ -306,7 +312,7 @@ class MetricClassifier(_RuleClassifier):
             return
         found = self.rule_.thresholds
         self.thresholds_ = found["all"] if list(found) == ["all"] and not self.rule_.groups else found
-        ends = self.rule_.report["thresholds"]
+        ends = self.rule_.report.get("thresholds")
         if isinstance(self.thresholds_, dict) and ends:
             self.interval_ = ends
         elif ends and not np.isnan(self.thresholds_):

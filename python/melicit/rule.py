@@ -289,6 +289,7 @@ def find_rule(
     threads: int = 0,
     trust: bool = False,
     engine: Any = None,
+    confidence: Optional[float] = None,
 ) -> Rule:
     """The best rule on rows of probabilities, in the order of `labels`; `columns`: in which new rows will come.
 
@@ -299,7 +300,8 @@ def find_rule(
     {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group. trust: also how
     sure it is, as `melicit apply` says it. The report has what is expected by the probabilities ("value", "achieved" of each limit), what
     the labels say ("by_labels", "counted"), and "doubtful" where these differ by more than chance allows, which is warned of. With trust: report["expected"] on other rows with report["interval"], and
-    report["thresholds"] of two classes, {group: (low, high)}, 95% each.
+    report["thresholds"] of two classes, {group: (low, high)}, 95% each. confidence: limits hold on new rows with it, or errors.EDATA says how
+    many rows would do; report["certified"] then has the bounds. The probabilities must be of rows that the model has not seen.
     """
     if evidence not in EVIDENCE:
         raise fail("EINVAL", f"evidence {evidence!r}: one of {', '.join(EVIDENCE)}")
@@ -334,15 +336,28 @@ def find_rule(
     name = ffi.NULL if metric.name is None else ffi.new("char[]", text(metric.name, "metric"))
     kept = _adjust(opt, rows, ordered, name, evidence, _in_class_order(prior, names), (codes, sample_weight))
     report = ffi.gc(ffi.new("mel_rule_report *"), lib.mel_rule_report_clear)
-    classifier = made(
-        "mel_classifier", lib.mel_classifier_free, lib.mel_rule_find, report, rows, ordered, name, opt
-    )
+    certified = ffi.gc(ffi.new("mel_certified *"), lib.mel_certified_clear)
+    if confidence is None:
+        find, args = lib.mel_rule_find, (report, rows, ordered, name, opt)
+    else:
+        promise = ffi.new("mel_certify_options *")
+        lib.mel_certify_options_init(promise)
+        promise.confidence, promise.calibrated, promise.seed = float(confidence), evidence == "calibrated", seed
+        find, args = lib.mel_rule_certify, (report, certified, rows, ordered, name, opt, promise)
+    classifier = made("mel_classifier", lib.mel_classifier_free, find, *args)
     set_names(classifier, names, group_names, _rows.number_texts(labels))
     _judge(report, limits)
     said = {**_report(report), "positive": labels[1] if len(names) == 2 else None}
     if engine is None:
         said.update(_ask_labels(classifier, report, rows, (ordered, name, opt), names, limits))
-    if trust:
+    if confidence is not None:
+        said["certified"] = {
+            "confidence": certified.confidence,
+            "rows": certified.rows,
+            "limits": {ffi.string(limits[i].text).decode(): certified.limit[i].bound for i in range(certified.n_limits)},
+        }
+        said["expected"], said["interval"] = certified.value.value, (certified.value.both.low, certified.value.both.high)
+    elif trust:
         said.update(_trust(classifier, rows, (ordered, name, opt), metric, evidence == "calibrated", group_names))
     del kept
     return Rule(classifier, labels, said, columns)

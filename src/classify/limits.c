@@ -286,9 +286,7 @@ static mel_status add_spread(mel_program *p, const mel_limit *limit, size_t numb
     return MEL_OK;
 }
 
-/* Whether a limit on differences is about R_ij, with i = k about the share of decisions j: what the measure
- * of that name compares. */
-static bool is_spread_of(const mel_limit *limit, size_t k, size_t i, size_t j)
+bool mel_limit_compares(const mel_limit *limit, size_t k, size_t i, size_t j)
 {
     static const mel_compared what[] = { [MEL_LIMIT_ODDS] = MEL_COMPARED_ODDS,
                                          [MEL_LIMIT_OPPORTUNITY] = MEL_COMPARED_MISSES,
@@ -303,7 +301,7 @@ mel_status mel_limit_add(mel_program *p, const mel_limit *limit, size_t number, 
     if (limit->kind < MEL_LIMIT_ODDS)
         return add_plain(p, limit, number, steps, err);
     for (size_t q = 0; q < (k + 1) * k; q++)
-        if (is_spread_of(limit, k, q / k, q % k))
+        if (mel_limit_compares(limit, k, q / k, q % k))
             TRY(add_spread(p, limit, number, steps, q / k, q % k, err));
     return MEL_OK;
 }
@@ -340,7 +338,7 @@ static double most_spread(const mel_limit *limit, const mel_shares *of)
     double most = 0.0;
     for (size_t rate = 0; rate < (k + 1) * k; rate++) {
         double low = INFINITY, high = -INFINITY;
-        for (size_t g = 0; g < of->n_groups && is_spread_of(limit, k, rate / k, rate % k); g++) {
+        for (size_t g = 0; g < of->n_groups && mel_limit_compares(limit, k, rate / k, rate % k); g++) {
             low = fmin(low, rate_at(of, g, rate / k, rate % k));
             high = fmax(high, rate_at(of, g, rate / k, rate % k));
         }
@@ -354,7 +352,7 @@ size_t mel_limit_parts(const mel_limit *limit, const mel_shares *of)
     const size_t k = of->n_classes;
     size_t rates = 0;
     for (size_t rate = 0; rate < (k + 1) * k && limit->kind >= MEL_LIMIT_ODDS; rate++)
-        rates += is_spread_of(limit, k, rate / k, rate % k);
+        rates += mel_limit_compares(limit, k, rate / k, rate % k);
     return rates * of->n_groups * (of->n_groups - 1);
 }
 
@@ -362,7 +360,7 @@ void mel_limit_part_values(double *out, const mel_limit *limit, const mel_shares
 {
     const size_t k = of->n_classes;
     for (size_t rate = 0; rate < (k + 1) * k; rate++) {
-        if (!is_spread_of(limit, k, rate / k, rate % k))
+        if (!mel_limit_compares(limit, k, rate / k, rate % k))
             continue;
         for (size_t g = 0; g < of->n_groups; g++)
             for (size_t h = 0; h < g; h++) {

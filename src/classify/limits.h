@@ -19,6 +19,9 @@ double mel_limit_achieved(const mel_limit *limit, const mel_shares *of);
  */
 size_t mel_limit_parts(const mel_limit *limit, const mel_shares *of);
 void mel_limit_part_values(double *out, const mel_limit *limit, const mel_shares *of);
+/* Whether a limit on differences is about R_ij, with i = k about the share of decisions j: what the measure
+ * of that name compares. */
+bool mel_limit_compares(const mel_limit *limit, size_t k, size_t i, size_t j);
 /* What loosening it by 1 gains, by the prices of the terms. */
 double mel_limit_price(size_t number, const mel_program *program, const double *price);
 

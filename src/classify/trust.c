@@ -26,8 +26,7 @@ void mel_trust_clear(mel_trust *sure)
 
 /* --- rules and what they come to ---------------------------------------------------------------- */
 
-/* The adjustment that the same calibration and class shares make of other rows. */
-static mel_status adjust_to(mel_adjustment *out, const mel_trust_work *w, const mel_rule_rows *rows,
+mel_status mel_trust_adjust(mel_adjustment *out, const mel_trust_work *w, const mel_rule_rows *rows,
                             mel_error *err)
 {
     if (w->opt.calibrated)
@@ -53,7 +52,7 @@ mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const m
     opt.threshold = NULL; /* draws have thresholds of their own */
     mel_rule_report report = { 0 };
     *out = NULL;
-    mel_status status = opt.adjustment != NULL ? adjust_to(&adjustment, w, rows, err) : MEL_OK;
+    mel_status status = opt.adjustment != NULL ? mel_trust_adjust(&adjustment, w, rows, err) : MEL_OK;
     opt.adjustment = opt.adjustment != NULL ? &adjustment : NULL;
     if (status == MEL_OK)
         status = mel_rule_find(out, &report, rows, metric != NULL ? metric : w->metric, w->name, &opt, err);
@@ -444,7 +443,9 @@ mel_status mel_trust_begin(mel_trust_work *out, const mel_classifier *found, con
                              .rule = *rule,
                              .found = found,
                              .k = rows->n_classes,
-                             .d = mel_classifier_get(found).n_decisions,
+                             .d = found != NULL             ? mel_classifier_get(found).n_decisions
+                                  : isnan(rule->refer_cost) ? rows->n_classes
+                                                            : rows->n_classes + 1,
                              .m = rows->n_groups > 1 ? rows->n_groups : 1 };
     mel_trust_options_init(&out->opt);
     const size_t groups =

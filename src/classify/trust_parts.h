@@ -19,7 +19,8 @@ typedef struct {
     double refer;   /* what referring all cases would add to the value */
 } mel_trust_work;
 
-/* For a rule that was found on the rows; the measure is the caller's to free, also after a failure. */
+/* For a rule that was found on the rows (NULL: rules that will be); the measure is the caller's to free, also
+ * after a failure. */
 mel_status mel_trust_begin(mel_trust_work *out, const mel_classifier *found, const mel_rule_rows *rows,
                            const mel_metric *metric, const char *name, const mel_rule_options *rule,
                            mel_error *err);
@@ -27,6 +28,9 @@ mel_status mel_trust_begin(mel_trust_work *out, const mel_classifier *found, con
  * numbers as the measure looks at. */
 mel_status mel_trust_price_of_referring(double *out, const mel_trust_work *w, const double *counts,
                                         double *room, mel_error *err);
+/* The adjustment that the same calibration and class shares make of other rows. */
+mel_status mel_trust_adjust(mel_adjustment *out, const mel_trust_work *w, const mel_rule_rows *rows,
+                            mel_error *err);
 /* The best rule for these rows, with a calibration of their own; metric NULL: the one of the work. */
 mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const mel_rule_rows *rows,
                           const mel_metric *metric, mel_error *err);

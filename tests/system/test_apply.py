@@ -4,6 +4,7 @@ import shutil
 
 import numpy
 import pytest
+import scipy.stats
 from classes import layout, metric_text, unit
 from conftest import Melicit
 
@@ -602,3 +603,38 @@ def test_few_rows_of_referred_cases(melicit):
         got = melicit("apply", *ROWS, "--named", "accuracy", "--reject", "0.3", "--json").done().json
         low, high = got["interval"]
         assert low <= got["expected"] <= high and got["by_labels"] is not None
+
+
+def certified(n, x, level):
+    """The share that x of n are evidence for, at the level of Clopper and Pearson."""
+    return scipy.stats.beta.ppf(level, x, n - x + 1) if x > 0 else 0.0
+
+
+def test_certified_limits(melicit, two):
+    """The boldest threshold whose recall passes the exact binomial test, by NumPy; where none passes, how many rows would do."""
+    p, y, _ = two
+    melicit("metric", "--cost", "missed=1,false-alarm=1", "--classes", "no,yes", "--out", "m.json").done()
+    words = ("apply", "--metric", "m.json", *ROWS, "--at-least", "recall[yes]=0.8", "--confidence", 0.95)
+    got = melicit(*words, "--json", "--out", "c.json").done().json
+    (one,) = got["certified"]["limits"]
+    found = decisions(melicit) == "yes"
+    assert one["bound"] == pytest.approx(certified(y.sum(), (found & y).sum(), 0.05), abs=1e-9) and one["bound"] >= 0.8
+    assert got["certified"]["rows"] == N and got["certified"]["confidence"] == 0.95
+    # One bolder threshold would not pass, or costs more.
+    worth = {t: -((~(p >= t) & y).sum() + ((p >= t) & ~y).sum()) for t in numpy.unique(p)
+             if certified(y.sum(), ((p >= t) & y).sum(), 0.05) >= 0.8}
+    assert -(((~found) & y).sum() + (found & ~y).sum()) >= max(worth.values()) - 3
+    text = " ".join(melicit(*words).done().out.split())
+    assert "on new rows from the same source recall[yes] is at least 0.8, 95% sure" in text and f"{N} rows certify it" in text
+    melicit(*words[:-4], "--at-least", "recall[yes]=0.997", "--confidence", 0.95).refused(3, "rows more one could")
+    melicit(*words[:-4], "--at-least", "recall[yes]=0.99", "--at-most", "flagged=0.3", "--confidence", 0.95).refused(3, "however many rows")
+    melicit(*words[:-4], "--confidence", 0.95).refused(2, "no limit to be promised")
+    # With folds, and where the order of rules has to be chosen, some rows certify and no others.
+    for more, rows in ((("--folds", 2), N // 2), (("--at-least", "accuracy=0.5"), N // 3), (("--at-least", "precision[yes]=0.3"), N // 3)):
+        told = melicit(*words, *more, "--json").done().json["certified"]
+        assert abs(told["rows"] - rows) <= 2 and all(limit["bound"] >= limit["at_least"] for limit in told["limits"])
+    told = melicit(*words[:-4], "--at-most", "equalised-odds=0.5", "--groups", "g.csv", "--confidence", 0.9, "--json").done().json["certified"]
+    assert told["limits"][0]["achieved"] <= told["limits"][0]["bound"] <= 0.5
+    # Shares that the classes will have change what a share of everybody is.
+    told = melicit(*words[:-4], "--at-most", "flagged=0.5", "--class-prior", "yes=0.1", "--confidence", 0.9, "--json").done().json["certified"]
+    assert told["weighted"] and told["limits"][0]["bound"] <= 0.5

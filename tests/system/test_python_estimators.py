@@ -429,3 +429,21 @@ def test_known_costs_give_the_threshold():
     y = np.repeat([0, 1], [14, 6])
     rule = Problem.from_proba(y, np.c_[1 - p, p]).best(Metric.from_costs({(1, 0): 7, (0, 1): 1}), evidence="model")
     assert rule.thresholds["all"] == pytest.approx(1 / 8, abs=1e-9)
+
+
+def test_limits_that_hold_on_new_rows(data):
+    X, y = data
+    half = len(X) // 2
+    fitted = LogisticRegression().fit(X[:half], y[:half])
+    options = dict(metric="accuracy", cv="prefit", at_least={"recall[sick]": 0.6}, pos_label="sick")
+    model = MetricClassifier(fitted, confidence=0.9, **options).fit(X[half:], y[half:])
+    told = model.rule_.report["certified"]
+    assert told["confidence"] == 0.9 and told["rows"] == half and told["limits"]["recall[sick]"] >= 0.6
+    assert recall_score(y[half:], model.predict(X[half:]), pos_label="sick") > 0.6
+    with pytest.raises(errors.EDATA, match="rows more one could"):
+        MetricClassifier(fitted, confidence=0.99, **{**options, "at_least": {"recall[sick]": 0.99}}).fit(X[half:], y[half:])
+    with pytest.raises(errors.EINVAL, match="prefit"):
+        MetricClassifier(fitted, confidence=0.9, at_least={"recall[sick]": 0.6}).fit(X, y)
+    rule = Problem.from_proba(y[half:], fitted.predict_proba(X[half:]), pos_label="sick").best(
+        "accuracy", at_least={"recall[sick]": 0.6}, confidence=0.9)
+    assert rule.report["certified"] == told
