@@ -230,11 +230,15 @@ static mel_status draw_parts(mel_extreme *of, double *seen, double *drawn, work 
     return status;
 }
 
-/* Differences are not below 0, ratios not above 1: the larger of both ways round counts. */
-static mel_status reach_parts(mel_interval *range, work *w, mel_error *err)
+/* *equality: the interval allows for groups that are equal. */
+static mel_status reach_parts(mel_interval *range, bool *equality, work *w, mel_error *err)
 {
     mel_extreme of = { 0 };
     double *seen = NULL, *drawn = NULL;
+    const mel_over_groups over = w->measure->over;
+    const bool difference = over == MEL_GROUPS_DIFFERENCE || over == MEL_GROUPS_DIFFERENCE_TO_ALL;
+    const bool ratio = over == MEL_GROUPS_RATIO || over == MEL_GROUPS_RATIO_TO_ALL;
+    *equality = false;
     of.n_parts = mel_measure_parts(w->measure, &of.largest);
     if (of.n_parts == 0)
         return MEL_OK;
@@ -243,13 +247,12 @@ static mel_status reach_parts(mel_interval *range, work *w, mel_error *err)
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "how sure a value is");
     mel_status status = draw_parts(&of, seen, drawn, w, err);
-    if (status == MEL_OK)
+    if (status == MEL_OK && (difference || ratio))
+        status = mel_interval_of_spread(range, equality, &of, err);
+    if (status == MEL_OK && !*equality)
         status = mel_interval_of_extreme(range, &of, err);
     free(seen);
-    const mel_over_groups over = w->measure->over;
-    if (over == MEL_GROUPS_DIFFERENCE || over == MEL_GROUPS_DIFFERENCE_TO_ALL)
-        range->low = fmax(range->low, 0.0);
-    if (over == MEL_GROUPS_RATIO || over == MEL_GROUPS_RATIO_TO_ALL)
+    if (ratio)
         range->high = fmin(range->high, 1.0);
     return status;
 }
@@ -262,12 +265,13 @@ static mel_status by_draws(mel_certainty *out, work *w, mel_error *err)
         return status;
     out->rows_deviation = sqrt(mel_variance(n, w->both));
     out->rows = mel_interval_of(n, w->both);
-    status = reach_parts(&out->rows, w, err);
+    bool equality = false;
+    status = reach_parts(&out->rows, &equality, w, err);
     /* At the edge, where nothing went wrong, draws are never as good as what was seen. */
     out->rows.low = fmin(out->rows.low, out->value);
     out->rows.high = fmax(out->rows.high, out->value);
     out->deviation = out->rows_deviation;
-    if (status == MEL_OK && mel_measure_compares_groups(w->measure))
+    if (status == MEL_OK && !equality && mel_measure_compares_groups(w->measure))
         status = reach_equality(&out->rows, w, out->value, w->both, err);
     double inside = 0.0;
     for (size_t s = 0; s < w->opt->n_metrics && status == MEL_OK; s++) {

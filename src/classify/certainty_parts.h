@@ -17,6 +17,9 @@ typedef struct {
     bool largest;
 } mel_extreme;
 mel_status mel_interval_of_extreme(mel_interval *out, const mel_extreme *of, mel_error *err);
+/* The same where the parts are differences between groups, either way round (largest), or ratios: how far the
+ * groups are apart, equality included where it is likely. *found is false where a draw has no ratio. */
+mel_status mel_interval_of_spread(mel_interval *out, bool *found, const mel_extreme *of, mel_error *err);
 /* How many of these draws so many parts have room for. */
 size_t mel_extreme_draws(size_t n_parts, size_t draws);
 /* d value / d share for every cell, all of them free to change, by differences. share is as before

@@ -112,6 +112,117 @@ mel_status mel_interval_of_extreme(mel_interval *out, const mel_extreme *of, mel
     return status;
 }
 
+/* --- how far groups are apart --------------------------------------------------------------------- */
+
+/* The largest of differences (or of log ratios) is 0 where groups are equal, and what is seen is on average
+ * too large. So each truth t is asked whether it would often enough look as different from t as what was seen
+ * does. Parts: those that were seen, as much nearer to 0 or farther from it as the largest; each with the
+ * noise that draws show. For the lower end those that may be the largest count as large: luck then has most
+ * to choose from. */
+typedef struct {
+    size_t n_parts, n_draws;
+    double seen;         /* the largest part, above 0 */
+    double *part, *even; /* as seen; those that may be the largest alike */
+    double *noise;       /* n_draws x n_parts */
+} spread;
+
+static const double may_be_largest = 1.5; /* deviations behind */
+static const double unlikely = 0.05;
+
+static bool is_likely(const spread *s, const double *part, double truth)
+{
+    const double scale = truth / s->seen, off = fabs(s->seen - truth);
+    size_t as_far = 0;
+    for (size_t b = 0; b < s->n_draws; b++) {
+        double largest = -INFINITY;
+        for (size_t p = 0; p < s->n_parts; p++)
+            largest = fmax(largest, scale * part[p] - s->noise[b * s->n_parts + p]);
+        as_far += fabs(largest - truth) >= off;
+    }
+    return (double)as_far >= unlikely * (double)s->n_draws;
+}
+
+/* Where truths stop being likely, from one that is to one that is not. */
+static double turning_point(const spread *s, const double *part, double likely, double not )
+{
+    for (int step = 0; step < 20; step++) {
+        const double middle = (likely + not ) / 2.0;
+        *(is_likely(s, part, middle) ? &likely : &not ) = middle;
+    }
+    return likely;
+}
+
+static double noise_deviation(const spread *s, size_t part, size_t other)
+{
+    double mean = 0.0, squares = 0.0;
+    for (size_t b = 0; b < s->n_draws; b++) {
+        const double *noise = s->noise + b * s->n_parts;
+        const double x = noise[part] - (other < s->n_parts ? noise[other] : 0.0);
+        mean += x / (double)s->n_draws;
+        squares += x * x / (double)s->n_draws;
+    }
+    return sqrt(fmax(squares - mean * mean, 0.0));
+}
+
+/* Logarithms of ratios, turned round; their middle is that of the draws, as a ratio that is seen may be 0.
+ * False: there are draws without a logarithm. */
+static bool take_parts(spread *s, const mel_extreme *of, double *room)
+{
+    for (size_t p = 0; p < s->n_parts; p++) {
+        for (size_t b = 0; b < s->n_draws; b++) {
+            const double drawn = of->drawn[b * s->n_parts + p];
+            room[b] = of->largest ? drawn : -log(drawn);
+            if (!isfinite(room[b]))
+                return false;
+            s->noise[b * s->n_parts + p] = room[b];
+        }
+        if (!of->largest)
+            mel_sort(s->n_draws, room);
+        s->part[p] = of->largest ? of->seen[p] : mel_quantile_sorted(s->n_draws, room, 0.5);
+        for (size_t b = 0; b < s->n_draws; b++)
+            s->noise[b * s->n_parts + p] -= s->part[p];
+    }
+    return true;
+}
+
+static void find_ends(mel_interval *out, spread *s)
+{
+    size_t top = 0;
+    double most = 0.0, farthest = 0.0;
+    for (size_t p = 1; p < s->n_parts; p++)
+        top = s->part[p] > s->part[top] ? p : top;
+    s->part[top] = fmax(s->part[top], 1e-9); /* exactly equal groups have a direction too */
+    s->seen = s->part[top];
+    for (size_t p = 0; p < s->n_parts; p++) {
+        const bool may = s->seen - s->part[p] <= may_be_largest * noise_deviation(s, p, top);
+        s->even[p] = may ? s->seen : s->part[p];
+        most = fmax(most, noise_deviation(s, p, s->n_parts));
+        for (size_t b = 0; b < s->n_draws; b++)
+            farthest = fmax(farthest, s->part[p] + s->noise[b * s->n_parts + p]);
+    }
+    out->low = is_likely(s, s->even, 0.0) ? 0.0 : turning_point(s, s->even, s->seen, 0.0);
+    out->high = turning_point(s, s->part, s->seen, s->seen + 8.0 * most);
+    out->high = fmin(out->high, fmax(farthest, s->seen)); /* no draw goes beyond what is possible */
+}
+
+mel_status mel_interval_of_spread(mel_interval *out, bool *found, const mel_extreme *of, mel_error *err)
+{
+    spread s = { .n_parts = of->n_parts, .n_draws = of->n_draws };
+    double *room = NULL;
+    const mel_part parts[] = { { of->n_parts * of->n_draws, { &s.noise } },
+                               { of->n_parts, { &s.part, &s.even } },
+                               { of->n_draws, { &room } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "how far groups are apart");
+    *found = take_parts(&s, of, room);
+    if (*found)
+        find_ends(out, &s);
+    if (*found && !of->largest)
+        *out = (mel_interval){ exp(-out->high), exp(-out->low) };
+    free(s.noise);
+    return MEL_OK;
+}
+
 size_t mel_extreme_draws(size_t n_parts, size_t draws)
 {
     enum { MOST_NUMBERS = 2000000, LEAST_DRAWS = 400 };
