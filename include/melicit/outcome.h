@@ -37,6 +37,21 @@ typedef struct {
     bool grave; /* the result is not to be trusted */
 } mel_statement;
 
+/* What comes first, by what the answers support. */
+typedef enum {
+    MEL_HEADLINE_WORDS = 0,    /* the metric in words: no single number says it */
+    MEL_HEADLINE_NUMBER = 1,   /* how much one mistake counts */
+    MEL_HEADLINE_BOUND = 2,    /* more, or less, than so much */
+    MEL_HEADLINE_UNSETTLED = 3 /* the answers do not settle it */
+} mel_headline_kind;
+typedef struct {
+    mel_headline_kind kind;
+    const char *text;
+    const char *range; /* a sentence about its interval; NULL: none is known, or said */
+    const char *why;   /* unsettled: why, and what to do; a bound: why not more; may be NULL or "" */
+    const char *rest;  /* what else is said of the metric, less what tables and pictures of weights show */
+} mel_headline;
+
 /* A coefficient of the metric. */
 typedef struct {
     const char *symbol;  /* "m11", "B1,2" */
@@ -201,7 +216,8 @@ typedef struct {
 
     /* No question was answered, or all with "can't say": the metric is what was assumed before. */
     bool nothing_found;
-    const char *words; /* the metric in words, with these names; that nothing was found */
+    const char *words; /* the metric in words, with these names; that the answers do not settle it */
+    mel_headline headline;
     size_t n_statements;
     const mel_statement *statements; /* by topic */
 

@@ -33,7 +33,5 @@ void mel_text_add_mistake(mel_buffer *out, const char *positive_class, bool miss
 
 /* The text for the caller to free(), or NULL with the failure in err; buf is empty afterwards. */
 mel_status mel_text_take(char **out, mel_buffer *buf, const char *what, mel_error *err);
-/* "; 95% between 5.2 and 7.4", or what is known of it; nothing when nothing is. */
-void mel_words_add_interval(mel_buffer *out, double low, double high);
 
 #endif

@@ -53,7 +53,7 @@ static const char *keep_label(mel_outcome_work *w, size_t i)
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
     add_label(&text, mel_metric_class_name(w->metric, i));
-    return mel_outcome_keep(w, &text);
+    return mel_sentences_keep(&w->said, &text);
 }
 
 /* --- the list ----------------------------------------------------------------------------------- */
@@ -63,16 +63,16 @@ static mel_equivalent *add(mel_outcome_work *w, const char *key, const char *nam
 {
     const size_t n = w->out.n_equivalents;
     char text[MEL_RANGE_TEXT] = "";
-    if (w->status == MEL_OK && !mel_grow((void **)&w->equivalent, n + 1, sizeof *w->equivalent))
-        w->status = mel_fail_memory(w->err, "the result");
-    if (w->status != MEL_OK)
+    if (mel_outcome_ok(w) && !mel_grow((void **)&w->equivalent, n + 1, sizeof *w->equivalent))
+        (void)mel_outcome_good(w, mel_fail_memory(w->said.err, "the result"));
+    if (!mel_outcome_ok(w))
         return NULL;
     if (!isnan(number.value) && !isnan(number.low))
         mel_ratio_text(text, number);
     else if (!isnan(number.value)) /* exact */
         (void)mel_print(text, sizeof text, "%s", mel_digits_significant(number.value, 4).text);
     w->equivalent[n] = (mel_equivalent){ .key = key, .name = name, .number = number };
-    w->equivalent[n].text = mel_outcome_format(w, "%s", text);
+    w->equivalent[n].text = mel_sentences_format(&w->said, "%s", text);
     w->out.equivalents = w->equivalent;
     w->out.n_equivalents++;
     return &w->equivalent[n];
@@ -90,7 +90,7 @@ static void add_code(mel_outcome_work *w, mel_equivalent *to, const char *tool, 
     mel_buffer_vprintf(&line, fmt, args);
     va_end(args);
     mel_code_line *code = to->code[0].tool == NULL ? &to->code[0] : &to->code[1];
-    *code = (mel_code_line){ tool, mel_outcome_keep(w, &line) };
+    *code = (mel_code_line){ tool, mel_sentences_keep(&w->said, &line) };
 }
 
 /* --- two classes -------------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static mel_estimate on_scores(mel_outcome_work *w, const mel_face *face, mel_est
     if (status == MEL_OK && rows.n > 0)
         status = find_on_scores(&out, &rows, ratio, &why);
     if (status == MEL_ENOMEM)
-        (void)mel_outcome_good(w, mel_fail(w->err, status, "%s", why.text));
+        (void)mel_outcome_good(w, mel_fail(w->said.err, status, "%s", why.text));
     free(rows.probability);
     free(rows.label);
     if (ratio.low <= 0.0) /* open sides stay open */
@@ -324,7 +324,7 @@ static void find_two(mel_outcome_work *w)
     const mel_face *face = w->out.domain != NULL ? w->out.domain->face : NULL;
     const char *positive = keep_label(w, 1), *negative = keep_label(w, 0);
     (void)add(w, "ratio",
-              mel_outcome_format(w, "%s that one %s is worth", w->out.false_alarms, w->out.missed),
+              mel_sentences_format(&w->said, "%s that one %s is worth", w->out.false_alarms, w->out.missed),
               image(ratio, same, NULL, false));
     add_threshold(w, "threshold", "threshold on calibrated probabilities",
                   image(ratio, threshold_of, NULL, true));
@@ -334,7 +334,9 @@ static void find_two(mel_outcome_work *w)
     (void)add(w, "number_willing_to_test", "number willing to test to find one",
               image(ratio, willing_of, NULL, false));
     const mel_estimate benefit = image(ratio, benefit_of, NULL, true);
-    mel_equivalent *one = add(w, "net_benefit_weight", "weight of a false alarm in net benefit", benefit);
+    mel_equivalent *one =
+        add(w, "net_benefit_weight",
+            mel_sentences_format(&w->said, "weight of one %s in net benefit", w->out.false_alarm), benefit);
     add_code(w, one, "NumPy", "np.mean((d == %s) & (y == %s)) - %.6g * np.mean((d == %s) & (y != %s))",
              positive, positive, benefit.value, positive, positive);
     add_code(w, one, "R", "mean(d == %s & y == %s) - %.6g * mean(d == %s & y != %s)", positive, positive,
@@ -344,7 +346,7 @@ static void find_two(mel_outcome_work *w)
         add_on_rows(w, ratio, face);
     one = add(w, "cost_matrix", "cost matrix, true classes in rows", (mel_estimate){ NAN, NAN, NAN });
     if (one != NULL)
-        one->text = mel_outcome_format(w, "[[0, 1], [%.6g, 0]]", ratio.value);
+        one->text = mel_sentences_format(&w->said, "[[0, 1], [%.6g, 0]]", ratio.value);
     add_code(w, one, "scikit-learn",
              "(np.array([[0, 1], [%.6g, 0]]) * confusion_matrix(y, d, labels=[%s, %s])).sum()", ratio.value,
              negative, positive);
@@ -361,11 +363,12 @@ static mel_estimate in_units_of(mel_outcome_work *w, size_t i, size_t unit)
     mel_cost_ratio found = { 1.0, 1.0, 1.0 };
     if (i == unit)
         return (mel_estimate){ 1.0, 1.0, 1.0 };
-    mel_status status = mel_metric_weight_ratio(&found, w->metric, i, unit, w->err);
+    mel_status status = mel_metric_weight_ratio(&found, w->metric, i, unit, w->said.err);
     if (status == MEL_OK && w->session != NULL && !mel_outcome_is_search(&w->out)) {
         status = mel_outcome_draws(w);
         if (status == MEL_OK)
-            status = mel_drawn_ratio_interval(&found, w->n_draws, w->draw_width, w->draw, i, unit, w->err);
+            status =
+                mel_drawn_ratio_interval(&found, w->n_draws, w->draw_width, w->draw, i, unit, w->said.err);
     }
     (void)mel_outcome_good(w, status);
     return (mel_estimate){ found.ratio, found.low, found.high };
@@ -405,7 +408,7 @@ static void fill_costs(mel_outcome_work *w)
     size_t unit = 0, unit_class = 0;
     double least = INFINITY;
     w->cost = mel_outcome_room(w, k * k, sizeof *w->cost);
-    for (size_t i = 0; i < k && w->status == MEL_OK; i++)
+    for (size_t i = 0; i < k && mel_outcome_ok(w); i++)
         for (size_t j = 0; j < k; j++) {
             const size_t s = statistic_of(layout, i, j == i ? (i + 1) % k : j);
             const double here = w->out.weights[s].share.value * per_case(w, i);
@@ -416,14 +419,14 @@ static void fill_costs(mel_outcome_work *w)
             }
         }
     for (size_t i = 0; i < k; i++)
-        for (size_t j = 0; j < k && w->status == MEL_OK; j++) {
+        for (size_t j = 0; j < k && mel_outcome_ok(w); j++) {
             if (i == j)
                 continue;
             const double scale = per_case(w, i) / per_case(w, unit_class);
             const mel_estimate e = in_units_of(w, statistic_of(layout, i, j), unit);
             w->cost[i * k + j] = (mel_estimate){ e.value * scale, e.low * scale, e.high * scale };
         }
-    w->out.costs = w->status == MEL_OK ? w->cost : NULL;
+    w->out.costs = mel_outcome_ok(w) ? w->cost : NULL;
 }
 
 static void add_matrix(mel_buffer *out, const mel_estimate *cost, size_t k, const char *open, const char *row,
@@ -445,7 +448,7 @@ static const char *keep_matrix(mel_outcome_work *w, size_t k, const char *open, 
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
     add_matrix(&text, w->cost, k, open, row, close);
-    return mel_outcome_keep(w, &text);
+    return mel_sentences_keep(&w->said, &text);
 }
 
 static const char *keep_classes(mel_outcome_work *w, size_t k)
@@ -456,7 +459,7 @@ static const char *keep_classes(mel_outcome_work *w, size_t k)
         mel_buffer_puts(&text, i > 0 ? ", " : "");
         add_label(&text, mel_metric_class_name(w->metric, i));
     }
-    return mel_outcome_keep(w, &text);
+    return mel_sentences_keep(&w->said, &text);
 }
 
 /* Whether mistakes about a class cost the same, whatever it is taken for. */
@@ -479,7 +482,7 @@ static const char *keep_class_weights(mel_outcome_work *w, size_t k)
         mel_buffer_printf(&text, ": %.6g", w->cost[i * k + (i + 1) % k].value);
     }
     mel_buffer_puts(&text, "}");
-    return mel_outcome_keep(w, &text);
+    return mel_sentences_keep(&w->said, &text);
 }
 
 static void find_costs(mel_outcome_work *w)
@@ -487,7 +490,7 @@ static void find_costs(mel_outcome_work *w)
     const size_t k = mel_metric_layout(w->metric)->n_classes;
     const mel_estimate none = { NAN, NAN, NAN };
     fill_costs(w);
-    if (w->status != MEL_OK)
+    if (!mel_outcome_ok(w))
         return;
     const char *matrix = keep_matrix(w, k, "[", "[", "]"), *classes = keep_classes(w, k);
     mel_equivalent *one = add(w, "cost_matrix", "cost matrix, true classes in rows", none);
@@ -495,7 +498,7 @@ static void find_costs(mel_outcome_work *w)
         one->text = matrix;
     add_code(w, one, "NumPy", "np.array([%s])[np.argmin(P @ np.array(%s), axis=1)]", classes, matrix);
     add_code(w, one, "R", "c(%s)[apply(P %%*%% %s, 1, which.min)]", classes,
-             keep_matrix(w, k, "matrix(c(", "", mel_outcome_format(w, "), %zu, byrow = TRUE)", k)));
+             keep_matrix(w, k, "matrix(c(", "", mel_sentences_format(&w->said, "), %zu, byrow = TRUE)", k)));
     if (!equal_in_rows(w, k))
         return;
     const char *weights = keep_class_weights(w, k);
@@ -507,7 +510,7 @@ static void find_costs(mel_outcome_work *w)
 
 void mel_outcome_find_equivalents(mel_outcome_work *w)
 {
-    if (w->status != MEL_OK || w->out.nothing_found)
+    if (!mel_outcome_ok(w) || w->out.headline.kind == MEL_HEADLINE_UNSETTLED)
         return;
     if (isfinite(w->out.cost.value) && w->out.cost.value > 0.0)
         find_two(w);

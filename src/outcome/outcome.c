@@ -1,123 +1,32 @@
-/* What a session found, worked out step by step; and the memory that the result lends. */
+/* What a session found, worked out step by step: facts first, words at the end. */
 #include "outcome/outcome.h"
 
 #include "elicit/shared.h"
 #include "metric/shared.h"
-#include "metric/text.h"
 #include "outcome/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { MOST_TEXT = 1 << 16 };
 
 void mel_outcome_options_init(mel_outcome_options *opt)
 {
     *opt = (mel_outcome_options){ .struct_size = sizeof *opt, .today_threshold = NAN };
 }
 
-bool mel_outcome_good(mel_outcome_work *w, mel_status status)
-{
-    if (w->status == MEL_OK)
-        w->status = status;
-    return w->status == MEL_OK;
-}
-
-void *mel_outcome_room(mel_outcome_work *w, size_t n, size_t size)
-{
-    void *room = mel_alloc_zero(n, size);
-    if (room == NULL && w->status == MEL_OK)
-        w->status = mel_fail_memory(w->err, "the result");
-    return room;
-}
-
-const char *mel_outcome_keep(mel_outcome_work *w, mel_buffer *text)
-{
-    char *taken = NULL;
-    mel_status status = mel_text_take(&taken, text, "the result", w->status == MEL_OK ? w->err : NULL);
-    if (status == MEL_OK && !mel_grow((void **)&w->text, w->n_texts + 1, sizeof *w->text))
-        status = mel_fail_memory(w->status == MEL_OK ? w->err : NULL, "the result");
-    if (!mel_outcome_good(w, status)) {
-        free(taken);
-        return "";
-    }
-    w->text[w->n_texts++] = taken;
-    return taken;
-}
-
-MEL_PRINTF(2, 0) static const char *format(mel_outcome_work *w, const char *fmt, va_list args)
-{
-    mel_buffer text;
-    mel_buffer_init(&text, MOST_TEXT);
-    mel_buffer_vprintf(&text, fmt, args);
-    return mel_outcome_keep(w, &text);
-}
-
-const char *mel_outcome_format(mel_outcome_work *w, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    const char *text = format(w, fmt, args);
-    va_end(args);
-    return text;
-}
-
-void mel_outcome_say(mel_outcome_work *w, mel_topic topic, const char *key, const char *fmt, ...)
-{
-    const size_t n = w->out.n_statements;
-    va_list args;
-    va_start(args, fmt);
-    const char *text = format(w, fmt, args);
-    va_end(args);
-    if (w->status == MEL_OK && !mel_grow((void **)&w->statement, n + 1, sizeof *w->statement))
-        w->status = mel_fail_memory(w->err, "the result");
-    if (w->status != MEL_OK)
-        return;
-    w->statement[n] = (mel_statement){ .topic = topic, .key = key, .text = text };
-    w->out.statements = w->statement;
-    w->out.n_statements++;
-}
-
-const char *mel_topic_name(mel_topic topic)
-{
-    static const char *const names[] = { "metric", "end", "known", "open", "answers", "limits" };
-    return names[topic];
-}
-
-bool mel_outcome_is_search(const mel_outcome *outcome)
-{
-    return outcome->options != NULL && outcome->options->strategy == MEL_STRATEGY_SEARCH;
-}
-
-/* --- making one --------------------------------------------------------------------------------- */
-
 void mel_outcome_free(mel_outcome *outcome)
 {
     mel_outcome_work *w = (mel_outcome_work *)outcome;
     if (w == NULL)
         return;
-    for (size_t i = 0; i < w->n_texts; i++)
-        free(w->text[i]);
-    free(w->text);
+    mel_sentences_clear(&w->words);
+    mel_sentences_clear(&w->said);
     mel_metric_free(w->metric);
+    mel_metric_free(w->sharper);
     free(w->draw);
     mel_classifier_free(w->best);
     free(w->statement);
-    free(w->coefficient);
-    free(w->weight);
-    free(w->ratio);
     free(w->equivalent);
-    free(w->cost);
-    free(w->recognised);
-    for (size_t i = 0; i < w->out.n_treatments; i++)
-        free((void *)w->out.treatments[i].share);
-    free(w->treated);
-    free(w->setting);
-    free(w->order);
-    free(w->respondent);
-    free(w->pair);
     mel_pooled_free(w->pooled);
-    free((void *)w->coordinate);
     free(w);
 }
 
@@ -133,7 +42,7 @@ static mel_outcome_work *begin(mel_status *status, const mel_outcome_options *op
     if (w == NULL)
         return NULL;
     const mel_estimate unknown = { NAN, NAN, NAN };
-    w->err = err;
+    w->said.err = w->words.err = err;
     w->about = about;
     w->out = (mel_outcome){ .lambda = unknown, .cost = unknown, .threshold = unknown, .rows = about.rows };
     w->out.same_beta = (mel_interval){ NAN, NAN };
@@ -148,8 +57,8 @@ static mel_outcome_work *begin(mel_status *status, const mel_outcome_options *op
 /* Gives the outcome when all went well, else nothing. */
 static mel_status end(mel_outcome **out, mel_outcome_work *w)
 {
-    const mel_status status = w->status;
-    w->err = NULL; /* the caller's, until here */
+    const mel_status status = w->said.status;
+    w->said.err = w->words.err = NULL; /* the caller's, until here */
     if (status == MEL_OK)
         *out = &w->out;
     else
@@ -161,16 +70,16 @@ mel_status mel_outcome_draws(mel_outcome_work *w)
 {
     if (w->draw != NULL)
         return MEL_OK;
-    return mel_session_draws(&w->n_draws, &w->draw_width, &w->draw, w->session, w->err);
+    return mel_session_draws(&w->n_draws, &w->draw_width, &w->draw, w->session, w->said.err);
 }
 
 static void describe_metric(mel_outcome_work *w)
 {
     w->out.metric = w->metric;
     mel_outcome_name(w);
-    mel_outcome_put_in_words(w, w->metric);
     mel_outcome_find_coefficients(w);
     mel_outcome_find_weights(w);
+    mel_outcome_word_metric(w);
 }
 
 mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const mel_outcome_options *opt,
@@ -185,23 +94,17 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
     w->out.options = mel_session_get_options(session);
     w->out.domain = mel_session_domain(session);
     if (mel_outcome_good(w, mel_session_result(&w->metric, &w->out.summary, session, err))) {
-        w->out.consistency = mel_consistency_label(&w->out.summary);
+        w->out.nothing_found = w->out.summary.skipped == w->out.summary.questions;
         describe_metric(w);
-        mel_outcome_open_words(w);
-        mel_outcome_find_ratios(w);
-        mel_outcome_sharpen_two(w);
-        mel_outcome_sharpen_words(w);
-        mel_outcome_admit_nothing(w);
-        mel_outcome_find_equivalents(w);
         mel_outcome_find_decisions(w);
         mel_outcome_find_treatments(w);
         mel_outcome_find_settings(w);
-        mel_outcome_find_calls(w);
         mel_outcome_find_order(w);
         mel_outcome_find_agreed(w);
+        mel_outcome_word_rules(w);
+        mel_outcome_judge(w);
+        mel_outcome_find_equivalents(w);
         mel_outcome_state(w);
-        mel_outcome_state_answers(w);
-        mel_outcome_state_limits(w);
     }
     return end(out, w);
 }
@@ -217,9 +120,57 @@ mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric, co
     if (mel_outcome_good(w, mel_metric_copy(&w->metric, metric, err))) {
         w->out.domain = w->about.domain;
         describe_metric(w);
+        mel_outcome_judge(w);
         mel_outcome_find_equivalents(w);
     }
     return end(out, w);
+}
+
+/* --- several respondents ------------------------------------------------------------------------- */
+
+static double in_degrees(double angle)
+{
+    return angle * 180.0 / acos(-1.0);
+}
+
+static void find_respondents(mel_outcome_work *w)
+{
+    const size_t n = w->pooled->n;
+    mel_respondent_outcome *found = mel_outcome_room(w, n, sizeof *found);
+    for (size_t i = 0; found != NULL && i < n; i++)
+        found[i] = (mel_respondent_outcome){
+            .name = w->about.respondents != NULL ? w->about.respondents[i] : NULL,
+            .consistency = mel_consistency_label(&w->pooled->respondent[i].summary),
+            .found = &w->pooled->respondent[i],
+        };
+    w->out.respondents = found;
+    w->out.n_respondents = n;
+}
+
+static void find_pairs(mel_outcome_work *w)
+{
+    const size_t n = w->pooled->n;
+    const mel_family_facts *family = mel_family_about(mel_metric_family(w->pooled->common));
+    /* Two linear metrics an angle x apart order the share x/pi of random pairs differently. */
+    const bool shares = family->sum && !family->local;
+    double sum = 0.0;
+    size_t at = 0;
+    mel_respondent_pair *pair = mel_outcome_room(w, n * (n - 1) / 2, sizeof *pair);
+    for (size_t i = 0; pair != NULL && i < n; i++)
+        for (size_t j = i + 1; j < n; j++, at++) {
+            const mel_disagreement *d = &w->pooled->disagreement[i * n + j];
+            pair[at] = (mel_respondent_pair){
+                .first = i,
+                .second = j,
+                .degrees = { in_degrees(d->angle), in_degrees(d->low), in_degrees(d->high) },
+                .differ = d->low > 0.0,
+                .order_differently = shares ? d->angle / acos(-1.0) : NAN,
+            };
+            sum += pair[at].degrees.value;
+        }
+    w->out.respondent_pairs = pair;
+    w->out.n_respondent_pairs = at;
+    w->out.mean_degrees = at > 0 ? sum / (double)at : NAN;
 }
 
 mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *const *sessions,
@@ -233,9 +184,64 @@ mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *con
     if (mel_outcome_good(w, mel_respondents_join(&w->pooled, n, sessions, err)) &&
         mel_outcome_good(w, mel_metric_copy(&w->metric, w->pooled->common, err))) {
         w->out.summary = w->pooled->summary;
+        w->out.pooled = w->pooled;
         describe_metric(w);
+        find_respondents(w);
+        find_pairs(w);
+        mel_outcome_word_pooled(w);
+        mel_outcome_judge(w);
         mel_outcome_find_equivalents(w);
-        mel_outcome_find_pooled(w);
     }
     return end(out, w);
+}
+
+/* --- answers that are no part of the session ------------------------------------------------------ */
+
+/* On how many of the questions that were answered A or B a metric prefers the same. */
+static mel_status count_agreed(uint32_t *agreed, mel_outcome_work *w, const mel_metric *metric)
+{
+    const mel_evaluation *e = w->about.evaluation;
+    const size_t size = mel_layout_size(mel_metric_layout(metric));
+    *agreed = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        const double *a = e->pairs + 2 * i * size;
+        double better = 0.0;
+        if (e->answers[i] != MEL_ANSWER_A && e->answers[i] != MEL_ANSWER_B)
+            continue;
+        TRY(mel_metric_compare(&better, metric, a, a + size, w->said.err));
+        *agreed += e->answers[i] == MEL_ANSWER_A ? better > 0.0 : better < 0.0;
+    }
+    return MEL_OK;
+}
+
+static mel_status count_named(uint32_t *agreed, mel_outcome_work *w, const char *name)
+{
+    mel_metric *metric = NULL;
+    mel_status status =
+        mel_metric_named(&metric, name, mel_face_positives(w->out.domain->face), NULL, w->said.err);
+    if (status == MEL_OK)
+        status = count_agreed(agreed, w, metric);
+    mel_metric_free(metric);
+    return status;
+}
+
+void mel_outcome_find_agreed(mel_outcome_work *w)
+{
+    const mel_evaluation *e = w->about.evaluation;
+    mel_agreed *out = &w->out.agreed;
+    if (!mel_outcome_ok(w) || e == NULL)
+        return;
+    for (size_t i = 0; i < e->n; i++)
+        out->n += e->answers[i] == MEL_ANSWER_A || e->answers[i] == MEL_ANSWER_B;
+    out->planar = w->out.domain->face != NULL;
+    if (!mel_outcome_good(w, count_agreed(&out->elicited, w, w->metric)) || !out->planar ||
+        !mel_outcome_good(w, count_named(&out->accuracy, w, "accuracy")) ||
+        !mel_outcome_good(w, count_named(&out->f1, w, "f1")))
+        return;
+    out->guessed = isfinite(e->guess);
+    if (out->guessed) {
+        char name[MEL_MEASURE_NAME];
+        (void)mel_print(name, sizeof name, "weighted-accuracy:%.17g", e->guess);
+        (void)mel_outcome_good(w, count_named(&out->guess, w, name));
+    }
 }

@@ -112,90 +112,19 @@ void mel_page_between(mel_page *page, double low, double high, const char *unit)
 
 /* ---- head ---- */
 
-/* The characters from `from` to `to`, for the caller to free(). */
-static char *part_of(mel_page *page, const char *from, const char *to)
-{
-    const size_t n = (size_t)(to - from);
-    char *part = mel_alloc(n + 1, 1);
-    if (part == NULL) {
-        mel_page_note(page, mel_fail_memory(&page->last, "headline"));
-        return NULL;
-    }
-    memcpy(part, from, n);
-    part[n] = '\0';
-    return part;
-}
-
-/* Without " (95% between 29% and 31%)", or a search's " (between ...)": a headline is short. */
-static void drop_intervals(char *text)
-{
-    static const char *const starts[] = { " (95% ", " (between " };
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        for (char *at; (at = strstr(text, starts[i])) != NULL;) {
-            const char *end = strchr(at, ')');
-            if (end == NULL)
-                return;
-            memmove(at, end + 1, strlen(end + 1) + 1);
-        }
-}
-
-static void write_headline_text(mel_page *page, const char *text, const char *end)
-{
-    enum { LONG = 100 };
-    char *head = part_of(page, text, end);
-    if (head == NULL)
-        return;
-    drop_intervals(head);
-    const size_t n = strlen(head);
-    mel_buffer_puts(&page->out, n > LONG ? "<h1 class=\"long\">" : "<h1>");
-    mel_write(&page->out, "%s%s</h1>\n", head, n > 0 && head[n - 1] == '.' ? "" : ".");
-    free(head);
-}
-
-/* Where the sentence that starts here ends: after its full stop. */
-static const char *sentence_end(const char *at)
-{
-    const char *stop = strstr(at, ". ");
-    return stop != NULL ? stop + 1 : at + strlen(at);
-}
-
-/* Where "; 95% between ..." or a search's "; between ..." begins in a sentence, and behind its first two or
- * one words; NULL: nowhere. */
-static const char *find_interval(const char **rest, const char *at, const char *end)
-{
-    static const char *const starts[] = { "; 95% ", "; between ", "; at least ", "; at most " };
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        const char *found = strstr(at, starts[i]);
-        if (found != NULL && found < end) {
-            *rest = found + (i == 0 ? strlen(starts[0]) : 2);
-            return found;
-        }
-    }
-    return NULL;
-}
-
-/* Of several sentences the first that compares is the headline, less its interval, which follows it. On a
- * page about several classes the section on weights has all of them. */
+/* On a page about several classes the section on weights has all sentences of the metric. */
 static void write_headline(mel_page *page)
 {
-    static const char list[] = "Weight of ";
-    const mel_page_data *d = page->data;
-    const char *at = d->outcome->words, *rest = NULL;
-    while (strncmp(at, list, sizeof list - 1) == 0 && *sentence_end(at) != '\0')
-        at = sentence_end(at) + 1;
-    const char *end = sentence_end(at), *interval = find_interval(&rest, at, end);
-    write_headline_text(page, at, interval != NULL ? interval : end);
-    char *clause = interval != NULL ? part_of(page, rest, end) : NULL;
-    if (clause != NULL)
-        mel_write(&page->out, "<p class=\"lede\">%s %s</p>\n",
-                  mel_outcome_is_search(d->outcome) ? "The search ended with it" : "With 95% probability",
-                  clause);
-    if (d->classes == NULL && *end != '\0')
-        mel_write(&page->out, "<p class=\"lede\">%s</p>\n", end + 1);
-    free(clause);
-    for (size_t i = 1; i < d->outcome->n_statements && d->outcome->statements[i].topic == MEL_ABOUT_METRIC;
-         i++)
-        mel_write(&page->out, "<p class=\"lede\"><strong>%s</strong></p>\n", d->outcome->statements[i].text);
+    enum { LONG = 100 };
+    const mel_outcome *o = page->data->outcome;
+    const mel_headline *h = &o->headline;
+    mel_write(&page->out, strlen(h->text) > LONG ? "<h1 class=\"long\">%s</h1>\n" : "<h1>%s</h1>\n", h->text);
+    const char *const ledes[] = { h->range, h->why, page->data->classes == NULL ? h->rest : NULL };
+    for (size_t i = 0; i < sizeof ledes / sizeof *ledes; i++)
+        if (ledes[i] != NULL && *ledes[i] != '\0')
+            mel_write(&page->out, "<p class=\"lede\">%s</p>\n", ledes[i]);
+    for (size_t i = 1; i < o->n_statements && o->statements[i].topic == MEL_ABOUT_METRIC; i++)
+        mel_write(&page->out, "<p class=\"lede\"><strong>%s</strong></p>\n", o->statements[i].text);
 }
 
 static void write_meta(mel_page *page)
@@ -239,7 +168,7 @@ static void write_head(mel_page *page)
 static void tile_cost(mel_page *page)
 {
     const mel_outcome *o = page->data->outcome;
-    if (!isfinite(o->cost.value) || o->nothing_found)
+    if (!isfinite(o->cost.value) || o->headline.kind == MEL_HEADLINE_UNSETTLED)
         return;
     mel_bound bound;
     if (mel_outcome_bound(&bound, o, o->cost.low, o->cost.high)) {
@@ -274,7 +203,7 @@ mel_page_cut mel_page_ideal_cut(const mel_estimate *t)
 static void tile_threshold(mel_page *page)
 {
     const mel_estimate *t = &page->data->outcome->threshold;
-    if (!(t->value >= 0.0 && t->value <= 1.0) || page->data->outcome->nothing_found)
+    if (!(t->value >= 0.0 && t->value <= 1.0) || page->data->outcome->headline.kind == MEL_HEADLINE_UNSETTLED)
         return;
     const mel_page_cut ideal = mel_page_ideal_cut(t);
     const char *than = ideal.side == 0  ? ""

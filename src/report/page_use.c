@@ -37,9 +37,9 @@ void mel_page_equivalents(mel_page *page)
     mel_page_section(page, "equivalents", "In other programs");
     mel_write(out,
               "<p>%s</p>\n<div class=\"scroll\"><table>\n<caption><span>The same preference in numbers that "
-              "others use, with 95%% intervals</span></caption>\n<thead><tr><th scope=\"col\">Number</th>"
+              "others use, with %s</span></caption>\n<thead><tr><th scope=\"col\">Number</th>"
               "<th scope=\"col\">Value</th><th scope=\"col\">Line of code</th></tr></thead>\n<tbody>\n",
-              o->equivalents_note);
+              o->equivalents_note, mel_outcome_is_search(o) ? "intervals" : "95% intervals");
     for (size_t i = 0; i < o->n_equivalents; i++) {
         const mel_equivalent *e = &o->equivalents[i];
         mel_write(out, "<tr><th scope=\"row\">%s</th><td>%s</td><td>", e->name, e->text);

@@ -55,6 +55,12 @@ mel_answer test_trader_answer(const test_trader *p, const mel_question *q)
         return MEL_ANSWER_SAME;
     case TEST_ALWAYS_A:
         return MEL_ANSWER_A;
+    case TEST_ALWAYS_B:
+        return MEL_ANSWER_B;
+    case TEST_CHANGES: /* a pair that comes again has its sides swapped: one side of it is always preferred */
+        return (llround(1e6 * (q->a[0] + q->a[1])) + llround(1e6 * (q->b[0] + q->b[1]))) % 2 == 0
+                   ? MEL_ANSWER_A
+                   : MEL_ANSWER_B;
     case TEST_RANDOM:
         more = mel_rng_uniform(&rng) < 0.5;
         break;

@@ -12,6 +12,8 @@ typedef enum {
     TEST_LEXICOGRAPHIC,
     TEST_ALWAYS_SAME,
     TEST_ALWAYS_A,
+    TEST_ALWAYS_B,
+    TEST_CHANGES, /* answers what comes again the other way */
     TEST_RANDOM,
     TEST_ADVERSARY,
     TEST_SKIPS,

@@ -277,13 +277,14 @@ def test_what_was_chosen_is_not_contradicted_in_silence(melicit):
     got = melicit("elicit", "--candidates", "three.csv", "--oracle", "sim:ten.json", "--assume", "person", "--json").done().json
     assert got["questions"] == 3 and got["chosen"] == "new"
     (said,) = (s["text"] for s in got["statements"] if s["key"] == "preferred")
-    assert said.startswith("new was chosen over each of the other 2." if got["order"][0]["name"] != "new" else "Of these 3 classifiers, new"), said
+    assert said.startswith("new was chosen over each of the other 2." if got["order"][0]["name"] != "new" else "new is preferred among these 3 classifiers"), said
 
 
 def test_one_interval_of_the_ratio(pool):
     """The words and what is said to be open are about the same interval."""
-    ask = ("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "ask")
-    text = " ".join(pool(*ask, stdin="=\n" * 70).done().out.split())
+    ask = ("elicit", "--candidates", "systems.csv", *CLASSES, "--oracle", "sim:doctor.json", "--until", "tolerance")
+    pool.write("systems.csv", "name,tp,fn,fp,tn\nbold,95,5,400,500\nfast,80,20,120,780\nshy,30,70,10,890\n")
+    text = " ".join(pool(*ask).done().out.split())
     shown = re.search(r"One (missed cancer case|false alarm) counts as much as [^;]*; 95% between (\S+) and (\S+)\.", text)
     said = re.search(r"known only roughly: one (missed cancer case|false alarm) counts as much as (\S+) to (\S+) ", text)
     assert shown and said, text

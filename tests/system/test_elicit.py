@@ -125,7 +125,7 @@ def test_search_at_an_end(melicit):
     assert result["end"] == "range" and result["at_end"] is True and result["finding"] == "at-end"
     assert result["radius"] is None and "intervals" not in result["metric"]
     text = " ".join(melicit(*search).done().out.split())
-    assert "ended at an end of its range" in text and "as precise as asked for" not in text
+    assert "ended at an end of its range" in text and "as precise as you asked" not in text
     assert "known within" not in text and "not where the answers do" in text
     assert "At that end these count nothing: positive recognised (TP)." in text
     page = (melicit.folder / "wrong.html").read_text()
@@ -138,7 +138,7 @@ def test_search_at_an_end(melicit):
 
 def test_weights_of_two_signs(melicit):
     """Questions about weights of one sign do not tell a weight of the other sign from none: said, not hidden."""
-    said = "are also those of somebody for whom"
+    said = "would answer the same way: weights of two signs"
     for weights, edge in (([0.94, -0.34], True), ([0.8, 0.6], False)):
         melicit.write("signs.json", metric_text(a=weights))
         text = " ".join(melicit("elicit", *POPULATION, "--strategy", "active", "--oracle", "sim:signs.json").done().out.split())

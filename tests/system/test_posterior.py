@@ -333,4 +333,4 @@ def test_far_questions_by_a_factor(melicit):
     got = melicit("elicit", "--population", "logistic:a=5,b=0", "--oracle", "sim:doctor.json", "--questions", "far", "--tolerance", "1.6x",
                   "--assume", "flip", "--max-questions", "6", "--json").done().json
     said = {s["key"]: s["text"] for s in got["statements"]}
-    assert said["precision"].endswith("1.6 was asked for.")
+    assert said["precision"].endswith("you asked for 1.6.")

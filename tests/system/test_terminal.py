@@ -159,5 +159,5 @@ def test_four_classes_of_the_readme(melicit, weights):
         assert f"Question {number} " in plain(terminal.read("rather have? "))
         terminal.press(answer.lower())
     code, text = terminal.end()
-    said = f"ended after {len(answers)} questions, when it was as precise as asked for"
+    said = f"ended after {len(answers)} questions, when it was as precise as you asked"
     assert code == 0 and said in " ".join(plain(text).split()), text

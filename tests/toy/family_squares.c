@@ -1,6 +1,6 @@
 /* A toy family: costs that are weighted sums of squared rates, <a, s^2>. */
 #include "base/la.h"
-#include "metric/words/words.h"
+#include "metric/words.h"
 
 static mel_status value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
 {
@@ -34,11 +34,11 @@ static mel_status normalise(mel_metric *metric, mel_error *err)
     return mel_metric_divide_all(metric, mel_norm2(metric->size, metric->coefficient), "the norm", err);
 }
 
-static mel_status words(mel_buffer *out, const mel_metric *metric, mel_error *err)
+static mel_status words(mel_words *said, const mel_metric *metric, mel_error *err)
 {
     (void)err;
     const mel_words_weights w = mel_words_weights_of(metric, 0, metric->size);
-    mel_words_add_weights(out, &w, "Weight of the square");
+    mel_words_say_weights(said, &w, "the square");
     return MEL_OK;
 }
 

@@ -231,6 +231,8 @@ static mel_outcome sample_outcome(void)
         .people = "women",
         .rows = 285,
         .words = "One missed cancer counts as much as 3.2 false alarms; 95% between 2.4 and 4.9.",
+        .headline = { MEL_HEADLINE_NUMBER, "One missed cancer counts as much as 3.2 false alarms.",
+                      "With 95% probability between 2.4 and 4.9.", NULL, "" },
         .n_statements = COUNT(statements),
         .statements = statements,
         .n_coefficients = COUNT(coefficients),
@@ -312,6 +314,8 @@ static mel_status bare_page(char **out, mel_error *err)
     o.options = &searched;
     d.data = d.date = d.answered_by = d.session_path = d.metric_path = d.space_options = NULL;
     o.words = "How much a miss counts depends. Classifiers of equal worth lie on a line.";
+    o.headline = (mel_headline){ MEL_HEADLINE_WORDS, "How much a miss counts depends.", NULL, NULL,
+                                 "Classifiers of equal worth lie on a line." };
     o.rows = 0;
     o.summary = (mel_summary){ .radius = NAN, .angle = NAN };
     o.cost = o.threshold = (mel_estimate){ NAN, NAN, NAN };

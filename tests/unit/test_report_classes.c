@@ -38,6 +38,8 @@ static mel_outcome sample_outcome(const mel_metric *metric)
         .people = "women",
         .words = "Weight of each mistake: one 40% (95% between 35% and 45%), two 20%. Predicting x costs 4 "
                  "times as much as predicting y; 95% between 3 and 5. More.",
+        .headline = { MEL_HEADLINE_NUMBER, "Predicting x costs 4 times as much as predicting y.",
+                      "With 95% probability between 3 and 5.", NULL, "More." },
         .n_coefficients = COUNT(coefficients),
         .coefficients = coefficients,
         .n_left_out = 1,
@@ -175,6 +177,7 @@ static void test_bare_page(void **state)
     mel_page_data d = sample(&classes, &o);
     o.n_weights = o.n_left_out = o.n_coefficients = 0;
     o.words = "This metric does not tell classifiers apart: every weight is zero.";
+    o.headline = (mel_headline){ .text = o.words, .rest = "" };
     o.summary = (mel_summary){ .radius = NAN };
     d.session_path = NULL;
     d.n_questions = d.n_radius = 0;

@@ -35,6 +35,8 @@ typedef struct {
     mel_summary summary;
     uint32_t answers;
     bool grave; /* one of the statements is */
+    mel_headline_kind headline;
+    const char *label; /* of the consistency */
     char text[8192];
 } result;
 
@@ -58,6 +60,10 @@ static result read_result(mel_session *session)
     mel_outcome *found = NULL;
     mel_error err;
     assert_ok(mel_outcome_of_session(&found, session, &about, &err), &err);
+    r.headline = found->headline.kind;
+    r.label = found->consistency;
+    assert_true(strstr(found->words, found->headline.text) == found->words ||
+                found->headline.kind == MEL_HEADLINE_NUMBER);
     size_t used = 0;
     for (size_t i = 0; i < found->n_statements && used < sizeof r.text; i++) {
         used += (size_t)snprintf(r.text + used, sizeof r.text - used, "%s ", found->statements[i].text);
@@ -120,11 +126,11 @@ static void check_beyond(const result *r, double ratio)
     assert_true(isinf(r->summary.ratio_high) && r->summary.ratio_low <= r->summary.askable_high);
     assert_true(least < 1.0 && bound <= most && most <= r->summary.askable_high + 1e-9);
     assert_true(r->summary.end == MEL_END_BEYOND || r->summary.end == MEL_END_EXHAUSTED);
-    check_says(r, "you never accepted a missed cancer for what this test can offer");
+    check_says(r, "You never accepted a missed cancer for what this test can offer");
     check_says(r,
                r->summary.end == MEL_END_BEYOND ? "what counts is beyond" : "what counts seems to be beyond");
     check_silent(r, "a matter of chance");
-    check_silent(r, "as precise as asked for");
+    check_silent(r, "as precise as you asked");
     check_silent(r, "seems to have come to count");
 }
 
@@ -166,7 +172,7 @@ static void test_beyond_by_weights(void **state)
             const mel_summary *s = &r.summary;
             const double half = 0.5 * (atan(1.0 / s->ratio_low) - atan(1.0 / s->ratio_high));
             assert_true(number_after(&r, "One missed cancer counts more than ") < 300.0);
-            assert_true(half <= 0.02 + 1e-9 || !says(&r, "as precise as asked for"));
+            assert_true(half <= 0.02 + 1e-9 || !says(&r, "as precise as you asked"));
         }
 }
 
@@ -181,13 +187,13 @@ static void test_one_answer_only(void **state)
             check_says(&same, "pairs were called about the same");
             assert_true(same.summary.ratio_high / same.summary.ratio_low >
                         5.0); /* nothing narrow was learned */
-            check_silent(&same, "as precise as asked for");
+            check_silent(&same, "as precise as you asked");
             check_silent(&same, "seems to have come to count");
 
             const result a = ask(face[i], &opt, TEST_ALWAYS_A, 1.0, seed);
             assert_true(number_after(&a, "All ") == a.answers);
             check_says(&a, "answers were A, whatever was shown on that side");
-            check_silent(&a, "as precise as asked for");
+            check_silent(&a, "as precise as you asked");
         }
 }
 
@@ -479,7 +485,7 @@ static void test_precise_searches(void **state)
                                  : test_linear_metric(MEL_FAMILY_LINEAR, &mel_binary_layout, weights);
         mel_session *session = answer_by(truth, &domain, &opt);
         const result r = read_result(session);
-        const bool said = says(&r, "as precise as asked for");
+        const bool said = says(&r, "as precise as you asked");
         assert_int_equal(said, 2.0 * r.summary.radius <= opt.tolerance + 1e-12);
         precise += said;
         mel_session_free(session);
@@ -487,6 +493,52 @@ static void test_precise_searches(void **state)
         mel_ball_free(ball);
     }
     assert_true(precise > 0 && precise < SEARCHES);
+}
+
+/* --- headlines ---------------------------------------------------------------------------------- */
+
+/* Answers that no metric makes never come to a number, whoever stops early too; those of people who have one
+ * do. */
+static void test_headlines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        test_trader_kind kind;
+        double most_numbers, most_bounds, least; /* shares of people; least: of numbers and bounds */
+    } rows[] = {
+        { "always the same", TEST_ALWAYS_SAME, 0.0, 0.0, 0.0 },
+        { "always A", TEST_ALWAYS_A, 0.0, 0.0, 0.0 },
+        { "always B", TEST_ALWAYS_B, 0.0, 0.0, 0.0 },
+        { "always can't say", TEST_SKIPS, 0.0, 0.0, 0.0 },
+        { "coins", TEST_RANDOM, 0.005, 0.025, 0.0 },
+        { "repeats contradicted", TEST_CHANGES, 0.0, 0.0, 0.0 },
+        { "misses first", TEST_LEXICOGRAPHIC, 0.0, 1.0, 0.9 },
+        { "exact", TEST_EXACT, 1.0, 1.0, 0.95 },
+        { "Weber", TEST_WEBER, 1.0, 1.0, 0.9 },
+        { "becomes careful", TEST_LEARNS, 1.0, 1.0, 0.5 },
+    };
+    const size_t people = test_repeats(400, 40, 8);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        size_t kinds[4] = { 0 };
+        for (uint64_t seed = 0; seed < people; seed++) {
+            mel_session_options opt = test_options_for_people();
+            const double ratio = exp(log(8.0) * (2.0 * ((double)seed + 0.5) / (double)people - 1.0));
+            const result r = ask(face[seed % FACES], &opt, rows[i].kind, ratio, seed);
+            kinds[r.headline]++;
+            assert_true(r.headline != MEL_HEADLINE_NUMBER ||
+                        r.summary.ratio_high <= 20.0 * r.summary.ratio_low);
+            if (rows[i].kind == TEST_ALWAYS_SAME)
+                assert_true(r.label == NULL && !says(&r, "consistent"));
+        }
+        print_message("  %s: %zu numbers, %zu bounds, %zu unsettled, of %zu\n", rows[i].name,
+                      kinds[MEL_HEADLINE_NUMBER], kinds[MEL_HEADLINE_BOUND], kinds[MEL_HEADLINE_UNSETTLED],
+                      people);
+        assert_true((double)kinds[MEL_HEADLINE_NUMBER] <= rows[i].most_numbers * (double)people);
+        assert_true((double)kinds[MEL_HEADLINE_BOUND] <= rows[i].most_bounds * (double)people);
+        assert_true((double)(kinds[MEL_HEADLINE_NUMBER] + kinds[MEL_HEADLINE_BOUND]) >=
+                    rows[i].least * (double)people);
+    }
 }
 
 int main(void)
@@ -499,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_where_pairs_are),   cmocka_unit_test(test_prior_people),
         cmocka_unit_test(test_learners),          cmocka_unit_test(test_variation),
         cmocka_unit_test(test_precise_searches),  cmocka_unit_test(test_beyond_as_often),
+        cmocka_unit_test(test_headlines),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

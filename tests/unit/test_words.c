@@ -322,7 +322,7 @@ static void test_more_families(void **state)
     const double a[] = { 0.6, 0.2 }, b[] = { 0, 0.3, 0.3, 0.1 }, zero[4] = { 0 };
     assert_ok(mel_metric_quadratic(&metric, &two, names, MEL_COST, a, b, NULL), NULL);
     assert_words(metric,
-                 "Of the weight, 68% is in plain sums of statistics and 32% in products of two. Weight "
+                 "The weight is 68% in plain sums of statistics and 32% in products of two. Weight "
                  "of the first little bit of each mistake (as a rate within its class): healthy taken "
                  "for flu 75%, flu taken for healthy 25%. Strongest pair: healthy taken for flu and flu "
                  "taken for healthy, which together count more than their sum.");
@@ -332,7 +332,7 @@ static void test_more_families(void **state)
                                     (const double *const[]){ zero, curved, cube }, NULL),
               NULL);
     assert_words(metric,
-                 "Of the weight, 0% is in plain sums of statistics, 80% in products of two and 20% in "
+                 "The weight is 0% in plain sums of statistics, 80% in products of two and 20% in "
                  "products of three. The first little bit of anything counts nothing. Most curved: flu "
                  "taken for healthy, which counts less the more there is of it.");
     mel_metric_free(metric);
@@ -360,7 +360,7 @@ static void test_more_families(void **state)
                                         (double[]){ 1, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0 }, 1, thirds, NULL),
               NULL);
     assert_words(metric,
-                 "Only differences between groups matter; mistakes do not. Of the differences, the one "
+                 "Only differences between groups matter; mistakes do not. Among the differences, the one "
                  "between men and other weighs most (60% of their weight), above all in flu taken for "
                  "healthy (100%); differences are squared, so that small ones hardly count.");
     mel_metric_free(metric);

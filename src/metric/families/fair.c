@@ -1,7 +1,7 @@
 /* Fair metrics: the mistakes of everybody against differences between groups. */
 #include "base/la.h"
 #include "metric/families/families.h"
-#include "metric/words/words.h"
+#include "metric/words.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -23,6 +23,7 @@ enum { MEL_MAX_FIELDS = MEL_MAX_DEGREE };
 /* In file order; returns how many. */
 size_t mel_metric_fields(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric);
 
+typedef struct mel_words mel_words;
 struct mel_family_ops {
     mel_family_facts is;
     mel_status (*value)(double *out, const mel_metric *metric, const double *statistics, mel_error *err);
@@ -37,8 +38,8 @@ struct mel_family_ops {
     size_t (*coefficients)(const mel_layout *layout, uint32_t degree);
     /* Their keys in a metric file, in file order; returns how many. */
     size_t (*fields)(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric);
-    /* The metric as a sentence or a few. */
-    mel_status (*words)(mel_buffer *out, const mel_metric *metric, mel_error *err);
+    /* The metric as a sentence or a few (metric/words.h). */
+    mel_status (*words)(mel_words *words, const mel_metric *metric, mel_error *err);
 };
 
 #define DECLARE(name) extern const mel_family_ops mel_family_##name;

@@ -1,7 +1,7 @@
 /* Ratios of two weighted sums. */
 #include "base/la.h"
 #include "metric/families/families.h"
-#include "metric/words/words.h"
+#include "metric/words.h"
 
 #include <float.h>
 #include <math.h>

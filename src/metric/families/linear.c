@@ -1,7 +1,7 @@
 /* Weighted sums: linear, diagonal linear and monotone metrics. */
 #include "base/la.h"
 #include "metric/families/families.h"
-#include "metric/words/words.h"
+#include "metric/words.h"
 
 #include <math.h>
 #include <string.h>

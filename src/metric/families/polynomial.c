@@ -2,7 +2,7 @@
 #include "base/la.h"
 #include "base/stat.h"
 #include "metric/families/families.h"
-#include "metric/words/words.h"
+#include "metric/words.h"
 
 #include <math.h>
 #include <stdio.h>

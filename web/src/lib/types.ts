@@ -219,9 +219,24 @@ export interface Equivalents {
   note: string;
 }
 
+/** What comes first, by what the answers support. */
+export interface Headline {
+  kind: 'words' | 'number' | 'bound' | 'unsettled';
+  text: string;
+  /** A sentence about its interval. */
+  range?: string;
+  /** Why it is not settled and what to do; why a bound is not more. */
+  why?: string;
+  /** What else is said of the metric, less what pictures show. */
+  rest?: string;
+}
+
 /** An outcome as `melicit elicit --json` prints it, with what the server adds. */
 export interface Result {
   questions: number;
+  headline: Headline;
+  /** The metric in words. */
+  words: string;
   statements: Statement[];
   metric?: { layout?: { classes?: string[]; groups?: string[]; coordinates?: string }; elicited?: { strategy?: string } };
   weights?: Weight[];

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { Equation } from '../charts/equation';
 import { Interval, logTicks } from '../charts/interval';
-import { alarmWord, capital, missedWord, short, soMany, whole } from '../lib/text';
+import { alarmWord, missedWord, short, soMany, whole } from '../lib/text';
 import type { Bound, Placed, Range, Ratio, Result, Words } from '../lib/types';
 import { Heading } from './common';
 
@@ -69,7 +69,6 @@ function RatioWords({ result, sides }: { result: Result; sides: Sides }): JSX.El
   const number = short(range.value);
   // A bound on one side only.
   const open = range.high === null || range.low === null;
-  const words = result.statements.find((s) => s.key === 'words')?.text ?? '';
   const light = grave === 'missed' ? 'alarm' : 'missed';
   return (
     <>
@@ -95,7 +94,7 @@ function RatioWords({ result, sides }: { result: Result; sides: Sides }): JSX.El
         )}
       </Heading>
       {open ? (
-        <p class="say-range">{words}</p>
+        <p class="say-range">{result.headline.why || result.words}</p>
       ) : (
         range.low !== null && (
           <p class="say-range">
@@ -111,12 +110,6 @@ function RatioWords({ result, sides }: { result: Result; sides: Sides }): JSX.El
       )}
     </>
   );
-}
-
-/** "1 taken for 0 counts more the more there is of it.", of "Most curved: 1 taken for 0, which counts more ..". */
-function curved(sentences: readonly string[]): string | undefined {
-  const found = sentences.map((s) => /^(?:Most curved|Strongest pair): (.*), which (.*)$/.exec(s)).find((m) => m !== null);
-  return found ? capital(`${found[1]} ${found[2]}`) : undefined;
 }
 
 /** Of given classifiers the decision comes first: which one. What was answered is never contradicted in the headline. */
@@ -139,17 +132,11 @@ function Preferred({ order, chosen }: { order: Placed[]; chosen?: string }): JSX
 export const nothingFound = (result: Result): boolean => result.statements.some((s) => s.key === 'unanswered');
 
 export function Headline({ result, words }: { result: Result; words?: Words }): JSX.Element {
-  const first = result.statements.find((s) => s.key === 'words')?.text ?? '';
+  const { headline } = result;
   const none = result.statements.find((s) => s.key === 'none-preferred');
-  // Of several sentences the one that compares two mistakes says most; lists of numbers come below.
-  const all = first.split(/(?<=[.!?]) (?=[A-Z])/);
-  const main = all.find((s) => /^(Predicting|Getting) /.test(s)) ?? curved(all) ?? all[0] ?? '';
-  // Weights have a picture, which says them once; "How sure is this?" has every sentence.
-  const rest = all.filter((s) => s !== main && !/^(Weight of|On a common scale|Of the weight|Most curved|Strongest pair|A minus sign)/.test(s));
-  const bound = result.ratio_interval ?? [1, 1];
-  // Nothing is known on either side: there is no number to show.
-  const ratio = bound[0] === null && bound[1] === null ? undefined : result.cost_ratio;
-  const sides = ratio ? sidesOf(ratio, result.ratio_interval) : ratesOf(result, words);
+  const ratio = result.cost_ratio ? sidesOf(result.cost_ratio, result.ratio_interval) : ratesOf(result, words);
+  const settled = headline.kind === 'number' || (headline.kind !== 'unsettled' && ratio?.bound !== undefined);
+  const sides = settled ? ratio : null;
   return (
     <section class="headline">
       <p class="out-of">
@@ -165,17 +152,21 @@ export function Headline({ result, words }: { result: Result; words?: Words }): 
             <Preferred order={result.order} chosen={result.chosen} />
           )}
           <p class="say-range">{(none ?? result.statements.find((s) => s.key === 'preferred'))?.text}</p>
-          <p class="say-range">{first}</p>
+          <p class="say-range">{result.words}</p>
         </>
       ) : sides ? (
         <>
           <RatioWords result={result} sides={sides} />
-          {!ratio && <p class="say-range">{rest.filter((s) => s !== main && !/^Predicting /.test(s)).join(' ')}</p>}
+          {!result.cost_ratio && headline.rest && <p class="say-range">{headline.rest}</p>}
         </>
       ) : (
         <>
-          <Heading say={main.length < 160}>{main}</Heading>
-          {rest.length > 0 && <p class="say-range">{rest.join(' ')}</p>}
+          <Heading say={headline.text.length < 160}>{headline.text}</Heading>
+          {[headline.why, headline.range, headline.rest]
+            .filter((text) => text)
+            .map((text) => (
+              <p class="say-range">{text}</p>
+            ))}
         </>
       )}
     </section>
