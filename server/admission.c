@@ -545,14 +545,14 @@ void mel_disk_look(mel_admission *a)
         measure_store(a);
 }
 
-bool mel_disk_has_room(mel_admission *a, mel_storing what)
+bool mel_disk_has_room(mel_admission *a, mel_storing what, size_t bytes)
 {
     const int64_t most = a->store_most, keep = a->disk_keep;
     if (what == MEL_STORES_NOTHING)
         return true;
     mel_disk_look(a);
-    const int64_t used = a->store_bytes, left = a->disk_free;
     const bool new = what == MEL_STORES_NEW;
+    const int64_t more = new ? (int64_t)bytes : 0, used = a->store_bytes + more, left = a->disk_free - more;
     return (most == 0 || used < (new ? most / 10 * 9 : most)) &&
-           (keep == 0 || left < 0 || left >= (new ? keep : keep / 2));
+           (keep == 0 || a->disk_free < 0 || left >= (new ? keep : keep / 2));
 }

@@ -144,9 +144,10 @@ int64_t mel_disk_watch(mel_admission *admission, mel_store *store);
 /* Measures anew, if the last time was more than a second ago. */
 void mel_disk_look(mel_admission *admission);
 /* What is stored: something new stops before answers of people who are under way, who may use the last tenth
- * of the store's room and half of what is to stay free. Deleting always goes on. */
+ * of the store's room and half of what is to stay free. Something new must fit with all its bytes. Deleting
+ * always goes on. */
 typedef enum { MEL_STORES_NOTHING, MEL_STORES_ANSWERS, MEL_STORES_NEW } mel_storing;
-bool mel_disk_has_room(mel_admission *admission, mel_storing what);
+bool mel_disk_has_room(mel_admission *admission, mel_storing what, size_t bytes);
 
 /* --- what one request may take -------------------------------------------------------------------- */
 

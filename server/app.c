@@ -270,7 +270,7 @@ mel_status mel_call_may(mel_call *call, const char *what, const char *who, unsig
 mel_status mel_call_has_room(mel_call *call, mel_storing what)
 {
     mel_admission *disk = call->app->admission;
-    if (mel_disk_has_room(disk, what))
+    if (mel_disk_has_room(disk, what, call->request->n))
         return MEL_OK;
     char text[320] = "the server has no room for more at the moment; what was saved is safe";
     if (is_researchers(call))

@@ -198,6 +198,9 @@ def test_the_store_has_room_for_so_much(melicit, serve):
         return server.client().post("/api/join", {"study": study})
 
     assert metric(server, "melicit_store_limit_bytes") == 4 << 20 and metric(server, "melicit_disk_free_bytes") > 0
+    large = "a,b\n" + "1,x\n2,y\n" * 500_000  # alone more than all the room: people under way need the last tenth
+    assert no_room(researcher.json("POST", "/api/upload", large, {"Content-Type": "text/csv"}))
+    page = client.answer(page)
     grow("first", 3.7)
     assert eventually(lambda: no_room(join()))
     assert no_room(server.client().post("/api/start", {**OWN}))
