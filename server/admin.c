@@ -27,13 +27,12 @@ mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool repl
         TRY(mel_store_put(app->store, MEL_ADMIN_TOKEN, hash, sizeof hash, 0, err));
         return mel_admin_logout_all(app, err);
     }
-    void *stored = NULL;
+    MEL_AUTO_MEMORY void *stored = NULL;
     size_t n = 0;
-    const mel_status status =
-        mel_store_put_once(&stored, &n, app->store, MEL_ADMIN_TOKEN, hash, sizeof hash, err);
-    *mine = status == MEL_OK && n == sizeof hash && sodium_memcmp(stored, hash, n) == 0;
-    free(stored);
-    return status;
+    *mine = false;
+    TRY(mel_store_put_once(&stored, &n, app->store, MEL_ADMIN_TOKEN, hash, sizeof hash, err));
+    *mine = n == sizeof hash && sodium_memcmp(stored, hash, n) == 0;
+    return MEL_OK;
 }
 
 mel_status mel_admin_logout_all(const mel_app *app, mel_error *err)
@@ -46,14 +45,13 @@ mel_status mel_admin_logout_all(const mel_app *app, mel_error *err)
 static mel_status is_token(bool *right, const mel_call *call, const char *token, mel_error *err)
 {
     unsigned char hash[MEL_HASH_BYTES];
-    void *stored = NULL;
+    MEL_AUTO_MEMORY void *stored = NULL;
     size_t n = 0;
     *right = false;
     mel_token_hash(hash, token, call->app);
     const mel_status status = mel_store_get(&stored, &n, call->app->store, MEL_ADMIN_TOKEN, err);
     if (status == MEL_OK)
         *right = n == sizeof hash && sodium_memcmp(stored, hash, n) == 0;
-    free(stored);
     return status == MEL_EINVAL ? MEL_OK : status;
 }
 
@@ -140,17 +138,16 @@ mel_status mel_call_find_login(mel_call *call)
 {
     const char *token = mel_request_cookie(call->request, "melicit_admin");
     char name[MEL_ADMIN_NAME];
-    void *bytes = NULL;
+    MEL_AUTO_MEMORY void *bytes = NULL;
     size_t n = 0;
+    call->audited = false;
     if (token == NULL)
         return MEL_EINVAL;
     admin_name(name, token, call->app);
-    const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
-    free(bytes);
-    call->audited = status == MEL_OK;
-    if (status == MEL_OK)
-        know(token, call->app);
-    return status;
+    TRY(mel_store_get(&bytes, &n, call->app->store, name, &call->err));
+    call->audited = true;
+    know(token, call->app);
+    return MEL_OK;
 }
 
 mel_status mel_call_admin(mel_call *call)
@@ -225,12 +222,12 @@ static mel_status check_labels(const json_t *labels, mel_error *err)
 
 static mel_status add_link(json_t *list, const mel_call *call, const char *label, mel_error *err)
 {
-    char *query = NULL;
+    MEL_AUTO_MEMORY char *query = NULL;
     TRY(mel_link_query(&query, call->rest[0], label, call->app, err));
-    const bool added = mel_json_add(
-        list, json_pack("{s:s, s:o}", "label", label, "url", link_to(call, call->rest[0], query)));
-    free(query);
-    return added ? MEL_OK : mel_fail_memory(err, "links");
+    return mel_json_add(list,
+                        json_pack("{s:s, s:o}", "label", label, "url", link_to(call, call->rest[0], query)))
+               ? MEL_OK
+               : mel_fail_memory(err, "links");
 }
 
 mel_status mel_admin_links(json_t **out, mel_call *call)
@@ -270,13 +267,10 @@ static json_t *study_line(const mel_study_row *row, mel_store *store)
 {
     mel_study_counts counts = { 0 };
     (void)mel_store_counts(&counts, store, row->id, NULL);
-    json_t *file = mel_stored_json(row->file);
-    json_t *line =
-        json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title", mel_json_string(file, "title"),
-                  "state", mel_manage_is_archived(store, row) ? "archived" : row->state, "created",
-                  (json_int_t)row->created, "participants", mel_counts_json(&counts));
-    json_decref(file);
-    return line;
+    json_auto_t *file = mel_stored_json(row->file);
+    return json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title", mel_json_string(file, "title"),
+                     "state", mel_manage_is_archived(store, row) ? "archived" : row->state, "created",
+                     (json_int_t)row->created, "participants", mel_counts_json(&counts));
 }
 
 json_t *mel_studies_json(mel_store *store, mel_error *err)

@@ -155,7 +155,7 @@ static mel_status give_saved(mel_call *call, uint32_t seq)
     if (status == MEL_OK)
         status = reply_of(&reply, call, current ? participant : past);
     mel_call_finish(call, status, reply);
-    mel_participant_past_free(call->app->cache, past);
+    mel_past_free(past);
     mel_participant_release(call->app->cache, participant, true);
     return status;
 }

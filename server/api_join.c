@@ -245,7 +245,7 @@ mel_status mel_api_join(json_t **out, mel_call *call)
         return mel_call_refuse(call, 404, "no-study", "there is no such study");
     TRY(status);
     status = join(call, open_study, &who);
-    mel_open_study_release(call->app->cache, open_study);
+    mel_open_study_free(open_study);
     return status;
 }
 
@@ -279,7 +279,7 @@ mel_status mel_api_start(json_t **out, mel_call *call)
     TRY(mel_share_start(&body, call, sent));
     mel_open_study *open_study = NULL;
     const mel_status status = mel_call_open_own(&open_study, call, body);
-    mel_open_study_release(call->app->cache, open_study);
+    mel_open_study_free(open_study);
     TRY(status);
     TRY(mel_space_keep(call->app->store, json_object_get(body, "space"),
                        mel_now() + (int64_t)UPLOAD_DAYS * 86400000, &call->err));
@@ -378,7 +378,7 @@ static mel_status check(json_t *out, mel_call *call, const json_t *body)
         status = check_rows(out, call, open_study->study);
     if (status == MEL_OK && open_study->problem->pool != NULL)
         status = describe_pool(out, open_study->problem, &call->err);
-    mel_open_study_release(call->app->cache, open_study);
+    mel_open_study_free(open_study);
     return status;
 }
 

@@ -14,10 +14,10 @@ static size_t bucket_of(const char *id)
     return mel_text_hash(id) % MEL_PARTICIPANT_BUCKETS;
 }
 
-static void participant_clear(mel_cache *cache, mel_participant *participant)
+static void participant_clear(mel_participant *participant)
 {
     mel_flow_free(participant->flow);
-    mel_open_study_release(cache, participant->open_study);
+    mel_open_study_free(participant->open_study);
     mel_participant_row_clear(&participant->row);
     *participant = (mel_participant){ .seq = 0 };
 }
@@ -76,35 +76,26 @@ static void remove_participant(mel_cache *cache, mel_participant_entry *entry)
 static mel_status find_open_study(mel_open_study **out, mel_cache *cache, const mel_participant_row *row,
                                   mel_error *err)
 {
-    json_t *about = NULL;
-    mel_status status = mel_json_parse(&about, row->about, strlen(row->about), err);
-    if (status != MEL_OK)
-        return status;
+    json_auto_t *about = NULL;
+    mel_study *study = NULL;
+    TRY(mel_json_parse(&about, row->about, strlen(row->about), err));
     const json_t *start = json_object_get(about, "start");
-    if (start != NULL) {
-        mel_study *study = NULL;
-        status = mel_study_for_session(&study, start, err);
-        if (status == MEL_OK)
-            status = mel_open_study_of(out, cache, study, err);
-    } else {
-        status = mel_open_study_by_id(out, cache, row->study, err);
-    }
-    json_decref(about);
-    return status;
+    if (start == NULL)
+        return mel_open_study_by_id(out, cache, row->study, err);
+    TRY(mel_study_for_session(&study, start, err));
+    return mel_open_study_of(out, cache, study, err);
 }
 
 static mel_status replay_line(mel_participant *participant, const mel_event_row *event, mel_error *err)
 {
-    json_t *line = NULL;
-    mel_status status = mel_json_parse(&line, event->body, strlen(event->body), err);
-    if (status == MEL_OK)
-        status = mel_flow_replay(participant->flow, line, err);
+    json_auto_t *line = NULL;
+    TRY(mel_json_parse(&line, event->body, strlen(event->body), err));
+    TRY(mel_flow_replay(participant->flow, line, err));
     const double seconds = json_number_value(json_object_get(line, "seconds"));
     participant->seconds += seconds > 0.0 ? seconds : 0.0;
     participant->bytes += strlen(event->body);
-    json_decref(line);
     participant->seq = event->seq;
-    return status;
+    return MEL_OK;
 }
 
 /* From where it was left up to event `last`. A request that has replayed as much as it may leaves the rest to
@@ -131,29 +122,24 @@ static mel_status replay(mel_participant *participant, mel_cache *cache, uint32_
 static mel_status begin_participant(mel_participant *participant, mel_cache *cache, const char *id,
                                     mel_error *err)
 {
-    mel_status status = mel_store_participant(&participant->row, cache->store, id, err);
-    if (status == MEL_OK)
-        status = mel_cache_unavailable(
-            find_open_study(&participant->open_study, cache, &participant->row, err), err);
-    return status;
+    TRY(mel_store_participant(&participant->row, cache->store, id, err));
+    return mel_cache_unavailable(find_open_study(&participant->open_study, cache, &participant->row, err),
+                                 err);
 }
 
 /* A flow that takes long to compute is heavy work. */
 static mel_status fill_participant(mel_participant *participant, mel_cache *cache, const char *id,
                                    uint32_t last, mel_error *err)
 {
-    mel_status status =
-        participant->open_study == NULL ? begin_participant(participant, cache, id, err) : MEL_OK;
-    if (status != MEL_OK)
-        return status;
+    if (participant->open_study == NULL)
+        TRY(begin_participant(participant, cache, id, err));
     const mel_open_study *open_study = participant->open_study;
     MEL_HELD(held);
-    status = mel_cache_begin_flow(&held, cache, open_study, MEL_WORK_ANSWER, err);
+    mel_status status = mel_cache_begin_flow(&held, cache, open_study, MEL_WORK_ANSWER, err);
     if (status == MEL_OK && participant->flow == NULL) {
-        json_t *about = mel_stored_json(participant->row.about);
+        json_auto_t *about = mel_stored_json(participant->row.about);
         status = mel_flow_new(&participant->flow, open_study->study, open_study->problem,
                               participant->row.seed, json_object_get(about, "prior"), err);
-        json_decref(about);
     }
     if (status == MEL_OK)
         status = replay(participant, cache, last, err);
@@ -220,7 +206,7 @@ static mel_status take(mel_participant **out, mel_cache *cache, const char *id, 
     if (entry == NULL)
         return err->code;
     if (entry->known && (entry->participant.row.seen < least || entry->participant.row.seen > most)) {
-        participant_clear(cache, &entry->participant);
+        participant_clear(&entry->participant);
         entry->known = false;
     }
     entry->participant.fresh = !entry->known;
@@ -253,26 +239,22 @@ mel_status mel_participant_past(mel_participant **out, mel_cache *cache, const c
                                 mel_error *err)
 {
     *out = NULL;
-    mel_participant *past = mel_alloc_zero(1, sizeof *past);
+    MEL_AUTO(mel_past) *past = mel_alloc_zero(1, sizeof *past);
     if (past == NULL)
         return mel_fail_memory(err, "a participant");
     MEL_HELD(held);
-    mel_status status =
-        mel_work_begin(&held, cache->admission, &(mel_work){ .own = true, .shared = true }, err);
-    if (status == MEL_OK)
-        status = fill_participant(past, cache, id, seq, err);
-    if (status == MEL_OK)
-        *out = past;
-    else
-        mel_participant_past_free(cache, past);
-    return status;
+    TRY(mel_work_begin(&held, cache->admission, &(mel_work){ .own = true, .shared = true }, err));
+    TRY(fill_participant(past, cache, id, seq, err));
+    *out = past;
+    past = NULL;
+    return MEL_OK;
 }
 
-void mel_participant_past_free(mel_cache *cache, mel_participant *past)
+void mel_past_free(mel_participant *past)
 {
     if (past == NULL)
         return;
-    participant_clear(cache, past);
+    participant_clear(past);
     free(past);
 }
 
@@ -302,11 +284,11 @@ static size_t cost_of(const mel_participant *participant)
     return mel_flow_is_heavy(&bytes, open_study->study, open_study->problem, MEL_WORK_ANSWER) ? bytes : LIGHT;
 }
 
-static void discard(mel_cache *cache, mel_participant_entry *entry)
+static void discard(mel_participant_entry *entry)
 {
     if (entry == NULL)
         return;
-    participant_clear(cache, &entry->participant);
+    participant_clear(&entry->participant);
     free(entry);
 }
 
@@ -319,7 +301,7 @@ bool mel_cache_forget_idle(mel_cache *cache)
         mel_participant_entry *gone = take_oldest(cache);
         pthread_mutex_unlock(&cache->lock);
         forgot = forgot || gone != NULL;
-        discard(cache, gone);
+        discard(gone);
     }
     pthread_mutex_lock(&cache->lock);
     const size_t problems = cache->n_problems;
@@ -335,7 +317,7 @@ void mel_participant_release(mel_cache *cache, mel_participant *participant, boo
         return;
     mel_participant_entry *entry = (mel_participant_entry *)participant, *gone = NULL;
     if (!keep) {
-        participant_clear(cache, participant);
+        participant_clear(participant);
         entry->known = false;
     }
     pthread_mutex_lock(&cache->lock);
@@ -351,7 +333,7 @@ void mel_participant_release(mel_cache *cache, mel_participant *participant, boo
     }
     pthread_cond_broadcast(&cache->changed);
     pthread_mutex_unlock(&cache->lock);
-    discard(cache, gone);
+    discard(gone);
 }
 
 void mel_cache_free_participants(mel_cache *cache)
@@ -360,7 +342,7 @@ void mel_cache_free_participants(mel_cache *cache)
         while (cache->bucket[i] != NULL) {
             mel_participant_entry *entry = cache->bucket[i];
             cache->bucket[i] = entry->next;
-            discard(cache, entry);
+            discard(entry);
         }
 }
 

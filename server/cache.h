@@ -5,6 +5,15 @@
 #include "admission.h"
 #include "flow.h"
 
+#include "base/internal.h"
+
+/* Handles that may end with their block: MEL_AUTO(mel_flow) *flow = NULL. */
+MEL_CLEANUP(mel_flow)
+MEL_CLEANUP(mel_metric)
+MEL_CLEANUP(mel_oracle)
+MEL_CLEANUP(mel_outcome)
+MEL_CLEANUP(mel_problem)
+
 size_t mel_text_hash(const char *text);
 
 typedef struct mel_cache mel_cache;
@@ -15,21 +24,23 @@ mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *f
 mel_admission *mel_cache_admission(const mel_cache *cache);
 void mel_cache_free(mel_cache *cache);
 
-/* A study with the problem that it is about, borrowed until mel_open_study_release. Making one problem does
+/* A study with the problem that it is about, borrowed until mel_open_study_free. Making one problem does
  * not hold up callers who need another. */
 typedef struct mel_open_study mel_open_study;
 struct mel_open_study {
     const mel_study *study;
     const mel_problem *problem;
     char state[12];
-    void *own, *read; /* where problem and study are kept */
+    mel_cache *cache; /* where problem and study are kept */
+    void *own, *read;
 };
 /* Of a stored study; MEL_EINVAL when there is none. */
 mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const char *study, mel_error *err);
 /* Of a study that is not stored: a check of a file, or a session of somebody's own. The study is taken over,
  * on failure too. */
 mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err);
-void mel_open_study_release(mel_cache *cache, mel_open_study *open_study);
+void mel_open_study_free(mel_open_study *open_study);
+MEL_CLEANUP(mel_open_study)
 /* The rows that a study is measured on, with their probabilities: for mel_problem_free. notice: who hears
  * what was left out or is odd. Heavy work, which the caller has begun. */
 mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_notice notice,
@@ -63,10 +74,12 @@ mel_status mel_participant_look(mel_participant **out, mel_cache *cache, const c
 /* keep: memory agrees with the store; otherwise the participant is forgotten. */
 void mel_participant_release(mel_cache *cache, mel_participant *participant, bool keep);
 /* As the participant was after event `seq`: heavy work. A copy of the caller's own, for
- * mel_participant_past_free. */
+ * mel_past_free. */
 mel_status mel_participant_past(mel_participant **out, mel_cache *cache, const char *participant,
                                 uint32_t seq, mel_error *err);
-void mel_participant_past_free(mel_cache *cache, mel_participant *past);
+typedef mel_participant mel_past;
+void mel_past_free(mel_participant *past);
+MEL_CLEANUP(mel_past)
 /* Forgets a participant who was deleted, and the findings about them. */
 void mel_cache_forget(mel_cache *cache, const char *participant);
 

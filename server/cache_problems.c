@@ -96,9 +96,7 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
                                mel_notice notice, mel_error *err)
 {
     mel_problem_options opt;
-    mel_status status = mel_problem_from_json(&opt, study->space, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_problem_from_json(&opt, study->space, err));
     mel_problem_want want = mel_want_of_family(study->options.family);
     want.rows = rows;
     opt.smooth = opt.smooth && !rows;
@@ -115,7 +113,7 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
         .max_cells = MOST_CELLS,
         .max_weights = MOST_WEIGHTS,
     };
-    status = mel_problem_make(out, &opt, &want, err);
+    const mel_status status = mel_problem_make(out, &opt, &want, err);
     mel_problem_options_clear(&opt);
     return mel_budget_explain(status, err);
 }
@@ -266,21 +264,16 @@ static mel_status read_study(mel_study_entry **out, mel_cache *cache, const char
     pthread_mutex_unlock(&cache->lock);
     if (*out != NULL)
         return MEL_OK;
-    mel_study_entry *mine = mel_alloc_zero(1, sizeof *mine);
-    char *text = mel_strdup(file);
-    mel_status status = MEL_ENOMEM;
-    if (mine != NULL && text != NULL)
-        status = mel_study_parse(&mine->study, file, strlen(file), err);
-    else
-        (void)mel_fail_memory(err, "a study");
-    if (status != MEL_OK) {
-        free(mine);
-        free(text);
-        return status;
-    }
+    MEL_AUTO_MEMORY mel_study_entry *mine = mel_alloc_zero(1, sizeof *mine);
+    MEL_AUTO_MEMORY char *text = mel_strdup(file);
+    if (mine == NULL || text == NULL)
+        return mel_fail_memory(err, "a study");
+    TRY(mel_study_parse(&mine->study, file, strlen(file), err));
     mine->file = text;
     set_references(mine->study->file, SIZE_MAX);
     *out = add_study(cache, mine);
+    mine = NULL;
+    text = NULL;
     return MEL_OK;
 }
 
@@ -313,24 +306,20 @@ static mel_status open_study_of(mel_open_study **out, mel_cache *cache, const me
                                 mel_error *err)
 {
     *out = NULL;
-    mel_open_study *open_study = mel_alloc_zero(1, sizeof *open_study);
+    MEL_AUTO_MEMORY mel_open_study *open_study = mel_alloc_zero(1, sizeof *open_study);
     char *key = problem_key(study);
     if (open_study == NULL || key == NULL) {
-        free(open_study);
         free(key);
-        (void)mel_fail_memory(err, "a study");
-        return MEL_ENOMEM;
+        return mel_fail_memory(err, "a study");
     }
     mel_problem_entry *entry = NULL;
     (void)mel_admission_make_room(cache->admission);
-    const mel_status status = use_problem(&entry, cache, key, study, shared, err);
-    if (status != MEL_OK) {
-        free(open_study);
-        return status;
-    }
-    *open_study =
-        (mel_open_study){ .study = study, .problem = entry->problem, .own = entry, .state = "open" };
+    TRY(use_problem(&entry, cache, key, study, shared, err));
+    *open_study = (mel_open_study){
+        .study = study, .problem = entry->problem, .own = entry, .cache = cache, .state = "open"
+    };
     *out = open_study;
+    open_study = NULL;
     return MEL_OK;
 }
 
@@ -345,29 +334,27 @@ mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *
 mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const char *id, mel_error *err)
 {
     *out = NULL;
-    mel_study_row row;
-    mel_status status = mel_store_study(&row, cache->store, id, err);
-    if (status != MEL_OK)
-        return status;
+    MEL_ROW(mel_study_row) row = { .file = NULL };
     mel_study_entry *read = NULL;
-    status = read_study(&read, cache, row.file, err);
+    TRY(mel_store_study(&row, cache->store, id, err));
+    mel_status status = read_study(&read, cache, row.file, err);
     if (status == MEL_OK)
         status = open_study_of(out, cache, read->study, false, err);
-    if (*out != NULL)
-        (*out)->read = read;
-    else if (read != NULL)
-        release_study(cache, read);
-    status = mel_cache_unavailable(status == MEL_ELIMIT ? MEL_EDATA : status, err);
-    if (status == MEL_OK)
-        (void)snprintf((*out)->state, sizeof(*out)->state, "%s", row.state);
-    mel_study_row_clear(&row);
-    return status;
+    if (*out == NULL) {
+        if (read != NULL)
+            release_study(cache, read);
+        return mel_cache_unavailable(status == MEL_ELIMIT ? MEL_EDATA : status, err);
+    }
+    (*out)->read = read;
+    (void)snprintf((*out)->state, sizeof(*out)->state, "%s", row.state);
+    return MEL_OK;
 }
 
-void mel_open_study_release(mel_cache *cache, mel_open_study *open_study)
+void mel_open_study_free(mel_open_study *open_study)
 {
     if (open_study == NULL)
         return;
+    mel_cache *cache = open_study->cache;
     mel_problem_entry *entry = open_study->own;
     pthread_mutex_lock(&cache->lock);
     entry->users--;

@@ -183,20 +183,17 @@ static mel_status write_text(writer *w, mel_error *err)
 /* last: nothing follows. */
 static mel_status flush(writer *w, bool last, mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < json_array_size(w->lines) && status == MEL_OK; i++) {
+    for (size_t i = 0; i < json_array_size(w->lines); i++) {
         json_t *line = json_array_get(w->lines, i);
         if (w->format == MEL_EXPORT_CSV)
             add_csv(w, line);
         else
-            status = add_jsonl(w, line, err);
+            TRY(add_jsonl(w, line, err));
     }
     (void)json_array_clear(w->lines);
-    if (status == MEL_OK && w->text.status != MEL_OK)
-        status = mel_fail(err, w->text.status, "the export is too large for the memory");
-    if (status == MEL_OK && (last || w->text.size >= PIECE))
-        status = write_text(w, err);
-    return status;
+    if (w->text.status != MEL_OK)
+        return mel_fail(err, w->text.status, "the export is too large for the memory");
+    return last || w->text.size >= PIECE ? write_text(w, err) : MEL_OK;
 }
 
 /* Marks the last answer of the same phase that still counts. */
@@ -216,16 +213,15 @@ static void mark_undone(const writer *w, const json_t *undo)
 
 static mel_status begin(writer *w, const mel_participant_row *participant, mel_error *err)
 {
-    mel_status status = flush(w, false, err);
-    if (status == MEL_OK)
-        status = mel_budget_check(err);
+    TRY(flush(w, false, err));
+    TRY(mel_budget_check(err));
     free(w->label);
     json_decref(w->about);
     w->label = participant->label != NULL ? mel_strdup(participant->label) : NULL;
     w->about = mel_stored_json(participant->about);
     w->created = participant->created;
     (void)snprintf(w->id, sizeof w->id, "%s", participant->id);
-    return participant->label != NULL && w->label == NULL ? mel_fail_memory(err, "the export") : status;
+    return participant->label != NULL && w->label == NULL ? mel_fail_memory(err, "the export") : MEL_OK;
 }
 
 static mel_status visit(void *user, const mel_participant_row *participant, const mel_event_row *event,
@@ -243,31 +239,36 @@ static mel_status visit(void *user, const mel_participant_row *participant, cons
     return mel_json_add(w->lines, line) && good ? MEL_OK : mel_fail_memory(err, "the export");
 }
 
+static void writer_clear(writer *w)
+{
+    mel_buffer_free(&w->text);
+    json_decref(w->lines);
+    json_decref(w->about);
+    free(w->label);
+}
+
 /* Nothing is handed out before the end: the store may fail on the way. */
 static mel_status export_text(int *file, mel_store *store, const char *study, mel_export_format format,
                               mel_error *err)
 {
-    writer w = { .format = format, .lines = json_array() };
-    mel_status status =
-        w.lines != NULL ? mel_store_scratch(&w.file, store, err) : mel_fail_memory(err, "the export");
-    if (status != MEL_OK) {
-        json_decref(w.lines);
-        return status;
-    }
+    __attribute__((cleanup(writer_clear))) writer w = { .format = format, .lines = json_array() };
+    if (w.lines == NULL)
+        return mel_fail_memory(err, "the export");
     mel_buffer_init(&w.text, MOST_PIECE);
     mel_buffer_puts(&w.text, format == MEL_EXPORT_CSV ? csv_header : "");
-    status = mel_store_visit(store, study, visit, &w, err);
-    if (status == MEL_OK)
-        status = flush(&w, true, err);
-    mel_buffer_free(&w.text);
-    json_decref(w.lines);
-    json_decref(w.about);
-    free(w.label);
-    if (status == MEL_OK)
-        *file = w.file;
-    else
-        (void)close(w.file);
-    return status;
+    TRY(mel_store_scratch(file, store, err));
+    w.file = *file;
+    TRY(mel_store_visit(store, study, visit, &w, err));
+    return flush(&w, true, err);
+}
+
+static mel_status export_image(int *file, mel_store *store, const char *study, mel_error *err)
+{
+    const mel_progress progress = mel_budget_progress();
+    const mel_status status = mel_store_image(file, store, study, &progress, err);
+    if (status != MEL_OK)
+        *file = -1; /* it is closed */
+    return mel_budget_explain(status, err);
 }
 
 mel_status mel_export(int *file, size_t *n, mel_store *store, const char *study, mel_export_format format,
@@ -277,20 +278,16 @@ mel_status mel_export(int *file, size_t *n, mel_store *store, const char *study,
     *n = 0;
     MEL_ROW(mel_study_row) row = { .file = NULL };
     TRY(mel_store_study(&row, store, study, err));
-    const mel_progress progress = mel_budget_progress();
-    const mel_status status =
-        format == MEL_EXPORT_SQLITE
-            ? mel_budget_explain(mel_store_image(file, store, study, &progress, err), err)
-            : export_text(file, store, study, format, err);
-    struct stat found;
-    if (status == MEL_OK && (fstat(*file, &found) != 0 || lseek(*file, 0, SEEK_SET) != 0)) {
-        (void)close(*file);
-        *file = -1;
-        return mel_fail(err, MEL_EIO, "the export cannot be read");
-    }
+    mel_status status = format == MEL_EXPORT_SQLITE ? export_image(file, store, study, err)
+                                                    : export_text(file, store, study, format, err);
+    struct stat found = { 0 };
+    if (status == MEL_OK && (fstat(*file, &found) != 0 || lseek(*file, 0, SEEK_SET) != 0))
+        status = mel_fail(err, MEL_EIO, "the export cannot be read");
+    *n = (size_t)found.st_size;
     if (status == MEL_OK)
-        *n = (size_t)found.st_size;
-    else
-        *file = -1;
+        return MEL_OK;
+    if (*file >= 0)
+        (void)close(*file);
+    *file = -1;
     return status;
 }

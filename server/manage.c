@@ -56,17 +56,17 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
     char *text = json_is_object(json) ? mel_json_text(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (text == NULL)
         return mel_fail(err, MEL_EINVAL, "metric: expected a metric file or a number");
-    mel_metric *given = NULL;
+    MEL_AUTO(mel_metric) *given = NULL;
     mel_match with = { .name = problem->class_name,
                        .label = (const char *const *)problem->classes.label,
                        .group = problem->group_name,
                        .classes_invented = problem->unnamed };
-    mel_status status = mel_metric_load_memory(&given, text, strlen(text), "metric", err);
+    const mel_status status = mel_metric_load_memory(&given, text, strlen(text), "metric", err);
     mel_json_free_text(text);
-    if (status == MEL_OK && mel_metric_match(out, given, layout, &with, err) != MEL_OK)
-        status = mel_fail_in(err, MEL_EINVAL, "metric");
-    mel_metric_free(given);
-    return status;
+    TRY(status);
+    return mel_metric_match(out, given, layout, &with, err) == MEL_OK
+               ? MEL_OK
+               : mel_fail_in(err, MEL_EINVAL, "metric");
 }
 
 /* The same as a metric, for those who err. */
@@ -99,61 +99,45 @@ mel_status mel_rehearsal_oracle(mel_oracle **out, double *guess, const mel_rehea
     mel_simulated_options opt;
     mel_simulated_options_init(&opt);
     opt.seed = seed;
-    mel_metric *metric = NULL;
-    mel_status status = mel_noise_parse(&opt.noise, how->noise != NULL ? how->noise : "none", err);
-    if (status == MEL_OK)
-        status = wants ? read_metric(&metric, how->metric, layout, problem, err)
-                       : metric_of_fewer_mistakes(&metric, layout, problem, err);
+    MEL_AUTO(mel_metric) *metric = NULL;
+    TRY(mel_noise_parse(&opt.noise, how->noise != NULL ? how->noise : "none", err));
+    TRY(wants ? read_metric(&metric, how->metric, layout, problem, err)
+              : metric_of_fewer_mistakes(&metric, layout, problem, err));
     mel_cost_ratio ratio;
-    if (status == MEL_OK && wants && mel_metric_cost_ratio(&ratio, metric, NULL) == MEL_OK)
+    if (wants && mel_metric_cost_ratio(&ratio, metric, NULL) == MEL_OK)
         *guess = ratio.ratio;
-    if (status == MEL_OK)
-        status = mel_oracle_simulated(out, metric, &opt, err);
-    mel_metric_free(metric);
-    return status;
+    return mel_oracle_simulated(out, metric, &opt, err);
 }
 
 /* --- studies ------------------------------------------------------------------------------------ */
 
-/* Somebody who agrees to everything; the first page of each phase goes to the list, if there is one. */
-static mel_status walk(mel_flow *flow, json_t *pages, mel_error *err)
+/* The first page of each phase, and the one where everybody ends, go to the list, if there is one. */
+static mel_status add_page(json_t *pages, mel_flow *flow, mel_error *err)
 {
-    mel_oracle *oracle = NULL;
-    mel_status status = mel_oracle_callback(&oracle, fewer_mistakes, NULL, NULL, err);
-    while (status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0) {
-        json_t *page = NULL, *value = NULL;
-        status = mel_flow_page(&page, flow, err);
-        if (status == MEL_OK && pages != NULL && json_array_size(pages) == mel_flow_phase(flow) &&
-            !mel_json_add(pages, json_deep_copy(page)))
-            status = mel_fail_memory(err, "the pages of a study");
-        if (status == MEL_OK && (value = mel_flow_simulated(flow, oracle, 1.0, err)) == NULL)
-            status = MEL_ENOMEM;
-        if (status == MEL_OK)
-            status = mel_flow_tell(flow, value, 1.0, err);
-        if (status == MEL_OK)
-            status = mel_budget_check(err);
-        json_decref(value);
-        json_decref(page);
-    }
-    mel_oracle_free(oracle);
-    return status;
+    json_auto_t *page = NULL;
+    const bool first = json_array_size(pages) == mel_flow_phase(flow);
+    TRY(mel_flow_page(&page, flow, err));
+    if (pages == NULL || (!first && strcmp(mel_flow_state(flow), "active") == 0))
+        return MEL_OK;
+    return mel_json_add(pages, json_deep_copy(page)) ? MEL_OK : mel_fail_memory(err, "the pages of a study");
 }
 
+/* Somebody who agrees to everything. */
 static mel_status walk_through(json_t *pages, const mel_open_study *open_study, mel_error *err)
 {
-    mel_flow *flow = NULL;
-    mel_status status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, NULL, err);
-    if (status == MEL_OK)
-        status = walk(flow, pages, err);
-    if (status == MEL_OK && pages != NULL) { /* where everybody ends */
-        json_t *last = NULL;
-        status = mel_flow_page(&last, flow, err);
-        if (status == MEL_OK && !mel_json_add(pages, json_deep_copy(last)))
-            status = mel_fail_memory(err, "the pages of a study");
-        json_decref(last);
+    MEL_AUTO(mel_flow) *flow = NULL;
+    MEL_AUTO(mel_oracle) *oracle = NULL;
+    TRY(mel_flow_new(&flow, open_study->study, open_study->problem, 1, NULL, err));
+    TRY(mel_oracle_callback(&oracle, fewer_mistakes, NULL, NULL, err));
+    while (strcmp(mel_flow_state(flow), "active") == 0) {
+        TRY(add_page(pages, flow, err));
+        json_auto_t *value = mel_flow_simulated(flow, oracle, 1.0, err);
+        if (value == NULL)
+            return MEL_ENOMEM;
+        TRY(mel_flow_tell(flow, value, 1.0, err));
+        TRY(mel_budget_check(err));
     }
-    mel_flow_free(flow);
-    return status;
+    return add_page(pages, flow, err);
 }
 
 /* Whole ways through a study are heavy work, however short each answer is. */
@@ -168,17 +152,11 @@ static mel_status await_walk(mel_admission **held, const mel_cache *cache, const
 
 mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, mel_error *err)
 {
-    mel_open_study *open_study = NULL;
-    mel_status status = mel_open_study_of(&open_study, cache, study, err);
-    if (status != MEL_OK)
-        return status;
+    MEL_AUTO(mel_open_study) *open_study = NULL;
     MEL_HELD(held);
-    status = await_walk(&held, cache, open_study, err);
-    if (status == MEL_OK)
-        status = walk_through(pages, open_study, err);
-    mel_work_end(&held);
-    mel_open_study_release(cache, open_study);
-    return status;
+    TRY(mel_open_study_of(&open_study, cache, study, err));
+    TRY(await_walk(&held, cache, open_study, err));
+    return walk_through(pages, open_study, err);
 }
 
 mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *cache, const char *text,
@@ -219,9 +197,7 @@ mel_status mel_manage_set_state(mel_store *store, const char *study, const char 
 {
     const mel_name name = archived_name(study);
     const bool archive = strcmp(state, "archived") == 0;
-    const mel_status status = mel_store_set_state(store, study, archive ? "closed" : state, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_store_set_state(store, study, archive ? "closed" : state, err));
     return archive ? mel_store_put_names(store, &name, 1, err) : mel_store_remove(store, name.text, err);
 }
 
@@ -319,14 +295,14 @@ static mel_status forget_unseen(bool *more, mel_store *store, mel_cache *cache, 
 {
     mel_study_row *study = NULL;
     size_t n_studies = 0;
-    mel_status status = mel_store_studies(&study, &n_studies, store, err);
     *more = false;
+    TRY(mel_store_studies(&study, &n_studies, store, err));
+    mel_status status = MEL_OK;
     for (size_t i = 0; i < n_studies && status == MEL_OK && !*more; i++) {
-        json_t *file = mel_stored_json(study[i].file);
+        json_auto_t *file = mel_stored_json(study[i].file);
         const double days = strcmp(study[i].id, MEL_NO_STUDY) == 0
                                 ? MEL_OWN_DAYS
                                 : mel_json_number(file, "retention_days", 0.0);
-        json_decref(file);
         if (!(days > 0.0))
             continue;
         mel_participant_row *row = NULL;
@@ -404,26 +380,20 @@ static mel_status rehearse_one(mel_store *store, const mel_open_study *open_stud
 {
     json_t *about =
         json_pack("{s:b, s:O?, s:s?}", "simulated", 1, "metric", (json_t *)how->metric, "noise", how->noise);
-    mel_participant_row row;
-    mel_flow *flow = NULL;
-    mel_oracle *oracle = NULL;
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
+    MEL_AUTO(mel_flow) *flow = NULL;
+    MEL_AUTO(mel_oracle) *oracle = NULL;
     double guess = NAN;
     if (about != NULL)
         (void)json_object_update(about, (json_t *)prior);
-    mel_status status = mel_new_participant(&row, study, NULL, seed, about, err);
-    if (status == MEL_OK)
-        status = mel_flow_new(&flow, open_study->study, open_study->problem, row.seed,
-                              json_object_get(prior, "prior"), err);
-    if (status == MEL_OK)
-        status = mel_rehearsal_oracle(&oracle, &guess, how, flow, open_study->problem, row.seed, err);
-    if (status == MEL_OK)
-        status = mel_store_add_participant(store, &row, err);
-    for (uint32_t seq = 1; status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0; seq++)
-        status = one_step(flow, oracle, guess, store, row.id, seq, err);
-    mel_oracle_free(oracle);
-    mel_flow_free(flow);
-    mel_participant_row_clear(&row);
-    return status;
+    TRY(mel_new_participant(&row, study, NULL, seed, about, err));
+    TRY(mel_flow_new(&flow, open_study->study, open_study->problem, row.seed, json_object_get(prior, "prior"),
+                     err));
+    TRY(mel_rehearsal_oracle(&oracle, &guess, how, flow, open_study->problem, row.seed, err));
+    TRY(mel_store_add_participant(store, &row, err));
+    for (uint32_t seq = 1; strcmp(mel_flow_state(flow), "active") == 0; seq++)
+        TRY(one_step(flow, oracle, guess, store, row.id, seq, err));
+    return MEL_OK;
 }
 
 static uint64_t seed_of(const mel_rehearsal *how, size_t number)
@@ -435,10 +405,28 @@ static uint64_t seed_of(const mel_rehearsal *how, size_t number)
     return mel_rng_next(&rng) >> 1; /* as mel_new_seed */
 }
 
-static mel_status rehearse(uint32_t *done, mel_store *store, const mel_open_study *open_study,
-                           const char *study, const mel_rehearsal *how, const json_t *prior, mel_error *err)
+mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,
+                               const mel_rehearsal *how, mel_error *err)
 {
+    uint32_t walked = 0;
+    done = done != NULL ? done : &walked;
+    *done = 0;
+    if (how->participants < 1 || how->participants > MEL_MOST_REHEARSED)
+        return mel_fail(err, MEL_EINVAL, "participants: expected 1 to %d", MEL_MOST_REHEARSED);
+    if (how->noise != NULL && (how->metric == NULL || json_is_null(how->metric)) &&
+        strcmp(how->noise, "none") != 0)
+        return mel_fail(err, MEL_EINVAL, "noise: it needs a metric that answers err about");
+    MEL_AUTO(mel_open_study) *open_study = NULL;
+    MEL_HELD(held);
     mel_study_counts before = { 0 };
+    json_auto_t *prior = json_object(); /* of all of them: what is known when they begin */
+    if (prior == NULL)
+        return mel_fail_memory(err, "what others want");
+    TRY(mel_open_study_by_id(&open_study, cache, study, err));
+    TRY(mel_manage_learn(store, cache, study, err));
+    if (open_study->study->learns)
+        TRY(mel_manage_put_prior(prior, cache, study, err));
+    TRY(await_walk(&held, cache, open_study, err));
     TRY(mel_store_counts(&before, store, study, err));
     for (; *done < how->participants; ++*done) {
         const size_t number = before.active + before.complete + before.left + before.simulated + *done;
@@ -446,37 +434,4 @@ static mel_status rehearse(uint32_t *done, mel_store *store, const mel_open_stud
         TRY(rehearse_one(store, open_study, study, how, prior, seed_of(how, number), err));
     }
     return MEL_OK;
-}
-
-mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,
-                               const mel_rehearsal *how, mel_error *err)
-{
-    uint32_t walked = 0;
-    if (done != NULL)
-        *done = 0;
-    if (how->participants < 1 || how->participants > MEL_MOST_REHEARSED)
-        return mel_fail(err, MEL_EINVAL, "participants: expected 1 to %d", MEL_MOST_REHEARSED);
-    if (how->noise != NULL && (how->metric == NULL || json_is_null(how->metric)) &&
-        strcmp(how->noise, "none") != 0)
-        return mel_fail(err, MEL_EINVAL, "noise: it needs a metric that answers err about");
-    mel_open_study *open_study = NULL;
-    mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
-    if (status != MEL_OK)
-        return status;
-    json_t *prior = json_object(); /* of all of them: what is known when they begin */
-    status =
-        prior != NULL ? mel_manage_learn(store, cache, study, err) : mel_fail_memory(err, "what others want");
-    if (status == MEL_OK && open_study->study->learns)
-        status = mel_manage_put_prior(prior, cache, study, err);
-    MEL_HELD(held);
-    if (status == MEL_OK)
-        status = await_walk(&held, cache, open_study, err);
-    if (status == MEL_OK)
-        status = rehearse(&walked, store, open_study, study, how, prior, err);
-    mel_work_end(&held);
-    json_decref(prior);
-    mel_open_study_release(cache, open_study);
-    if (done != NULL)
-        *done = walked;
-    return status;
 }

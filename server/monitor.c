@@ -93,19 +93,15 @@ static json_t *describe_times(const timed *at, size_t n, double *room)
 
 json_t *mel_survey_times(const json_t *people)
 {
-    json_t *who = counted(people), *out = NULL;
+    json_auto_t *who = counted(people);
     const size_t n = collect(NULL, who);
-    timed *at = mel_alloc(n + 1, sizeof *at);
-    double *room = mel_alloc(2 * n + 1, sizeof *room);
-    if (who != NULL && at != NULL && room != NULL) {
-        (void)collect(at, who);
-        qsort(at, n, sizeof *at, by_distance);
-        out = n >= LEAST_TIMED ? describe_times(at, n, room) : json_null();
-    }
-    free(at);
-    free(room);
-    json_decref(who);
-    return out;
+    MEL_AUTO_MEMORY timed *at = mel_alloc(n + 1, sizeof *at);
+    MEL_AUTO_MEMORY double *room = mel_alloc(2 * n + 1, sizeof *room);
+    if (who == NULL || at == NULL || room == NULL)
+        return NULL;
+    (void)collect(at, who);
+    qsort(at, n, sizeof *at, by_distance);
+    return n >= LEAST_TIMED ? describe_times(at, n, room) : json_null();
 }
 
 /* --- forms -------------------------------------------------------------------------------------- */
@@ -171,8 +167,9 @@ static json_t *describe_field(const json_t *form, const json_t *field, size_t ph
 
 json_t *mel_survey_forms(const mel_study *study, const json_t *people)
 {
-    json_t *out = json_array(), *who = counted(people);
-    double *room = mel_alloc(json_array_size(who) + 1, sizeof *room);
+    json_t *out = json_array();
+    json_auto_t *who = counted(people);
+    MEL_AUTO_MEMORY double *room = mel_alloc(json_array_size(who) + 1, sizeof *room);
     bool good = who != NULL && room != NULL;
     for (size_t p = 0; p < study->n_phases && good; p++) {
         const json_t *form = study->phase[p].json;
@@ -181,8 +178,6 @@ json_t *mel_survey_forms(const mel_study *study, const json_t *people)
         for (size_t i = 0; i < json_array_size(fields) && good; i++)
             good = mel_json_add(out, describe_field(form, json_array_get(fields, i), p, who, room));
     }
-    free(room);
-    json_decref(who);
     return mel_json_if(good, out);
 }
 
@@ -302,19 +297,15 @@ static mel_status replay(json_t **found, const mel_participant_row *row, mel_cac
     mel_participant *participant = NULL;
     MEL_HELD(held);
     TRY(mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .shared = true }, NULL));
-    mel_status status = mel_participant_look(&participant, cache, row->id, row->seen, NULL);
-    if (status == MEL_OK) {
-        *found = describe_replayed(participant);
-        (void)snprintf(participant->row.state, sizeof participant->row.state, "%s",
-                       mel_flow_state(participant->flow));
-        mark_of(mark, &participant->row);
-        if (*found != NULL)
-            mel_cache_remember(cache, row->id, mark, *found);
-        else
-            status = MEL_ENOMEM;
-        mel_participant_release(cache, participant, !participant->fresh);
-    }
-    return status;
+    TRY(mel_participant_look(&participant, cache, row->id, row->seen, NULL));
+    *found = describe_replayed(participant);
+    (void)snprintf(participant->row.state, sizeof participant->row.state, "%s",
+                   mel_flow_state(participant->flow));
+    mark_of(mark, &participant->row);
+    if (*found != NULL)
+        mel_cache_remember(cache, row->id, mark, *found);
+    mel_participant_release(cache, participant, !participant->fresh);
+    return *found != NULL ? MEL_OK : MEL_ENOMEM;
 }
 
 static void count_page(survey *s, size_t phase, const mel_participant_row *row)
@@ -333,11 +324,10 @@ static json_t *person_json(const mel_participant_row *row, const json_t *found)
     json_t *out = json_pack("{s:s, s:s?, s:b, s:s, s:I, s:I}", "id", row->id, "label", row->label,
                             "simulated", is_simulated(row), "state", row->state, "seen",
                             (json_int_t)row->seen, "created", (json_int_t)row->created);
-    json_t *about = mel_stored_json(row->about);
+    json_auto_t *about = mel_stored_json(row->about);
     json_t *truth = json_object_get(about, "metric"); /* a ratio, where a simulated one was given a number */
-    bool good = !json_is_number(truth) || json_object_set(out, "truth", truth) == 0;
-    json_decref(about);
-    good = good && (found == NULL || json_object_update(out, json_object_get(found, "about")) == 0);
+    const bool good = (!json_is_number(truth) || json_object_set(out, "truth", truth) == 0) &&
+                      (found == NULL || json_object_update(out, json_object_get(found, "about")) == 0);
     return mel_json_if(good, out);
 }
 
@@ -346,7 +336,7 @@ static json_t *describe(survey *s, const mel_participant_row *row)
 {
     char mark[MEL_MEMO_TEXT];
     mark_of(mark, row);
-    json_t *found = mel_cache_recall(s->cache, row->id, mark);
+    json_auto_t *found = mel_cache_recall(s->cache, row->id, mark);
     mel_status status = found != NULL ? MEL_OK : MEL_BUSY;
     if (found == NULL && !s->busy && mel_clock_seconds(CLOCK_MONOTONIC) <= s->end)
         status = replay(&found, row, s->cache);
@@ -354,9 +344,7 @@ static json_t *describe(survey *s, const mel_participant_row *row)
     s->incomplete = s->incomplete || status == MEL_BUSY || status == MEL_EIO || status == MEL_ENOMEM;
     if (found != NULL && !is_simulated(row))
         count_page(s, (size_t)mel_json_number(found, "phase", 0.0), row);
-    json_t *out = person_json(row, found);
-    json_decref(found);
-    return out;
+    return person_json(row, found);
 }
 
 /* Those of the page, in the order in which they joined. */
@@ -524,16 +512,13 @@ static mel_status report(json_t **out, survey *s, const mel_place *place, mel_er
                          "pooled", join_respondents(s), "complete", !s->incomplete, "times", times, "forms",
                          forms, "participants", mel_counts_json(&s->counts), "next", next_json(s, place));
     }
-    free(s->here);
-    free(s->left);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "the participants");
 }
 
 mel_status mel_manage_put_prior(json_t *about, mel_cache *cache, const char *study, mel_error *err)
 {
-    json_t *known = mel_cache_recall(cache, study, NULL);
+    json_auto_t *known = mel_cache_recall(cache, study, NULL);
     json_t *prior = mel_prior_json(json_object_get(json_object_get(known, "pooled"), "community"));
-    json_decref(known);
     return prior == NULL || mel_json_put(about, "prior", prior) ? MEL_OK
                                                                 : mel_fail_memory(err, "what others want");
 }
@@ -547,20 +532,21 @@ static mel_status begin_survey(survey *s, mel_store *store, mel_cache *cache, co
     return mel_store_counts(&s->counts, store, study, err);
 }
 
-static void end_survey(survey *s)
+static void survey_clear(survey *s)
 {
-    mel_open_study_release(s->cache, s->open_study);
+    mel_open_study_free(s->open_study);
     mel_participant_rows_free(s->row, s->n);
+    free(s->here);
+    free(s->left);
 }
 
 mel_status mel_manage_learn(mel_store *store, mel_cache *cache, const char *study, mel_error *err)
 {
-    survey s;
-    const mel_status status = begin_survey(&s, store, cache, study, err);
-    if (status == MEL_OK && s.open_study->study->learns)
+    __attribute__((cleanup(survey_clear))) survey s = { 0 };
+    TRY(begin_survey(&s, store, cache, study, err));
+    if (s.open_study->study->learns)
         json_decref(join_respondents(&s));
-    end_survey(&s);
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_manage_learn_all(mel_store *store, mel_cache *cache, const _Atomic bool *stop, mel_error *err)
@@ -580,21 +566,17 @@ mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, 
                               const char *after, double seconds, mel_error *err)
 {
     *out = NULL;
-    survey s;
+    __attribute__((cleanup(survey_clear))) survey s = { 0 };
     mel_place place = MEL_FIRST_PLACE;
     long long created = 0;
     if (after != NULL && sscanf(after, "%lld-%23[A-Za-z0-9_-]", &created, place.id) != 2)
         return mel_fail(err, MEL_EINVAL, "after: expected the text \"next\" of the page before");
     if (after != NULL)
         place.created = created;
-    mel_status status = begin_survey(&s, store, cache, study, err);
-    if (status == MEL_OK)
-        status = mel_store_participants(&s.row, &s.n, store, study, &place, MOST_SHOWN, err);
+    TRY(begin_survey(&s, store, cache, study, err));
+    TRY(mel_store_participants(&s.row, &s.n, store, study, &place, MOST_SHOWN, err));
     s.end = mel_clock_seconds(CLOCK_MONOTONIC) + seconds;
-    if (status == MEL_OK)
-        status = report(out, &s, &place, err);
-    end_survey(&s);
-    return status;
+    return report(out, &s, &place, err);
 }
 
 /* --- one of them, with everything they said ------------------------------------------------------- */
@@ -621,16 +603,11 @@ mel_status mel_manage_person(json_t **out, mel_store *store, mel_cache *cache, c
 {
     char mark[MEL_MEMO_TEXT];
     mark_of(mark, row);
-    json_t *found = mel_cache_recall(cache, row->id, mark), *events = json_array();
+    json_auto_t *found = mel_cache_recall(cache, row->id, mark), *events = json_array();
     if (found == NULL)
         (void)replay(&found, row, cache); /* what cannot be replayed can still be looked at */
-    json_t *about = mel_stored_json(row->about);
-    const mel_status status = list_events(events, store, row->id, err);
-    *out = status == MEL_OK ? json_pack("{s:o, s:O, s:o*}", "person", person_json(row, found), "events",
-                                        events, "about", json_incref(about))
-                            : NULL;
-    json_decref(about);
-    json_decref(events);
-    json_decref(found);
-    return status != MEL_OK || *out != NULL ? status : mel_fail_memory(err, "a participant");
+    TRY(list_events(events, store, row->id, err));
+    *out = json_pack("{s:o, s:O, s:o*}", "person", person_json(row, found), "events", events, "about",
+                     mel_stored_json(row->about));
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "a participant");
 }

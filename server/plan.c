@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+MEL_CLEANUP(mel_measure)
+MEL_CLEANUP(mel_ranking)
+
 /* Everybody's way so far. */
 typedef struct {
     const mel_plan *plan;
@@ -49,10 +52,8 @@ static mel_status belief_of(belief *out, mel_session *session, bool draws, mel_e
 {
     size_t width = 0;
     belief_clear(out);
-    mel_status status = mel_session_result(&out->metric, &out->summary, session, err);
-    if (status == MEL_OK && draws)
-        status = mel_session_draws(&out->n, &width, &out->draw, session, err);
-    return status;
+    TRY(mel_session_result(&out->metric, &out->summary, session, err));
+    return draws ? mel_session_draws(&out->n, &width, &out->draw, session, err) : MEL_OK;
 }
 
 /* How wide the result's interval is: of a cost ratio the larger end over the smaller one, else the radius. */
@@ -82,9 +83,10 @@ static mel_status is_trivial(bool *out, const belief *before, const mel_record *
     *out = false;
     if (before->n == 0)
         return MEL_OK;
-    mel_measure *measure = NULL;
-    mel_ranking *ranking = NULL;
-    double *pair = mel_alloc(2 * size, sizeof *pair), beats[4];
+    MEL_AUTO(mel_measure) *measure = NULL;
+    MEL_AUTO(mel_ranking) *ranking = NULL;
+    MEL_AUTO_MEMORY double *pair = mel_alloc(2 * size, sizeof *pair);
+    double beats[4];
     if (pair == NULL)
         return mel_fail_memory(err, "a plan");
     memcpy(pair, record->a, size * sizeof *pair);
@@ -96,18 +98,12 @@ static mel_status is_trivial(bool *out, const belief *before, const mel_record *
     opt.statistics = pair;
     opt.n_metrics = before->n;
     opt.metrics = before->draw;
-    mel_status status =
-        mel_measure_metric(&measure, before->metric, layout->n_classes, layout->n_groups, err);
+    TRY(mel_measure_metric(&measure, before->metric, layout->n_classes, layout->n_groups, err));
     opt.measure = measure;
-    if (status == MEL_OK)
-        status = mel_ranking_make(&ranking, &opt, err);
-    if (status == MEL_OK)
-        status = mel_ranking_beats(beats, ranking, err);
-    *out = status == MEL_OK && fmax(beats[1], beats[2]) >= 0.975;
-    mel_ranking_free(ranking);
-    mel_measure_free(measure);
-    free(pair);
-    return status;
+    TRY(mel_ranking_make(&ranking, &opt, err));
+    TRY(mel_ranking_beats(beats, ranking, err));
+    *out = fmax(beats[1], beats[2]) >= 0.975;
+    return MEL_OK;
 }
 
 /* Whether the last question told something. */
@@ -117,10 +113,10 @@ static mel_status note_question(rehearsal *r, const belief *before, const mel_re
     const size_t size = mel_layout_size(mel_session_layout(session));
     const bool dominated = is_dominated(record, size);
     bool trivial = false;
-    const mel_status status =
-        dominated || record->repeated ? MEL_OK : is_trivial(&trivial, before, record, size, r->err);
-    if (status != MEL_OK || record->repeated)
-        return status;
+    if (record->repeated)
+        return MEL_OK;
+    if (!dominated)
+        TRY(is_trivial(&trivial, before, record, size, r->err));
     r->asked++;
     r->dominated += dominated;
     r->trivial += trivial;
@@ -139,12 +135,11 @@ static mel_status note_answer(rehearsal *r, size_t person, uint32_t answered, be
 {
     mel_session *session = mel_flow_session(r->flow[person]);
     const mel_record record = mel_session_record(session, answered - 1);
-    mel_status status = note_question(r, known, &record, session, answered);
-    if (status == MEL_OK)
-        status = belief_of(known, session, knows_probabilities(r), r->err);
-    if (status == MEL_OK && answered <= r->most)
+    TRY(note_question(r, known, &record, session, answered));
+    TRY(belief_of(known, session, knows_probabilities(r), r->err));
+    if (answered <= r->most)
         r->width[person * r->most + answered - 1] = width_of(known->metric, &known->summary);
-    return status;
+    return MEL_OK;
 }
 
 /* One simulated participant, from the first page to the last. */
@@ -152,25 +147,24 @@ static mel_status walk(rehearsal *r, size_t person, mel_oracle *oracle, double g
 {
     mel_flow *flow = r->flow[person];
     mel_session *session = mel_flow_session(flow);
-    belief known = { 0 };
-    mel_status status = belief_of(&known, session, knows_probabilities(r), r->err);
-    while (status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0) {
+    __attribute__((cleanup(belief_clear))) belief known = { 0 };
+    TRY(belief_of(&known, session, knows_probabilities(r), r->err));
+    while (strcmp(mel_flow_state(flow), "active") == 0) {
         const uint32_t before = mel_session_answers(session);
-        json_t *value = mel_flow_simulated(flow, oracle, guess, r->err);
-        status = value != NULL ? mel_flow_tell(flow, value, (double)NAN, r->err) : r->err->code;
-        json_decref(value);
-        if (status == MEL_OK && mel_session_answers(session) > before)
-            status = note_answer(r, person, mel_session_answers(session), &known);
-        if (status == MEL_OK)
-            status = mel_budget_check(r->err);
+        json_auto_t *value = mel_flow_simulated(flow, oracle, guess, r->err);
+        if (value == NULL)
+            return r->err->code;
+        TRY(mel_flow_tell(flow, value, (double)NAN, r->err));
+        if (mel_session_answers(session) > before)
+            TRY(note_answer(r, person, mel_session_answers(session), &known));
+        TRY(mel_budget_check(r->err));
     }
-    belief_clear(&known);
     /* What is known at the end stays known. */
     const uint32_t n = mel_session_answers(session);
     double *width = r->width + person * r->most;
     for (size_t q = n; q < r->most && n > 0; q++)
         width[q] = width[n - 1];
-    return status;
+    return MEL_OK;
 }
 
 static mel_status send_one(rehearsal *r, size_t person)
@@ -179,26 +173,20 @@ static mel_status send_one(rehearsal *r, size_t person)
     mel_rng rng;
     mel_rng_seed_stream(&rng, plan->how.seed != 0 ? plan->how.seed : 1, person + 1);
     const uint64_t seed = mel_rng_next(&rng) >> 1;
-    json_t *wanted =
+    json_auto_t *wanted =
         json_is_number(plan->how.metric)
             ? json_real(json_number_value(plan->how.metric) * exp(plan->spread * mel_rng_normal(&rng)))
             : json_incref((json_t *)plan->how.metric);
     if (wanted == NULL && plan->how.metric != NULL)
         return mel_fail_memory(r->err, "a plan");
+    const mel_problem *problem = r->open_study->problem;
     mel_rehearsal how = plan->how;
-    mel_oracle *oracle = NULL;
+    MEL_AUTO(mel_oracle) *oracle = NULL;
     double guess = NAN;
     how.metric = wanted;
-    mel_status status =
-        mel_flow_new(&r->flow[person], r->open_study->study, r->open_study->problem, seed, NULL, r->err);
-    if (status == MEL_OK)
-        status = mel_rehearsal_oracle(&oracle, &guess, &how, r->flow[person], r->open_study->problem, seed,
-                                      r->err);
-    if (status == MEL_OK)
-        status = walk(r, person, oracle, guess);
-    mel_oracle_free(oracle);
-    json_decref(wanted);
-    return status;
+    TRY(mel_flow_new(&r->flow[person], r->open_study->study, problem, seed, NULL, r->err));
+    TRY(mel_rehearsal_oracle(&oracle, &guess, &how, r->flow[person], problem, seed, r->err));
+    return walk(r, person, oracle, guess);
 }
 
 /* --- what comes of it --------------------------------------------------------------------------- */
@@ -229,38 +217,34 @@ static json_t *by_questions(json_int_t *needs, const rehearsal *r, double *room)
 /* The width of what the first n want together; infinity: open. */
 static mel_status width_of_first(double *out, const rehearsal *r, size_t n, mel_session **session)
 {
-    json_t *found = NULL;
+    json_auto_t *found = NULL;
     for (size_t i = 0; i < n; i++)
         session[i] = mel_flow_session(r->flow[i]);
-    const mel_status status =
-        mel_result_of_sessions(&found, n, session, r->open_study->study, r->open_study->problem, r->err);
+    TRY(mel_result_of_sessions(&found, n, session, r->open_study->study, r->open_study->problem, r->err));
     const json_t *ratio = json_object_get(found, "cost_ratio");
     const double low = mel_json_number(ratio, "low", 0.0), high = mel_json_number(ratio, "high", INFINITY);
     *out = ratio == NULL ? mel_json_number(found, "radius", INFINITY) : low > 0.0 ? high / low : INFINITY;
-    json_decref(found);
-    return status;
+    return MEL_OK;
 }
 
 /* The same of 2, 4, 8, ... people and all of them together. */
 static mel_status by_people(json_t *list, json_int_t *needs, const rehearsal *r)
 {
-    mel_session **session = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
-    mel_status status = session != NULL ? MEL_OK : mel_fail_memory(r->err, "a plan");
+    MEL_AUTO_MEMORY mel_session **session = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
+    if (session == NULL)
+        return mel_fail_memory(r->err, "a plan");
     *needs = 0;
-    for (size_t n = 2; status == MEL_OK && n <= r->n; n = n < r->n && 2 * n > r->n ? r->n : 2 * n) {
+    for (size_t n = 2; n <= r->n; n = n < r->n && 2 * n > r->n ? r->n : 2 * n) {
         double width = INFINITY;
-        status = width_of_first(&width, r, n, session);
+        TRY(width_of_first(&width, r, n, session));
         if (*needs == 0 && width <= r->plan->width)
             *needs = (json_int_t)n;
-        if (status == MEL_OK &&
-            !mel_json_add(list, json_pack("{s:I, s:o}", "people", (json_int_t)n, "width",
+        if (!mel_json_add(list, json_pack("{s:I, s:o}", "people", (json_int_t)n, "width",
                                           isfinite(width) ? json_real(width) : json_null())))
-            status = mel_fail_memory(r->err, "a plan");
-        if (status == MEL_OK)
-            status = mel_budget_check(r->err);
+            return mel_fail_memory(r->err, "a plan");
+        TRY(mel_budget_check(r->err));
     }
-    free(session);
-    return status;
+    return MEL_OK;
 }
 
 static json_t *known_or_null(json_int_t n)
@@ -270,25 +254,21 @@ static json_t *known_or_null(json_int_t n)
 
 static mel_status summarise(json_t **out, const rehearsal *r)
 {
-    double *room = mel_alloc(r->n, sizeof *room);
+    MEL_AUTO_MEMORY double *room = mel_alloc(r->n, sizeof *room);
+    json_auto_t *together = json_array();
     if (room == NULL)
         return mel_fail_memory(r->err, "a plan");
     const bool ratio = mel_session_layout(mel_flow_session(r->flow[0]))->coordinates == MEL_BINARY &&
                        r->open_study->study->options.family == MEL_FAMILY_LINEAR;
     json_int_t questions = 0, people = 0;
-    json_t *asked = by_questions(&questions, r, room), *together = json_array();
-    free(room);
-    const mel_status status = knows_probabilities(r) ? by_people(together, &people, r) : MEL_OK;
-    *out = json_pack("{s:s, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "measure",
+    if (knows_probabilities(r))
+        TRY(by_people(together, &people, r));
+    json_t *asked = by_questions(&questions, r, room);
+    *out = json_pack("{s:s, s:f, s:I, s:o, s:O, s:o, s:o, s:I, s:I, s:I}", "measure",
                      ratio ? "factor" : "radius", "wanted", r->plan->width, "participants", (json_int_t)r->n,
                      "by_questions", asked, "by_people", together, "questions", known_or_null(questions),
                      "people", known_or_null(people), "asked", (json_int_t)r->asked, "dominated",
                      (json_int_t)r->dominated, "trivial", (json_int_t)r->trivial);
-    if (status != MEL_OK) {
-        json_decref(*out);
-        *out = NULL;
-        return status;
-    }
     return *out != NULL ? MEL_OK : mel_fail_memory(r->err, "a plan");
 }
 
@@ -307,32 +287,44 @@ static mel_status check_memory(const rehearsal *r, size_t person, size_t begun)
 static mel_status send_all(json_t **out, rehearsal *r)
 {
     const size_t begun = mel_resident_bytes();
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < r->n * r->most; i++)
-        r->width[i] = INFINITY;
-    for (size_t i = 0; i < r->n && status == MEL_OK; i++) {
-        status = send_one(r, i);
-        if (status == MEL_OK)
-            status = check_memory(r, i, begun);
-    }
-    if (status == MEL_OK)
-        status = summarise(out, r);
-    for (size_t i = 0; i < r->n; i++)
-        mel_flow_free(r->flow[i]);
-    return status;
-}
-
-static mel_status run(json_t **out, rehearsal *r)
-{
     r->flow = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
     r->width = mel_alloc(r->n * r->most, sizeof *r->width);
     r->idle = mel_alloc_zero(r->most, sizeof *r->idle);
-    const bool ready = r->flow != NULL && r->width != NULL && r->idle != NULL;
-    const mel_status status = ready ? send_all(out, r) : mel_fail_memory(r->err, "a plan");
+    if (r->flow == NULL || r->width == NULL || r->idle == NULL)
+        return mel_fail_memory(r->err, "a plan");
+    for (size_t i = 0; i < r->n * r->most; i++)
+        r->width[i] = INFINITY;
+    for (size_t i = 0; i < r->n; i++) {
+        TRY(send_one(r, i));
+        TRY(check_memory(r, i, begun));
+    }
+    return summarise(out, r);
+}
+
+static void rehearsal_clear(rehearsal *r)
+{
+    for (size_t i = 0; r->flow != NULL && i < r->n; i++)
+        mel_flow_free(r->flow[i]);
     free(r->flow);
     free(r->width);
     free(r->idle);
-    return status;
+}
+
+static mel_status plan_study(json_t **out, mel_cache *cache, const char *study, const mel_plan *plan,
+                             mel_error *err)
+{
+    MEL_AUTO(mel_open_study) *open_study = NULL;
+    MEL_HELD(held);
+    TRY(mel_open_study_by_id(&open_study, cache, study, err));
+    TRY(mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .shared = true }, err));
+    __attribute__((cleanup(rehearsal_clear))) rehearsal r = {
+        .plan = plan,
+        .open_study = open_study,
+        .n = plan->how.participants,
+        .most = open_study->study->options.max_questions,
+        .err = err,
+    };
+    return send_all(out, &r);
 }
 
 mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, const mel_plan *plan,
@@ -348,20 +340,7 @@ mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, co
     static _Atomic bool planning; /* one at a time, as each takes much memory */
     if (atomic_exchange(&planning, true))
         return mel_fail(err, MEL_BUSY, "another plan is being made; try again when it is done");
-    mel_open_study *open_study = NULL;
-    mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
-    MEL_HELD(held);
-    if (status == MEL_OK)
-        status = mel_work_begin(&held, mel_cache_admission(cache), &(mel_work){ .shared = true }, err);
-    if (status == MEL_OK) {
-        rehearsal r = { .plan = plan,
-                        .open_study = open_study,
-                        .n = plan->how.participants,
-                        .most = open_study->study->options.max_questions,
-                        .err = err };
-        status = run(out, &r);
-    }
-    mel_open_study_release(cache, open_study);
+    const mel_status status = plan_study(out, cache, study, plan, err);
     planning = false;
     return status;
 }

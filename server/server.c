@@ -33,22 +33,21 @@ static void mark_of(unsigned char mark[MARK], const unsigned char key[MEL_HASH_B
 static mel_status find_in_store(unsigned char key[MEL_HASH_BYTES], mel_store *store, mel_error *err)
 {
     unsigned char mine[MEL_HASH_BYTES];
-    void *stored = NULL;
+    MEL_AUTO_MEMORY void *stored = NULL;
     size_t n = 0;
-    randombytes_buf(mine, sizeof mine);
     mel_status status = mel_store_get(&stored, &n, store, name, err);
-    if (status == MEL_EINVAL)
+    if (status == MEL_EINVAL) {
+        randombytes_buf(mine, sizeof mine);
         status = mel_store_put_once(&stored, &n, store, name, mine, sizeof mine, err);
-    if (status == MEL_OK && n == MARK)
-        status =
-            mel_fail(err, MEL_EINVAL, "the key of this store is in a file of its own: name it with --key");
-    else if (status == MEL_OK && n != MEL_HASH_BYTES)
-        status = mel_fail(err, MEL_EDATA, "the store's key has %zu bytes, not %d", n, MEL_HASH_BYTES);
-    if (status == MEL_OK)
-        memcpy(key, stored, MEL_HASH_BYTES);
-    free(stored);
-    sodium_memzero(mine, sizeof mine);
-    return status;
+        sodium_memzero(mine, sizeof mine);
+    }
+    TRY(status);
+    if (n == MARK)
+        return mel_fail(err, MEL_EINVAL, "the key of this store is in a file of its own: name it with --key");
+    if (n != MEL_HASH_BYTES)
+        return mel_fail(err, MEL_EDATA, "the store's key has %zu bytes, not %d", n, MEL_HASH_BYTES);
+    memcpy(key, stored, MEL_HASH_BYTES);
+    return MEL_OK;
 }
 
 /* --- in a file ---------------------------------------------------------------------------------- */
@@ -96,51 +95,39 @@ static mel_status settle(unsigned char key[MEL_HASH_BYTES], const void *stored, 
 {
     bool there = false;
     unsigned char mark[MARK];
-    mel_status status = read_file(key, &there, path, err);
-    if (status == MEL_OK && !there && n == MARK)
+    TRY(read_file(key, &there, path, err));
+    if (!there && n == MARK)
         return mel_fail(err, MEL_EINVAL, "%s does not exist, and the store's key is nowhere else", path);
-    if (status == MEL_OK && !there) {
+    if (!there) {
+        randombytes_buf(key, MEL_HASH_BYTES);
         if (n == MEL_HASH_BYTES)
             memcpy(key, stored, n);
-        else
-            randombytes_buf(key, MEL_HASH_BYTES);
-        status = write_file(path, key, err);
+        TRY(write_file(path, key, err));
     }
-    if (status != MEL_OK || n == 0)
-        return status;
     mark_of(mark, key);
-    const bool same = n == MARK ? sodium_memcmp(stored, mark, n) == 0
-                                : n == MEL_HASH_BYTES && sodium_memcmp(stored, key, n) == 0;
+    const bool same = n == 0 || (n == MARK ? sodium_memcmp(stored, mark, n) == 0
+                                           : n == MEL_HASH_BYTES && sodium_memcmp(stored, key, n) == 0);
     return same ? MEL_OK
                 : mel_fail(err, MEL_EINVAL,
                            "%s holds another key than the one that the store's tokens were made with", path);
 }
 
+/* Made where it is missing, with the key that the store had, which is then removed from the store: the store
+ * alone is then not enough to make tokens. MEL_EINVAL: the store goes with another key. */
 static mel_status find_in_file(unsigned char key[MEL_HASH_BYTES], mel_store *store, const char *path,
                                mel_error *err)
 {
-    void *stored = NULL;
-    size_t n = 0;
-    mel_status status = mel_store_get(&stored, &n, store, name, err);
-    if (status == MEL_EINVAL) {
-        status = MEL_OK;
-        n = 0;
-    }
-    if (status == MEL_OK)
-        status = settle(key, stored, n, path, err);
-    free(stored);
+    MEL_AUTO_MEMORY void *stored = NULL;
     unsigned char mark[MARK];
+    size_t n = 0;
+    const mel_status found = mel_store_get(&stored, &n, store, name, err);
+    if (found == MEL_EINVAL)
+        n = 0;
+    else
+        TRY(found);
+    TRY(settle(key, stored, n, path, err));
     mark_of(mark, key);
-    return status == MEL_OK && n != MARK ? mel_store_put(store, name, mark, sizeof mark, 0, err) : status;
-}
-
-/* path NULL: in the store, made by the first process that opens it. Otherwise in that file: made where it is
- * missing, with the key that the store had, which is then removed from the store; the store alone is then not
- * enough to make tokens. MEL_EINVAL: the store goes with another key. */
-static mel_status find_key(unsigned char key[MEL_HASH_BYTES], mel_store *store, const char *path,
-                           mel_error *err)
-{
-    return path == NULL ? find_in_store(key, store, err) : find_in_file(key, store, path, err);
+    return n != MARK ? mel_store_put(store, name, mark, sizeof mark, 0, err) : MEL_OK;
 }
 
 enum { TIDY_SECONDS = 3600, AGAIN_SECONDS = 60, LEARN_SECONDS = 20 };
@@ -177,7 +164,8 @@ mel_status mel_app_init_with_key(mel_app *app, mel_store *store, const char *key
     if (app->admission == NULL)
         return mel_fail_memory(err, "the server");
     if (!mel_store_is_read_only(store)) { /* otherwise nobody can log in or join, and no link be made */
-        TRY(find_key(app->key, store, key_path, err));
+        TRY(key_path == NULL ? find_in_store(app->key, store, err)
+                             : find_in_file(app->key, store, key_path, err));
         TRY(mel_manage_prepare(store, err));
     }
     return mel_cache_new(&app->cache, store, folders, app->admission, err);
@@ -208,7 +196,7 @@ static mel_status trusted_time(int64_t *out, bool *in_doubt, mel_store *store, i
 {
     const int64_t day = 86400000, now = mel_now();
     char text[48] = "", *end = text;
-    void *bytes = NULL;
+    MEL_AUTO_MEMORY void *bytes = NULL;
     size_t n = 0;
     int64_t trusted = 0, doubted = 0;
     const mel_status found = mel_store_get(&bytes, &n, store, TRUSTED_TIME, err);
@@ -217,14 +205,11 @@ static mel_status trusted_time(int64_t *out, bool *in_doubt, mel_store *store, i
         trusted = strtoll(text, &end, 10);
         doubted = strtoll(end, NULL, 10);
     } else if (found == MEL_OK || found == MEL_EINVAL) {
-        free(bytes);
-        bytes = NULL;
         TRY(mel_store_newest(&trusted, store, err));
         trusted = trusted != 0 ? trusted : now;
-    }
-    free(bytes);
-    if (found != MEL_OK && found != MEL_EINVAL)
+    } else {
         return found;
+    }
     trusted += elapsed;
     doubted += elapsed;
     *in_doubt = llabs(now - trusted) >= day && doubted < day;
@@ -342,46 +327,36 @@ static void set_limits(mel_server *server, const mel_limits *limits)
 
 static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
 {
-    mel_status status = mel_app_init_with_key(&server->app, opt->store, opt->key_path, opt->folders, err);
-    if (status == MEL_OK)
-        status = check_url(&server->public_url, opt->public_url, err);
-    server->app.public_url = server->public_url;
-    server->app.secure = server->public_url != NULL && strncmp(server->public_url, "https://", 8) == 0;
-    server->app.datasets = opt->datasets;
+    mel_app *app = &server->app;
+    TRY(mel_app_init_with_key(app, opt->store, opt->key_path, opt->folders, err));
+    TRY(check_url(&server->public_url, opt->public_url, err));
+    app->public_url = server->public_url;
+    app->secure = app->public_url != NULL && strncmp(app->public_url, "https://", 8) == 0;
+    app->datasets = opt->datasets;
+    app->closed = opt->closed;
     server->workers = opt->http.workers;
-    server->app.closed = opt->closed;
-    if (opt->metrics && status == MEL_OK) {
-        server->app.metrics = mel_alloc_zero(1, sizeof *server->app.metrics);
-        status = server->app.metrics != NULL ? MEL_OK : mel_fail_memory(err, "counts of requests");
-    }
-    if (status == MEL_OK)
-        status = mel_journal_open(&server->app.requests, opt->request_log, err);
-    if (status == MEL_OK)
-        status = mel_journal_open(&server->app.audit, opt->audit_log, err);
-    if (status == MEL_OK) {
-        server->usual_room = mel_disk_watch(server->app.admission, opt->store);
-        set_limits(server, &opt->limits);
-    }
-    bool mine = false;
-    if (status == MEL_OK)
-        status = mel_admin_token_new(server->token, &mine, false, &server->app, err);
+    if (opt->metrics)
+        app->metrics = mel_alloc_zero(1, sizeof *app->metrics);
+    if (opt->metrics && app->metrics == NULL)
+        return mel_fail_memory(err, "counts of requests");
+    TRY(mel_journal_open(&app->requests, opt->request_log, err));
+    TRY(mel_journal_open(&app->audit, opt->audit_log, err));
+    server->usual_room = mel_disk_watch(app->admission, opt->store);
+    set_limits(server, &opt->limits);
+    bool mine = false, in_doubt;
+    TRY(mel_admin_token_new(server->token, &mine, false, app, err));
     if (!mine)
         server->token[0] = '\0';
-    int64_t till;
-    bool in_doubt;
-    if (status == MEL_OK) /* before anybody is seen by a clock that may be wrong */
-        (void)trusted_time(&till, &in_doubt, opt->store, 0, NULL);
+    int64_t till; /* before anybody is seen by a clock that may be wrong */
+    (void)trusted_time(&till, &in_doubt, opt->store, 0, NULL);
     mel_http_options http = opt->http;
-    http.secure = server->app.secure;
-    http.admission = server->app.admission;
-    if (status == MEL_OK)
-        status = mel_http_start(&server->http, &http, mel_handle, &server->app, err);
-    if (status != MEL_OK)
-        return status;
+    http.secure = app->secure;
+    http.admission = app->admission;
+    TRY(mel_http_start(&server->http, &http, mel_handle, app, err));
     write_url(server, opt->http.address);
-    server->app.url = server->public_url != NULL ? server->public_url : server->url;
+    app->url = app->public_url != NULL ? app->public_url : server->url;
     /* For `melicit study links`; without it, links are said with --public-url. */
-    (void)mel_store_put(server->app.store, MEL_URL_BLOB, server->app.url, strlen(server->app.url), 0, NULL);
+    (void)mel_store_put(app->store, MEL_URL_BLOB, app->url, strlen(app->url), 0, NULL);
     server->cleaning = pthread_create(&server->cleaner, NULL, clean, server) == 0;
     return server->cleaning ? MEL_OK : mel_fail(err, MEL_ENOMEM, "cannot start the server's hourly clean-up");
 }
@@ -427,7 +402,7 @@ mel_status mel_server_reload(mel_server *server, const mel_limits *limits, mel_e
 
 bool mel_server_is_full(mel_server *server)
 {
-    return !mel_disk_has_room(server->app.admission, MEL_STORES_NEW);
+    return !mel_disk_has_room(server->app.admission, MEL_STORES_NEW, 0);
 }
 
 void mel_server_drain(mel_server *server)

@@ -12,8 +12,8 @@ static mel_status read_event(void *row, const mel_sql_value *columns, mel_error 
                         (long long)columns[0].integer);
     out->seq = (uint32_t)columns[0].integer;
     out->time = columns[3].integer;
-    const mel_status status = mel_sql_fixed(out->key, sizeof out->key, &columns[1], err);
-    return status == MEL_OK ? mel_sql_copied(&out->body, &columns[2], err) : status;
+    TRY(mel_sql_fixed(out->key, sizeof out->key, &columns[1], err));
+    return mel_sql_copied(&out->body, &columns[2], err);
 }
 
 static void clear_event(void *row)
@@ -55,10 +55,9 @@ typedef struct {
 static mel_status lock_participant(mel_sql *sql, const mel_sql_value *participant, mel_error *err)
 {
     size_t n = 0;
-    const mel_status status = sql->run(sql, MEL_SQL_LOCK_PARTICIPANT, participant, 1, mel_sql_count, &n, err);
-    if (status == MEL_OK && n == 0)
-        return mel_fail(err, MEL_EINVAL, "there is no participant %s", (const char *)participant->data);
-    return status;
+    TRY(sql->run(sql, MEL_SQL_LOCK_PARTICIPANT, participant, 1, mel_sql_count, &n, err));
+    return n > 0 ? MEL_OK
+                 : mel_fail(err, MEL_EINVAL, "there is no participant %s", (const char *)participant->data);
 }
 
 static mel_status add_next(mel_sql *sql, append *a, mel_error *err)
@@ -154,41 +153,35 @@ static mel_status walk_events(const walk *w, const mel_participant_row *particip
 static mel_status walk_participant(void *context, const mel_sql_value *columns, mel_error *err)
 {
     walk *w = context;
-    mel_participant_row row = { 0 };
-    mel_status status = mel_participant_kind.read(&row, columns, err);
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
+    TRY(mel_participant_kind.read(&row, columns, err));
     w->n_piece++;
     w->created = row.created;
     memcpy(w->id, row.id, sizeof w->id);
-    if (status == MEL_OK)
-        status = w->walker->participant(w->walker->user, &row, NULL, err);
-    if (status == MEL_OK)
-        status = walk_events(w, &row, err);
-    mel_participant_row_clear(&row);
-    return status;
+    TRY(w->walker->participant(w->walker->user, &row, NULL, err));
+    return walk_events(w, &row, err);
 }
 
 static mel_status walk_study(void *context, const mel_sql_value *columns, mel_error *err)
 {
     walk *w = context;
     w->n_studies++;
-    mel_study_row row = { 0 };
-    mel_status status = mel_study_kind.read(&row, columns, err);
-    if (status == MEL_OK && w->walker->study != NULL)
-        status = w->walker->study(w->walker->user, &row, err);
+    MEL_ROW(mel_study_row) row = { .file = NULL };
+    TRY(mel_study_kind.read(&row, columns, err));
+    if (w->walker->study != NULL)
+        TRY(w->walker->study(w->walker->user, &row, err));
     w->created = INT64_MIN;
     w->id[0] = '\0';
-    do {
-        w->n_piece = 0;
-        const char *study = row.id;
+    w->n_piece = w->walker->participant != NULL;
+    while (w->n_piece > 0) {
         char last[MEL_ID_TEXT]; /* the walk goes on while the statement has its parameters */
         memcpy(last, w->id, sizeof last);
-        const mel_sql_value p[] = { mel_sql_text(study), mel_sql_integer(w->created), mel_sql_text(last),
+        const mel_sql_value p[] = { mel_sql_text(row.id), mel_sql_integer(w->created), mel_sql_text(last),
                                     mel_sql_integer(MOST_IN_PIECE) };
-        if (status == MEL_OK && w->walker->participant != NULL)
-            status = w->sql->run(w->sql, MEL_SQL_NEXT_PARTICIPANTS, p, 4, walk_participant, context, err);
-    } while (status == MEL_OK && w->n_piece > 0);
-    mel_study_row_clear(&row);
-    return status;
+        w->n_piece = 0;
+        TRY(w->sql->run(w->sql, MEL_SQL_NEXT_PARTICIPANTS, p, 4, walk_participant, context, err));
+    }
+    return MEL_OK;
 }
 
 mel_status mel_sql_walk(mel_sql *sql, const char *study, const mel_walker *walker, mel_error *err)
@@ -197,10 +190,8 @@ mel_status mel_sql_walk(mel_sql *sql, const char *study, const mel_walker *walke
     if (study == NULL)
         return sql->run(sql, MEL_SQL_STUDIES, NULL, 0, walk_study, &w, err);
     const mel_sql_value p = mel_sql_text(study);
-    const mel_status status = sql->run(sql, MEL_SQL_STUDY, &p, 1, walk_study, &w, err);
-    if (status == MEL_OK && w.n_studies == 0)
-        return mel_fail(err, MEL_EINVAL, "there is no study %s", study);
-    return status;
+    TRY(sql->run(sql, MEL_SQL_STUDY, &p, 1, walk_study, &w, err));
+    return w.n_studies > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "there is no study %s", study);
 }
 
 typedef struct {

@@ -118,7 +118,7 @@ static void test_participants_follow_the_store(void **state)
     assert_true(participant->fresh);
     mel_participant_release(w->app.cache, participant, true);
     mel_flow_free(other);
-    mel_open_study_release(w->app.cache, open_study);
+    mel_open_study_free(open_study);
     assert_int_equal(mel_participant_take(&participant, w->app.cache, "nobody", 0, &err), MEL_EINVAL);
     assert_int_equal(
         mel_participant_take(&participant, w->app.cache, "a name that is far too long for an id", 0, &err),
@@ -375,7 +375,7 @@ static void test_export(void **state)
             append(w, id, flow, ++seq, values[i]);
     assert_string_equal(mel_flow_where(flow), "elicitation");
     mel_flow_free(flow);
-    mel_open_study_release(w->app.cache, open_study);
+    mel_open_study_free(open_study);
 
     text = exported(w, MEL_EXPORT_CSV, &n);
     size_t rows = 0, undone = 0;
@@ -494,11 +494,11 @@ static void test_heavy_work_is_bounded(void **state)
     assert_int_equal(mel_open_study_of(&open_study, cache, other, &err), MEL_BUSY);
     assert_null(open_study);
     assert_ok(mel_open_study_by_id(&open_study, cache, w->study, &err), &err);
-    mel_open_study_release(cache, open_study);
+    mel_open_study_free(open_study);
     end_work(cache);
     assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
     assert_ok(mel_open_study_of(&open_study, cache, other, &err), &err);
-    mel_open_study_release(cache, open_study);
+    mel_open_study_free(open_study);
     free(text);
 }
 
@@ -674,7 +674,7 @@ static void test_whose_work_a_study_is(void **state)
         assert_int_equal(places_of(admission, ""), MEL_MOST_MAKING);
     }
     mel_budget_end();
-    mel_open_study_release(cache, open_study);
+    mel_open_study_free(open_study);
 }
 
 /* Of four places one study has three, and lets another go first that waits and has fewer. */
@@ -823,16 +823,16 @@ static void test_idle_places_are_forgotten(void **state)
     enum { KEPT = 8 };
     mel_open_study *held = hall_with_seed(w, 10);
     for (unsigned i = 0; i < KEPT + 4; i++)
-        mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
+        mel_open_study_free(hall_with_seed(w, 11 + i));
     const size_t made = w->app.cache->n_made;
     for (unsigned i = 4; i < KEPT + 4; i++)
-        mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
-    mel_open_study_release(w->app.cache, hall_with_seed(w, 10));
+        mel_open_study_free(hall_with_seed(w, 11 + i));
+    mel_open_study_free(hall_with_seed(w, 10));
     assert_int_equal(w->app.cache->n_made, made);
     for (unsigned i = 0; i < 4; i++)
-        mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
+        mel_open_study_free(hall_with_seed(w, 11 + i));
     assert_int_equal(w->app.cache->n_made, made + 4);
-    mel_open_study_release(w->app.cache, held);
+    mel_open_study_free(held);
 }
 
 /* A session of somebody's own, about a problem of its own. */
@@ -953,7 +953,7 @@ static void test_monitor_remembers(void **state)
     assert_true(monitor_is_complete(&seen, w, none));
     assert_true(json_equal(json_object_get(seen, "live"), json_object_get(again, "live")));
     mel_flow_free(flow);
-    mel_open_study_release(w->app.cache, open_study);
+    mel_open_study_free(open_study);
     json_decref(again);
     json_decref(seen);
 }
