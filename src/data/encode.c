@@ -1,5 +1,6 @@
 /* Tables to feature matrices, as an encoder learned it. */
 #include "data/encoder.h"
+#include "data/money.h"
 #include "data/number.h"
 #include "data/quote.h"
 #include "data/shared.h"
@@ -16,6 +17,7 @@ typedef struct {
     const mel_encoder_input *input;
     size_t column;
     const double *numbers;
+    double *own;           /* the same, of a column of money */
     const uint32_t *codes; /* NULL for a text input: every cell is missing */
     uint32_t *feature;     /* of each code: relative to first_feature, MEL_MISSING or stands_for_missing */
 } binding;
@@ -101,6 +103,22 @@ static mel_status check_percent(const encoding *e, const binding *b, const mel_c
                            "write them without (0.45 for 45%), or train on numbers with the sign");
 }
 
+/* Amounts of the currency of training are numbers. */
+static mel_status bind_money(const encoding *e, binding *b, const mel_column *column)
+{
+    mel_money money = { 0 };
+    if (b->input->currency != NULL)
+        TRY(mel_money_numbers(&money, e->table, column, e->err));
+    b->numbers = b->own = money.numbers;
+    if (money.numbers == NULL)
+        return fail_text(e, b, column);
+    if (money.currency == b->input->currency)
+        return MEL_OK;
+    return mel_fail(e->err, MEL_EDATA, "%s: column %s: %s is no amount in %s, as in training",
+                    mel_quote_file(e->table->name).text, mel_quote_text(b->input->name).text,
+                    mel_quote_text(mel_dict_text(column->dict, money.example)).text, b->input->currency);
+}
+
 static mel_status bind_input(const encoding *e, binding *b)
 {
     TRY(mel_table_need(&b->column, e->table, b->input->name, e->err));
@@ -108,7 +126,7 @@ static mel_status bind_input(const encoding *e, binding *b)
     if (b->input->type == MEL_COLUMN_TEXT)
         return bind_text(e, b, column);
     if (column->type == MEL_COLUMN_TEXT)
-        return fail_text(e, b, column);
+        return bind_money(e, b, column);
     b->numbers = column->numbers;
     return check_percent(e, b, column);
 }
@@ -295,8 +313,10 @@ mel_status mel_encode(mel_encoded *out, const mel_encoder *encoder, const mel_ta
     if (e.bound == NULL)
         return mel_fail_memory(err, "an encoding");
     const mel_status status = bind_and_encode(&e);
-    for (size_t k = 0; k < encoder->n_inputs; k++)
+    for (size_t k = 0; k < encoder->n_inputs; k++) {
+        free(e.bound[k].own);
         free(e.bound[k].feature);
+    }
     free(e.bound);
     if (status != MEL_OK)
         mel_encoded_clear(out);

@@ -306,6 +306,7 @@ static mel_status fit_column(mel_encoder *encoder, bool *varies, const mel_table
     mel_encoder_input *input = &encoder->input[encoder->n_inputs++];
     input->type = column->type;
     input->percent = column->percent;
+    input->currency = column->currency;
     input->name = mel_strdup(name);
     if (input->name == NULL)
         return mel_fail_memory(err, "an encoder");

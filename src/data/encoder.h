@@ -10,6 +10,7 @@ typedef struct {
     char *name;
     mel_column_type type;
     mel_percent_signs percent;
+    const char *currency;           /* of a column of money, never freed; NULL */
     double median, mean, deviation; /* numbers; 0, 1 for mean and deviation when the scale is kept */
     mel_dict *categories;           /* text: in the order of their features */
     uint32_t mode;                  /* code in categories for missing cells */

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "data/encoder.h"
+#include "data/money.h"
 #include "data/quote.h"
 
 #include <math.h>
@@ -35,6 +36,11 @@ static json_t *column_json(const mel_encoder_input *input)
                                input->median, "mean", input->mean, "deviation", input->deviation);
     if (input->percent != MEL_PERCENT_NONE && column != NULL &&
         json_object_set_new(column, "percent", json_string(percent_words[input->percent])) != 0) {
+        json_decref(column);
+        return NULL;
+    }
+    if (input->currency != NULL && column != NULL &&
+        json_object_set_new(column, "currency", json_string(input->currency)) != 0) {
         json_decref(column);
         return NULL;
     }
@@ -159,11 +165,15 @@ static mel_status read_percent(mel_percent_signs *out, const json_t *value, mel_
 
 static mel_status read_number_column(mel_encoder_input *input, const json_t *column, mel_error *err)
 {
-    const json_t *percent = json_object_get(column, "percent"); /* there only where some had the sign */
-    const char *const names[] = { "name", "type",      "median",
-                                  "mean", "deviation", percent != NULL ? "percent" : NULL,
-                                  NULL };
+    const json_t *percent = json_object_get(column, "percent");   /* there only where some had the sign */
+    const json_t *currency = json_object_get(column, "currency"); /* of money, which has no percent sign */
+    const char *sign = percent != NULL ? "percent" : currency != NULL ? "currency" : NULL;
+    const char *const names[] = { "name", "type", "median", "mean", "deviation", sign, NULL };
     TRY(mel_json_members(column, names, err));
+    if (currency != NULL && json_is_string(currency))
+        input->currency = mel_currency_named(json_string_value(currency));
+    if (currency != NULL && input->currency == NULL)
+        return mel_fail(err, MEL_EDATA, "\"currency\" must be the sign of a currency");
     if (percent != NULL)
         TRY(read_percent(&input->percent, percent, err));
     TRY(get_number(&input->median, column, "median", err));

@@ -100,6 +100,11 @@ typedef struct {
 } mel_unfit;
 mel_status mel_column_unfit(mel_unfit *why, const mel_table *table, size_t column, const mel_labels *labels,
                             mel_error *err);
+/* A column of texts that are all amounts of one currency, with decimals marked in one way, becomes one of
+ * numbers; `said` tells it ("column income looks like money: 1,234.50 $ read as 1234.5"). Empty: it is as it
+ * was. */
+enum { MEL_MONEY_WORDS = 300 };
+mel_status mel_table_read_money(char said[MEL_MONEY_WORDS], mel_table *table, size_t column, mel_error *err);
 /* Encoders leave the column out. */
 void mel_table_leave_out(mel_table *table, size_t column);
 
@@ -118,6 +123,8 @@ mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const do
 enum { MEL_NPY_START_BYTES = 128 };
 size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t rows, const size_t *columns);
 
+/* Whether the caller gave its type. */
+bool mel_table_is_declared(const mel_table *table, size_t column);
 /* How many different texts a column of categories has. */
 size_t mel_table_categories(const mel_table *table, size_t column);
 

@@ -166,6 +166,11 @@ const uint32_t *mel_table_codes(const mel_table *table, size_t column)
     return table->column[column].codes;
 }
 
+bool mel_table_is_declared(const mel_table *table, size_t column)
+{
+    return table->column[column].declared;
+}
+
 size_t mel_table_categories(const mel_table *table, size_t column)
 {
     const mel_dict *dict = table->column[column].dict;
@@ -198,6 +203,7 @@ static bool take_column(mel_column *out, const mel_column *from, const size_t *r
 {
     out->type = from->type;
     out->percent = from->percent;
+    out->currency = from->currency;
     out->declared = from->declared;
     out->all_names = from->all_names;
     out->all_quoted = from->all_quoted;

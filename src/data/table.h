@@ -21,7 +21,8 @@ typedef struct {
     uint32_t *codes;
     mel_dict *dict; /* categories of a text column */
     mel_percent_signs percent;
-    bool declared;  /* its type was given by the caller */
+    const char *currency; /* of a column that was money, never freed; NULL */
+    bool declared;        /* its type was given by the caller */
     bool all_names; /* "None" is a text here, not a missing value: declared so, or in quotes wherever it is */
     bool all_quoted; /* numbers, each of them in quotes */
     mel_digit_widths widths;

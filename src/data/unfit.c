@@ -1,5 +1,6 @@
 /* Columns that cannot be features, judged by their values. */
 #include "data/labels.h"
+#include "data/money.h"
 #include "data/number_style.h"
 #include "data/quote.h"
 #include "data/shared.h"
@@ -21,30 +22,6 @@ static bool is_number(const char *text, size_t n)
     memcpy(own, text, n);
     own[n] = '\0';
     return mel_number_styled(own, n, '.').shape != MEL_SHAPE_OTHER;
-}
-
-/* "$1,234.50", "1.234,50 EUR": a currency before or behind a number. */
-static bool is_money(const char *text, size_t n)
-{
-    static const char *const currencies[] = { "$", "€", "£", "¥", "USD", "EUR", "GBP", "CHF", "JPY" };
-    for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++) {
-        const size_t m = strlen(currencies[i]);
-        if (n <= m)
-            continue;
-        const char *rest = text;
-        size_t left = n - m;
-        if (memcmp(text, currencies[i], m) == 0)
-            rest += m;
-        else if (memcmp(text + left, currencies[i], m) != 0)
-            continue;
-        for (; left != 0 && *rest == ' '; left--)
-            rest++;
-        while (left != 0 && rest[left - 1] == ' ')
-            left--;
-        if (is_number(rest, left))
-            return true;
-    }
-    return false;
 }
 
 /* "2024-01-31", "31/1/24 10:30": three numbers with the same mark between them, then the end or a time. */
@@ -76,6 +53,13 @@ static size_t count_texts(bool (*is)(const char *text, size_t n), const mel_dict
     return fits;
 }
 
+/* Some with a currency and some without: nobody knows whether these are of the same. */
+static bool has_money_and_numbers(const mel_dict *dict, const uint32_t *present, size_t n)
+{
+    const size_t money = count_texts(mel_is_money, dict, present, n);
+    return money > 0 && 10 * (money + count_texts(is_number, dict, present, n)) >= 9 * n;
+}
+
 /* What at least nine of ten of the texts are, and what to do about it. */
 static void judge_texts(mel_unfit *why, const char *name, const mel_dict *dict, const uint32_t *present,
                         size_t n, size_t n_rows)
@@ -83,12 +67,14 @@ static void judge_texts(mel_unfit *why, const char *name, const mel_dict *dict, 
     static const struct {
         bool (*is)(const char *text, size_t n);
         const char *what, *instead;
-    } kinds[] = { { is_money, "money", "write plain numbers (1234.5) to use it" },
+    } kinds[] = { { mel_is_money, "money", "write plain numbers (1234.5) to use it" },
                   { is_date, "dates", "write numbers (a year, days since then) to use it" },
                   { NULL, "names or ids", "write what they say as columns of their own to use it" } };
     size_t kind = 0;
     while (kinds[kind].is != NULL && 10 * count_texts(kinds[kind].is, dict, present, n) < 9 * n)
         kind++;
+    if (has_money_and_numbers(dict, present, n))
+        kind = 0;
     (void)snprintf(why->text, sizeof why->text,
                    "column %.80s looks like %s (%s): %s different texts in %s rows; left out; %s, or give "
                    "--column %.80s:text to keep it",
@@ -113,7 +99,8 @@ static mel_status look_at_texts(mel_unfit *why, const mel_table *table, size_t j
     for (size_t k = 0; k < n; k++)
         n_known += count[present[k]];
     if (n_known >= LEAST_ROWS && 10 * n >= 9 * n_known &&
-        2 * count_texts(is_number, column->dict, present, n) < n)
+        (2 * count_texts(is_number, column->dict, present, n) < n ||
+         has_money_and_numbers(column->dict, present, n)))
         judge_texts(why, mel_table_column_name(table, j), column->dict, present, n, n_known);
     return MEL_OK;
 }

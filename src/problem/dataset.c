@@ -88,6 +88,21 @@ static mel_status leave_out(mel_dataset *out, size_t column, const char *why, co
     return MEL_OK;
 }
 
+/* Features that are amounts of money become numbers, with a line each. */
+static mel_status read_money(mel_dataset *out, const mel_dataset_options *opt, const mel_notice *notice,
+                             mel_error *err)
+{
+    char said[MEL_MONEY_WORDS];
+    for (size_t j = 0; j < mel_table_columns(out->table); j++) {
+        if (has_part(opt, mel_table_column_name(out->table, j)) || mel_table_is_declared(out->table, j))
+            continue;
+        TRY(mel_table_read_money(said, out->table, j, err));
+        if (said[0] != '\0' && notice->call != NULL)
+            notice->call(notice->user, mel_table_name(out->table), MEL_FORMAT_AUTO, said, true);
+    }
+    return MEL_OK;
+}
+
 /* Columns that cannot be features, with a warning each. Where no other is left they remain. */
 static mel_status leave_unfit_out(mel_dataset *out, const mel_dataset_options *opt, const mel_notice *notice,
                                   mel_error *err)
@@ -120,6 +135,7 @@ mel_status mel_dataset_read(mel_dataset *out, const mel_dataset_options *opt, co
     TRY(mel_reader_check(&reader, &opt->reading, resources, err));
     TRY(check_columns(d.table, opt, err));
     TRY(take_roles(&d, d.table, opt, err));
+    TRY(read_money(&d, opt, &resources->notice, err));
     TRY(leave_unfit_out(&d, opt, &resources->notice, err));
     *out = d;
     d = (mel_dataset){ .n_rows = 0 };

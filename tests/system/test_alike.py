@@ -69,7 +69,7 @@ def test_codes_with_zeros_in_front_are_different(melicit):
 
 
 def test_columns_that_cannot_be_features_are_left_out(melicit):
-    rows = [f'{i + 1},{(i * 7) % 11 + 2 * (i % 2)},"{1000 + 37 * i:,}.50 $",2024-{i % 12 + 1}-{i % 28 + 1},person {i},{"ab"[i % 2]},{"no yes".split()[i % 2]}\n'
+    rows = [f'{i + 1},{(i * 7) % 11 + 2 * (i % 2)},"{1000 + 37 * i:,}.50 $",2024-{i % 12 + 1}-{i % 28 + 1},person {i},{"ab"[i % 2]},{"no yes".split()[i % 2]}\n'.replace("$", "$€"[i % 2])
             for i in range(60)]
     melicit.write("t.csv", "n,x,income,day,who,twin,label\n" + "".join(rows))
     train = ("train", "--data", "t.csv", "--out", "m.json")
@@ -82,3 +82,49 @@ def test_columns_that_cannot_be_features_are_left_out(melicit):
     assert "counts the rows" not in kept.err and "copy" not in kept.err and kept.err.count("looks like") == 3
     melicit.write("alone.csv", "n,label\n" + "".join(f"{i},{'no yes'.split()[i > 30]}\n" for i in range(60)))
     assert "counts the rows" not in melicit("train", "--data", "alone.csv").done().err
+
+
+def money(melicit, name, write, separator=","):
+    """A table whose column income is written so."""
+    amounts = [round(1000 + 37.13 * i * i % 90000, 2) for i in range(60)]
+    rows = [[str((7 * i) % 11 + 2 * (i % 2)), write(v, i), "no yes".split()[v > 40000]] for i, v in enumerate(amounts)]
+    melicit.write(name, "\n".join(separator.join(row) for row in [["x", "income", "label"], *rows]) + "\n")
+
+
+def european(text):
+    return text.replace(",", "_").replace(".", ",").replace("_", ".")
+
+
+@pytest.mark.parametrize("write, separator, said", [
+    (lambda v, i: f'"{v:,.2f} $"', ",", "1,000.00 $ read as 1000"),
+    (lambda v, i: f'"-${v:,.2f}"', ",", "-$1,000.00 read as -1000"),
+    (lambda v, i: f"{european(f'{v:,.2f}')}\N{NO-BREAK SPACE}€", ";", "€ read as 1000"),
+    (lambda v, i: f"EUR {european(f'{v:,.0f}')}", ",", "EUR 1.000 read as 1000"),  # amounts have no thousandths
+    (lambda v, i: f"CHF {v:.2f}" if i % 9 else "NA", ",", "read as 1037.13"),
+])
+def test_money_is_read_as_numbers(melicit, write, separator, said):
+    money(melicit, "t.csv", write, separator)
+    run = melicit("train", "--data", "t.csv", "--label", "label", "--out", "m.json").done()
+    assert run.err.count("column income looks like money: ") == 1 and said in run.err
+    column = json.loads((melicit.folder / "m.json").read_text())["encoder"]["columns"][1]
+    assert column["type"] == "number" and 10000 < abs(column["mean"]) < 60000
+    # New rows: as in training, or as plain numbers; another currency is another number.
+    melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", "as.csv").done()
+    sign = -1 if column["mean"] < 0 else 1
+    money(melicit, "plain.csv", lambda v, i: "NA" if write(v, i) == "NA" else str(sign * (round(v) if "EUR" in write(v, i) else v)))
+    melicit("predict", "--model", "m.json", "--data", "plain.csv", "--out", "plain-p.csv").done()
+    assert (melicit.folder / "as.csv").read_text() == (melicit.folder / "plain-p.csv").read_text()
+    money(melicit, "other.csv", lambda v, i: f"£{v:.2f}")
+    melicit("predict", "--model", "m.json", "--data", "other.csv", "--out", "p.csv").refused(3, "income", "£1000.00", "is no amount in")
+
+
+@pytest.mark.parametrize("write", [
+    lambda v, i: f'"{v:,.2f} {"$€"[i % 2]}"',  # two currencies
+    lambda v, i: f'"{v:,.2f} $"' if i % 2 else f'"{european(f"{v:,.2f}")} $"',  # two decimal marks
+    lambda v, i: f'"{v:,.2f} $"' if i % 2 else f"{v:.2f}",  # with and without
+])
+def test_money_that_may_be_read_in_two_ways_is_left_out(melicit, write):
+    money(melicit, "t.csv", write)
+    run = melicit("train", "--data", "t.csv", "--label", "label", "--out", "m.json").done()
+    assert "income looks like money" in run.err and "left out" in run.err and "read as" not in run.err
+    assert [column["name"] for column in json.loads((melicit.folder / "m.json").read_text())["encoder"]["columns"]] == ["x"]

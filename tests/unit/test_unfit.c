@@ -42,6 +42,7 @@ static void test_judged(void **state)
     static const values rows[] = {
         { "\"1,", ".50 $\"", 100, 7, 1000, 40, MEL_COLUMN_AUTO, "looks like money (\"1,100.50 $\")" },
         { "€ ", "", 100, 7, 1000, 40, MEL_COLUMN_AUTO, "looks like money" },
+        { "$€ ", "", 100, 7, 1000, 40, MEL_COLUMN_AUTO, "looks like names or ids" },
         { "2024-01-", "", 1, 1, 1000, 40, MEL_COLUMN_AUTO, "looks like dates" },
         { "", "/3/2024 10:30", 1, 1, 1000, 40, MEL_COLUMN_AUTO, "looks like dates" },
         { "Ann ", "", 1, 1, 1000, 40, MEL_COLUMN_AUTO,
