@@ -268,7 +268,7 @@ def large_store(gigabytes):
     """Whether a store of so many gigabytes is kept house for as it should be."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp")) as folder:
         path = pathlib.Path(folder) / "t.db"
-        server = Limited(pathlib.Path(folder), "--joins", "0")
+        server = Limited(pathlib.Path(folder), "--limits", "joins=0")
         honest, study, goes = create_study(server), create_study(server), create_study(server)
         server.stop()
         people, sessions, uploads = fill_store(path, study, goes, gigabytes)

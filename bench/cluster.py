@@ -23,8 +23,8 @@ SERVERS = 4
 
 
 def serve(folder, store, port):
-    process = subprocess.Popen([BUILD / "melicit", "serve", "--port", str(port), "--json", "--store", store, "--joins", "0", "--per-address", "4000",
-                                "--connections", "4000", "--trust-proxy", "127.0.0.1"], cwd=folder, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([BUILD / "melicit", "serve", "--port", str(port), "--json", "--store", store, "--limits", "joins=0", "--limits", "per-address=4000",
+                                "--limits", "connections=4000", "--trust-proxy", "127.0.0.1"], cwd=folder, stdout=subprocess.DEVNULL)
     wait_for(port)
     return process
 

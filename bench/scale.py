@@ -65,7 +65,7 @@ def optimising(folder, rows, iterations, out):
     use = some_parts(folder, rows)
     return ["optimise", "--metric", "g-mean", "--probs", f"{use}/p-*.npy", "--labels", f"{use}/y-*.npy", "--validation-probs",
             str(folder / "v.npy"), "--validation-labels", str(folder / "w.npy"), "--iterations", str(iterations), "--threads", "1",
-            "--max-rows", str(max(rows, 100_000_000)), "--out", str(out)]
+            "--read", f"max-rows={max(rows, 100_000_000)}", "--out", str(out)]
 
 
 def optimise(folder, rows, ranks, iterations):

@@ -47,7 +47,7 @@ ROWS = [
     ("fair quadratic (3, 2), diagonal B", "fair-quadratic", 3, 2, ["diagonal"], True),
     ("linear-fractional, known p11", "linear-fractional", 2, 0, ["p11"], False),
 ]
-OPTION = {"equal": ["--thesis", "equal-pairs"], "diagonal": ["--thesis", "diagonal-b"], "costs": ["--known-costs", "t.json"], "known": ["--known", "t.json"]}
+OPTION = {"equal": ["--known", "equal-pairs"], "diagonal": ["--known", "diagonal-b"], "costs": ["--known", "costs=t.json"], "known": ["--known", "t.json"]}
 
 
 def definite(q, rng, diagonal):

@@ -30,7 +30,7 @@ bool cli_apply_asks_more(const cli_apply_args *args)
     return args->named != NULL || args->space.evidence != MEL_BY_LABELS || args->rule != MEL_RULE_BEST ||
            args->use_group > 0 || args->at_most.n > 0 || args->at_least.n > 0 || args->class_prior != NULL ||
            args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0 ||
-           args->row_costs.n > 0 || args->average || !isnan(args->confidence);
+           args->row_costs.n > 0 || args->rule == CLI_RULE_AVERAGE || !isnan(args->confidence);
 }
 
 /* --- limits ------------------------------------------------------------------------------------- */
@@ -202,7 +202,8 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     if (status != MEL_OK)
         return status;
     if (space.smooth)
-        return cli_fail(err, MEL_EINVAL, "--smooth goes with --evidence labels and metrics of (TP, TN)");
+        return cli_fail(err, MEL_EINVAL,
+                        "--thesis smooth goes with --evidence labels and metrics of (TP, TN)");
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
     space.numbers = cli_cost_columns(&args->row_costs);
@@ -325,7 +326,7 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
     if (n == 0)
         return cli_fail(
             err, MEL_EINVAL,
-            "--average: the best rule is not a threshold (for each group) that draws of the rows agree "
+            "--rule average: the best rule is not a threshold (for each group) that draws of the rows agree "
             "on");
     double *mean = cli_alloc_zero(n, sizeof *mean);
     for (size_t b = 0; b < n; b++)
@@ -366,7 +367,7 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
 {
     const mel_rule_rows rows = cli_apply_rows(a);
     mel_rule_options opt = options_of(a, args);
-    opt.form = (mel_rule_form)args->rule;
+    opt.form = a->averaged ? MEL_RULE_BEST : (mel_rule_form)args->rule;
     opt.evidence = args->space.evidence == MEL_BY_LABELS ? MEL_BY_LABELS : MEL_BY_MODEL;
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED || a->class_share != NULL)
         opt.adjustment = &a->adjustment;
@@ -383,7 +384,7 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
     if (status == MEL_OK && !certify)
         status = cli_apply_trust(a, &rows, &opt, args, run, err);
-    if (status == MEL_OK && args->average)
+    if (status == MEL_OK && a->averaged)
         status = average(a, &rows, &opt, args, run, err);
     if (status == MEL_OK)
         status =
@@ -416,17 +417,17 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
 {
     out->metric = *metric;
     out->folds = (size_t)args->folds;
-    out->averaged = args->average;
+    out->averaged = args->rule == CLI_RULE_AVERAGE;
     out->by_model = args->space.evidence != MEL_BY_LABELS;
     *metric = NULL;
     mel_status status = make_problem(out, args, run, err);
-    if (status == MEL_OK && args->average && args->at_most.n + args->at_least.n > 0)
-        status =
-            cli_fail(err, MEL_EINVAL, "--average and limits exclude each other: means need not keep limits");
-    if (status == MEL_OK && args->average && !isnan(args->reject))
-        status =
-            cli_fail(err, MEL_EINVAL,
-                     "--average and --reject exclude each other: a rule that refers cases is no threshold");
+    if (status == MEL_OK && out->averaged && args->at_most.n + args->at_least.n > 0)
+        status = cli_fail(err, MEL_EINVAL,
+                          "--rule average and limits exclude each other: means need not keep limits");
+    if (status == MEL_OK && out->averaged && !isnan(args->reject))
+        status = cli_fail(
+            err, MEL_EINVAL,
+            "--rule average and --reject exclude each other: a rule that refers cases is no threshold");
     if (status == MEL_OK && !isnan(args->confidence) && args->at_most.n + args->at_least.n == 0)
         status = cli_fail(err, MEL_EINVAL,
                           "--confidence: there is no limit to be promised (--at-least, --at-most)");

@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+/* The value of --rule beyond those of mel_rule_form: means of thresholds. */
+enum { CLI_RULE_AVERAGE = 3 };
+
 /* Values of --use-group; the first is neither given. */
 enum { CLI_GROUP_AUTO, CLI_GROUP_YES, CLI_GROUP_NO };
 
@@ -22,7 +25,6 @@ typedef struct {
     uint64_t folds;
     double confidence; /* that limits hold on new rows; NaN: not asked for */
     mel_text_list row_costs;
-    bool average;
 } cli_apply_args;
 
 /* What was found; cleared in one place. */

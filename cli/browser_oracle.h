@@ -23,7 +23,7 @@ void cli_browser_close(cli_browser *browser);
  * (Ctrl-C) answers "quit". */
 mel_status cli_oracle_browser(mel_oracle **out, uint16_t port, mel_error *err);
 
-/* melicit serve --questions: lines of standard input are asked at such a page, answers go to standard output.
+/* melicit serve --relay: lines of standard input are asked at such a page, answers go to standard output.
  */
 mel_status cli_serve_questions(cli_run *run, uint16_t port, mel_error *err);
 

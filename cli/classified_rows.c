@@ -114,10 +114,11 @@ static mel_status read_features(cli_classified_rows *rows, const cli_decider *d,
 {
     const mel_weight_basis *basis = d->of.basis;
     const bool reads = basis != NULL && mel_weight_basis_reads_features(basis);
-    if (reads != (job->features != NULL))
-        return reads ? cli_fail(err, MEL_EINVAL, "%s decides by features: give --features FILE",
-                                job->classifier)
-                     : cli_fail(err, MEL_EINVAL, "--features: %s does not read features", job->classifier);
+    if (reads && job->features == NULL)
+        return cli_fail(err, MEL_EINVAL, "%s decides by features: give --features FILE", job->classifier);
+    if (!reads && job->features != NULL && d->of.cost_column == NULL)
+        return cli_fail(err, MEL_EINVAL, "--features: %s reads neither features nor costs of rows",
+                        job->classifier);
     return reads ? cli_features_of_basis(&rows->features, job->features, basis, rows->proba.n_rows,
                                          job->probs, read, err)
                  : MEL_OK;
@@ -130,10 +131,8 @@ static mel_status read_costs(cli_classified_rows *rows, const cli_decider *d, co
     const char *const *column = d->of.cost_column;
     const size_t k = d->of.n_classes, n = rows->proba.n_rows;
     if (column == NULL)
-        return job->costs == NULL
-                   ? MEL_OK
-                   : cli_fail(err, MEL_EINVAL, "--costs: %s does not know costs of rows", job->classifier);
-    const char *file = job->costs != NULL ? job->costs : job->data;
+        return MEL_OK;
+    const char *file = job->features != NULL ? job->features : job->data;
     mel_text_list names = { .item = cli_alloc_zero(k, sizeof *names.item) };
     for (size_t c = 0; c < k; c++)
         if (column[c][0] != '\0' && mel_name_place(column[c], names.n, names.item) == names.n)
@@ -141,18 +140,20 @@ static mel_status read_costs(cli_classified_rows *rows, const cli_decider *d, co
     mel_table *table = NULL;
     double *numbers = NULL;
     char *path = NULL;
-    mel_status status = file != NULL ? cli_find_data(&path, file, err)
-                                     : cli_fail(err, MEL_EINVAL,
-                                                "%s weighs rows by their costs: give --costs FILE with %s %s",
-                                                job->classifier, names.n == 1 ? "the column" : "the columns",
-                                                mel_name_list(names.n, names.item).text);
+    mel_status status =
+        file != NULL
+            ? cli_find_data(&path, file, err)
+            : cli_fail(err, MEL_EINVAL, "%s weighs rows by their costs: give --features FILE with %s %s",
+                       job->classifier, names.n == 1 ? "the column" : "the columns",
+                       mel_name_list(names.n, names.item).text);
     if (status == MEL_OK)
         status = mel_table_read(&table, path, read, err);
     if (status == MEL_OK && mel_table_rows(table) != n)
         status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected the costs of each row", path,
                           mel_table_rows(table), job->probs != NULL ? job->probs : job->data, n);
     if (status == MEL_OK)
-        status = mel_row_costs_read(&numbers, table, &names, job->costs != NULL ? "--costs" : "--data", err);
+        status =
+            mel_row_costs_read(&numbers, table, &names, job->features != NULL ? "--features" : "--data", err);
     if (status == MEL_OK)
         cli_row_costs(&rows->row_cost, n, k, column, &names, numbers);
     mel_table_free(table);
@@ -200,7 +201,7 @@ mel_status cli_check_columns(const mel_proba *proba, const mel_classes *classes,
         return MEL_OK;
     return cli_fail(err, MEL_EINVAL,
                     "%s does not say what the labels of its classes were (no \"labels\"), nor %s which "
-                    "column is whose: --columns says it",
+                    "column is whose: --read columns=NAMES says it",
                     classifier, probs);
 }
 

@@ -91,7 +91,7 @@ static void settle_evidence(cli_apply_args *args, cli_run *run)
     args->space.evidence = MEL_BY_LABELS;
     if (rows)
         cli_note(run, "%s: measured on the labels, without calibration",
-                 args->point != NULL ? "--point" : "--smooth");
+                 args->point != NULL ? "--point" : "--thesis smooth");
 }
 
 static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, mel_error *err)
@@ -228,7 +228,8 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
 }
 
 /* As mel_rule_form, and as CLI_GROUP_... */
-static const char *const rule_forms[] = { "best", "threshold", "mixture", NULL };
+/* As mel_rule_form, and CLI_RULE_AVERAGE. */
+static const char *const rule_forms[] = { "best", "threshold", "mixture", "average", NULL };
 static const char *const group_uses[] = { "auto", "yes", "no", NULL };
 
 static const cli_option own_options[] = {
@@ -257,7 +258,9 @@ static const cli_option own_options[] = {
           "best: one threshold or one matrix of gains (for each group), unless only a mixture meets the "
           "limits; "
           "threshold: never a mixture; mixture: the optimum, which may toss a coin between rules (with ids "
-          "of rows `melicit predict --ids` decides the same about a row each time)" },
+          "of rows `melicit predict --ids` decides the same about a row each time); average (two classes): "
+          "instead of the best threshold for these rows and this metric, the mean of those that the rows and "
+          "the metric's intervals make likely, without limits and --reject" },
     { .name = "use-group",
       .reads = MEL_OF_ROWS,
       .kind = CLI_CHOICE,
@@ -315,13 +318,6 @@ static const cli_option own_options[] = {
               "about the "
               "row count, for rows of one class or of any: the amount of a payment, say; recalls "
               "stay those of rows, and limits are refused" },
-    { .name = "average",
-      .reads = MEL_OF_ROWS,
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_apply_args, average),
-      .help =
-          "two classes: instead of the best threshold for these rows and this metric, the mean of those that "
-          "the rows and the metric's intervals make likely; without limits and --reject" },
     { .name = "folds",
       .reads = MEL_OF_ROWS,
       .argument = "N",
@@ -351,12 +347,14 @@ static const cli_option own_options[] = {
       .help = "instead of a metric: the classifier that achieves this point, TP,TN or one number per "
               "coordinate" },
     { .name = "coordinates",
+      .under = "thesis",
       .reads = CLI_OF_POINT,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_apply_args, coordinates),
       .choices = cli_coordinate_choices,
       .help = "what the point is, as in melicit space" },
     { .name = "delta",
+      .under = "thesis",
       .reads = CLI_OF_POINT,
       .argument = "X",
       .kind = CLI_NUMBER,

@@ -65,9 +65,6 @@ static mel_status check_args(const cli_run *run, const elicit_args *args, mel_er
         return cli_fail(err, MEL_EINVAL, "--session -: a session needs a file of its own");
     if (kind != CLI_SIMULATED && strcmp(args->noise, "none") != 0)
         return cli_fail(err, MEL_EINVAL, "--noise is for simulated oracles (--oracle sim:METRIC.json)");
-    if (cli_text_of(args, "simple_questions") != NULL && args->no_simple_questions)
-        return cli_fail(err, MEL_EINVAL,
-                        "--simple-questions and --no-simple-questions contradict each other");
     const char *const outs[] = { args->out, args->report, args->log_questions };
     for (size_t i = 0; i < sizeof outs / sizeof *outs && status == MEL_OK; i++)
         if (outs[i] != NULL)
@@ -355,7 +352,7 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
     if (args->pool.n > 0)
         return cli_elicit_respondents(run, args, err);
     if (run->n_operands > 0)
-        return cli_fail(err, MEL_EINVAL, "%s: not an option; session files to be pooled follow --pool",
+        return cli_fail(err, MEL_EINVAL, "%s: not an option; session files to be pooled follow --respondents",
                         run->operand[0]);
     elicitation e = { .names = cli_mistake_names_of(args->missed, args->false_alarm) };
     mel_status status = check_args(run, args, err);
@@ -422,7 +419,8 @@ static const cli_example examples[] = {
       "&& melicit elicit --candidates systems.csv --classes benign,malignant --oracle sim:doctor.json" },
     { "two respondents together: start from what the first one thinks, then pool",
       "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json "
-      "--assume flip --prior metric.json:25 --session second.jsonl && melicit elicit --pool first.jsonl "
+      "--assume flip --known prior=metric.json:25 --session second.jsonl && melicit elicit --respondents "
+      "first.jsonl "
       "second.jsonl" },
     { 0 },
 };
@@ -438,7 +436,7 @@ static unsigned inputs(const void *arguments)
 const cli_command cli_elicit = {
     .name = "elicit",
     .bare = "data",
-    .list = "pool",
+    .list = "respondents",
     .summary = "ask questions, print the metric",
     .operands = "[SESSION.jsonl ...]",
     .max_operands = 1000,

@@ -7,8 +7,12 @@
 #include <stddef.h>
 
 typedef struct {
-    bool all, man, completion, markdown;
+    bool all;
+    int as;
 } help_args;
+
+enum { AS_TEXT, AS_MAN, AS_MARKDOWN };
+static const char *const forms[] = { "text", "man", "markdown", "bash", "zsh", "fish", NULL };
 
 static const char *verb_name(const void *user, size_t i)
 {
@@ -38,27 +42,24 @@ static mel_status explain(cli_run *run, const char *name, bool all, mel_error *e
 static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
 {
     const help_args *args = arguments;
-    const char *word = run->n_operands != 0 ? run->operand[0] : NULL;
-    const int wanted = (int)args->man + (int)args->completion + (int)args->markdown +
-                       (int)(word != NULL && !args->completion);
-    if (wanted > 1)
-        return cli_fail(err, MEL_EINVAL, "help takes one of VERB, --man, --completion and --markdown");
-    if (run->json && (args->man || args->completion || args->markdown))
-        return cli_fail(err, MEL_EINVAL, "--json cannot be combined with --man, --completion and --markdown");
+    if (args->as != AS_TEXT && run->n_operands != 0)
+        return cli_fail(err, MEL_EINVAL, "--as %s is about all verbs: leave out %s", forms[args->as],
+                        run->operand[0]);
+    if (args->as != AS_TEXT && run->json)
+        return cli_fail(err, MEL_EINVAL, "--json and --as %s exclude each other", forms[args->as]);
     if (args->all && run->n_operands == 0)
         return cli_fail(err, MEL_EINVAL, "--all goes with a verb: melicit help VERB --all");
-    if (word != NULL && !args->completion)
-        return explain(run, word, args->all, err);
+    if (run->n_operands != 0)
+        return explain(run, run->operand[0], args->all, err);
     if (run->json) {
         cli_put(run->result, "about", cli_json_text(cli_about));
         cli_put(run->result, "verbs", cli_help_tables());
-    } else if (args->man) {
+    } else if (args->as == AS_MAN) {
         cli_help_man(stdout);
-    } else if (args->completion) {
-        if (!cli_help_completion(stdout, word != NULL ? word : "bash"))
-            return cli_fail(err, MEL_EINVAL, "--completion %s: expected bash, zsh or fish", word);
-    } else if (args->markdown) {
+    } else if (args->as == AS_MARKDOWN) {
         cli_help_markdown(stdout);
+    } else if (args->as != AS_TEXT) {
+        cli_help_completion(stdout, forms[args->as]);
     } else {
         cli_help_overview(stdout);
     }
@@ -68,12 +69,10 @@ static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
 static const cli_option options[] = {
     CLI_ROW(help_args, "all", FLAG, all, .level = MEL_LEVEL_COMMON,
             .help = "VERB: every option, also the rare ones, with notes and all examples"),
-    CLI_ROW(help_args, "man", FLAG, man, .level = MEL_LEVEL_COMMON,
-            .help = "print the manual page (roff, for man -l)"),
-    CLI_ROW(help_args, "completion", FLAG, completion, .level = MEL_LEVEL_COMMON,
-            .help = "print the completion script for bash, or for the shell named after it: zsh, fish"),
-    CLI_ROW(help_args, "markdown", FLAG, markdown, .level = MEL_LEVEL_COMMON,
-            .help = "print the reference of all verbs in Markdown"),
+    CLI_ROW(help_args, "as", CHOICE, as, .level = MEL_LEVEL_COMMON, .choices = forms,
+            .help =
+                "all verbs: a list, the manual page (roff, for man -l), the reference in Markdown, or the "
+                "completion script of a shell"),
     { 0 }
 };
 static const cli_group groups[] = { { "Other forms", options, 0 }, { 0 } };
@@ -81,7 +80,7 @@ static const cli_example examples[] = {
     { "what the verbs are", "melicit help" },
     { "the common options of one verb", "melicit help train" },
     { "all its options", "melicit help train --all" },
-    { "completion in this shell", "eval \"$(melicit help --completion)\"" },
+    { "completion in this shell", "eval \"$(melicit help --as bash)\"" },
     { "all tables for another program", "melicit help --json" },
     { 0 },
 };

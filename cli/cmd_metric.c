@@ -19,7 +19,6 @@
 
 typedef struct {
     const char *cost, *costs, *named, *show, *out, *shares, *group_names;
-    double prevalence; /* NaN: not given */
     cli_prediction_args rows;
     mel_reading reading;
 } metric_args;
@@ -51,17 +50,13 @@ static mel_status say_shares(cli_metric_about *a, const metric_args *args, mel_e
 {
     size_t n = 0;
     double sum = 0.0;
-    if (isfinite(args->prevalence)) {
-        if (a->k != 2)
-            return cli_fail(err, MEL_EINVAL, "--prevalence is for two classes; --shares says those of %zu",
-                            a->k);
-        a->share = cli_alloc_zero(2, sizeof *a->share);
-        a->share[1] = args->prevalence;
-        a->share[0] = 1.0 - args->prevalence;
-    } else if (args->shares != NULL) {
-        const mel_status status = cli_parse_vector(&a->share, &n, "shares", args->shares, err);
-        if (status != MEL_OK)
-            return status;
+    if (args->shares != NULL) {
+        TRY(cli_parse_vector(&a->share, &n, "shares", args->shares, err));
+        if (n == 1 && a->k == 2) { /* the positive class's */
+            a->share = cli_regrow(a->share, 2, sizeof *a->share);
+            a->share[n++] = a->share[0];
+            a->share[0] = 1.0 - a->share[0];
+        }
         for (size_t i = 0; i < n; i++)
             sum += a->share[i] > 0.0 ? a->share[i] : NAN;
         if (n != a->k || !(fabs(sum - 1.0) < 2e-3))
@@ -211,7 +206,6 @@ static mel_status check_args(const cli_run *run, const metric_args *args, mel_er
                         : args->rows.groups != NULL          ? "groups"
                         : args->shares != NULL               ? "shares"
                         : args->group_names != NULL          ? "group-names"
-                        : isfinite(args->prevalence)         ? "prevalence"
                         : args->rows.naming.positive != NULL ? "positive"
                         : args->rows.naming.rename != NULL   ? "rename"
                                                              : NULL;
@@ -219,8 +213,7 @@ static mel_status check_args(const cli_run *run, const metric_args *args, mel_er
         return cli_fail(err, MEL_EINVAL, "--%s goes with --named", stray);
     if (args->rows.predictions.n + run->n_operands > 0)
         return cli_fail(err, MEL_EINVAL, "predictions go with score and rank");
-    if (args->rows.labels != NULL &&
-        (isfinite(args->prevalence) || args->shares != NULL || args->group_names != NULL))
+    if (args->rows.labels != NULL && (args->shares != NULL || args->group_names != NULL))
         return cli_fail(err, MEL_EINVAL, "--labels says the shares and groups itself");
     if (args->rows.labels == NULL &&
         (args->rows.groups != NULL || args->rows.naming.positive != NULL || args->rows.naming.rename != NULL))
@@ -307,17 +300,18 @@ static const cli_option own_options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(metric_args, show),
       .help = "put a metric file into words" },
-    { .name = "group-names",
+    { .name = "groups",
+      .under = "call",
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(metric_args, group_names),
       .help = "--named: the groups of a measure of fairness" },
-    CLI_PREVALENCE_OPTION(metric_args, prevalence),
     { .name = "shares",
-      .argument = "P1,P2,..",
+      .argument = "P|P1,P2,..",
       .kind = CLI_TEXT,
       .at = offsetof(metric_args, shares),
-      .help = "--named: how frequent the classes are, where the measure depends on it" },
+      .help = "--named: how frequent the classes are, where the measure depends on it; of two the positive "
+              "one's share will do" },
     { .name = "out",
       .level = MEL_LEVEL_COMMON,
       .argument = "METRIC.json",
@@ -339,11 +333,11 @@ static const cli_example examples[] = {
       "printf 'true,cold,flu,measles\\ncold,0,1,2\\nflu,2,0,1\\nmeasles,9,6,0\\n' > costs.csv && melicit "
       "metric "
       "--costs costs.csv --out matrix.json" },
-    { "F2 where three in ten are positive", "melicit metric --named f2 --prevalence 0.3 --out f2.json" },
+    { "F2 where three in ten are positive", "melicit metric --named f2 --shares 0.3 --out f2.json" },
     { "what an elicited metric says", "melicit metric --show metric.json" },
     { 0 },
 };
-static const metric_args defaults = { .prevalence = NAN };
+static const metric_args defaults = { 0 };
 
 const cli_command cli_metric = {
     .name = "metric",

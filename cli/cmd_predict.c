@@ -12,7 +12,7 @@
 
 typedef struct {
     const char *model, *data, *classifier, *probs, *columns, *groups, *features, *ids, *out;
-    const char *group, *costs;
+    const char *group;
     int as;
     bool decisions, chances;
     double threshold; /* NaN: the most probable class */
@@ -38,7 +38,7 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
 {
     const bool model = args->model != NULL || args->data != NULL;
     const bool classifier = args->classifier != NULL || args->probs != NULL || args->groups != NULL ||
-                            args->features != NULL || args->ids != NULL || args->costs != NULL;
+                            args->features != NULL || args->ids != NULL;
     if (!model && !classifier)
         return cli_fail(
             err, MEL_EINVAL,
@@ -55,8 +55,7 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
                         args->probs != NULL      ? "probs"
                         : args->groups != NULL   ? "groups"
                         : args->features != NULL ? "features"
-                        : args->ids != NULL      ? "ids"
-                                                 : "costs");
+                                                 : "ids");
     if (classifier && args->probs == NULL && !model)
         return cli_fail(
             err, MEL_EINVAL,
@@ -66,7 +65,7 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
     if (args->group != NULL && args->groups != NULL)
         return cli_fail(err, MEL_EINVAL, "--group and --groups exclude each other");
     if (args->columns != NULL && args->probs == NULL)
-        return cli_fail(err, MEL_EINVAL, "--columns goes with --probs");
+        return cli_fail(err, MEL_EINVAL, "--read columns goes with --probs");
     if (args->chances && !classifier)
         return cli_fail(err, MEL_EINVAL, "--chances goes with --classifier");
     if (classifier && (args->decisions || isfinite(args->threshold)))
@@ -77,9 +76,8 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
 static mel_status check_args(bool *csv, const cli_run *run, const predict_args *args, mel_error *err)
 {
     const char *const in[] = { args->model,  args->data,     args->classifier, args->probs,
-                               args->groups, args->features, args->ids,        args->costs };
-    static const char *const name[] = { "model",  "data",     "classifier", "probs",
-                                        "groups", "features", "ids",        "costs" };
+                               args->groups, args->features, args->ids };
+    static const char *const name[] = { "model", "data", "classifier", "probs", "groups", "features", "ids" };
     const mel_status paired = check_pair(args, err);
     if (paired != MEL_OK)
         return paired;
@@ -121,7 +119,6 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
                                      .model = args->model,
                                      .data = args->data,
                                      .group = args->group,
-                                     .costs = args->costs,
                                      .columns = args->columns,
                                      .groups = args->groups,
                                      .features = args->features,
@@ -166,6 +163,7 @@ static const cli_option options[] = {
               "labels; a single column is that of the class it is named after, or of the positive one if it "
               "has no name, or one such as p or score)" },
     { .name = "columns",
+      .under = "read",
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(predict_args, columns),
@@ -181,18 +179,13 @@ static const cli_option options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(predict_args, group),
       .help = "the same as a column of --data" },
-    { .name = "costs",
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(predict_args, costs),
-      .help =
-          "--classifier of apply --row-cost: the columns that say how much a row counts, unless --data has "
-          "them" },
     { .name = "features",
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, features),
-      .help = "--classifier with basis functions (melicit optimise): the columns that these read" },
+      .help = "further columns of the rows: those that basis functions read (melicit optimise), those that "
+              "say how "
+              "much a row counts (melicit apply --row-cost) unless --data has them" },
     { .name = "ids",
       .level = MEL_LEVEL_COMMON,
       .argument = "FILE",

@@ -77,7 +77,7 @@ static mel_status give_pool(ranking_input *in, const cli_ranking *r, mel_error *
                             "%s: %s depends on entries of its matrix that are not known; give %s, or "
                             "--labels and --predictions",
                             c->name[i], r->judge->name,
-                            c->k == 2 ? "columns tp, tn, fp and fn, or a --prevalence"
+                            c->k == 2 ? "columns tp, tn, fp and fn, or --shares P"
                                       : "all columns \"true>predicted\"");
         known = known && cli_known(cells, matrix);
     }
@@ -261,7 +261,7 @@ static const cli_option contender_options[] = {
           "recall, specificity, precision, ... (two classes), after classes (right decisions) or "
           "true>predicted, group: before them; or NPY with one row each. Counts, or a column n, say how many "
           "rows were tested" },
-    CLI_PREVALENCE_OPTION(cli_contender_args, prevalence),
+    CLI_SHARES_OPTION(cli_contender_args, prevalence),
     { 0 }
 };
 static const cli_option own_options[] = {
@@ -285,6 +285,7 @@ static const cli_option own_options[] = {
       .at = offsetof(rank_args, plot),
       .help = "draw the order with its intervals (the first 40)" },
     { .name = "samples",
+      .under = "thesis",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(rank_args, samples),

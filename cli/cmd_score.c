@@ -115,7 +115,7 @@ static mel_status judge_row(mel_certainty *out, scoring *s, const row *r, const 
     else if (status == MEL_OK && there && !known)
         status = cli_fail(err, MEL_EINVAL,
                           "--named %s depends on entries of the matrix that are not known: give columns "
-                          "fp and fn, a --prevalence, or --labels and --predictions",
+                          "fp and fn, --shares P, or --labels and --predictions",
                           judge->name);
     free(matrix);
     if (status == MEL_EDATA || status == MEL_ENUMERIC) {
@@ -346,7 +346,7 @@ static const cli_option own_options[] = {
       .help = "classifiers by their statistics: CSV with a name column and columns called tp, tn, fp, fn "
               "(shares or counts), recall, specificity, precision, ... (two classes), after classes (right "
               "decisions) or true>predicted, group: before them; or NPY with one row each" },
-    CLI_PREVALENCE_OPTION(cli_contender_args, prevalence),
+    CLI_SHARES_OPTION(cli_contender_args, prevalence),
     { 0 }
 };
 static const cli_group groups_of_options[] = {

@@ -76,25 +76,25 @@ static void announce(cli_run *run, const serve_args *args, const mel_server *ser
 
 static const cli_option limit_options[] = {
     CLI_ROW(
-        serve_args, "store-room", NUMBER, store_room, .argument = "MIB", .high = 1e9,
+        serve_args, "store-room", NUMBER, store_room, .under = "limits", .argument = "MIB", .high = 1e9,
         .help =
             "the most that the store may take; beyond nine tenths of it nobody new is let in, beyond all of "
             "it answers are refused. Unless given: what it takes at the start, and 80% of what its disk "
             "has free then"),
-    CLI_ROW(serve_args, "keep-free", NUMBER, keep_free, .argument = "MIB", .high = 1e9,
+    CLI_ROW(serve_args, "keep-free", NUMBER, keep_free, .under = "limits", .argument = "MIB", .high = 1e9,
             .help =
                 "room on the store's disk that stays free: nobody new is let in when there is less, answers "
                 "are refused when there is half of it; 0: none. Not for postgres://"),
-    CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .argument = "MIB", .high = 1e6,
+    CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .under = "limits", .argument = "MIB", .high = 1e6,
             .help = "the most room that all uploaded tables together may take in the store"),
-    CLI_ROW(serve_args, "joins", WHOLE, joins, .argument = "N", .high = 1000000,
+    CLI_ROW(serve_args, "joins", WHOLE, joins, .under = "limits", .argument = "N", .high = 1000000,
             .help = "how often people at one address may join a study within a minute; sessions of one's own "
                     "half as often, uploads a quarter, answers a hundred times as often, joins of one study "
                     "ten times; beyond that, requests are told when to try again; 0: no limits"),
-    CLI_ROW(serve_args, "compute", NUMBER, compute, .argument = "SECONDS", .high = 1e6,
+    CLI_ROW(serve_args, "compute", NUMBER, compute, .under = "limits", .argument = "SECONDS", .high = 1e6,
             .help =
                 "processor time that one request may take, a researcher's six times as much; 0: no limit"),
-    CLI_ROW(serve_args, "memory", NUMBER, memory, .argument = "MIB", .high = 1e6,
+    CLI_ROW(serve_args, "memory", NUMBER, memory, .under = "limits", .argument = "MIB", .high = 1e6,
             .help = "how much the program should take: above it, what nobody needs now is dropped and, if "
                     "that is not enough, further data are refused for the moment; 0: no limit"),
     { 0 }
@@ -323,7 +323,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
         announce(run, args, server);
         if (mel_server_is_full(server))
             cli_warn(run, "there is so little room for the store that nobody new can take part "
-                          "(--keep-free, --store-room)");
+                          "(--limits keep-free, store-room)");
         wait_for_the_end(run, args, server);
         drain(server, args->drain);
         end_soon();
@@ -396,11 +396,13 @@ static const cli_option own_options[] = {
           "append a line of JSON per request of /api: time, client, method, path, status, milliseconds; no "
           "tokens, no answers" },
     { .name = "audit",
+      .under = "log",
       .argument = "FILE",
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, audit),
       .help = "the same, for the actions of researchers only" },
-    { .name = "metrics",
+    { .name = "prometheus",
+      .under = "log",
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, metrics),
       .help =
@@ -412,14 +414,15 @@ static const cli_option own_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, limits),
       .help =
-          "limits in an object of JSON, {\"joins\": 240}, in the place of the options; SIGHUP reads it again "
-          "while the server runs, and opens the logs anew" },
+          "an object of JSON, {\"joins\": 240}, with those of these limits that can be changed: SIGHUP reads "
+          "it again while the server runs, and opens the logs anew. Beside it --limits NAME=VALUE,.. sets "
+          "them and those from the start" },
     { .name = "open",
       .level = MEL_LEVEL_COMMON,
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, open),
       .help = "open the page in a browser" },
-    CLI_ROW(serve_args, "questions", FLAG, questions, .level = MEL_LEVEL_COMMON,
+    CLI_ROW(serve_args, "relay", FLAG, questions, .level = MEL_LEVEL_COMMON,
             .help =
                 "only show the questions of another program, as melicit.ask of the Python package does: a "
                 "line of JSON each on standard input (docs/formats.md), answers on standard output; the "
@@ -427,32 +430,34 @@ static const cli_option own_options[] = {
     { 0 }
 };
 static const cli_option start_options[] = {
-    CLI_ROW(serve_args, "workers", WHOLE, workers, .argument = "N", .low = 1, .high = 256,
+    CLI_ROW(serve_args, "workers", WHOLE, workers, .under = "limits", .argument = "N", .low = 1, .high = 256,
             .help = "requests that are answered at the same time; others wait"),
-    CLI_ROW(serve_args, "connections", WHOLE, connections, .argument = "N", .low = 8, .high = 60000,
-            .help = "the most at a time, or fewer when the limit of open files is lower"),
-    CLI_ROW(serve_args, "per-address", WHOLE, per_address, .argument = "N", .high = 60000,
+    CLI_ROW(serve_args, "connections", WHOLE, connections, .under = "limits", .argument = "N", .low = 8,
+            .high = 60000, .help = "the most at a time, or fewer when the limit of open files is lower"),
+    CLI_ROW(serve_args, "per-address", WHOLE, per_address, .under = "limits", .argument = "N", .high = 60000,
             .help = "connections from one address (of IPv6 a /64); a trusted proxy may have all; 0, the "
                     "default: a quarter of all connections"),
-    CLI_ROW(serve_args, "deadline", NUMBER, deadline, .argument = "SECONDS", .low = 1, .high = 3600,
+    CLI_ROW(serve_args, "deadline", NUMBER, deadline, .under = "limits", .argument = "SECONDS", .low = 1,
+            .high = 3600,
             .help =
                 "cut off a request that has not arrived, or an answer that was not fetched, after so long"),
-    CLI_ROW(serve_args, "drain", NUMBER, drain, .argument = "SECONDS", .high = 600,
+    CLI_ROW(serve_args, "drain", NUMBER, drain, .under = "limits", .argument = "SECONDS", .high = 600,
             .help = "when told to stop, answer GET /healthz with 503 for so long and keep serving, so that a "
                     "proxy with several servers first sends everybody to the others"),
-    CLI_ROW(serve_args, "stop-after", NUMBER, stop_after, .argument = "SECONDS", .high = 1e9,
-            .help = "end by itself, for trying things out; 0: never"),
+    CLI_ROW(serve_args, "stop-after", NUMBER, stop_after, .under = "limits", .argument = "SECONDS",
+            .high = 1e9, .help = "end by itself, for trying things out; 0: never"),
     { 0 }
 };
 static const cli_group groups[] = { { "Server", own_options, 0 },
-                                    { "Limits, which --limits can change", limit_options, 0 },
+                                    { "Limits that can be changed", limit_options, 0 },
                                     { "Limits from the start", start_options, 0 },
                                     { 0 } };
 static const cli_example examples[] = {
-    { "the web app on this machine, for a moment", "melicit serve --port 0 --stop-after 0.2" },
+    { "the web app on this machine, for a moment", "melicit serve --port 0 --limits stop-after=0.2" },
     { "behind a proxy that does TLS, with another store",
-      "melicit serve --port 0 --public-url https://study.example.org --store studies.db --stop-after 0.2" },
-    { "for a program with nothing to ask", "melicit serve --questions --port 0 < /dev/null" },
+      "melicit serve --port 0 --public-url https://study.example.org --store studies.db --limits "
+      "stop-after=0.2" },
+    { "for a program with nothing to ask", "melicit serve --relay --port 0 < /dev/null" },
     { 0 },
 };
 static const serve_args defaults = { .store = "melicit.db",
@@ -479,7 +484,7 @@ const cli_command cli_serve = {
     .groups = groups,
     .examples = examples,
     .notes = "With --json one object with url, port, store and token is printed at the start; with "
-             "--questions, one that "
+             "--relay, one that "
              "counts them at the end.",
     .args_size = sizeof(serve_args),
     .defaults = &defaults,

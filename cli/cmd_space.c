@@ -225,7 +225,7 @@ static mel_status planar(cli_run *run, const mel_problem *space, const cli_asked
     if (asked->point != NULL)
         status = cli_check_size("point", asked->n_point, mel_problem_layout(space), err);
     if (status == MEL_OK && asked->direction != NULL)
-        status = cli_check_size("direction", asked->n_direction, mel_problem_layout(space), err);
+        status = cli_check_size("thesis direction", asked->n_direction, mel_problem_layout(space), err);
     if (status == MEL_OK)
         status = find_target(&t, space, asked, err);
     if (status == MEL_OK && run->json)
@@ -287,17 +287,20 @@ static const cli_option own_options[] = {
           "find the (randomised) classifier that achieves this point, TP,TN or one number per coordinate, "
           "or the closest one that is achievable and why the point is not" },
     { .name = "direction",
+      .under = "thesis",
       .argument = "A,B,..",
       .kind = CLI_TEXT,
       .at = offsetof(space_args, direction),
       .help = "find the longest segment of achievable points through the centre in this direction" },
     { .name = "coordinates",
+      .under = "thesis",
       .kind = CLI_CHOICE,
       .at = offsetof(space_args, coordinates),
       .choices = cli_coordinate_choices,
       .help = "what points are: TP,TN; the diagonal of the confusion matrix; or the rest of it, row by row; "
               "auto takes TP,TN for two classes, else what has as many numbers as the point, else the rest" },
     { .name = "delta",
+      .under = "thesis",
       .reads = CLI_OF_POINT,
       .argument = "X",
       .kind = CLI_NUMBER,

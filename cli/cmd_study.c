@@ -161,19 +161,12 @@ static mel_status show(cli_study_desk *d, mel_error *err)
     return status;
 }
 
-/* Of every --labels, taken apart at the commas. */
+/* The words after the study. */
 static json_t *labels_given(const cli_study_desk *d)
 {
     json_t *labels = json_array();
-    for (size_t i = 0; i < d->args->labels.n; i++)
-        for (const char *at = d->args->labels.item[i]; *at != '\0';) {
-            const size_t n = strcspn(at, ",");
-            char *label = cli_format("%.*s", (int)n, at);
-            if (n > 0)
-                cli_push(labels, cli_json_text(label));
-            free(label);
-            at += n + (at[n] == ',');
-        }
+    for (size_t i = 2; i < d->run->n_operands; i++)
+        cli_push(labels, cli_json_text(d->run->operand[i]));
     return labels;
 }
 
@@ -217,8 +210,9 @@ static mel_status revoke(cli_study_desk *d, mel_error *err)
     mel_study_row_clear(&row);
     json_t *labels = labels_given(d);
     const size_t n = json_array_size(labels);
-    const mel_status status = n > 0 ? mel_links_revoke(&d->app, d->what, labels, err)
-                                    : cli_fail(err, MEL_EINVAL, "whose links? say --labels A,B,..");
+    const mel_status status =
+        n > 0 ? mel_links_revoke(&d->app, d->what, labels, err)
+              : cli_fail(err, MEL_EINVAL, "whose links? melicit study revoke STUDY LABEL ...");
     cli_put(d->run->result, "revoked", labels);
     if (status == MEL_OK && !d->run->json)
         cli_print("%zu link%s of study %s will open nothing any more\n", n, n == 1 ? "" : "s", d->what);
@@ -316,18 +310,26 @@ static mel_status logout_all(cli_study_desk *d, mel_error *err)
 
 /* --- the verb ----------------------------------------------------------------------------------- */
 
+enum { MOST_LABELS = 10000 };
 static const struct {
     const char *name;
     mel_status (*run)(cli_study_desk *d, mel_error *err);
     size_t operands, most;
 } actions[] = {
-    { "create", create, 1, 1 },       { "check", check, 1, 1 },
-    { "list", list, 0, 0 },           { "show", show, 1, 1 },
-    { "links", links, 1, 1 },         { "export", export_study, 1, 1 },
-    { "open", open_study, 1, 1 },     { "close", close_study, 1, 1 },
-    { "delete", delete_one, 1, 2 },   { "rehearse", cli_study_rehearse, 1, 1 },
-    { "plan", cli_study_plan, 1, 1 }, { "token", token, 0, 0 },
-    { "revoke", revoke, 1, 1 },       { "logout-all", logout_all, 0, 0 },
+    { "create", create, 1, 1 },
+    { "check", check, 1, 1 },
+    { "list", list, 0, 0 },
+    { "show", show, 1, 1 },
+    { "links", links, 1, MOST_LABELS },
+    { "export", export_study, 1, 1 },
+    { "open", open_study, 1, 1 },
+    { "close", close_study, 1, 1 },
+    { "delete", delete_one, 1, 2 },
+    { "rehearse", cli_study_rehearse, 1, 1 },
+    { "plan", cli_study_plan, 1, 1 },
+    { "token", token, 0, 0 },
+    { "revoke", revoke, 1, MOST_LABELS },
+    { "logout-all", logout_all, 0, 0 },
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
@@ -400,6 +402,7 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_study_args, key),
       .help = "the key of all tokens and links, where melicit serve has it in a file of its own" },
     { .name = "audit",
+      .under = "log",
       .argument = "FILE",
       .kind = CLI_TEXT,
       .at = offsetof(cli_study_args, audit),
@@ -416,13 +419,7 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_study_args, public_url),
       .help = "create, links: where melicit serve is seen (default: where the last server on this store was, "
               "else http://127.0.0.1:8080)" },
-    { .name = "labels",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "A,B,..",
-      .kind = CLI_LIST,
-      .at = offsetof(cli_study_args, labels),
-      .help = "links: a link for each of these; revoke: whose links" },
-    { .name = "format",
+    { .name = "as",
       .level = MEL_LEVEL_COMMON,
       .kind = CLI_CHOICE,
       .at = offsetof(cli_study_args, format),
@@ -455,19 +452,21 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_study_args, noise),
       .help = "rehearse, plan: how they err, as --noise of melicit elicit" },
     { .name = "spread",
+      .under = "plan",
       .argument = "S",
       .kind = CLI_NUMBER,
       .at = offsetof(cli_study_args, spread),
       .low = 0.0,
       .high = 5.0,
-      .help = "plan: how far people differ: standard deviation of the natural logarithm of --metric NUMBER" },
+      .help = "how far people differ: standard deviation of the natural logarithm of --metric NUMBER" },
     { .name = "width",
+      .under = "plan",
       .argument = "W",
       .kind = CLI_NUMBER,
       .at = offsetof(cli_study_args, width),
       .low = 0.0,
       .high = 1e6,
-      .help = "plan: how narrow the interval should be: for a cost ratio the larger end over the smaller "
+      .help = "how narrow the interval should be: for a cost ratio the larger end over the smaller "
               "one, else the radius" },
     { 0 }
 };
@@ -490,12 +489,13 @@ static const cli_study_args defaults = { .store = "melicit.db",
 const cli_command cli_study = {
     .name = "study",
     .summary = "create, inspect, rehearse and export studies",
-    .operands = "ACTION [FILE | STUDY [PARTICIPANT]]",
-    .max_operands = 3,
+    .operands = "ACTION [FILE | STUDY [PARTICIPANT | LABEL ...]]",
+    .max_operands = 1 + MOST_LABELS,
     .description =
         "Does on the command line what the researcher's pages do, on the same store, also while melicit "
         "serve "
-        "is running: create FILE, check FILE, list, show STUDY, links STUDY, revoke STUDY, export STUDY, "
+        "is running: create FILE, check FILE, list, show STUDY, links STUDY [LABEL ...], revoke STUDY LABEL "
+        "..., export STUDY, "
         "open STUDY, "
         "close STUDY, delete STUDY PARTICIPANT, delete STUDY --all, rehearse STUDY, plan STUDY, token, "
         "logout-all.\n\n"

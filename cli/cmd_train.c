@@ -47,7 +47,7 @@ static void training_clear(training *t)
 static mel_status check_args(const cli_run *run, const train_args *args, mel_error *err)
 {
     if (args->warm != NULL && strcmp(args->warm, "-") == 0 && strcmp(args->dataset.data, "-") == 0)
-        return cli_fail(err, MEL_EINVAL, "--warm - and --data - both need standard input");
+        return cli_fail(err, MEL_EINVAL, "--fit warm=- and --data - both need standard input");
     if (args->out == NULL)
         return MEL_OK;
     if (strcmp(args->out, "-") == 0 && run->json)
@@ -60,19 +60,19 @@ static mel_status check_warm(const mel_model *warm, const mel_encoder *encoder, 
                              const char *path, mel_error *err)
 {
     if (mel_model_classes(warm) != labels->n_classes)
-        return cli_fail(err, MEL_EDATA, "%s: the model has %zu classes, the label has %zu (--warm)", path,
+        return cli_fail(err, MEL_EDATA, "%s: the model has %zu classes, the label has %zu (--fit warm)", path,
                         mel_model_classes(warm), labels->n_classes);
     for (size_t c = 0; c < labels->n_classes; c++)
         if (strcmp(mel_model_class_name(warm, c), labels->name[c]) != 0)
-            return cli_fail(err, MEL_EDATA, "%s: class %zu is \"%s\", here it is \"%s\" (--warm)", path,
+            return cli_fail(err, MEL_EDATA, "%s: class %zu is \"%s\", here it is \"%s\" (--fit warm)", path,
                             c + 1, mel_model_class_name(warm, c), labels->name[c]);
     const mel_encoder *old = mel_model_encoder(warm);
     for (size_t j = 0; old != NULL && j < mel_encoder_features(old) && j < mel_encoder_features(encoder); j++)
         if (strcmp(mel_encoder_feature_name(old, j), mel_encoder_feature_name(encoder, j)) != 0)
-            return cli_fail(err, MEL_EDATA, "%s: feature %zu is \"%s\", here it is \"%s\" (--warm)", path,
+            return cli_fail(err, MEL_EDATA, "%s: feature %zu is \"%s\", here it is \"%s\" (--fit warm)", path,
                             j + 1, mel_encoder_feature_name(old, j), mel_encoder_feature_name(encoder, j));
     if (mel_model_features(warm) != mel_encoder_features(encoder))
-        return cli_fail(err, MEL_EDATA, "%s: the model has %zu features, the data has %zu (--warm)", path,
+        return cli_fail(err, MEL_EDATA, "%s: the model has %zu features, the data has %zu (--fit warm)", path,
                         mel_model_features(warm), mel_encoder_features(encoder));
     return MEL_OK;
 }
@@ -171,7 +171,8 @@ static void report(cli_run *run, const training *t, const train_args *args)
         cli_warn(run, "column \"%s\" has no value in the training rows and is left out",
                  mel_encoder_dropped_name(encoder, i));
     if (t->fit.reason == MEL_FIT_BUDGET)
-        cli_warn(run, "the fit used up its iterations before it converged; --max-iterations allows more");
+        cli_warn(run,
+                 "the fit used up its iterations before it converged; --fit max-iterations=N allows more");
     if (run->json)
         train_report_json(run->result, &facts);
     else if (args->out == NULL || strcmp(args->out, "-") != 0)
@@ -205,14 +206,15 @@ static const cli_option fit_options[] = {
         .help =
             "penalty: X/2 times the sum of squared weights is added to the total log-loss; scikit-learn's C "
             "is 1/X"),
-    CLI_ROW(train_args, "solver", CHOICE, solver, .choices = solvers,
+    CLI_ROW(train_args, "solver", CHOICE, solver, .under = "fit", .choices = solvers,
             .help = "how to minimise; auto takes Newton steps up to 2,000 coefficients and L-BFGS beyond"),
-    CLI_ROW(train_args, "tolerance", NUMBER, tolerance, .argument = "X", .high = 1, .above_low = true,
+    CLI_ROW(train_args, "tolerance", NUMBER, tolerance, .under = "fit", .argument = "X", .high = 1,
+            .above_low = true,
             .help = "stop when no gradient entry, divided by the sum of weights, is larger"),
-    CLI_ROW(train_args, "max-iterations", WHOLE, max_iterations, .argument = "N", .low = 1,
+    CLI_ROW(train_args, "max-iterations", WHOLE, max_iterations, .under = "fit", .argument = "N", .low = 1,
             .high = UINT32_MAX,
             .help = "stop after N Newton steps or gradient evaluations (200 and 20,000 unless given)"),
-    CLI_ROW(train_args, "warm", INPUT, warm, .argument = "MODEL.json",
+    CLI_ROW(train_args, "warm", INPUT, warm, .under = "fit", .argument = "MODEL.json",
             .help =
                 "start from the coefficients of this model, which must have the same features and classes"),
     { 0 }

@@ -39,7 +39,8 @@ typedef struct {
     cli_kind kind;
     bool above_low, below_high; /* ... unless these exclude them (CLI_NUMBER) */
     bool required;
-    mel_option_level level;    /* MEL_LEVEL_THESIS: given as --thesis NAME=VALUE */
+    mel_option_level level;
+    const char *under; /* "read": a setting that is given as --read NAME=VALUE; NULL: as --NAME VALUE */
     const mel_option *session; /* an option of sessions: the field is const char *, its text or NULL */
 } cli_option;
 
@@ -123,6 +124,8 @@ typedef struct {
     cli_common common;
     size_t n_operands;
     char **operand; /* lent by argv */
+    size_t n_kept;
+    char **kept; /* values of settings, which arguments point to */
 } cli_parsed;
 mel_status cli_parse(cli_parsed *out, const cli_command *command, int argc, char **argv, mel_error *err);
 void cli_parsed_clear(cli_parsed *parsed, const cli_command *command);

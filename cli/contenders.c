@@ -195,7 +195,7 @@ static mel_status check_args(const cli_contender_args *args, const cli_run *run,
     if (stray != NULL)
         return cli_fail(err, MEL_EINVAL, "--%s goes with --labels and --predictions", stray);
     if (args->pool == NULL && isfinite(args->prevalence))
-        return cli_fail(err, MEL_EINVAL, "--prevalence goes with --%s; labels say it themselves",
+        return cli_fail(err, MEL_EINVAL, "--shares goes with --%s; labels say it themselves",
                         args->pool_option);
     return MEL_OK;
 }

@@ -11,7 +11,6 @@ typedef struct {
     mel_problem_options space;
     const char *given[CLI_MOST_SESSION_OPTIONS]; /* by the rows of mel_option_table; NULL: not given */
     const char *known_costs;
-    bool no_simple_questions;
     double timeout;
     uint64_t votes;
     mel_text_list pool; /* session files of several respondents */
@@ -50,7 +49,7 @@ mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const j
                              const mel_problem *space, cli_run *run, mel_error *err);
 void cli_settings_clear(cli_settings *settings);
 
-/* melicit elicit --pool: the sessions of several respondents (args->pool, then the run's operands); no
+/* melicit elicit --respondents: the sessions of several respondents (args->pool, then the run's operands); no
  * question is asked. */
 mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_error *err);
 

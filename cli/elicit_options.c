@@ -22,14 +22,9 @@ enum { MOST_HELP = 600 };
 static char noise_help[MOST_HELP];
 
 /* What the program says in words of its own. */
-static const cli_option no_simple_questions = {
-    .name = "no-simple-questions",
-    .kind = CLI_FLAG,
-    .at = offsetof(elicit_args, no_simple_questions),
-    .help = "ask a person, too, about pairs that differ in more numbers",
-};
 static const cli_option known_costs = {
-    .name = "known-costs",
+    .name = "costs",
+    .under = "known",
     .argument = "METRIC.json",
     .kind = CLI_TEXT,
     .at = offsetof(elicit_args, known_costs),
@@ -53,11 +48,12 @@ static cli_kind kind_of(const mel_option *row)
     }
 }
 
-/* "--per-round" for "per_round" */
+/* "per-round" for "per_round", "p11" for "known_p11", which --known takes. */
 static const char *name_of(const mel_option *row, size_t i)
 {
     static char names[CLI_MOST_SESSION_OPTIONS][32];
-    (void)snprintf(names[i], sizeof names[i], "%s", row->key);
+    const size_t said = row->under != NULL && strncmp(row->key, "known_", 6) == 0 ? 6 : 0;
+    (void)snprintf(names[i], sizeof names[i], "%s", row->key + said);
     for (char *at = names[i]; (at = strchr(at, '_')) != NULL;)
         *at = '-';
     return names[i];
@@ -104,10 +100,10 @@ void cli_elicit_fill(void)
                 .below_high = rows[i].below_high,
                 .kind = kind_of(&rows[i]),
                 .level = rows[i].level,
+                .under = rows[i].under,
                 .at = offsetof(elicit_args, given) + i * sizeof(char *),
                 .session = &rows[i],
             };
-    cli_session_options[MEL_SECTION_METHOD][used[MEL_SECTION_METHOD]] = no_simple_questions;
     cli_session_options[MEL_SECTION_STRUCTURE][used[MEL_SECTION_STRUCTURE]] = known_costs;
     *cli_given(&cli_elicit_defaults, "assume") = "auto";
 }
@@ -124,12 +120,12 @@ const cli_option cli_oracle_options[] = {
             .help = "put every question N times (odd) and take the majority"),
     CLI_ROW(elicit_args, "timeout", NUMBER, timeout, .argument = "SECONDS", .high = DBL_MAX,
             .help = "cmd: give up when an answer takes longer; 0 waits for ever"),
-    CLI_ROW(elicit_args, "missed", TEXT, missed, .argument = "TEXT",
+    CLI_ROW(elicit_args, "missed", TEXT, missed, .under = "call", .argument = "TEXT",
             .help = "what to call a missed positive, e.g. \"missed cancer\", or with its plural \"missed "
                     "cancer|missed cancers\""),
-    CLI_ROW(elicit_args, "false-alarm", TEXT, false_alarm, .argument = "TEXT",
+    CLI_ROW(elicit_args, "false-alarm", TEXT, false_alarm, .under = "call", .argument = "TEXT",
             .help = "what to call a false positive, likewise"),
-    CLI_ROW(elicit_args, "show", FLAG, show,
+    CLI_ROW(elicit_args, "show", FLAG, show, .under = "ask",
             .help = "print every question with its answer, as a person would see it"),
     { 0 }
 };
@@ -145,7 +141,7 @@ const cli_option cli_elicit_file_options[] = {
     CLI_ROW(elicit_args, "log-questions", OUTPUT, log_questions, .argument = "FILE.jsonl",
             .help = "write every question with both points and its answer"),
     CLI_ROW(
-        elicit_args, "pool", LIST, pool, .argument = "FILE.jsonl",
+        elicit_args, "respondents", LIST, pool, .argument = "FILE.jsonl",
         .help =
             "ask nothing: read the sessions of several respondents (further files may follow) and print "
             "the mean of the people whom they stand for, each one's own metric, and how much they disagree"),

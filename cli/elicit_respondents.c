@@ -1,4 +1,4 @@
-/* melicit elicit --pool: several respondents' sessions together. */
+/* melicit elicit --respondents: several respondents' sessions together. */
 #include "elicit_args.h"
 #include "files.h"
 #include "outcome.h"
@@ -204,9 +204,10 @@ mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_err
 {
     pooling p = { .n = args->pool.n + run->n_operands };
     if (args->session != NULL || args->report != NULL || args->log_questions != NULL)
-        return cli_fail(err, MEL_EINVAL,
-                        "--pool reads sessions and asks nothing: --session, --report and --log-questions do "
-                        "not go with it");
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--respondents reads sessions and asks nothing: --session, --report and --log-questions do "
+            "not go with it");
     p.path = cli_alloc_zero(p.n, sizeof *p.path);
     p.opened = cli_alloc_zero(p.n, sizeof *p.opened);
     for (size_t i = 0; i < p.n; i++)

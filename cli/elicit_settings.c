@@ -145,7 +145,7 @@ static mel_status load_prior(cli_settings *out, const char *text, const mel_prob
     char *file = NULL;
     const mel_status status = mel_prior_parse(&file, &out->options.prior_strength, text, err);
     if (status != MEL_OK)
-        return mel_fail_in(err, status, "--prior %s", text);
+        return mel_fail_in(err, status, "--known prior=%s", text);
     const mel_status loaded = load_metric(&out->prior, file, space, run, err);
     free(file);
     out->options.prior = out->prior;
@@ -157,7 +157,8 @@ static mel_status load_known(cli_settings *out, const elicit_args *args, const m
 {
     const char *known = cli_text_of(args, "known");
     if (known != NULL && args->known_costs != NULL)
-        return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");
+        return cli_fail(err, MEL_EINVAL,
+                        "--known METRIC.json and --known costs=METRIC.json: one metric is known, not two");
     const mel_status status =
         load_metric(&out->known, known != NULL ? known : args->known_costs, space, run, err);
     out->options.known = out->known;
@@ -182,8 +183,6 @@ static mel_status set_usual(mel_session_options *opt, const elicit_args *args, c
                                       (uint32_t)args->votes, err);
     if (status != MEL_OK)
         return mel_fail_in(err, status, "--noise %s", args->noise);
-    if (args->no_simple_questions)
-        opt->simple_questions = false;
     return MEL_OK;
 }
 
@@ -199,7 +198,7 @@ static mel_status set_own(cli_settings *out, const elicit_args *args, const mel_
         status = mel_signs_parse(&out->signs, mel_problem_layout(space), signs, err);
         out->options.signs = out->signs;
         if (status != MEL_OK)
-            return mel_fail_in(err, status, "--signs %s", signs);
+            return mel_fail_in(err, status, "--known signs=%s", signs);
     }
     if (status == MEL_OK && ranked_pool(args) != NULL)
         status = read_ranked(out, ranked_pool(args), args, space, run, err);

@@ -15,7 +15,7 @@ json_t *cli_help_tables(void);
 json_t *cli_help_table(const cli_command *command);
 
 void cli_help_man(FILE *stream);
-bool cli_help_completion(FILE *stream, const char *shell); /* false: not a shell that it knows */
+void cli_help_completion(FILE *stream, const char *shell); /* bash, zsh or fish */
 void cli_help_markdown(FILE *stream);
 
 /* Texts that several of these share. */
@@ -24,9 +24,12 @@ extern const char *const cli_about;
 const char *cli_exit_meaning(int code);
 /* "melicit train --data FILE [options]"; freed by the caller. */
 char *cli_usage(const cli_command *command);
-/* What is typed before an option's name: "--" or "--thesis ". */
-const char *cli_option_dashes(const cli_option *option);
-/* "--l2 X", "--thesis step=safe|line"; freed by the caller. */
+/* "--l2", or "--read delimiter" of a setting. */
+typedef struct {
+    char text[80];
+} cli_spelling;
+cli_spelling cli_option_spelling(const cli_option *option);
+/* "--l2 X", "--read decimal=auto|.|,"; freed by the caller. */
 char *cli_option_form(const cli_option *option);
 /* The help clause with choices and default: "... (auto, newton, lbfgs; default: auto)". Freed by the caller.
  */

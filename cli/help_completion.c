@@ -9,6 +9,18 @@ static void verb_names(FILE *stream)
         (void)fprintf(stream, "%s%s", i != 0 ? " " : "", cli_commands[i]->name);
 }
 
+/* Whether the option is the first of its topic in the verb: the topic is listed once. */
+static bool begins_topic(const cli_command *command, const cli_option *option)
+{
+    const void *defaults;
+    const cli_group *group;
+    for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
+        for (const cli_option *o = group->options; o->name != NULL; o++)
+            if (o == option || (o->under != NULL && strcmp(o->under, option->under) == 0))
+                return o == option;
+    return false;
+}
+
 /* "train) choices='--data --label ...' ;;" */
 static void option_arms(FILE *stream)
 {
@@ -20,15 +32,15 @@ static void option_arms(FILE *stream)
             verb_names(stream);
         for (size_t g = 0; (group = cli_group_at(cli_commands[i], g, &defaults)) != NULL; g++)
             for (const cli_option *o = group->options; o->name != NULL; o++)
-                if (o->level != MEL_LEVEL_THESIS)
-                    (void)fprintf(stream, " --%s", o->name);
+                if (o->under == NULL || begins_topic(cli_commands[i], o))
+                    (void)fprintf(stream, " --%s", o->under != NULL ? o->under : o->name);
         (void)fputs("' ;;\n", stream);
     }
 }
 
 static void value_arm(FILE *stream, const cli_command *command, const cli_option *o)
 {
-    (void)fprintf(stream, "    %s:--%s) ", command->name, o->name);
+    (void)fprintf(stream, "    %s:%s%s) ", command->name, o->under == NULL ? "--" : "", o->name);
     if (o->kind == CLI_INPUT || o->kind == CLI_OUTPUT)
         (void)fputs("files=1 ", stream);
     if (o->kind == CLI_CHOICE) {
@@ -40,22 +52,50 @@ static void value_arm(FILE *stream, const cli_command *command, const cli_option
     (void)fputs(";;\n", stream);
 }
 
-/* "train:--solver) choices='auto newton lbfgs' ;;": what follows an option that takes a value */
-static void value_arms(FILE *stream)
+/* The settings of a topic: "delimiter= header=auto header=yes strict", for bash, where the value of a setting
+ * is a word of its own, "delimiter= header= strict". */
+static void settings(FILE *stream, const cli_command *command, const char *topic, bool with_values)
+{
+    const void *defaults;
+    const cli_group *group;
+    for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
+        for (const cli_option *o = group->options; o->name != NULL; o++) {
+            if (o->under == NULL || strcmp(o->under, topic) != 0)
+                continue;
+            if (o->kind != CLI_CHOICE || !with_values)
+                (void)fprintf(stream, "%s%s ", o->name, o->kind != CLI_FLAG ? "=" : "");
+            else
+                for (size_t c = 0; o->choices[c] != NULL; c++)
+                    (void)fprintf(stream, "%s=%s ", o->name, o->choices[c]);
+        }
+}
+
+static void topic_arm(FILE *stream, const cli_command *command, const char *topic, bool with_values)
+{
+    (void)fprintf(stream, "    %s:--%s) choices='", command->name, topic);
+    settings(stream, command, topic, with_values);
+    (void)fputs("' ;;\n", stream);
+}
+
+/* "train:--evidence) choices='labels model calibrated' ;;": what follows an option that takes a value */
+static void value_arms(FILE *stream, bool bash)
 {
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
         const void *defaults;
         const cli_group *group;
         for (size_t g = 0; (group = cli_group_at(cli_commands[i], g, &defaults)) != NULL; g++)
-            for (const cli_option *o = group->options; o->name != NULL; o++)
-                if (o->kind != CLI_FLAG && o->level != MEL_LEVEL_THESIS)
+            for (const cli_option *o = group->options; o->name != NULL; o++) {
+                if (o->under != NULL && begins_topic(cli_commands[i], o))
+                    topic_arm(stream, cli_commands[i], o->under, !bash);
+                if (o->kind != CLI_FLAG && (bash || o->under == NULL))
                     value_arm(stream, cli_commands[i], o);
+            }
     }
 }
 
 static void bash_completion(FILE *stream)
 {
-    (void)fputs("# bash completion for melicit; made by `melicit help --completion`\n"
+    (void)fputs("# bash completion for melicit; made by `melicit help --as bash`\n"
                 "_melicit_options() {\n"
                 "    case $1 in\n",
                 stream);
@@ -79,7 +119,7 @@ static void bash_completion(FILE *stream)
         stream);
     verb_names(stream);
     (void)fputs("' ;;\n", stream);
-    value_arms(stream);
+    value_arms(stream, true);
     (void)fputs("    *) _melicit_options \"${COMP_WORDS[1]}\" ;;\n"
                 "    esac\n"
                 "    if ((files)); then\n"
@@ -97,7 +137,7 @@ static void bash_completion(FILE *stream)
 static void zsh_completion(FILE *stream)
 {
     (void)fputs("#compdef melicit\n"
-                "# zsh completion for melicit; made by `melicit help --completion zsh`\n"
+                "# zsh completion for melicit; made by `melicit help --as zsh`\n"
                 "_melicit_options() {\n"
                 "    case $1 in\n",
                 stream);
@@ -111,7 +151,7 @@ static void zsh_completion(FILE *stream)
                 stream);
     verb_names(stream);
     (void)fputs("' ;;\n", stream);
-    value_arms(stream);
+    value_arms(stream, false);
     (void)fputs("    *) _melicit_options \"${words[2]}\" ;;\n"
                 "esac\n"
                 "if ((files)); then _files; else compadd -- ${=choices}; fi\n",
@@ -129,7 +169,8 @@ static void fish_quoted(FILE *stream, const char *text)
 
 static void fish_option(FILE *stream, const cli_command *command, const cli_option *o)
 {
-    (void)fprintf(stream, "complete -c melicit -n '__fish_seen_subcommand_from %s' -l %s ", command->name, o->name);
+    (void)fprintf(stream, "complete -c melicit -n '__fish_seen_subcommand_from %s' -l %s ", command->name,
+                  o->name);
     if (o->kind == CLI_INPUT || o->kind == CLI_OUTPUT)
         (void)fputs("-r -F ", stream);
     else if (o->kind != CLI_FLAG)
@@ -145,9 +186,17 @@ static void fish_option(FILE *stream, const cli_command *command, const cli_opti
     (void)fputc('\n', stream);
 }
 
+static void fish_topic(FILE *stream, const cli_command *command, const char *topic)
+{
+    (void)fprintf(stream, "complete -c melicit -n '__fish_seen_subcommand_from %s' -l %s -x -a '",
+                  command->name, topic);
+    settings(stream, command, topic, true);
+    (void)fputs("'\n", stream);
+}
+
 static void fish_completion(FILE *stream)
 {
-    (void)fputs("# fish completion for melicit; made by `melicit help --completion fish`\n"
+    (void)fputs("# fish completion for melicit; made by `melicit help --as fish`\n"
                 "complete -c melicit -f -n '__fish_use_subcommand' -a '",
                 stream);
     verb_names(stream);
@@ -157,21 +206,19 @@ static void fish_completion(FILE *stream)
         const cli_group *group;
         for (size_t g = 0; (group = cli_group_at(cli_commands[i], g, &defaults)) != NULL; g++)
             for (const cli_option *o = group->options; o->name != NULL; o++)
-                if (o->level != MEL_LEVEL_THESIS)
+                if (o->under == NULL)
                     fish_option(stream, cli_commands[i], o);
+                else if (begins_topic(cli_commands[i], o))
+                    fish_topic(stream, cli_commands[i], o->under);
     }
 }
 
-bool cli_help_completion(FILE *stream, const char *shell)
+void cli_help_completion(FILE *stream, const char *shell)
 {
-    static const struct {
-        const char *shell;
-        void (*print)(FILE *);
-    } shells[] = { { "bash", bash_completion }, { "zsh", zsh_completion }, { "fish", fish_completion } };
-    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-        if (strcmp(shell, shells[i].shell) == 0) {
-            shells[i].print(stream);
-            return true;
-        }
-    return false;
+    if (strcmp(shell, "bash") == 0)
+        bash_completion(stream);
+    else if (strcmp(shell, "zsh") == 0)
+        zsh_completion(stream);
+    else
+        fish_completion(stream);
 }

@@ -41,7 +41,7 @@ static void option(FILE *stream, const cli_option *o, const void *defaults)
 {
     char *form = cli_option_form(o);
     char *sentence = cli_option_sentence(o, defaults);
-    const size_t name = strlen(cli_option_dashes(o)) + strlen(o->name);
+    const size_t name = strlen(cli_option_spelling(o).text);
     char *word = cli_format("%.*s", (int)name, form);
     (void)fputs(".TP\n\\fB", stream);
     escaped(stream, word);

@@ -31,20 +31,24 @@ static char *extended(char *text, const char *more)
     return longer;
 }
 
-const char *cli_option_dashes(const cli_option *option)
+cli_spelling cli_option_spelling(const cli_option *option)
 {
-    return option->level == MEL_LEVEL_THESIS ? "--thesis " : "--";
+    cli_spelling spelling;
+    (void)snprintf(spelling.text, sizeof spelling.text, "--%s%s%s",
+                   option->under != NULL ? option->under : "", option->under != NULL ? " " : "",
+                   option->name);
+    return spelling;
 }
 
 char *cli_option_form(const cli_option *option)
 {
-    const char *dashes = cli_option_dashes(option);
-    const char *gap = option->level == MEL_LEVEL_THESIS ? "=" : " ";
+    const cli_spelling spelling = cli_option_spelling(option);
+    const char *gap = option->under != NULL ? "=" : " ";
     if (option->kind == CLI_FLAG)
-        return cli_format("%s%s", dashes, option->name);
+        return cli_format("%s", spelling.text);
     if (option->kind != CLI_CHOICE)
-        return cli_format("%s%s%s%s", dashes, option->name, gap, option->argument);
-    char *form = cli_format("%s%s%s", dashes, option->name, gap);
+        return cli_format("%s%s%s", spelling.text, gap, option->argument);
+    char *form = cli_format("%s%s", spelling.text, gap);
     for (size_t i = 0; option->choices[i] != NULL; i++) {
         form = extended(form, i != 0 ? "|" : "");
         form = extended(form, option->choices[i]);
@@ -181,13 +185,15 @@ static json_t *option_as_json(const cli_option *option, const cli_group *group, 
 {
     static const char *const kinds[] = { "flag",   "text",  "input",  "output",
                                          "number", "whole", "choice", "list" };
-    static const char *const levels[] = { "more", "common", "thesis" };
+    static const char *const levels[] = { "more", "common" };
     json_t *object = json_object();
     char value[64];
     cli_put(object, "name", cli_json_text(option->name));
     cli_put(object, "group", cli_json_text(group->heading));
     cli_put(object, "kind", cli_json_text(kinds[option->kind]));
     cli_put(object, "level", cli_json_text(levels[option->level]));
+    if (option->under != NULL)
+        cli_put(object, "under", cli_json_text(option->under));
     cli_put(object, "required", json_boolean(option->required));
     if (cli_option_default(value, sizeof value, option, defaults))
         cli_put(object, "default", cli_json_text(value));

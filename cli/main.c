@@ -22,7 +22,7 @@ const cli_command *const cli_commands[] = { &cli_elicit, &cli_serve, &cli_study,
 /* Verbs of older versions, and what does their work now. */
 static const struct {
     const char *name, *instead;
-} removed[] = { { "page", "`melicit serve --questions` shows the questions of a program" },
+} removed[] = { { "page", "`melicit serve --relay` shows the questions of a program" },
                 { "corrupt",
                   "noisy labels for experiments are a few lines of NumPy (repro/blackbox_figures.py)" },
                 { "moments", MANY_FILES },

@@ -44,7 +44,7 @@ static mel_status add_advice(mel_status status, const mel_match *with, const mel
     const size_t n = mel_metric_layout(metric)->n_classes;
     char *advice = NULL;
     if (with->mismatch == MEL_OTHER_KIND)
-        advice = cli_format(", unless with --kind %s", mel_kind_name(mel_metric_layout(metric)->kind));
+        advice = cli_format(", unless with --thesis kind=%s", mel_kind_name(mel_metric_layout(metric)->kind));
     else if (with->mismatch == MEL_OTHER_GROUPS)
         advice = cli_format("; call them alike in the metric file or in the data");
     else if (with->mismatch == MEL_OTHER_CLASSES) {

@@ -1,4 +1,4 @@
-/* What --missed and --false-alarm say: "missed ox", or with its plural, "missed ox|missed oxen". */
+/* What --call missed and false-alarm say: "missed ox", or with its plural, "missed ox|missed oxen". */
 #ifndef MEL_CLI_MISTAKE_NAMES_H
 #define MEL_CLI_MISTAKE_NAMES_H
 

@@ -28,7 +28,7 @@ static mel_status check_method(const cli_optimise_args *args, mel_error *err)
                     args->probes != 0 || args->scale != 0 || args->draws > 0))
         return cli_fail(
             err, MEL_EINVAL,
-            "--method plug-in has no probes: no --basis, --known, --draws, and no --thesis epsilon, weights, "
+            "--method plug-in has no probes: no --basis, --known, and no --thesis draws, epsilon, matrix, "
             "probes or scale");
     if (plug_in && (args->iterations > 0 || args->step != 0 || args->take != 0))
         return cli_fail(
@@ -51,21 +51,21 @@ static mel_status check_metric(const cli_run *run, const cli_optimise_args *args
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     if (args->labels_only && !program)
-        return cli_fail(err, MEL_EINVAL, "--labels-only is for --metric cmd:PROGRAM");
+        return cli_fail(err, MEL_EINVAL, "--thesis labels-only is for --metric cmd:PROGRAM");
     if (program && args->known)
         return cli_fail(err, MEL_EINVAL, "--known: the gradient of a program is not known");
     if (program && args->files.validation_groups != NULL)
         return cli_fail(err, MEL_EINVAL,
                         "--validation-groups: a program that gives the values knows the groups itself");
     if (!program && isfinite(args->time_limit))
-        return cli_fail(err, MEL_EINVAL, "--time-limit is for --metric cmd:PROGRAM");
+        return cli_fail(err, MEL_EINVAL, "--timeout is for --metric cmd:PROGRAM");
     if (!args->labels_only && args->draws > 0)
-        return cli_fail(err, MEL_EINVAL, "--draws goes with --labels-only");
+        return cli_fail(err, MEL_EINVAL, "--thesis draws goes with labels-only");
     const mel_status status = check_method(args, err);
     if (status != MEL_OK)
         return status;
     if (args->entries != NULL && args->weights != MEL_WEIGHT_WHOLE)
-        return cli_fail(err, MEL_EINVAL, "--thesis entries goes with --thesis weights=whole");
+        return cli_fail(err, MEL_EINVAL, "--thesis entries goes with matrix=whole");
     return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
 }
 
@@ -215,12 +215,14 @@ static const cli_option file_options[] = {
       .at = FILE_AT(l2),
       .high = 1e12,
       .help = "--data: penalty of the logistic regression; 1 unless given" },
-    { .name = "model-out",
+    { .name = "out",
+      .under = "fit",
       .argument = "MODEL.json",
       .kind = CLI_OUTPUT,
       .at = FILE_AT(model_out),
       .help = "--data: store the model, which melicit predict applies before the classifier" },
     { .name = "columns",
+      .under = "read",
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = FILE_AT(columns),
@@ -289,11 +291,11 @@ static const cli_option own_options[] = {
           "by "
           "+. Given more than once, the set is chosen by cross-fitting. Unless given: default" },
     { .name = "epsilon",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .argument = "X",
       .kind = CLI_LIST,
       .at = offsetof(cli_optimise_args, epsilon),
-      .help = "how far probes leave the current classifier; 0.001, with --labels-only 0.3, unless given; "
+      .help = "how far probes leave the current classifier; 0.001, with labels-only 0.3, unless given; "
               "more than "
               "one: chosen by cross-fitting" },
     { .name = "known",
@@ -309,13 +311,13 @@ static const cli_option own_options[] = {
       .high = 1000000,
       .help = "how many, for fw-eg; 50 unless given" },
     { .name = "step",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, step),
       .choices = steps,
       .help = "2/(t+3); 2/(t+2), which can collapse; or the best of the segment on the validation rows" },
     { .name = "rounds",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(cli_optimise_args, rounds),
@@ -323,26 +325,26 @@ static const cli_option own_options[] = {
       .help = "plug-in, more than two classes: how often at most the gains are searched one after the other "
               "while "
               "all classes decide; 10 unless given; 0: only for pairs of classes, as in the thesis" },
-    { .name = "weights",
-      .level = MEL_LEVEL_THESIS,
+    { .name = "matrix",
+      .under = "thesis",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, weights),
       .choices = weights,
       .help = "weights for the diagonal of the confusion matrix, or for all of it" },
     { .name = "entries",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .argument = "TRUE>PREDICTED,..",
       .kind = CLI_TEXT,
       .at = offsetof(cli_optimise_args, entries),
-      .help = "weights=whole: only these entries have weights" },
+      .help = "matrix=whole: only these entries have weights" },
     { .name = "probes",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, probes),
       .choices = probes,
       .help = "the fixed probes, or those of the constraint problem (thesis, appendix E.7)" },
     { .name = "scale",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, scale),
       .choices = scales,
@@ -350,7 +352,7 @@ static const cli_option own_options[] = {
               "of rows "
               "as in the thesis; the same unless functions overlap" },
     { .name = "take",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_optimise_args, take),
       .choices = takes,
@@ -362,17 +364,19 @@ static const cli_option own_options[] = {
       .help = "a mixture, which decides by chance, or the deterministic rule that predicts what most of the "
               "mixture does" },
     { .name = "labels-only",
+      .under = "thesis",
       .kind = CLI_FLAG,
       .at = offsetof(cli_optimise_args, labels_only),
       .help = "the program takes hard decisions: {\"labels\": [..]} instead of chances" },
     { .name = "draws",
+      .under = "thesis",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(cli_optimise_args, draws),
       .low = 1,
       .high = 1000,
-      .help = "--labels-only: how often decisions are drawn to average their values; 5 unless given" },
-    { .name = "time-limit",
+      .help = "labels-only: how often decisions are drawn to average their values; 5 unless given" },
+    { .name = "timeout",
       .argument = "S",
       .kind = CLI_NUMBER,
       .at = offsetof(cli_optimise_args, time_limit),
@@ -407,7 +411,7 @@ static const cli_option compare_options[] = {
       .choices = cli_compare_strategies,
       .help = "one question per step of the gains, or the thesis' local slopes with Frank-Wolfe steps" },
     { .name = "kinks",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .kind = CLI_FLAG,
       .at = COMPARE_AT(kinks),
       .help = "signs: also move the gains of groups together and against each other, and ask whether the new "

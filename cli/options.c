@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define FIRST_SLOT 1000 /* getopt's return value of option 0: above every short option */
-#define THESIS_CODE (FIRST_SLOT - 1)
+#define FIRST_TOPIC 500 /* and of the first option that takes settings */
+enum { MOST_TOPICS = 16 };
 
 static const cli_option common_options[] = {
     CLI_ROW(cli_common, "json", FLAG, json,
@@ -106,6 +107,25 @@ typedef struct {
     bool seen;
 } slot;
 
+/* The names that settings of the verb are given under ("read", "thesis"), up to NULL. */
+typedef struct {
+    const char *name[MOST_TOPICS + 1];
+} topic_list;
+
+static topic_list find_topics(const slot *slots, size_t n)
+{
+    topic_list found = { .name = { NULL } };
+    for (size_t i = 0; i < n; i++) {
+        size_t at = 0;
+        while (found.name[at] != NULL && slots[i].option->under != NULL &&
+               strcmp(found.name[at], slots[i].option->under) != 0)
+            at++;
+        if (slots[i].option->under != NULL && at < MOST_TOPICS)
+            found.name[at] = slots[i].option->under;
+    }
+    return found;
+}
+
 /* How files are read matters where there are files; the library knows what reads the options of problems. */
 static unsigned reads_of(const cli_group *group, const cli_option *option)
 {
@@ -169,7 +189,11 @@ static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
     mel_option_value value = { .whole = 0 };
     const mel_status status = mel_option_parse(&value, &row, text, err);
     if (status != MEL_OK) {
-        char *place = cli_format("%s%s %s", cli_option_dashes(o), o->name, text);
+        const mel_error why = *err;
+        if (o->session != NULL && o->session->factor)
+            (void)cli_fail(err, status, "%s; %sx is a factor of the cost ratio of two classes", why.text,
+                           text);
+        char *place = cli_format("%s%s%s", cli_option_spelling(o).text, o->under != NULL ? "=" : " ", text);
         (void)cli_fail_in(err, status, place);
         free(place);
         return status;
@@ -186,13 +210,23 @@ static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
     return MEL_OK;
 }
 
-static void set_flag(const slot *s)
+static void set_flag(const slot *s, bool yes)
 {
-    const bool yes = true;
     if (s->option->session != NULL)
-        set_text(s, "true");
+        set_text(s, yes ? "true" : "false");
     else
         memcpy(s->field, &yes, sizeof yes);
+}
+
+/* NAME=yes or NAME=no, of a setting that needs no value. */
+static mel_status set_said_flag(const slot *s, const char *text, mel_error *err)
+{
+    const bool yes = strcmp(text, "yes") == 0;
+    if (!yes && strcmp(text, "no") != 0)
+        return cli_fail(err, MEL_EINVAL, "%s=%s: expected yes or no", cli_option_spelling(s->option).text,
+                        text);
+    set_flag(s, yes);
+    return MEL_OK;
 }
 
 static void append_to_list(const slot *s, const char *text)
@@ -207,19 +241,21 @@ static void append_to_list(const slot *s, const char *text)
 static mel_status set_value(slot *s, const char *text, mel_error *err)
 {
     const cli_option *o = s->option;
-    if (o->kind == CLI_FLAG) {
-        set_flag(s);
+    if (o->kind == CLI_FLAG && text == NULL) {
+        set_flag(s, true);
         s->seen = true;
         return MEL_OK;
     }
     if (s->seen && o->kind != CLI_LIST)
-        return cli_fail(err, MEL_EINVAL, "%s%s is given twice", cli_option_dashes(o), o->name);
+        return cli_fail(err, MEL_EINVAL, "%s is given twice", cli_option_spelling(o).text);
     if (text == NULL || *text == '\0')
-        return cli_fail(err, MEL_EINVAL, "%s%s: the value is empty", cli_option_dashes(o), o->name);
+        return cli_fail(err, MEL_EINVAL, "%s: the value is empty", cli_option_spelling(o).text);
     if (o->kind == CLI_INPUT && strcmp(text, "-") == 0 && cli_ranks_many())
         return cli_fail(err, MEL_EINVAL, "--%s -: of several ranks one has standard input; give a file",
                         o->name);
     s->seen = true;
+    if (o->kind == CLI_FLAG)
+        return set_said_flag(s, text, err);
     if (o->kind == CLI_NUMBER || o->kind == CLI_WHOLE || o->kind == CLI_CHOICE)
         return set_scalar(s, text, err);
     if (o->kind == CLI_LIST)
@@ -252,7 +288,8 @@ static const struct {
                 { "checkpoint", "a run begins anew; several ranks make it shorter (docs/scale.md)" },
                 { 0 } };
 
-/* The word that getopt_long did not take: unknown, or the beginning of several names. */
+/* The word that getopt_long did not take: unknown, a setting without the option that it is given to, or the
+ * beginning of several names. */
 static mel_status refuse_option(const slot *slots, size_t n, const char *verb, const char *word,
                                 mel_error *err)
 {
@@ -260,28 +297,30 @@ static mel_status refuse_option(const slot *slots, size_t n, const char *verb, c
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     size_t matches = 0;
     for (size_t i = 0; i < n; i++)
-        if (strncmp(slots[i].option->name, name, strlen(name)) == 0) {
+        if (slots[i].option->under == NULL && strncmp(slots[i].option->name, name, strlen(name)) == 0) {
             const size_t used = strlen(list);
             (void)snprintf(list + used, sizeof list - used, "%s--%s", matches++ != 0 ? ", " : "",
                            slots[i].option->name);
         }
-    if (matches > 1)
-        return cli_fail(err, MEL_EINVAL, "--%s could be any of %s", name, list);
     for (size_t i = 0; removed[i].name != NULL; i++)
         if (strcmp(removed[i].name, name) == 0)
             return cli_fail(err, MEL_EINVAL, "there is no option --%s any more: %s", name,
                             removed[i].instead);
     for (size_t i = 0; i < n; i++)
-        if (slots[i].option->level == MEL_LEVEL_THESIS && strcmp(slots[i].option->name, name) == 0) {
+        if (slots[i].option->under != NULL && strcmp(slots[i].option->name, name) == 0) {
             char *form = cli_option_form(slots[i].option);
-            (void)cli_fail(err, MEL_EINVAL, "--%s is a setting of the thesis' procedures: %s", name, form);
+            (void)cli_fail(err, MEL_EINVAL, "--%s is written %s", name, form);
             free(form);
             return MEL_EINVAL;
         }
+    if (matches > 1)
+        return cli_fail(err, MEL_EINVAL, "--%s could be any of %s", name, list);
     const slot_list all = { slots, n };
     const char *near = mel_nearest(name, slot_name, &all);
-    if (near != NULL)
-        return cli_fail(err, MEL_EINVAL, "there is no option --%s; did you mean --%s?", name, near);
+    for (size_t i = 0; near != NULL && i < n; i++)
+        if (slots[i].option->name == near)
+            return cli_fail(err, MEL_EINVAL, "there is no option --%s; did you mean %s?", name,
+                            cli_option_spelling(slots[i].option).text);
     return cli_fail(err, MEL_EINVAL, "there is no option --%s; `melicit %s --help` lists the options", name,
                     verb);
 }
@@ -291,10 +330,11 @@ static bool is_option(const cli_command *command, const char *name, size_t lengt
     const void *defaults;
     const cli_group *group;
     for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
-        for (const cli_option *o = group->options; o->name != NULL; o++)
-            if (o->level != MEL_LEVEL_THESIS && strlen(o->name) == length &&
-                strncmp(o->name, name, length) == 0)
+        for (const cli_option *o = group->options; o->name != NULL; o++) {
+            const char *typed = o->under != NULL ? o->under : o->name;
+            if (strlen(typed) == length && strncmp(typed, name, length) == 0)
                 return true;
+        }
     return false;
 }
 
@@ -316,40 +356,85 @@ static mel_status check_words(const slot *slots, size_t n, const cli_command *co
 static mel_status refuse_without_value(const cli_option *option, mel_error *err)
 {
     char *form = cli_option_form(option);
-    (void)cli_fail(err, MEL_EINVAL, "%s%s needs a value: %s", cli_option_dashes(option), option->name, form);
+    (void)cli_fail(err, MEL_EINVAL, "%s needs a value: %s", cli_option_spelling(option).text, form);
     free(form);
     return MEL_EINVAL;
 }
 
-/* --thesis NAME=VALUE, or --thesis NAME for a flag. */
-static mel_status take_thesis_setting(slot *slots, size_t n, const char *setting, mel_error *err)
+/* The setting whose name a text begins with, up to =, a comma or the end. */
+static slot *find_setting(slot *slots, size_t n, const char *topic, const char *text)
 {
-    const size_t length = strcspn(setting, "=");
-    const char *value = setting[length] == '=' ? setting + length + 1 : NULL;
-    char list[400] = "";
+    const size_t length = strcspn(text, "=,");
     for (size_t i = 0; i < n; i++) {
         const cli_option *o = slots[i].option;
-        if (o->level != MEL_LEVEL_THESIS)
-            continue;
-        if (strlen(o->name) == length && strncmp(o->name, setting, length) == 0) {
-            if ((value == NULL) != (o->kind == CLI_FLAG))
-                return value == NULL ? refuse_without_value(o, err)
-                                     : cli_fail(err, MEL_EINVAL, "--thesis %s takes no value", o->name);
-            return set_value(&slots[i], value, err);
-        }
-        const size_t used = strlen(list);
-        (void)snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? ", " : "", o->name);
+        if (o->under != NULL && strcmp(o->under, topic) == 0 && strlen(o->name) == length &&
+            strncmp(o->name, text, length) == 0)
+            return &slots[i];
     }
-    return cli_fail(err, MEL_EINVAL, "--thesis %s: there is no such setting here; there are %s", setting,
+    return NULL;
+}
+
+static mel_status refuse_setting(const slot *slots, size_t n, const char *topic, const char *text,
+                                 mel_error *err)
+{
+    char list[400] = "";
+    for (size_t i = 0; i < n; i++)
+        if (slots[i].option->under != NULL && strcmp(slots[i].option->under, topic) == 0) {
+            const size_t used = strlen(list);
+            (void)snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? ", " : "",
+                           slots[i].option->name);
+        }
+    return cli_fail(err, MEL_EINVAL, "--%s %s: there is no such setting here; there are %s", topic, text,
                     list);
 }
 
-static mel_status take_option(int code, slot *slots, size_t n, const char *verb, char **argv, mel_error *err)
+/* Where the setting's text ends: at a comma that another setting follows, so that values may hold commas. */
+static const char *setting_end(slot *slots, size_t n, const char *topic, const char *text)
 {
-    if (code == THESIS_CODE)
-        return take_thesis_setting(slots, n, optarg, err);
-    if (code == ':' && optopt == THESIS_CODE)
-        return cli_fail(err, MEL_EINVAL, "--thesis needs a value: --thesis NAME=VALUE");
+    const char *end = text;
+    while (*end != '\0' && !(*end == ',' && find_setting(slots, n, topic, end + 1) != NULL))
+        end++;
+    return end;
+}
+
+/* --read NAME=VALUE,...; a flag needs no value. Other text is the value of the option itself, if it has one
+ * (--limits FILE). */
+static mel_status take_settings(cli_parsed *out, slot *slots, size_t n, const char *topic, const char *text,
+                                mel_error *err)
+{
+    if (find_setting(slots, n, topic, text) == NULL)
+        for (size_t i = 0; i < n; i++)
+            if (slots[i].option->under == NULL && strcmp(slots[i].option->name, topic) == 0)
+                return set_value(&slots[i], text, err);
+    while (*text != '\0') {
+        slot *found = find_setting(slots, n, topic, text);
+        if (found == NULL)
+            return refuse_setting(slots, n, topic, text, err);
+        const char *end = setting_end(slots, n, topic, text);
+        const char *value = text + strlen(found->option->name);
+        char *kept = NULL;
+        if (*value == '=') {
+            out->kept = cli_regrow(out->kept, out->n_kept + 1, sizeof *out->kept);
+            kept = out->kept[out->n_kept++] = cli_format("%.*s", (int)(end - value - 1), value + 1);
+        }
+        if (kept == NULL && found->option->kind != CLI_FLAG)
+            return refuse_without_value(found->option, err);
+        TRY(set_value(found, kept, err));
+        text = end + (*end == ',');
+    }
+    return MEL_OK;
+}
+
+static mel_status take_option(cli_parsed *out, int code, slot *slots, size_t n, const char *verb, char **argv,
+                              mel_error *err)
+{
+    const topic_list topics = find_topics(slots, n);
+    if (code >= FIRST_TOPIC && code < FIRST_SLOT)
+        return take_settings(out, slots, n, topics.name[code - FIRST_TOPIC], optarg, err);
+    if (code == ':' && optopt >= FIRST_TOPIC && optopt < FIRST_SLOT) {
+        const char *name = topics.name[optopt - FIRST_TOPIC];
+        return cli_fail(err, MEL_EINVAL, "--%s needs a value: --%s NAME=VALUE", name, name);
+    }
     if (code >= FIRST_SLOT)
         return set_value(&slots[code - FIRST_SLOT], optarg, err);
     if (code == ':')
@@ -377,11 +462,15 @@ static mel_status check_required(const slot *slots, size_t n, mel_error *err)
 /* "--data, --probs or --ball"; freed by the caller. */
 static char *input_words(unsigned kinds)
 {
-    static const char *const names[] = {
-        "--data",      "--probs",        "--population",           "--ball",
-        "--groups",    "a file of rows", "--point or --direction", "--session",
-        "--candidates"
-    };
+    static const char *const names[] = { "--data",
+                                         "--probs",
+                                         "--population",
+                                         "--ball",
+                                         "--groups",
+                                         "a file of rows",
+                                         "--point or --thesis direction",
+                                         "--session",
+                                         "--candidates" };
     char *text = cli_format("%s", "");
     for (size_t i = 0, left = kinds; i < sizeof names / sizeof *names; i++, left /= 2) {
         if ((left & 1) == 0)
@@ -404,9 +493,9 @@ static mel_status check_inputs(const slot *slots, size_t n, unsigned given, mel_
         if (!slots[i].seen || slots[i].reads == 0 || (slots[i].reads & given) != 0)
             continue;
         char *needs = input_words(slots[i].reads);
-        (void)cli_fail(
-            err, MEL_EINVAL, "%s%s goes with %s%s", cli_option_dashes(slots[i].option), slots[i].option->name,
-            needs, (given & CLI_OF_SESSION) != 0 ? "; the session has its own" : "; nothing here reads it");
+        (void)cli_fail(err, MEL_EINVAL, "%s goes with %s%s", cli_option_spelling(slots[i].option).text, needs,
+                       (given & CLI_OF_SESSION) != 0 ? "; the session has its own"
+                                                     : "; nothing here reads it");
         free(needs);
         return MEL_EINVAL;
     }
@@ -435,24 +524,33 @@ static mel_status take_bare_word(cli_parsed *out, slot *slots, size_t n, const c
     return MEL_OK;
 }
 
+/* What getopt_long is to know: the options, and those that take settings. */
+static struct option *long_options(const slot *slots, size_t n)
+{
+    const topic_list topics = find_topics(slots, n);
+    struct option *longs = cli_alloc_zero(n + MOST_TOPICS + 1, sizeof *longs);
+    size_t used = 0;
+    for (size_t f = 0; topics.name[f] != NULL; f++)
+        longs[used++] = (struct option){ .name = topics.name[f],
+                                         .has_arg = required_argument,
+                                         .val = FIRST_TOPIC + (int)f };
+    for (size_t i = 0; i < n; i++) {
+        const cli_option *o = slots[i].option;
+        bool takes_settings = false;
+        for (size_t f = 0; topics.name[f] != NULL; f++)
+            takes_settings = takes_settings || strcmp(topics.name[f], o->name) == 0;
+        if (o->under == NULL && !takes_settings)
+            longs[used++] = (struct option){ .name = o->name,
+                                             .has_arg = o->kind != CLI_FLAG ? required_argument : no_argument,
+                                             .val = FIRST_SLOT + (int)i };
+    }
+    return longs;
+}
+
 static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_command *command, int argc,
                              char **argv, mel_error *err)
 {
-    struct option *longs = cli_alloc_zero(n + 2, sizeof *longs);
-    size_t n_longs = 0;
-    bool thesis = false;
-    for (size_t i = 0; i < n; i++) {
-        if (slots[i].option->level != MEL_LEVEL_THESIS)
-            longs[n_longs++] =
-                (struct option){ .name = slots[i].option->name,
-                                 .has_arg =
-                                     slots[i].option->kind != CLI_FLAG ? required_argument : no_argument,
-                                 .val = FIRST_SLOT + (int)i };
-        thesis = thesis || slots[i].option->level == MEL_LEVEL_THESIS;
-    }
-    if (thesis)
-        longs[n_longs] =
-            (struct option){ .name = "thesis", .has_arg = required_argument, .val = THESIS_CODE };
+    struct option *longs = long_options(slots, n);
     mel_status status = check_words(slots, n, command, argc, argv, err);
     int code;
     opterr = 0;
@@ -463,7 +561,7 @@ static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_c
         else if (code == 'v')
             out->common.verbose = true;
         else
-            status = take_option(code, slots, n, command->name, argv, err);
+            status = take_option(out, code, slots, n, command->name, argv, err);
     }
     free(longs);
     for (size_t i = 0; i < n; i++)
@@ -509,6 +607,9 @@ void cli_parsed_clear(cli_parsed *parsed, const cli_command *command)
             }
         free(slots);
     }
+    for (size_t i = 0; i < parsed->n_kept; i++)
+        free(parsed->kept[i]);
+    free(parsed->kept);
     free(parsed->args);
     *parsed = (cli_parsed){ 0 };
 }

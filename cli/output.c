@@ -443,7 +443,9 @@ mel_status cli_close_stdout(mel_error *err)
 {
     errno = 0;
     const bool failed = ferror(stdout) != 0;
-    const bool flushed = fflush(stdout) == 0;
+    bool flushed = fflush(stdout) == 0;
+    if (failed && flushed) /* what failed is dropped and its errno gone: a further byte tells why */
+        flushed = putchar('\n') != EOF && fflush(stdout) == 0;
     const int reason = errno;
     const bool closed = fclose(stdout) == 0;
     if (!failed && flushed && closed)

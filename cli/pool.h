@@ -7,10 +7,10 @@
 #include "melicit/metric.h"
 #include "problem/shared.h"
 
-/* The option that says the prevalence; the field is a double, NaN unless given. */
-#define CLI_PREVALENCE_OPTION(args, field)                                                                   \
+/* The option that says how common the classes are; the field is a double, NaN unless given. */
+#define CLI_SHARES_OPTION(args, field)                                                                       \
     {                                                                                                        \
-        .name = "prevalence", .argument = "P", .kind = CLI_NUMBER, .at = offsetof(args, field), .high = 1,   \
+        .name = "shares", .argument = "P", .kind = CLI_NUMBER, .at = offsetof(args, field), .high = 1,       \
         .above_low = true, .below_high = true,                                                               \
         .help = "two classes: the share of the positive one, where the columns do not say it"                \
     }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Files that belong together row by row; the first are those of probabilities, or of the model's table. */
-enum { ROWS, GROUPS, FEATURES, IDS, COSTS, KINDS };
+enum { ROWS, GROUPS, FEATURES, IDS, KINDS };
 
 /* One run; cleared in one place. */
 typedef struct {
@@ -117,7 +117,7 @@ static mel_status prepare(work *w, mel_error *err)
     if (status == MEL_OK && job->model != NULL)
         status = cli_reader_expect(&w->reader, mel_model_encoder(w->decider.model), w->data, err);
     const char *const given[KINDS] = { job->model != NULL ? w->data : job->probs, job->groups, job->features,
-                                       job->ids, job->costs };
+                                       job->ids };
     memcpy(w->given, given, sizeof given);
     return status == MEL_OK ? mel_reader_share(&w->reader, err) : status;
 }
@@ -142,7 +142,6 @@ static mel_status read_file(predict_file *out, void *user, size_t i, mel_notice 
     one.groups = path[GROUPS];
     one.features = path[FEATURES];
     one.ids = path[IDS];
-    one.costs = path[COSTS];
     w->reader.options.notice = notice;
     mel_shards_clear(&w->reader.shards); /* of the file before */
     cli_classified_clear(&w->rows);

@@ -7,7 +7,6 @@
 typedef struct {
     const char *classifier, *probs, *columns, *groups, *features, *ids, *out;
     const char *model, *data, *group; /* instead of probs: rows that a model sees, and the column of groups */
-    const char *costs;                /* where the columns are that say how much a row counts */
     bool csv;                         /* what is written; else NPY */
     bool chances;                     /* the probability of each decision instead of a drawn one */
     const mel_reading *reading;

@@ -31,8 +31,8 @@ static mel_status check_alike(const turns *t, const predict_file *file, size_t a
 {
     const char *name = t->files->name(t->files->user, at), *first = t->files->name(t->files->user, 0);
     if (file->named != t->first.named)
-        return cli_fail(err, MEL_EDATA, "%s: %s a header, and %s %s; --header says it for all files", name,
-                        file->named ? "has" : "has not", first, file->named ? "has not" : "has");
+        return cli_fail(err, MEL_EDATA, "%s: %s a header, and %s %s; header=yes or no says it for all files",
+                        name, file->named ? "has" : "has not", first, file->named ? "has not" : "has");
     if (file->columns == t->first.columns)
         return MEL_OK;
     return cli_fail(err, MEL_EDATA, "%s has %zu column%s, and %s has %zu", name, file->columns,

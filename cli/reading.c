@@ -13,23 +13,27 @@ static const char *const formats[] = { "auto", "csv", "npy", "libsvm", "npz", NU
 
 const cli_option cli_reading_options[] = {
     { .name = "format",
+      .under = "read",
       .kind = CLI_CHOICE,
       .at = offsetof(mel_reading, format),
       .choices = formats,
       .help = "what the file is; auto goes by its name (.csv, .csv.gz, .npy, .npz, .svm, .libsvm), then by "
               "content" },
     { .name = "delimiter",
+      .under = "read",
       .argument = "C",
       .kind = CLI_TEXT,
       .at = offsetof(mel_reading, delimiter),
       .help = "what separates the cells of a CSV file: a character, \"tab\", \"space\" for any number of "
               "blanks, or \"auto\", which is the default" },
     { .name = "decimal",
+      .under = "read",
       .kind = CLI_CHOICE,
       .at = offsetof(mel_reading, decimal),
       .choices = mel_decimals,
       .help = "what comes before the decimals of a number in a CSV file" },
     { .name = "header",
+      .under = "read",
       .kind = CLI_CHOICE,
       .at = offsetof(mel_reading, header),
       .choices = mel_headers,
@@ -37,6 +41,7 @@ const cli_option cli_reading_options[] = {
           "whether the first row of a CSV file holds the names of the columns; auto: no, if it has a number "
           "where the column below has numbers. Without a header the columns are called c1, c2, ..." },
     { .name = "encoding",
+      .under = "read",
       .kind = CLI_CHOICE,
       .at = offsetof(mel_reading, encoding),
       .choices = mel_encodings,
@@ -44,24 +49,29 @@ const cli_option cli_reading_options[] = {
           "how the text of a CSV file is stored; auto: UTF-16 by its first bytes, UTF-8 where it is valid, "
           "else Windows-1252" },
     { .name = "zero-based",
+      .under = "read",
       .kind = CLI_FLAG,
       .at = offsetof(mel_reading, zero_based),
       .help = "the indices of a LIBSVM file start at 0" },
     { .name = "member",
+      .under = "read",
       .argument = "NAME",
       .kind = CLI_TEXT,
       .at = offsetof(mel_reading, member),
       .help = "the array to take from an NPZ file that holds several" },
     { .name = "strict",
+      .under = "read",
       .kind = CLI_FLAG,
       .at = offsetof(mel_reading, strict),
       .help = "refuse a file instead of warning about it" },
     { .name = "column",
+      .under = "read",
       .argument = "NAME:TYPE",
       .kind = CLI_LIST,
       .at = offsetof(mel_reading, columns),
       .help = "read a column as \"number\" or as \"text\" (categories), whatever it looks like" },
     { .name = "max-rows",
+      .under = "read",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(mel_reading, max_rows),
@@ -69,6 +79,7 @@ const cli_option cli_reading_options[] = {
       .high = 1e12,
       .help = "refuse a file with more rows (by default 100 million)" },
     { .name = "max-columns",
+      .under = "read",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(mel_reading, max_columns),
@@ -76,6 +87,7 @@ const cli_option cli_reading_options[] = {
       .high = 1e9,
       .help = "refuse a file with more columns (by default 100,000)" },
     { .name = "max-bytes",
+      .under = "read",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(mel_reading, max_bytes),
@@ -83,6 +95,7 @@ const cli_option cli_reading_options[] = {
       .high = 1e15,
       .help = "refuse a file with more bytes after unpacking (by default 8 GiB)" },
     { .name = "max-categories",
+      .under = "read",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(mel_reading, max_categories),
@@ -127,7 +140,7 @@ mel_status cli_reader_check(const mel_reader *reader, const mel_reading *reading
     return mel_reader_check(reader, reading, &resources, err);
 }
 
-/* Has the file columns of numbers only, by its name or by --format? */
+/* Has the file columns of numbers only, by its name or as was said? */
 static bool is_numbers_only(const char *path, mel_format format)
 {
     static const char *const endings[] = { ".npy",    ".npy.gz", ".npz",       ".npz.gz",   ".svm",
@@ -143,7 +156,7 @@ mel_status cli_reader_expect(mel_reader *reader, const mel_encoder *encoder, con
     mel_status status = MEL_OK;
     if (reader->options.zero_based && mel_encoder_columns(encoder) == 0 && !mel_encoder_zero_based(encoder))
         return cli_fail(err, MEL_EINVAL,
-                        "--zero-based: the model was trained on rows with indices from 1, so these must "
+                        "zero-based: the model was trained on rows with indices from 1, so these must "
                         "start at 1, too; leave the option out");
     reader->options.zero_based = reader->options.zero_based || mel_encoder_zero_based(encoder);
     for (size_t i = 0; !is_numbers_only(path, reader->options.format) && i < mel_encoder_columns(encoder) &&

@@ -1,4 +1,4 @@
-/* melicit serve --questions: shows the questions of another program at a page of this machine and hands it
+/* melicit serve --relay: shows the questions of another program at a page of this machine and hands it
  * the answers. */
 #include "base/json.h"
 #include "browser_oracle.h"

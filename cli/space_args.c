@@ -67,6 +67,7 @@ const cli_option cli_space_options[] = {
           "several "
           "files: --probs 'p-*.npy' --labels 'y-*.npy', matched by what * stands for" },
     { .name = "columns",
+      .under = "read",
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(mel_problem_options, columns),
@@ -118,6 +119,7 @@ const cli_option cli_space_options[] = {
               "class (a column "
               "under its name)" },
     { .name = "kind",
+      .under = "thesis",
       .kind = CLI_CHOICE,
       .at = offsetof(mel_problem_options, kind),
       .choices = mel_problem_kinds,
@@ -130,7 +132,7 @@ const cli_option cli_space_options[] = {
       .help = "measure against the labels, or take the model's probabilities at their word; apply also "
               "calibrates them on the rows first and then takes them at their word" },
     { .name = "radius-method",
-      .level = MEL_LEVEL_THESIS,
+      .under = "thesis",
       .kind = CLI_CHOICE,
       .at = offsetof(mel_problem_options, radius_method),
       .choices = mel_problem_radius_methods,
@@ -154,6 +156,7 @@ const cli_option cli_space_options[] = {
       .at = offsetof(mel_problem_options, dataset.naming.rename),
       .help = "what to call classes, one by one, e.g. no=healthy,yes=cancer" },
     { .name = "smooth",
+      .under = "thesis",
       .kind = CLI_FLAG,
       .at = offsetof(mel_problem_options, smooth),
       .help = "take the steps out of a boundary measured on few rows (thesis, section 8.1.1)" },

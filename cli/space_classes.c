@@ -26,9 +26,9 @@ mel_status cli_asked_parse(cli_asked *out, const char *point, const char *direct
     if (point != NULL)
         status = cli_parse_vector(&out->point, &out->n_point, "point", point, err);
     if (status == MEL_OK && direction != NULL)
-        status = cli_parse_vector(&out->direction, &out->n_direction, "direction", direction, err);
+        status = cli_parse_vector(&out->direction, &out->n_direction, "thesis direction", direction, err);
     if (status == MEL_OK && point != NULL && direction != NULL && out->n_point != out->n_direction)
-        status = cli_fail(err, MEL_EINVAL, "--point has %zu numbers, --direction %zu", out->n_point,
+        status = cli_fail(err, MEL_EINVAL, "--point has %zu numbers, --thesis direction %zu", out->n_point,
                           out->n_direction);
     return status;
 }
@@ -81,12 +81,12 @@ mel_status cli_classes_measure(cli_asked *asked, const mel_problem *space, mel_r
     if (space->space == NULL && (asked->point != NULL || asked->direction != NULL))
         return cli_fail(
             err, MEL_EINVAL,
-            "--point and --direction need data or a population: every point of a ball is taken as "
+            "--point and --thesis direction need data or a population: every point of a ball is taken as "
             "achievable");
     if (asked->point != NULL)
         status = cli_check_size("point", asked->n_point, layout, err);
     if (status == MEL_OK && asked->direction != NULL)
-        status = cli_check_size("direction", asked->n_direction, layout, err);
+        status = cli_check_size("thesis direction", asked->n_direction, layout, err);
     if (status == MEL_OK && asked->point != NULL)
         status =
             mel_space_achieve(&asked->found, space->space, asked->point, asked->delta, &run->progress, err);

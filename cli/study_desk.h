@@ -8,7 +8,6 @@
 
 typedef struct {
     const char *store, *key, *audit, *public_url, *out, *metric, *noise;
-    mel_text_list labels;
     int format;
     bool all;
     uint64_t participants;

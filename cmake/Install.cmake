@@ -1,9 +1,9 @@
 # Man page and completion come out of the program's own option tables.
 add_custom_command(TARGET melicit_program POST_BUILD
-    COMMAND melicit_program help --man > melicit.1
-    COMMAND melicit_program help --completion bash > melicit.bash
-    COMMAND melicit_program help --completion zsh > _melicit
-    COMMAND melicit_program help --completion fish > melicit.fish
+    COMMAND melicit_program help --as man > melicit.1
+    COMMAND melicit_program help --as bash > melicit.bash
+    COMMAND melicit_program help --as zsh > _melicit
+    COMMAND melicit_program help --as fish > melicit.fish
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR} VERBATIM)
 
 # Relative to where it is installed, so that any prefix is right, also one chosen at install time.

@@ -36,7 +36,7 @@ class Shop(Workshop):
     def linear(self, angle, *words):
         path = self.binary("linear", {"a": [math.cos(angle), math.sin(angle)]}, f"linear{angle:.6f}")
         direction = "increasing" if math.cos(angle) > 0 else "decreasing"
-        return self.call("elicit", "--oracle", f"sim:{path}", "--direction", direction, *words)
+        return self.call("elicit", "--oracle", f"sim:{path}", "--known", f"direction={direction}", *words)
 
 
 def difference(one, other):

@@ -153,9 +153,9 @@ class Bench:
             grid = [word for e in EPSILONS for word in ("--thesis", f"epsilon={e}")]
             got[f"{ours}, cross-fitted, the thesis' grid of epsilon"] = self.optimise(name, *method, *grid, bases=task.bases)
         if self.k > 2:
-            got[f"{ours}, the whole matrix"] = self.optimise(name, *method, "--thesis", "weights=whole")
+            got[f"{ours}, the whole matrix"] = self.optimise(name, *method, "--thesis", "matrix=whole")
         if self.k > 2 and not task.linear:
-            got[f"{ours}, the whole matrix, line search"] = self.optimise(name, "--thesis", "weights=whole", "--thesis", "step=line")
+            got[f"{ours}, the whole matrix, line search"] = self.optimise(name, "--thesis", "matrix=whole", "--thesis", "step=line")
         return got
 
     def retrained(self):

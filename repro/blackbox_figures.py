@@ -159,7 +159,7 @@ def by_size(bench):
         held, x, y = bench.held["val"][:n], bench.x["val"][:n], bench.y["val"][:n]
         tuned = learn.fine_tuned(bench.base, x[~held], y[~held], (x[held], y[held]), bench.rng)
         out.append({"PI-EW, one function": bench.optimise("sgd", "--method", "pi-ew"),
-                    "PI-EW, the whole matrix": bench.optimise("sgd", "--method", "pi-ew", "--thesis", "weights=whole"),
+                    "PI-EW, the whole matrix": bench.optimise("sgd", "--method", "pi-ew", "--thesis", "matrix=whole"),
                     "plug-in [train-val]": bench.optimise("sgd", "--method", "plug-in", "--thesis", "rounds=0"),
                     "plug-in [train-val], all classes": bench.optimise("sgd", "--method", "plug-in"), "fine-tuning": bench.decide(bench.x["test"] @ tuned),
                     "cross-entropy [train]": bench.decide(bench.p["sgd"]["test"])})
@@ -219,7 +219,7 @@ def noise_error(shop, n, by_cluster, seed):
     at = lambda name: shop.folder / name
     basis = ("--basis", "columns:cluster=one,cluster=two", "--features", at("g_train.csv"), "--validation-features", at("g_val.csv"))
     got = shop.call("optimise", "--probs", at("p_train.npy"), "--labels", at("noisy.csv"), "--validation-probs", at("p_val.npy"),
-                    "--validation-labels", at("y_val.csv"), "--metric", "accuracy", "--method", "pi-ew", "--thesis", "weights=whole", "--thesis", "scale=rows",
+                    "--validation-labels", at("y_val.csv"), "--metric", "accuracy", "--method", "pi-ew", "--thesis", "matrix=whole", "--thesis", "scale=rows",
                     "--threads", 1, *(basis if by_cluster else ()))
     rule = got["classifier"]["rules"][0]
     found = np.array(rule["gain"]) if by_cluster else np.array(rule["gain"])[None]

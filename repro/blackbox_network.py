@@ -100,5 +100,5 @@ class NetworkBench(Bench):
         got = self.with_probabilities("net")
         self.calibrate("net")
         got["PI-EW, one function, calibrated model"] = self.optimise("net-cal", "--method", "pi-ew")
-        got["PI-EW, the whole matrix, calibrated model"] = self.optimise("net-cal", "--method", "pi-ew", "--thesis", "weights=whole")
+        got["PI-EW, the whole matrix, calibrated model"] = self.optimise("net-cal", "--method", "pi-ew", "--thesis", "matrix=whole")
         return {method: (value,) for method, value in got.items()}

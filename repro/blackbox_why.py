@@ -253,15 +253,15 @@ def shifted(bench):
     p, y = bench.p["sgd"], bench.y
     bench.keep("fitted", learn.calibrated(p["val"], y["val"], p.values()))
     both(bench)
-    return {"cross-entropy [train]": bench.decide(p["test"]), "FW-EG, the whole matrix": bench.optimise("sgd", "--thesis", "weights=whole"),
-            "FW-EG, the whole matrix, weights elicited on the validation rows": bench.optimise("sgd", "--thesis", "weights=whole", train="val"),
-            "FW-EG, the whole matrix, calibrated on the validation rows": bench.optimise("fitted", "--thesis", "weights=whole"),
+    return {"cross-entropy [train]": bench.decide(p["test"]), "FW-EG, the whole matrix": bench.optimise("sgd", "--thesis", "matrix=whole"),
+            "FW-EG, the whole matrix, weights elicited on the validation rows": bench.optimise("sgd", "--thesis", "matrix=whole", train="val"),
+            "FW-EG, the whole matrix, calibrated on the validation rows": bench.optimise("fitted", "--thesis", "matrix=whole"),
             "linear rule on the probabilities, fitted to the validation rows": bench.decide(through(p["val"], y["val"], p["test"], bench.k, 0.1)),
             "linear rule on the probabilities, fitted to the test rows": bench.decide(through(p["test"], y["test"], p["test"], bench.k)),
             "cross-entropy [val]": bench.decide(bench.p["sgd-val"]["test"]),
             "model of both domains": bench.decide(bench.p["both"]["test"]),
             "the same, FW-EG, one function": bench.optimise("both"),
-            "the same, FW-EG, the whole matrix": bench.optimise("both", "--thesis", "weights=whole")}
+            "the same, FW-EG, the whole matrix": bench.optimise("both", "--thesis", "matrix=whole")}
 
 
 def shift(seeds):

@@ -202,7 +202,7 @@ def baselines(asker, name, truth, rng):
     for suffix, (own_a, own_b) in {"a": (even_a, even_b), "w": (a, b)}.items():
         guess = asker.file(f"{name}-known", Fair(own_a, own_b, 0.5))
         out[f"phi varphi_{suffix}"] = Fair.of(asker.elicit(name, truth, "--known", guess)["metric"])
-        out[f"phi_{suffix}"] = Fair.of(asker.elicit(name, truth, "--known-costs", guess)["metric"])
+        out[f"phi_{suffix}"] = Fair.of(asker.elicit(name, truth, "--known", f"costs={guess}")["metric"])
     out["only mistakes (o_p)"] = Fair(truth.a, truth.b, 0.0)
     out["only differences (o_f)"] = Fair(truth.a, truth.b, 1.0)
     return out
@@ -223,7 +223,7 @@ def ranking(shop, page, results):
             found.update(baselines(asker, name, truth, np.random.default_rng(seed)))
             against = asker.file(f"{name}-truth", truth)
             return {label: [(r := shop.call("rank", "--metric", asker.file(f"{name}-rank", metric), "--against", against, "--pool",
-                                            POOLS / f"{pool}.csv", "--samples", 0))["ndcg"], r["tau"]] for label, metric in found.items()}
+                                            POOLS / f"{pool}.csv", "--thesis", "samples=0"))["ndcg"], r["tau"]] for label, metric in found.items()}
 
         found = at_once(one, hidden)
         names = list(found[0])

@@ -97,7 +97,7 @@ def random_table(shop, out, results):
             a = np.abs(rng.standard_normal((METRICS, q)))
             a *= -1 if signs == "known" else rng.choice([-1, 1], a.shape)
             a /= np.linalg.norm(a, axis=1, keepdims=True)
-            words = [] if signs == "known" else ["--direction", "unknown"]
+            words = [] if signs == "known" else ["--known", "direction=unknown"]
             for strategy in ("search", "active"):
                 runs = [elicit(shop, ["--ball", k, "--radius", 0.1], "linear", "offdiagonal", {"a": list(m)}, "--tolerance",
                                0.01, "--strategy", strategy, *words, kind="rates") for m in a]

@@ -65,7 +65,7 @@ def elicit_quadratic(shop, name, layout, truth, *words, tolerance=TOLERANCE, str
     k = len(layout["classes"])
     path = shop.metric("quadratic", layout, truth.coefficients(), "cost", name)
     return shop.call("elicit", "--ball", k, "--radius", radius(k), "--family", "quadratic", "--classes", ",".join(layout["classes"]), "--strategy",
-                     strategy, "--tolerance", tolerance, "--direction", "unknown", "--oracle", f"sim:{path}", *words)
+                     strategy, "--tolerance", tolerance, "--known", "direction=unknown", "--oracle", f"sim:{path}", *words)
 
 
 def recover_quadratic(shop, k, regular, *words):
@@ -166,7 +166,7 @@ def fractions(shop, page, results):
 
         def one(i, slope):
             path = shop.metric("linear", layout_of(k), {"a": list(slope)}, "cost", f"slope-{i}")
-            run = shop.call("elicit", "--ball", k, "--radius", radius(k), "--family", "linear", "--strategy", "search", "--tolerance", TOLERANCE, "--direction", "unknown",
+            run = shop.call("elicit", "--ball", k, "--radius", radius(k), "--family", "linear", "--strategy", "search", "--tolerance", TOLERANCE, "--known", "direction=unknown",
                             "--oracle", f"sim:{path}")
             found = np.array(run["metric"]["coefficients"]["a"])
             return (found[1:] / found[0]) / (slope[1:] / slope[0])
@@ -327,7 +327,7 @@ def polynomials(shop, page, results):
         def one(i, tensors):
             path = shop.metric(f"polynomial:{degree}", layout_of(k), {letter: t.tolist() for letter, t in zip("aBCD", tensors)}, "cost", f"poly-{i}")
             run = shop.call("elicit", "--ball", k, "--radius", radius(k), "--family", f"polynomial:{degree}", "--strategy", "search", "--tolerance",
-                            tolerance, "--direction", "unknown", "--oracle", f"sim:{path}")
+                            tolerance, "--known", "direction=unknown", "--oracle", f"sim:{path}")
             found = [np.array(run["metric"]["coefficients"][letter]) for letter in "aBCD"[:degree]]
             points = 1 / k + radius(k) * np.array([unit(x) for x in np.random.default_rng(i).standard_normal((4000, q))])
             value = [sum(contract(t, p) / math.factorial(d + 1) for d, t in enumerate(ts)) for ts in (tensors, found) for p in [points]]
@@ -355,7 +355,7 @@ def contract(tensor, points):
 
 
 def ranked(shop, pool, family, files, against):
-    return {label: [(r := shop.call("rank", "--metric", path, "--against", against, "--pool", POOLS / f"{pool}.csv", "--samples", 0))["ndcg"], r["tau"]]
+    return {label: [(r := shop.call("rank", "--metric", path, "--against", against, "--pool", POOLS / f"{pool}.csv", "--thesis", "samples=0"))["ndcg"], r["tau"]]
             for label, path in files.items()}
 
 

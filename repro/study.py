@@ -114,11 +114,11 @@ def judge(results, exact, noisy):
 
 def boundary(out, results):
     """Figure 8.1: what was measured, and the smoothed boundary that questions are about."""
-    made = subprocess.run([BUILD / "melicit", "space", "--data", "breast_cancer_original", "--classes", "healthy,cancer", "--smooth", "--plot",
+    made = subprocess.run([BUILD / "melicit", "space", "--data", "breast_cancer_original", "--classes", "healthy,cancer", "--thesis", "smooth", "--plot",
                            OUT / "repro-study-boundary.svg", "--json"], check=True, capture_output=True, text=True)
     fit = json.loads(made.stdout)["smooth"]
     out.append(f"## Raw and smoothed boundary (figure 8.1)\n\n![raw and smoothed boundary](repro-study-boundary.svg)\n\nThe smoothed boundary is that of "
-               f"logistic:a={fit['a']:.4g},b={fit['b']:.4g}, fitted to the thresholds by least squares (`melicit space --smooth --plot`).\n")
+               f"logistic:a={fit['a']:.4g},b={fit['b']:.4g}, fitted to the thresholds by least squares (`melicit space --thesis smooth --plot`).\n")
     results.add(["Figure 8.1"], "the smoothed boundary of the breast cancer data", "a logistic curve", f"logistic:a={fit['a']:.3g},b={fit['b']:.3g}", "", "", verdict(False, True),
                 "drawn; the thesis prints no numbers", values={"a": fit["a"], "b": fit["b"]})
 

@@ -274,11 +274,10 @@ mel_status mel_call_has_room(mel_call *call, mel_storing what)
         return MEL_OK;
     char text[320] = "the server has no room for more at the moment; what was saved is safe";
     if (is_researchers(call))
-        (void)snprintf(
-            text, sizeof text,
-            "there is no room for more: the store takes %lld MB (--store-room), and %lld MB of the "
-            "disk are free (--keep-free); delete studies, participants or uploads",
-            (long long)disk->store_bytes / 1000000, (long long)disk->disk_free / 1000000);
+        (void)snprintf(text, sizeof text,
+                       "there is no room for more: the store takes %lld MB (store-room), and %lld MB of the "
+                       "disk are free (keep-free); delete studies, participants or uploads",
+                       (long long)disk->store_bytes / 1000000, (long long)disk->disk_free / 1000000);
     const mel_status refused = mel_call_refuse(call, 503, "no-room", text);
     call->response->retry = 60;
     return refused;

@@ -11,8 +11,8 @@ echo "The question: how bad is a missed cancer compared with a false alarm?"
 echo "The data: 961 masses seen in mammograms, cancer or not by biopsy; half train a model, half show what is achievable."
 echo "The answers: a simulated doctor, who has 7 to 1 in mind and does not tell; asked as people are."
 echo
-"$melicit" elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json --show \
-    --questions realistic --assume person --tolerance 1.6x --missed "missed cancer|missed cancers" --session "$out/doctor.jsonl" --out "$out/metric.json" \
+"$melicit" elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json --ask show \
+    --questions realistic --assume person --tolerance 1.6x --call missed="missed cancer|missed cancers" --session "$out/doctor.jsonl" --out "$out/metric.json" \
     --report "$out/report.html"
 
 cat <<END

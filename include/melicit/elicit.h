@@ -176,10 +176,11 @@ typedef enum {
     MEL_SECTION_SEARCH,
     MEL_SECTIONS
 } mel_option_section;
-/* Who needs an option: everybody, some, or those who follow the thesis' procedures to the letter. */
-typedef enum { MEL_LEVEL_MORE, MEL_LEVEL_COMMON, MEL_LEVEL_THESIS } mel_option_level;
+/* Who needs an option: some, or everybody. */
+typedef enum { MEL_LEVEL_MORE, MEL_LEVEL_COMMON } mel_option_level;
 typedef struct {
-    const char *key; /* in files: "max_questions"; the program's option is --max-questions */
+    const char *key; /* in files: "max_questions"; the program's option is --max-questions, or a setting --ask
+                        NAME=VALUE */
     mel_option_type type;
     size_t at, size;  /* of its field in mel_session_options */
     double usual;     /* the default: a number, the index of a word, 0 or 1 of a flag; NaN: not set */
@@ -195,6 +196,7 @@ typedef struct {
     mel_option_kept kept;
     mel_option_section section;
     mel_option_level level;
+    const char *under;    /* the rare settings among which the program has it: --thesis KEY=VALUE; or NULL */
     const char *argument; /* stands for the value in the program's help */
     const char *help;     /* a clause without a full stop; NULL: the program has no option of this name */
     /* Values that the help goes on to name, from 0 up, NULL after the last; no function: it names them. */

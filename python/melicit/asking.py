@@ -150,7 +150,7 @@ def ask(
 
 
 def _as_json(question: Question) -> str:
-    """What `melicit serve --questions` reads."""
+    """What `melicit serve --relay` reads."""
     shown: Dict[str, Any] = {
         "number": question.number,
         "title": title(question),
@@ -169,7 +169,7 @@ def _as_json(question: Question) -> str:
 
 def _at_a_page(session: Session, open_page: Optional[Callable[[str], Any]]) -> None:
     """The program's own server shows the questions, at an address of this machine that nobody can guess."""
-    command = [os.path.join(os.path.dirname(__file__), "melicit"), "serve", "--questions", "--port", "0"]
+    command = [os.path.join(os.path.dirname(__file__), "melicit"), "serve", "--relay", "--port", "0"]
     # In a session of its own: Ctrl-C is for Python, which then ends the server.
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, encoding="utf-8") as server:
         try:

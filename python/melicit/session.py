@@ -398,7 +398,7 @@ class Pooled(NamedTuple):
     """What several people want."""
 
     metric: Metric  # the mean of the people whom they stand for, with 95% intervals
-    outcome: Dict[str, Any]  # everything that `melicit elicit --pool --json` says: who differs, how far people are apart
+    outcome: Dict[str, Any]  # everything that `melicit elicit --respondents --json` says: who differs, how far people are apart
 
 
 def pool(sessions: Sequence[Session], names: Optional[Sequence[str]] = None) -> Pooled:

@@ -81,7 +81,7 @@ class Shifted:
         self.kept = np.flatnonzero(of[data.test] >= 0)
         for part, rows in (("train", train), ("test", test)):
             write_table(self.folder / f"{part}.csv", data, rows, used)
-        call("train", "--data", self.folder / "train.csv", "--test-share", 0, "--missing-category",
+        call("train", "--data", self.folder / "train.csv", "--test-share", 0, "--fit", "missing-category",
              "--out", self.folder / "model.json")
         for part in ("train", "test"):
             call("predict", "--model", self.folder / "model.json", "--data", self.folder / f"{part}.csv",

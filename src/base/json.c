@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,12 @@ static char *wrap(const void *bytes, size_t n, size_t *size, size_t *filler)
 /* Why the document is none, in its own lines and columns. */
 static mel_status explain(const void *bytes, size_t n, mel_error *err)
 {
+    const char *text = bytes;
+    size_t at = 0;
+    while (at < n && isspace((unsigned char)text[at]))
+        at++;
+    if (at < n && (isalnum((unsigned char)text[at])))
+        return mel_fail(err, MEL_EDATA, "expected a JSON object, which begins with '{'");
     json_error_t where;
     json_t *fine = json_loadb(bytes, n, JSON_REJECT_DUPLICATES, &where);
     if (fine != NULL || json_error_code(&where) == json_error_out_of_memory) {
@@ -102,6 +109,30 @@ mel_status mel_json_parse(json_t **out, const void *bytes, size_t n, mel_error *
     if (parsed ? !whole : json_error_code(&where) == json_error_out_of_memory)
         return mel_fail_memory(err, "a JSON document");
     return explain(bytes, n, err);
+}
+
+mel_status mel_json_check_kind(const json_t *file, const char *format, const char *former, mel_error *err)
+{
+    static const struct {
+        const char *format, *words;
+    } kinds[] = { { "melicit-metric", "a metric" },
+                  { "melicit-model", "a model" },
+                  { "melicit-classifier", "a classifier" },
+                  { "melicit-weighted-classifier", "a classifier" },
+                  { "melicit-session", "a session of questions" },
+                  { "melicit-comparisons", "a session of comparisons" } };
+    const char *said = json_string_value(json_object_get(file, "format")), *is = NULL, *wanted = format;
+    if (said != NULL && (strcmp(said, format) == 0 || (former != NULL && strcmp(said, former) == 0)))
+        return MEL_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (said != NULL && strcmp(kinds[i].format, said) == 0)
+            is = kinds[i].words;
+        if (strcmp(kinds[i].format, format) == 0)
+            wanted = kinds[i].words;
+    }
+    return is != NULL
+               ? mel_fail(err, MEL_EDATA, "this is %s; expected %s", is, wanted)
+               : mel_fail(err, MEL_EDATA, "expected %s, a file with \"format\": \"%s\"", wanted, format);
 }
 
 enum { MOST_TEXT = 1 << 30 };

@@ -45,6 +45,10 @@ static inline json_t *mel_json_if(bool whole, json_t *value)
     return NULL;
 }
 
+/* MEL_EDATA unless the document says that it is of this "format", or of the former one (NULL: there is none);
+ * the sentence says what it is instead. */
+mel_status mel_json_check_kind(const json_t *file, const char *format, const char *former, mel_error *err);
+
 /* MEL_EDATA unless it is an object with exactly these keys (the list ends with NULL). */
 mel_status mel_json_members(const json_t *object, const char *const *keys, mel_error *err);
 

@@ -424,8 +424,7 @@ static mel_status check_head(const json_t *file, mel_error *err)
     const size_t k = json_array_size(json_object_get(file, "classes")),
                  m = json_array_size(json_object_get(file, "groups")),
                  n = json_array_size(json_object_get(file, "rules"));
-    if (!weighted && (format == NULL || strcmp(format, "melicit-classifier") != 0))
-        return mel_fail(err, MEL_EDATA, "not a classifier (no \"format\": \"melicit-classifier\")");
+    TRY(mel_json_check_kind(file, "melicit-classifier", "melicit-weighted-classifier", err));
     if (!json_is_integer(version) || json_integer_value(version) < 1 ||
         json_integer_value(version) > (weighted ? 1 : 2))
         return mel_fail(err, MEL_EDATA, "version: expected 1 or 2, the only versions of classifiers so far");

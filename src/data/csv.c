@@ -729,5 +729,5 @@ mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, c
     mel_table_free(*out); /* a damaged file, not one in Windows-1252 */
     *out = NULL;
     return mel_fail(err, MEL_EDATA,
-                    "%s, though most of the file is; repair it, or give --encoding windows-1252", why.text);
+                    "%s, though most of the file is; repair it, or give encoding=windows-1252", why.text);
 }

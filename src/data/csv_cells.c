@@ -458,7 +458,7 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, size_t column,
     if (t.n == 0) {
         const bool first = column == 0 && !chunk->names_rows;
         (void)fail_at(
-            chunk, 0, column, "the column has no name%s; name it, %sor give --header no if the row is data",
+            chunk, 0, column, "the column has no name%s; name it, %sor give header=no if the row is data",
             first ? ", and its cells are not whole numbers or names, each once, which would be skipped" : "",
             first ? "leave it out (pandas: index=False, R: row.names=FALSE), " : "");
         return chunk->status;
@@ -467,7 +467,7 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, size_t column,
     const uint32_t before = mel_dict_find(names, t.text, t.n, hash);
     if (before != MEL_MISSING) {
         (void)fail_at(chunk, 0, column,
-                      "the name %s is taken by column %zu; rename one of the two, or give --header no if the "
+                      "the name %s is taken by column %zu; rename one of the two, or give header=no if the "
                       "row is data",
                       mel_quote(t.text, t.n).text, (size_t)before + 1 + chunk->names_rows);
         return chunk->status;

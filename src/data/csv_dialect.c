@@ -342,7 +342,7 @@ static mel_status warn_of_others(const choice *c, char chosen, mel_notes *notes,
         if (candidates[i] != chosen && agrees(&c->of[i]) &&
             (i != COMMA || !commas_are_decimal(c->sample, chosen)))
             return mel_notes_warn(notes, err,
-                                  "the cells could be separated by %s or by %s; taken to be %s (--delimiter "
+                                  "the cells could be separated by %s or by %s; taken to be %s (delimiter=C "
                                   "says which)",
                                   mel_delimiter_name(chosen).text, mel_delimiter_name(candidates[i]).text,
                                   mel_delimiter_name(chosen).text);
@@ -391,7 +391,7 @@ static mel_status choose_with_row_names(mel_dialect *out, const choice *c, mel_n
         if (c->of[COMMA].first == 1 && rows_are_numbers(sample)) {
             out->delimiter = ';'; /* separates nothing: the file has one column */
             return mel_notes_warn(notes, err,
-                                  "the commas are taken as decimal commas of the only column (--delimiter , "
+                                  "the commas are taken as decimal commas of the only column (delimiter=, "
                                   "separates cells by them)");
         }
         out->delimiter = ',';

@@ -101,11 +101,11 @@ static mel_status warn_of_header(const first_row *row, size_t start, size_t numb
     const size_t number = row->sample->row_number;
     return numbers == 1
                ? mel_notes_warn(notes, err,
-                                "row %zu holds \"%zu\" and is taken as the header (--header no makes it "
+                                "row %zu holds \"%zu\" and is taken as the header (header=no makes it "
                                 "data)",
                                 number, start)
                : mel_notes_warn(notes, err,
-                                "row %zu counts from %zu to %zu and is taken as the header (--header no "
+                                "row %zu counts from %zu to %zu and is taken as the header (header=no "
                                 "makes it data)",
                                 number, start, start + numbers - 1);
 }
@@ -125,12 +125,11 @@ static mel_status judge_numbers(bool *header, const first_row *row, mel_notes *n
     if (*header)
         return row->index ? MEL_OK : warn_of_header(row, start, numbers, notes, err);
     const bool pair = start == 0 && numbers == 2 && row->n == 2;
-    return !lone && !pair
-               ? MEL_OK
-               : mel_notes_warn(notes, err,
-                                "row %zu holds \"0\"%s and is taken as data (--header yes makes it "
-                                "the header)",
-                                row->sample->row_number, pair ? " and \"1\"" : "");
+    return !lone && !pair ? MEL_OK
+                          : mel_notes_warn(notes, err,
+                                           "row %zu holds \"0\"%s and is taken as data (header=yes makes it "
+                                           "the header)",
+                                           row->sample->row_number, pair ? " and \"1\"" : "");
 }
 
 static mel_status judge_first_row(bool *header, const first_row *row, mel_notes *notes, mel_error *err)
@@ -156,7 +155,7 @@ static mel_status judge_first_row(bool *header, const first_row *row, mel_notes 
         return number_over_number && (!as_spelt || all_again || row->n == 1)
                    ? mel_notes_warn(notes, err,
                                     "row %zu holds names that are expected and is taken as the header, "
-                                    "though they could be data (--header no makes it data)",
+                                    "though they could be data (header=no makes it data)",
                                     row->sample->row_number)
                    : MEL_OK;
     if (number_over_number)
@@ -166,7 +165,7 @@ static mel_status judge_first_row(bool *header, const first_row *row, mel_notes 
     else if (!numeric_below && all_again)
         return mel_notes_warn(notes, err,
                               "row %zu is taken as the header, though its texts are in the rows below, too "
-                              "(--header no makes it data)",
+                              "(header=no makes it data)",
                               row->sample->row_number);
     return MEL_OK;
 }

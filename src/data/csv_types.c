@@ -125,7 +125,7 @@ static mel_status refuse_both(const mel_csv *csv, size_t comma, size_t point, me
     const mel_cell_place *with_point = &csv->tally[point].first[MEL_SHAPE_POINT];
     return mel_fail(err, MEL_EDATA,
                     "row %zu, column %s: %s has a decimal comma, but row %zu, column %s: %s a decimal point; "
-                    "--decimal says which one is meant",
+                    "decimal=, or decimal=. says which one is meant",
                     with_comma->row, mel_quote_text(column_name(csv, comma)).text, with_comma->text.text,
                     with_point->row, mel_quote_text(column_name(csv, point)).text, with_point->text.text);
 }
@@ -144,7 +144,7 @@ static mel_status refuse_either(const mel_csv *csv, size_t column, bool strays, 
     const mel_cell_place *place = &csv->tally[column].first[MEL_SHAPE_COMMA_OR_THOUSANDS];
     return mel_fail(err, MEL_EDATA,
                     "row %zu, column %s: %s tells whether the comma of %s marks decimals or thousands; "
-                    "give --decimal , or --decimal .",
+                    "give decimal=, or decimal=.",
                     place->row, mel_quote_text(column_name(csv, column)).text,
                     strays ? "too little" : "nothing", place->text.text);
 }
@@ -158,7 +158,7 @@ static mel_status warn_of_points(mel_csv *csv, mel_error *err)
     const mel_cell_place *place = &csv->tally[column].first[MEL_SHAPE_POINT_OR_THOUSANDS];
     return mel_notes_warn(
         &csv->notes, err,
-        "column %s: the point of %s in row %zu is taken as a decimal point (--decimal , makes "
+        "column %s: the point of %s in row %zu is taken as a decimal point (decimal=, makes "
         "it thousands)",
         column_name(csv, column), place->text.text, place->row);
 }
@@ -175,7 +175,7 @@ static mel_status warn_of_thousands(mel_csv *csv, mel_error *err)
         const mel_cell_place *place = &tally->first[MEL_SHAPE_POINT_OR_THOUSANDS];
         TRY(mel_notes_warn(&csv->notes, err,
                            "column %s: the point of %s cell%s, first %s in row %zu, is taken to set "
-                           "thousands apart (--decimal . makes it a decimal point)",
+                           "thousands apart (decimal=. makes it a decimal point)",
                            column_name(csv, j), mel_count_text(n).text, n == 1 ? "" : "s", place->text.text,
                            place->row));
     }
@@ -189,7 +189,7 @@ static mel_status choose_comma(mel_csv *csv, size_t column, mel_error *err)
         return MEL_OK;
     const mel_cell_place *place = &csv->tally[column].first[MEL_SHAPE_COMMA];
     const bool comma = strchr(place->text.text, ',') != NULL;
-    TRY(mel_notes_warn(&csv->notes, err, "column %s: the %s of %s in row %zu %s (--decimal . makes it text)",
+    TRY(mel_notes_warn(&csv->notes, err, "column %s: the %s of %s in row %zu %s (decimal=. makes it text)",
                        column_name(csv, column), comma ? "comma" : "points", place->text.text, place->row,
                        comma ? "is taken as a decimal comma" : "are taken to set thousands apart"));
     return warn_of_thousands(csv, err);

@@ -156,7 +156,7 @@ static mel_status refuse_missing_words(const mel_table *table, size_t column, me
         return mel_fail(
             err, MEL_EDATA,
             "%s: row %zu, column %s: %s stands for a missing value; if it is meant as a name, read "
-            "the column as text (--column %s:text), or put it in quotes",
+            "the column as text (column=%s:text), or put it in quotes",
             mel_quote_file(table->name).text, mel_table_row_number(table, i), mel_quote_text(name).text,
             mel_quote_text(mel_dict_text(c->dict, c->codes[i])).text, name);
     }
@@ -191,7 +191,7 @@ static mel_status refuse_huge(const mel_table *table, size_t column, mel_error *
                     "%s%s%s",
                     mel_quote_file(table->name).text, mel_table_row_number(table, row),
                     mel_quote_text(name).text,
-                    csv ? "read the column as text (--column " : "store them as text, or with fewer digits",
+                    csv ? "read the column as text (column=" : "store them as text, or with fewer digits",
                     csv ? name : "", csv ? ":text)" : "");
 }
 
@@ -207,8 +207,8 @@ static mel_status refuse_inexact(const mel_table *table, size_t column, mel_erro
     return mel_fail(
         err, MEL_EDATA,
         "%s: column %s: some names have zeros in front and others are shorter, as 01 and 1, which "
-        "are different codes but one number; read the column as text (--column %s:text), or as "
-        "numbers (--column %s:number)",
+        "are different codes but one number; read the column as text (column=%s:text), or as "
+        "numbers (column=%s:number)",
         mel_quote_file(table->name).text, mel_quote_text(name).text, name, name);
 }
 
@@ -436,7 +436,7 @@ static mel_status unknown_number(const mel_labels *labels, const mel_table *tabl
             return mel_fail(err, MEL_EDATA,
                             "%s: row %zu, column %s: %s is not the known name %s, as codes with zeros in "
                             "front are others; if they are numbers, declare the column as such wherever it "
-                            "is (--column %s:number)",
+                            "is (column=%s:number)",
                             mel_quote_file(table->name).text, mel_table_row_number(table, row),
                             mel_quote_text(title).text, text, mel_quote_text(labels->name[k]).text, title);
     }

@@ -114,11 +114,10 @@ static mel_status parse_index(reader *r, size_t last, size_t *index)
         return mel_fail(r->err, MEL_EDATA, "line %zu: %s is not index:value with an index from %zu up",
                         r->line, show_word(start).text, base);
     if (n < base)
-        return mel_fail(
-            r->err, MEL_EDATA,
-            "line %zu: %s has index 0; indices start at 1, or give --zero-based if they start at 0 "
-            "here",
-            r->line, show_word(start).text);
+        return mel_fail(r->err, MEL_EDATA,
+                        "line %zu: %s has index 0; indices start at 1, or give zero-based if they start at 0 "
+                        "here",
+                        r->line, show_word(start).text);
     *index = n - base + 1;
     if (*index <= last)
         return refuse_order(r, n, *index == last);

@@ -60,8 +60,8 @@ static mel_status fail_member(const char *wanted, size_t n, const mel_buffer *li
     if (wanted != NULL)
         return mel_fail(err, MEL_EDATA, "no array is called %s; there %s %s", mel_quote_text(wanted).text,
                         n == 1 ? "is" : "are", list->data);
-    return mel_fail(err, MEL_EDATA, "the archive holds %zu arrays: %s; --member says which one is meant", n,
-                    list->data);
+    return mel_fail(err, MEL_EDATA, "the archive holds %zu arrays: %s; member=NAME says which one is meant",
+                    n, list->data);
 }
 
 /* The array of that name, or the only one. */

@@ -347,7 +347,7 @@ static mel_status check_alike(const joining *j, const mel_table *more, mel_error
     if (more->format != all->format || more->is_sparse != all->is_sparse || more->matrix != all->matrix)
         return mel_fail(err, MEL_EDATA, "another kind of file than %s", mel_quote_file(first).text);
     if (more->has_header != all->has_header)
-        return mel_fail(err, MEL_EDATA, "%s a header, and %s %s; --header says it for all files",
+        return mel_fail(err, MEL_EDATA, "%s a header, and %s %s; header=yes or no says it for all files",
                         more->has_header ? "has" : "has not", mel_quote_file(first).text,
                         more->has_header ? "has not" : "has");
     for (size_t c = 0; c < all->n_columns; c++)

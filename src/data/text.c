@@ -102,7 +102,7 @@ static mel_status fail_character(const mel_text *text, const char *p, size_t lef
     else
         (void)mel_fail(err, MEL_EDATA,
                        "byte \\x%02x is neither UTF-8 nor Windows-1252; convert the file to UTF-8, or give "
-                       "--encoding latin-1",
+                       "encoding=latin-1",
                        (unsigned char)*p);
     return mel_fail_in(err, MEL_EDATA, "line %zu", text->line);
 }

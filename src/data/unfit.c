@@ -77,7 +77,7 @@ static void judge_texts(mel_unfit *why, const char *name, const mel_dict *dict, 
         kind = 0;
     (void)snprintf(why->text, sizeof why->text,
                    "column %.80s looks like %s (%s): %s different texts in %s rows; left out; %s, or give "
-                   "--column %.80s:text to keep it",
+                   "column=%.80s:text to keep it",
                    name, kinds[kind].what, mel_quote_text(mel_dict_text(dict, present[0])).text,
                    mel_count_text(n).text, mel_count_text(n_rows).text, kinds[kind].instead, name);
 }
@@ -149,7 +149,7 @@ static mel_status look_at_copies(mel_unfit *why, const mel_table *table, size_t 
     if (copies(&table->column[j], labels, of))
         (void)snprintf(why->text, sizeof why->text,
                        "column %.80s is a copy of the label: each class has one value of its own in it; left "
-                       "out; give --column %.80s:%s to keep it",
+                       "out; give column=%.80s:%s to keep it",
                        name, name, table->column[j].codes != NULL ? "text" : "number");
     return MEL_OK;
 }
@@ -167,7 +167,7 @@ static mel_status look_at_column(mel_unfit *why, const mel_table *table, size_t 
     if (counts_rows(column->numbers, table->n_rows))
         (void)snprintf(
             why->text, sizeof why->text,
-            "column %.80s counts the rows (%s, ...); left out; give --column %.80s:number to keep it", name,
+            "column %.80s counts the rows (%s, ...); left out; give column=%.80s:number to keep it", name,
             column->numbers[0] == 0 ? "0, 1, 2" : "1, 2, 3", name);
     return MEL_OK;
 }

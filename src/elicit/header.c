@@ -248,10 +248,9 @@ static mel_status compare(const json_t *stored, const json_t *now, const char *p
 
 static mel_status check_format(const json_t *stored, const char *wanted, const char *path, mel_error *err)
 {
-    const char *format = json_string_value(json_object_get(stored, "format"));
-    if (format == NULL || strcmp(format, wanted) != 0)
-        return mel_fail(err, MEL_EDATA, "%s, line 1: not a session file (no \"format\": \"%s\")", path,
-                        wanted);
+    const mel_status status = mel_json_check_kind(stored, wanted, NULL, err);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "%s, line 1", path);
     const json_t *version = json_object_get(stored, "version");
     if (!json_is_integer(version) || json_integer_value(version) != 1)
         return mel_fail(err, MEL_EDATA, "%s, line 1: expected a session file of version 1", path);

@@ -30,8 +30,7 @@ static const char *family_form(size_t i)
     }
 #define ACTIVE .strategies = 1U << MEL_STRATEGY_ACTIVE, .readers = "the active strategy"
 #define ALWAYS .kept = MEL_KEPT_ALWAYS
-#define SEARCH                                                                                               \
-    .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_SEARCH, .level = MEL_LEVEL_THESIS
+#define SEARCH .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_SEARCH, .under = "thesis"
 #define KNOWN .section = MEL_SECTION_STRUCTURE
 
 /* In the order of the program's help. NOLINTBEGIN(bugprone-sizeof-expression): some fields are pointers */
@@ -62,7 +61,7 @@ static const mel_option rows[] = {
         .help =
             "show numbers out of N people: 1,000, or 10,000 for rare classes, the same for the whole "
             "session (realistic, imagined); far takes 100, 1,000 or 10,000, whichever tells the two apart"),
-    ROW("imagined_beyond", FLAG, imagined_beyond, .strategies = 1U << MEL_STRATEGY_ACTIVE,
+    ROW("imagined_beyond", FLAG, imagined_beyond, .under = "ask", .strategies = 1U << MEL_STRATEGY_ACTIVE,
         .domains = MEL_ON_FACE, .readers = "realistic questions about two classes",
         .help = "active, two classes: when the cost ratio lies beyond what the test at hand can ask, go on "
                 "with questions about an imagined better test, and say so"),
@@ -82,14 +81,14 @@ static const mel_option rows[] = {
             "with --candidates, of their own). threshold, rule: the best threshold (two classes), the best "
             "rule (more), with probability 0.95"),
     ROW("pool", POOL, pool, ACTIVE),
-    ROW("prior", PRIOR, prior, ACTIVE, .argument = "METRIC.json:S",
+    ROW("prior", PRIOR, prior, .under = "known", ACTIVE, .argument = "METRIC.json:S",
         .help =
             "active: a metric of the same family that is thought likely, with its strength S: the true one "
             "is taken to be within about 1/sqrt(S) radians of it (S = 100: 6 degrees) in every direction"),
     ROW("prior_strength", NUMBER, prior_strength, .high = 1e6, ACTIVE, .kept = MEL_KEPT_IN_PRIOR),
-    ROW("direction", WORD, direction, .words = directions, ALWAYS,
+    ROW("direction", WORD, direction, .under = "known", .words = directions, ALWAYS,
         .help = "whether more right decisions are better (increasing); unknown costs one more question"),
-    ROW("signs", SIGNS, signs, .domains = MEL_ON_SPACE | MEL_ON_BALL,
+    ROW("signs", SIGNS, signs, .under = "known", .domains = MEL_ON_SPACE | MEL_ON_BALL,
         .readers = "metrics off a planar face (on one, the direction says it)", .argument = "LIST",
         .help = "more than two classes: the sign of each coefficient where it is known, as in -,-,+,?"),
     ROW("assume", ASSUMPTION, assume, ACTIVE, ALWAYS, .argument = "NOISE",
@@ -97,20 +96,20 @@ static const mel_option rows[] = {
                 "--noise "
                 "of a simulated oracle)",
         .listed = mel_noise_assumed_form),
-    ROW("repeat_every", WHOLE, repeat_every, .high = 1000000, ACTIVE, ALWAYS, .argument = "N",
+    ROW("repeat_every", WHOLE, repeat_every, .under = "ask", .high = 1000000, ACTIVE, ALWAYS, .argument = "N",
         .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
                 "answers are, and every second time while they look like coin tosses; 0 never (by default 6 "
                 "for people and programs, 0 for simulated oracles)"),
-    ROW("announce_repeats", FLAG, announce_repeats, ACTIVE,
+    ROW("announce_repeats", FLAG, announce_repeats, .under = "ask", ACTIVE,
         .help = "active: say so when a question comes back"),
-    ROW("simple_questions", FLAG, simple_questions, ACTIVE, ALWAYS,
+    ROW("simple_questions", FLAG, simple_questions, .under = "ask", ACTIVE, ALWAYS,
         .help =
             "active, more than two classes, questions far: the two classifiers of a question differ in two "
             "numbers only (the default for a person); classifiers near the best differ as they do"),
-    ROW("diagonal_b", FLAG, diagonal_b, .level = MEL_LEVEL_THESIS, KNOWN, .families = MEL_READS_DIAGONAL_B,
+    ROW("diagonal_b", FLAG, diagonal_b, .under = "known", KNOWN, .families = MEL_READS_DIAGONAL_B,
         .readers = "quadratic and fair quadratic metrics",
         .help = "quadratic and fair quadratic: B is known to be diagonal"),
-    ROW("equal_pairs", FLAG, equal_pairs, .level = MEL_LEVEL_THESIS, KNOWN, .families = MEL_READS_PAIRS,
+    ROW("equal_pairs", FLAG, equal_pairs, .under = "known", KNOWN, .families = MEL_READS_PAIRS,
         .readers = "fair metrics", .help = "fair: all pairs of groups have the same weights"),
     ROW("known", METRIC, known, KNOWN, .families = MEL_READS_PAIRS, .readers = "fair metrics",
         .argument = "METRIC.json",
@@ -118,7 +117,7 @@ static const mel_option rows[] = {
             "fair: everything but the trade-off is as in this metric, and only the trade-off is asked about"),
     ROW("known_costs_only", FLAG, known_costs_only, KNOWN, .families = MEL_READS_PAIRS,
         .readers = "fair metrics"),
-    ROW("known_p11", NUMBER, known_p11, .level = MEL_LEVEL_THESIS, .usual = NAN, .high = 1, KNOWN,
+    ROW("known_p11", NUMBER, known_p11, .under = "known", .usual = NAN, .high = 1, KNOWN,
         .families = MEL_READS_RATIO, .domains = MEL_ON_FACE,
         .readers = "linear-fractional metrics of two classes", .argument = "X",
         .help = "linear-fractional, two classes: p11 when it is known (1 for F-beta)"),

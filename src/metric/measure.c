@@ -108,8 +108,21 @@ static mel_status make(mel_measure **out, const char *name, size_t k, size_t n_g
     return MEL_OK;
 }
 
-static mel_status unknown(const char *name, mel_error *err)
+/* Measures of probabilities, which no decision can be best for. */
+static const char *const of_probabilities[] = {
+    "auc",         "roc-auc",          "auroc",         "average-precision", "pr-auc",  "brier",
+    "brier-score", "brier-score-loss", "cross-entropy", "log-loss",          "logloss", "neg-log-loss"
+};
+
+static mel_status unknown(const char *name, const char *plain, mel_error *err)
 {
+    for (size_t i = 0; i < sizeof of_probabilities / sizeof *of_probabilities; i++)
+        if (strcmp(plain, of_probabilities[i]) == 0)
+            return mel_fail(
+                err, MEL_EINVAL,
+                "%s is a measure of probabilities and does not depend on what is decided; "
+                "measures here are of decisions: f1, mcc, balanced-accuracy, or what mistakes cost",
+                mel_quote_text(name).text);
     return mel_fail(
         err, MEL_EINVAL,
         "%s is not a measure known by name: accuracy, balanced-accuracy, g-mean, min-recall, q-mean, "
@@ -156,7 +169,7 @@ static mel_status find_row(mel_measure *m, char *plain, mel_error *err)
             name = aliases[i].name;
     m->row = strlen(name) < MEL_MEASURE_NAME ? mel_measure_row_find(&m->fraction, name) : NULL;
     if (m->row == NULL)
-        return unknown(m->name, err);
+        return unknown(m->name, plain, err);
     m->gap = m->row->gap;
     if (difference && !mel_measure_compares_groups(m))
         m->over = MEL_GROUPS_DIFFERENCE;
@@ -182,7 +195,8 @@ static mel_status read_part(mel_measure *m, bool *has_gap, const char *part, mel
     }
     if (!joined && mel_over_groups_parse(&m->over, part))
         return MEL_OK;
-    return strspn(part, "0123456789.-+") > 0 ? mel_measure_read_numbers(m, part, err) : unknown(m->name, err);
+    return strspn(part, "0123456789.-+") > 0 ? mel_measure_read_numbers(m, part, err)
+                                             : unknown(m->name, "", err);
 }
 
 static mel_status check_fit(const mel_measure *m, mel_error *err)
@@ -192,7 +206,7 @@ static mel_status check_fit(const mel_measure *m, mel_error *err)
         return mel_fail(err, MEL_EINVAL, "%s is for two classes, not %zu%s", m->name, m->k,
                         m->fraction.tp > 0.0 ? "; with macro-, micro- or weighted- before it for more" : "");
     if (m->row->numbers == MEL_NUMBERS_WEIGHT && m->numbers == NULL)
-        return unknown(m->name, err);
+        return unknown(m->name, "", err);
     if (m->row->numbers == MEL_NUMBERS_MATRIX && (m->numbers == NULL || m->gap != MEL_GAP_SQUARED))
         return mel_fail(err, MEL_EINVAL,
                         "%s: expected psd-q:Q11,Q12,.., a matrix row by row, and behind it a target or none",

@@ -275,10 +275,7 @@ static void header_clear(header *h)
 
 static mel_status read_version(const json_t *root, mel_error *err)
 {
-    const char *format = "";
-    TRY(get_string(&format, root, "format", "format", err));
-    if (strcmp(format, "melicit-metric") != 0)
-        return mel_fail(err, MEL_EDATA, "format: %s, not \"melicit-metric\"", mel_quote_text(format).text);
+    TRY(mel_json_check_kind(root, "melicit-metric", NULL, err));
     const json_t *version = get_member(root, "version");
     if (!json_is_integer(version))
         return mel_fail(err, MEL_EDATA, "version: %s", version == NULL ? "missing" : "not a whole number");

@@ -66,9 +66,7 @@ static mel_status check_format(const json_t *root, mel_error *err)
     static const char *const keys[] = { "text_labels", "format",  "version",     "classes", "encoder",
                                         "intercepts",  "weights", "calibration", "fit",     NULL };
     const json_t *texts = json_object_get(root, "text_labels"); /* only where it is true */
-    const char *format = json_string_value(json_object_get(root, "format"));
-    if (format == NULL || strcmp(format, MEL_MODEL_FORMAT) != 0)
-        return mel_fail(err, MEL_EDATA, "not a %s file", MEL_MODEL_FORMAT);
+    TRY(mel_json_check_kind(root, MEL_MODEL_FORMAT, NULL, err));
     const json_t *version = json_object_get(root, "version");
     if (!json_is_integer(version))
         return mel_fail(err, MEL_EDATA, "version: not a whole number");

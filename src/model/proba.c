@@ -13,7 +13,8 @@
 #include <string.h>
 
 static const double sum_tolerance = 1e-3; /* three times 0.333: probabilities written with few digits */
-static const double rounding = 1e-6;      /* what is not worth a word: sums of float32 are off by 1e-7 */
+static const double overshoot = 1e-9; /* sums of doubles that should be 1 come out as 1.0000000000000002 */
+static const double rounding = 1e-6;  /* what is not worth a word: sums of float32 are off by 1e-7 */
 
 void mel_proba_clear(mel_proba *proba)
 {
@@ -56,7 +57,7 @@ static mel_status check_column(const mel_table *table, size_t column, mel_error 
     if (p == NULL)
         return refuse_text(table, column, err);
     for (size_t i = 0; i < mel_table_rows(table); i++) {
-        if (p[i] >= 0.0 && p[i] <= 1.0)
+        if (p[i] >= -overshoot && p[i] <= 1.0 + overshoot)
             continue;
         if (isnan(p[i]))
             return refuse(table, i, column, "no number", err);
@@ -84,13 +85,18 @@ static mel_status check_table(const mel_table *table, mel_error *err)
     return MEL_OK;
 }
 
+static double within_0_and_1(double p)
+{
+    return p < 0.0 ? 0.0 : p > 1.0 ? 1.0 : p;
+}
+
 /* One row of k probabilities that sum to 1 almost, then exactly; *off: how far they were from that. */
 static mel_status take_row(double *to, double *off, const mel_table *table, size_t row, size_t k,
                            mel_error *err)
 {
     mel_sum sum = { 0 };
     for (size_t c = 0; c < k; c++) {
-        to[c] = mel_table_numbers(table, c)[row];
+        to[c] = within_0_and_1(mel_table_numbers(table, c)[row]);
         mel_sum_add(&sum, to[c]);
     }
     const double total = mel_sum_value(&sum);
@@ -134,7 +140,7 @@ static mel_status take_values(mel_proba *out, rescaled_rows *found, const mel_ta
     for (size_t i = 0; i < out->n_rows; i++) {
         double *to = out->value + i * out->n_classes;
         if (columns == 1) {
-            to[1] = mel_table_numbers(table, 0)[i];
+            to[1] = within_0_and_1(mel_table_numbers(table, 0)[i]);
             to[0] = 1.0 - to[1];
             continue;
         }

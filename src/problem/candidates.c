@@ -162,7 +162,7 @@ static mel_status find_class_share(mel_problem *problem, const char *file, mel_e
     for (size_t i = 0; i < k; i++)
         problem->class_share[i] = mean_share(pool, i);
     if (pool->layout.kind == MEL_CONFUSION)
-        TRY(mel_pool_check_shares(pool, problem->class_name, file, " (--kind rates)", err));
+        TRY(mel_pool_check_shares(pool, problem->class_name, file, " (kind=rates)", err));
     bool known = true;
     for (size_t i = 0; i < k; i++)
         known = known && isfinite(problem->class_share[i]) && problem->class_share[i] > 0.0;

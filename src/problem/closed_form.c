@@ -234,7 +234,7 @@ mel_status mel_make_abstract_ball(mel_problem *problem, const mel_problem_option
     TRY(parse_ball(&k, &m, opt->ball, err));
     TRY(mel_check_classes(&opt->resources, k, m, err));
     if (opt->kind == MEL_KIND_CONFUSION)
-        return mel_fail(err, MEL_EINVAL, "--ball is about rates, not about --kind confusion");
+        return mel_fail(err, MEL_EINVAL, "--ball is about rates, not about kind=confusion");
     if (opt->radius == 0.0)
         return mel_fail(err, MEL_EINVAL, "--ball %s needs its --radius", opt->ball);
     if (want->needs_groups && m == 0)

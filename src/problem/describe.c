@@ -29,7 +29,7 @@ typedef enum {
 } key_type;
 
 typedef struct {
-    const char *key, *option; /* option NULL: there is none */
+    const char *key, *option; /* "read header": given as --read header=VALUE; NULL: there is none */
     key_type type;
     size_t at;       /* of the field in mel_problem_options */
     unsigned reads;  /* kinds of input that read it, any of them; 0: it does not matter */
@@ -51,32 +51,33 @@ static const key_row keys[] = {
     { "ball", "ball", TEXT, AT(ball), 0, 0, NULL, 0 },
     { "candidates", "candidates", INPUT, AT(candidates), 0, 0, NULL, 0 },
     { "prevalence", "prevalence", INPUT, AT(prevalence), MEL_OF_BALL, 0, NULL, 0 },
-    { "kind", "kind", CHOICE, AT(kind), MEL_OF_ANY, 0, mel_problem_kinds, 0 },
+    { "kind", "thesis kind", CHOICE, AT(kind), MEL_OF_ANY, 0, mel_problem_kinds, 0 },
     { "evidence", "evidence", CHOICE, AT(evidence), MEL_OF_ROWS | MEL_OF_POPULATION, 0, mel_problem_evidences,
       0 },
-    { "radius_method", "radius-method", CHOICE, AT(radius_method), MEL_OF_ROWS | MEL_OF_POPULATION, 0,
+    { "radius_method", "thesis radius-method", CHOICE, AT(radius_method), MEL_OF_ROWS | MEL_OF_POPULATION, 0,
       mel_problem_radius_methods, 0 },
     { "positive", "positive", TEXT, AT(dataset.naming.positive), MEL_OF_ROWS | MEL_OF_CANDIDATES, 0, NULL,
       0 },
-    { "probs_columns", "columns", TEXT, AT(columns), MEL_OF_PROBS, 0, NULL, 0 },
+    { "probs_columns", "read columns", TEXT, AT(columns), MEL_OF_PROBS, 0, NULL, 0 },
     { "classes", "classes", NAMES, AT(dataset.naming.classes), MEL_OF_ANY, 0, NULL,
       AT(dataset.naming.names) },
     { "rename", "rename", PAIRS, AT(dataset.naming.rename), MEL_OF_ANY, 0, NULL,
       AT(dataset.naming.old_names) },
-    { "delimiter", "delimiter", TEXT, AT(dataset.reading.delimiter), MEL_OF_FILES, 0, NULL, 0 },
-    { "decimal", "decimal", CHOICE, AT(dataset.reading.decimal), MEL_OF_FILES, 0, mel_decimals, 0 },
-    { "header", "header", CHOICE, AT(dataset.reading.header), MEL_OF_FILES, 0, mel_headers, 0 },
-    { "encoding", "encoding", CHOICE, AT(dataset.reading.encoding), MEL_OF_FILES, 0, mel_encodings, 0 },
-    { "member", "member", TEXT, AT(dataset.reading.member), MEL_OF_FILES, 0, NULL, 0 },
+    { "delimiter", "read delimiter", TEXT, AT(dataset.reading.delimiter), MEL_OF_FILES, 0, NULL, 0 },
+    { "decimal", "read decimal", CHOICE, AT(dataset.reading.decimal), MEL_OF_FILES, 0, mel_decimals, 0 },
+    { "header", "read header", CHOICE, AT(dataset.reading.header), MEL_OF_FILES, 0, mel_headers, 0 },
+    { "encoding", "read encoding", CHOICE, AT(dataset.reading.encoding), MEL_OF_FILES, 0, mel_encodings, 0 },
+    { "member", "read member", TEXT, AT(dataset.reading.member), MEL_OF_FILES, 0, NULL, 0 },
     { "skip", "skip", LIST, AT(dataset.skip), MEL_OF_TABLE, 0, NULL, 0 },
-    { "columns", "column", LIST, AT(dataset.reading.columns), MEL_OF_FILES, 0, NULL, 0 },
+    { "columns", "read column", LIST, AT(dataset.reading.columns), MEL_OF_FILES, 0, NULL, 0 },
     { "l2", "l2", NUMBER, AT(l2), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
     { "radius", "radius", NUMBER, AT(radius), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL, 0 },
     { "found_radius", NULL, NUMBER, AT(found_radius), 0, 0, NULL, 0 },
     { "test_share", "test-share", NUMBER, AT(dataset.test_share), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
-    { "smooth", "smooth", FLAG, AT(smooth), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL, 0 },
+    { "smooth", "thesis smooth", FLAG, AT(smooth), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL,
+      0 },
     { "seed", NULL, WHOLE, AT(seed), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
-    { "zero_based", "zero-based", FLAG, AT(dataset.reading.zero_based), MEL_OF_FILES, 0, NULL, 0 },
+    { "zero_based", "read zero-based", FLAG, AT(dataset.reading.zero_based), MEL_OF_FILES, 0, NULL, 0 },
 };
 /* Of numbers: from 0, which `above` excludes, to `high`, which `below` excludes; or the default. */
 static const struct {
@@ -134,10 +135,16 @@ unsigned mel_problem_inputs(const mel_problem_options *opt)
     return (kinds & MEL_OF_ANY) != 0 ? kinds : 0;
 }
 
+static const char *option_name(const key_row *row)
+{
+    const char *gap = strchr(row->option, ' ');
+    return gap != NULL ? gap + 1 : row->option;
+}
+
 unsigned mel_problem_reads(const char *option)
 {
     for (size_t i = 0; i < N_KEYS; i++)
-        if (keys[i].option != NULL && strcmp(keys[i].option, option) == 0)
+        if (keys[i].option != NULL && strcmp(option_name(&keys[i]), option) == 0)
             return keys[i].reads;
     return 0;
 }
@@ -446,12 +453,13 @@ static void add_word(mel_buffer *typed, const char *text)
 
 static void add_option(mel_buffer *typed, const char *option, const json_t *value)
 {
+    const char *gap = strchr(option, ' ') != NULL ? "=" : " ";
     mel_buffer_printf(typed, "%s--%s", typed->size > 0 ? " " : "", option);
     if (json_is_number(value))
-        mel_buffer_printf(typed, " %.12g", json_number_value(value));
+        mel_buffer_printf(typed, "%s%.12g", gap, json_number_value(value));
     if (!json_is_string(value))
         return;
-    mel_buffer_puts(typed, " ");
+    mel_buffer_puts(typed, gap);
     add_word(typed, json_string_value(value));
 }
 

@@ -291,7 +291,7 @@ static mel_status set_delimiter(char *delimiter, const char *text, mel_error *er
     if (text[0] == '\0' || text[1] != '\0' || strchr("\"\r\n", text[0]) != NULL ||
         (unsigned char)text[0] >= 0x80)
         return mel_fail(err, MEL_EINVAL,
-                        "--delimiter %s: expected one character other than a quote, \"tab\", \"space\" or "
+                        "delimiter=%s: expected one character other than a quote, \"tab\", \"space\" or "
                         "\"auto\"",
                         text);
     *delimiter = text[0];
@@ -326,7 +326,7 @@ static mel_status parse_override(mel_reader *reader, const char *text, mel_error
     const char *type = colon != NULL ? colon + 1 : "";
     const bool number = strcmp(type, "number") == 0;
     if (colon == text || (!number && strcmp(type, "text") != 0))
-        return mel_fail(err, MEL_EINVAL, "--column %s: expected NAME:number or NAME:text", text);
+        return mel_fail(err, MEL_EINVAL, "column=%s: expected NAME:number or NAME:text", text);
     return add_override(reader, text, (size_t)(colon - text), number ? MEL_COLUMN_NUMBER : MEL_COLUMN_TEXT,
                         err);
 }
@@ -392,7 +392,7 @@ static mel_status check_formats(const mel_reading *reading, unsigned were_read, 
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].given && (were_read & 1U << table[i].format) == 0)
-            return mel_fail(err, MEL_EINVAL, "--%s is for %s files, and none was read", table[i].option,
+            return mel_fail(err, MEL_EINVAL, "%s is for %s files, and none was read", table[i].option,
                             called[table[i].format]);
     return MEL_OK;
 }
@@ -405,7 +405,7 @@ mel_status mel_reader_check(const mel_reader *reader, const mel_reading *reading
     const unsigned formats = *resources->formats;
     for (size_t i = 0; i < reading->columns.n && reader->found != NULL; i++)
         if (!reader->found[i] && (formats & 1U << MEL_FORMAT_CSV) != 0)
-            return mel_fail(err, MEL_EINVAL, "--column %s: none of the CSV files has such a column",
+            return mel_fail(err, MEL_EINVAL, "column=%s: none of the CSV files has such a column",
                             reading->columns.item[i]);
     return check_formats(reading, formats, err);
 }

@@ -277,10 +277,9 @@ static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt
 static mel_status smooth(mel_problem *problem, mel_error *err)
 {
     if (problem->face == NULL)
-        return mel_fail(err, MEL_EINVAL,
-                        "--smooth is for two classes and linear or linear-fractional metrics");
+        return mel_fail(err, MEL_EINVAL, "smooth is for two classes and linear or linear-fractional metrics");
     if (problem->n_rows == 0)
-        return mel_fail(err, MEL_EINVAL, "--smooth: a population has no steps to take out");
+        return mel_fail(err, MEL_EINVAL, "smooth: a population has no steps to take out");
     problem->sample = problem->face;
     problem->face = NULL;
     return mel_face_smooth(&problem->face, &problem->smooth_a, &problem->smooth_b, problem->sample, err);

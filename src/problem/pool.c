@@ -628,7 +628,7 @@ static mel_status refuse_missing(const reading *r, size_t row, size_t group, siz
         return mel_fail(
             err, MEL_EDATA,
             "%s: classifier %zu: its columns do not determine %s%sthe %s of \"%s\" called \"%s\"; give tp "
-            "and tn, or rates with a prevalence (a column, or --prevalence)",
+            "and tn, or rates with the share of the positive class (a column prevalence, or shares=P)",
             r->sheet->file, row + 1, before, colon, r->about->layout.kind == MEL_RATES ? "rate" : "share",
             name[truth], name[said]);
     return truth == said ? mel_fail(err, MEL_EDATA,
@@ -734,7 +734,7 @@ mel_status mel_pool_of_sheet(mel_pool *out, const mel_pool_sheet *sheet, const m
         return mel_fail_memory(err, "the columns of a pool");
     if (!isnan(about->prevalence) && (r.k != 2 || r.m > 1))
         return mel_fail(err, MEL_EINVAL,
-                        "--prevalence is the share of the positive one of two classes; here there are %zu "
+                        "shares=P is the share of the positive one of two classes; here there are %zu "
                         "classes%s",
                         r.k, r.m > 1 ? ", in groups (columns group:prevalence may say it)" : "");
     TRY(mel_pool_columns(column, sheet, about, err));

@@ -45,16 +45,34 @@ mel_status mel_take_groups(mel_labels *out, const mel_table *table, const char *
 
 /* --- probabilities ------------------------------------------------------------------------------ */
 
-/* The first column that has none of the names, where all of them have one; SIZE_MAX: there is no such. */
+/* What programs write before the name of a class: tidymodels .pred_yes, others proba_1, prob_yes, p_yes. */
+static const char *const prefixes[] = { "", ".pred_", "pred_", "proba_", "prob_", "probability_", "p_" };
+enum { PREFIXES = sizeof prefixes / sizeof *prefixes };
+
+/* The name without the prefix; NULL: it has another one. */
+static const char *behind(const char *prefix, const char *name)
+{
+    const size_t n = strlen(prefix);
+    return strncmp(name, prefix, n) == 0 && name[n] != '\0' ? name + n : NULL;
+}
+
+/* The first column that is named after none of the classes, where each of them has one; SIZE_MAX: there is no
+ * such. */
 static size_t strange_column(const mel_table *table, size_t n, const char *const *name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (mel_table_find(table, name[i]) == SIZE_MAX)
-            return SIZE_MAX;
-    size_t at = 0;
-    while (at < mel_table_columns(table) && mel_name_place(mel_table_column_name(table, at), n, name) < n)
-        at++;
-    return at < mel_table_columns(table) ? at : SIZE_MAX;
+    for (size_t way = 0; way < PREFIXES; way++) {
+        size_t of_classes = 0, strange = SIZE_MAX;
+        for (size_t i = mel_table_columns(table); i-- > 0;) {
+            const char *called = behind(prefixes[way], mel_table_column_name(table, i));
+            if (called != NULL && mel_name_place(called, n, name) < n)
+                of_classes++;
+            else
+                strange = i;
+        }
+        if (of_classes == n)
+            return strange;
+    }
+    return SIZE_MAX;
 }
 
 /* Columns that are no probabilities were refused as such: says instead that they are no class's. */
@@ -107,9 +125,17 @@ static mel_status match_names(size_t *column, size_t n, const char *const *name,
 {
     const char *const *const called[] = { (const char *const *)classes->label,
                                           (const char *const *)classes->name };
-    for (size_t way = 0; way < 2; way++)
-        if (mel_column_places(column, n, called[way], name))
-            return MEL_OK;
+    MEL_AUTO_MEMORY const char **plain = mel_alloc(n, sizeof *plain);
+    if (plain == NULL)
+        return mel_fail_memory(err, "the names of columns");
+    for (size_t p = 0; p < PREFIXES; p++) {
+        size_t prefixed = 0;
+        for (size_t i = 0; i < n; i++)
+            prefixed += (plain[i] = behind(prefixes[p], name[i])) != NULL;
+        for (size_t way = 0; prefixed == n && way < 2; way++)
+            if (mel_column_places(column, n, called[way], plain))
+                return MEL_OK;
+    }
     return refuse_columns(n, name, path, classes, err);
 }
 
@@ -128,15 +154,14 @@ static bool is_general(const char *name)
 static mel_status refuse_one(const char *name, const char *path, const mel_classes *c, mel_error *err)
 {
     if (strcmp(name, "0") == 0)
-        return mel_fail(
-            err, MEL_EDATA,
-            "%s: its only column is called \"0\", which is a class and also what pandas calls a "
-            "column without a name; say whose probabilities they are: --columns %s or --columns %s",
-            path, c->label[0], c->label[1]);
+        return mel_fail(err, MEL_EDATA,
+                        "%s: its only column is called \"0\", which is a class and also what pandas calls a "
+                        "column without a name; say whose probabilities they are: columns=%s or columns=%s",
+                        path, c->label[0], c->label[1]);
     return mel_fail(err, MEL_EDATA,
                     "%s: its only column is called \"%s\", which does not tell whose probabilities they are; "
                     "call it after one of the classes, %s, or \"p\" for the positive one, or say it with "
-                    "--columns",
+                    "columns=NAME",
                     path, name, mel_name_list(c->n, (const char *const *)c->label).text);
 }
 
@@ -149,8 +174,15 @@ static const char *only_name(const mel_proba *proba, const char *given)
 /* Which of two classes has the name; 2: none. */
 static size_t class_called(const char *name, const mel_classes *c)
 {
-    const size_t at = mel_column_place(name, 2, (const char *const *)c->label);
-    return at < 2 ? at : mel_column_place(name, 2, (const char *const *)c->name);
+    for (size_t p = 0; p < PREFIXES; p++) {
+        const char *plain = behind(prefixes[p], name);
+        size_t at = plain != NULL ? mel_column_place(plain, 2, (const char *const *)c->label) : 2;
+        if (plain != NULL && at == 2)
+            at = mel_column_place(plain, 2, (const char *const *)c->name);
+        if (at < 2)
+            return at;
+    }
+    return 2;
 }
 
 /* Is it one column that is the positive class's because it has no class's name? */
@@ -173,13 +205,13 @@ static mel_status match_one(size_t *at, const mel_proba *proba, const char *give
     return doubtful ? refuse_one(name, path, c, err) : MEL_OK;
 }
 
-/* The column of each class: by --columns, by the names in a header, else in sorted order. */
+/* The column of each class: as given, by the names in a header, else in sorted order. */
 static mel_status match_columns(size_t *column, const mel_proba *proba, const char *given, const char *path,
                                 const mel_classes *c, mel_error *err)
 {
     const bool named = proba->name != NULL;
     if (given != NULL && named)
-        return mel_fail(err, MEL_EINVAL, "--columns %s: %s names its columns itself", given, path);
+        return mel_fail(err, MEL_EINVAL, "columns=%s: %s names its columns itself", given, path);
     if (named)
         return match_names(column, c->n, (const char *const *)proba->name, path, c, err);
     for (size_t i = 0; i < c->n; i++)
@@ -190,7 +222,7 @@ static mel_status match_columns(size_t *column, const mel_proba *proba, const ch
     size_t n = 0;
     TRY(mel_names_split(&name, &n, given, "columns", err));
     if (n != c->n)
-        return mel_fail(err, MEL_EINVAL, "--columns %s: %zu names, but %s has %zu columns", given, n, path,
+        return mel_fail(err, MEL_EINVAL, "columns=%s: %zu names, but %s has %zu columns", given, n, path,
                         c->n);
     return match_names(column, n, (const char *const *)name, path, c, err);
 }

@@ -83,7 +83,7 @@ mel_status mel_take_groups(mel_labels *out, const mel_table *table, const char *
 mel_status mel_proba_read_classes(mel_proba *out, const char *path, const mel_classes *classes,
                                   const mel_read_options *read, mel_error *err);
 /* Puts the columns of probabilities into the order of the classes, of which there are as many: by `given`
- * (--columns, or NULL), by the names in the file's header, else (NPY, CSV without a header) they are in the
+ * (as given, or NULL), by the names in the file's header, else (NPY, CSV without a header) they are in the
  * sorted order of the labels. One column is the class's that it is named after, or the positive one's if it
  * has no name or a general one such as "p"; another name is refused. */
 mel_status mel_proba_order(mel_proba *proba, const char *path, const char *given, const mel_classes *classes,
@@ -128,7 +128,7 @@ typedef struct {
     const char *const *class_name; /* n_classes */
     const char *const *label;      /* what else the classes are called, or NULL */
     const char *const *group_name; /* n_groups when that is above 1 */
-    double prevalence;             /* share of the second of two classes (--prevalence); NaN: not given */
+    double prevalence;             /* share of the second of two classes ; NaN: not given */
     bool only_if_needed;           /* it is elsewhere's: taken where the columns do not say it */
 } mel_pool_about;
 /* CSV with a "name" column and columns whose names (in any case) say what they are:

@@ -301,7 +301,7 @@ test('the page, the terminal and the report say the same about one session', asy
   const file = path.join(server.folder, 'same.jsonl');
   writeFileSync(file, await (await page.request.get(`${server.url}/api/result/session`)).body());
   const { missed, false_alarm: alarm } = CANCER.words.mistakes;
-  const words = ['elicit', '--session', file, '--oracle', 'cmd:cat', '--missed', missed, '--false-alarm', alarm];
+  const words = ['elicit', '--session', file, '--oracle', 'cmd:cat', '--call', `missed=${missed},false-alarm=${alarm}`];
   const run = (...more) => execFileSync(program, [...words, ...more], { cwd: server.folder, encoding: 'utf8' });
   const found = JSON.parse(run('--json', '--report', 'same.html'));
   const printed = blanks(run());

@@ -51,7 +51,7 @@ class Fuzzer:
 
     def __init__(self, folder, seed):
         self.folder, self.rng, self.seen, self.sent = folder, random.Random(seed), collections.Counter(), collections.Counter()
-        self.server = Server(folder, "--memory", "0", "--compute", "100")  # sanitized programs are larger and slower
+        self.server = Server(folder, "--limits", "memory=0", "--limits", "compute=100")  # sanitized programs are larger and slower
         self.server.client = lambda: Client(self.server.port, 900)
         self.scene = Scene(self.server)
         self.studies = [json.loads(path.read_text()) for path in sorted((ROOT / "studies").glob("*.json"))] + [small_study()]

@@ -48,8 +48,9 @@ class Server:
     def __init__(self, folder, *options, store="t.db", limits=None, env=None, before=()):
         """before: words of another program that runs melicit in its place."""
         # Here everybody is at one address, and a sanitized program is larger and slower.
-        usual = {"--port": "0", "--joins": "0", **({"--memory": "0", "--compute": "100"} if SANITIZED else {})}
-        more = [word for name, value in usual.items() if name not in options for word in (name, value)]
+        usual = {"--port": ["--port", "0"], "joins=": ["--limits", "joins=0"],
+                 **({"memory=": ["--limits", "memory=0"], "compute=": ["--limits", "compute=100"]} if SANITIZED else {})}
+        more = [word for name, words in usual.items() if not any(str(option).startswith(name) for option in options) for word in words]
         self.folder, self.options, self.store, self.limits, self.before = folder, (*more, *options), store, limits, before
         self.env = env or {}
         self.token = None
@@ -286,7 +287,7 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def page_request(address, body=None):
-    """What the page of `melicit serve --questions` and `optimise --oracle browser` sends: status and JSON."""
+    """What the page of `melicit serve --relay` and `optimise --oracle browser` sends: status and JSON."""
     data = None if body is None else json.dumps(body).encode()
     try:
         with DIRECT.open(urllib.request.Request(address, data, {"Content-Type": "application/json"}), timeout=300) as reply:

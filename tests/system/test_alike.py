@@ -41,10 +41,10 @@ def test_names_that_look_different_are_not(melicit, names):
 def test_codes_with_zeros_in_front_are_different(melicit):
     melicit.write("y.csv", "v\n" + "01\n1\n2\n2\n" * 5)
     score = ("score", "--named", "accuracy", "--labels", "y.csv", "--predictions", "y.csv")
-    melicit(*score).refused(3, "y.csv", "different codes", "--column v:text")
+    melicit(*score).refused(3, "y.csv", "different codes", "column=v:text")
     melicit.write("decimal.csv", "v\n" + "003.1\n3.1\n9\n" * 5)
     melicit("score", "--named", "accuracy", "--labels", "decimal.csv", "--predictions", "decimal.csv").refused(3, "decimal.csv", "different codes")
-    assert melicit(*score, "--json", "--column", "v:text").done().json["value"] == 1
+    assert melicit(*score, "--json", "--read", "column=v:text").done().json["value"] == 1
     # 01 in one file and 1 in another are different codes, too; what is written has the zeros.
     for of in ("01\n02\n10\n", "1\n2\n10\n"):
         melicit.write("padded.csv", "v\n" + "01\n02\n10\n" * 4)
@@ -52,9 +52,9 @@ def test_codes_with_zeros_in_front_are_different(melicit):
         for files in (("padded.csv", "p.csv"), ("p.csv", "padded.csv")):
             words = ("score", "--named", "accuracy", "--labels", files[0], "--predictions", files[1])
             if of[0] == "1":
-                melicit(*words).refused(3, files[1], "codes with zeros in front are others", "--column v:number")
-                melicit(*words, "--column", "v:text").refused(3, files[1], "is not one of the known names")
-            assert melicit(*words, "--column", "v:number", "--json").done().json["value"] == 1
+                melicit(*words).refused(3, files[1], "codes with zeros in front are others", "column=v:number")
+                melicit(*words, "--read", "column=v:text").refused(3, files[1], "is not one of the known names")
+            assert melicit(*words, "--read", "column=v:number", "--json").done().json["value"] == 1
     melicit.write("t.csv", "x,y\n" + "".join(f"{i % 7 + 3 * (i % 2)},0{1 + i % 2}\n" for i in range(60)))
     melicit("train", "--data", "t.csv", "--label", "y", "--out", "m.json").done()
     melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", "probs.csv").done()
@@ -77,8 +77,8 @@ def test_columns_that_cannot_be_features_are_left_out(melicit):
     for words in ("n counts the rows", "income looks like money", "day looks like dates", "who looks like names or ids", "twin is a copy of the label"):
         assert run.err.count(words) == 1
     assert [column["name"] for column in json.loads((melicit.folder / "m.json").read_text())["encoder"]["columns"]] == ["x"]
-    melicit(*train, "--strict").refused(3, "n counts the rows", "strict")
-    kept = melicit(*train, "--column", "n:number", "--column", "twin:text").done()
+    melicit(*train, "--read", "strict").refused(3, "n counts the rows", "strict")
+    kept = melicit(*train, "--read", "column=n:number", "--read", "column=twin:text").done()
     assert "counts the rows" not in kept.err and "copy" not in kept.err and kept.err.count("looks like") == 3
     melicit.write("alone.csv", "n,label\n" + "".join(f"{i},{'no yes'.split()[i > 30]}\n" for i in range(60)))
     assert "counts the rows" not in melicit("train", "--data", "alone.csv").done().err

@@ -212,7 +212,7 @@ def test_mixtures_go_by_the_id_of_a_row(melicit, two):
     (("--class-prior", "maybe=0.1"), 2, ["maybe"]),
     (("--class-prior", "yes=1.5"), 2, ["between 0 and 1"]),
     (("--class-prior", "yes=0.3,no=0.3"), 2, ["0.6"]),
-    (("--smooth",), 2, ["--smooth"]),
+    (("--thesis", "smooth",), 2, ["smooth"]),
 ])
 def test_refusals(melicit, two, words, code, parts):
     melicit("apply", *ROWS, "--named", "accuracy", "--evidence", "model", *words).refused(code, *parts)
@@ -361,15 +361,15 @@ def test_means_of_thresholds(melicit, two):
     p, y, _ = two
     words = ("apply", *ROWS, "--named", "f1", "--evidence", "labels", "--json")
     best = melicit(*words).done().json
-    mean = melicit(*words, "--average", "--out", "c.json").done().json
+    mean = melicit(*words, "--rule", "average", "--out", "c.json").done().json
     assert mean["classifier"]["rules"][0]["threshold"] == pytest.approx(best["thresholds"][0]["mean"], abs=1e-12)
     assert mean["value"] <= best["value"] == mean["optimum"] and mean["thresholds"][0]["interval"] == best["thresholds"][0]["interval"]
     said = decisions(melicit) == "yes"
     f1 = 2 * (said & y).sum() / (said.sum() + y.sum())
     assert mean["by_labels"] == pytest.approx(f1, abs=1e-12)
-    groups = melicit("apply", *ROWS, "--groups", "g.csv", "--named", "g-mean", "--average", "--json").done().json
+    groups = melicit("apply", *ROWS, "--groups", "g.csv", "--named", "g-mean", "--rule", "average", "--json").done().json
     assert len(groups["thresholds"]) == 2
-    melicit(*words[:-1], "--average", "--at-most", "flagged=10%").refused(2, "--average and limits")
+    melicit(*words[:-1], "--rule", "average", "--at-most", "flagged=10%").refused(2, "--rule average and limits")
 
 
 def test_costs_of_rows(melicit, two):
@@ -383,14 +383,14 @@ def test_costs_of_rows(melicit, two):
     words = ("apply", *ROWS, "--metric", "m.json", "--evidence", "model", "--row-cost", "yes=amount")
     got = melicit(*words, "--out", "c.json", "--json").done().json
     want = p * amount >= 2 * (1 - p)
-    said = decisions(melicit, "--costs", "costs.csv") == "yes"
+    said = decisions(melicit, "--features", "costs.csv") == "yes"
     assert (said == want).mean() > 0.995  # rows at the threshold, between two scores
     assert "weighed by the costs of the row" in melicit(*words).done().out
     assert got["classifier"]["row_cost"] == ["", "amount"] and got["interval"][0] < got["expected"] < got["interval"][1]
     paid = numpy.where(y, amount * ~said, 2.0 * said).sum() / numpy.where(y, amount, 1).sum()
     assert got["by_labels"] == pytest.approx(paid, rel=1e-9)
-    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "d.csv").refused(2, "--costs FILE")
-    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--costs", "g.csv", "--out", "d.csv").refused(3, "amount")
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "d.csv").refused(2, "--features FILE")
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--features", "g.csv", "--out", "d.csv").refused(3, "amount")
     melicit(*words[:-1], "maybe=amount").refused(2, "no such class")
     melicit(*words[:-1], "yes=amounts").refused(3, "amounts")
     melicit(*words, "--row-cost", "amount").refused(2, "two columns")
@@ -413,7 +413,7 @@ def test_recalls_are_of_rows_where_rows_have_costs(melicit, costly):
     p, y, _, amount = costly
     words = ("apply", *ROWS, "--metric", "m.json", "--evidence", "labels", "--row-cost", "amount", "--out", "c.json")
     got = melicit(*words, "--json").done().json
-    said = decisions(melicit, "--costs", "costs.csv") == "yes"
+    said = decisions(melicit, "--features", "costs.csv") == "yes"
     assert got["per_class"][1]["recall"] == pytest.approx(said[y].mean(), abs=1e-9)
     assert got["per_class"][1]["decided"] == pytest.approx(said.mean(), abs=1e-9)
     assert got["value"] == pytest.approx(numpy.where(y, 2 * ~said, said) @ amount / amount.sum(), abs=1e-9)

@@ -132,7 +132,7 @@ def test_referred_cases(melicit):
     write(melicit, *random_rows(8, 2))
     melicit("metric", "--cost", "missed=3,false-alarm=1", "--classes", "a,b", "--out", "m.json").done()
     words = ("apply", *ROWS, "--metric", "m.json")
-    melicit(*words, "--reject", "0.3", "--average").refused(2, "--average and --reject exclude each other")
+    melicit(*words, "--reject", "0.3", "--rule", "average").refused(2, "--rule average and --reject exclude each other")
     for name in ("refer", "referred"):
         [limit] = melicit(*words, "--reject", "0.3", "--at-most", f"{name}=10%", "--json").done().json["limits"]
         assert limit["achieved"] <= 0.1 + 1e-9
@@ -153,8 +153,8 @@ def test_costs_of_rows_in_words(melicit):
     melicit(*words, "amount").refused(3, 'y.csv: row 7, column "amount": a cost of -1')
     melicit.write("y.csv", columns(range(1, N + 1)))
     melicit(*words, "b=amount", "--out", "c.json").done()
-    decide = ("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "d.csv", "--costs")
-    melicit(*decide, "g.csv").refused(3, 'g.csv: no column "amount" (--costs); there are sex')
+    decide = ("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "d.csv", "--features")
+    melicit(*decide, "g.csv").refused(3, 'g.csv: no column "amount" (--features); there are sex')
     melicit.write("few.csv", "amount\n1\n2\n")
     melicit(*decide, "few.csv").refused(3, f"few.csv has 2 rows, p.csv has {N}: expected the costs of each row")
     melicit.write("bad.csv", "amount\n" + "1\n" * 5 + "-2\n" + "1\n" * (N - 6))

@@ -109,7 +109,7 @@ def test_respondents_with_copies(pool):
         write_pool(pool, f"{folder}/{folder}.csv", ("tp", "fn", "fp", "tn"), two_classes())
         pool("elicit", "--candidates", f"{folder}/{folder}.csv", *CLASSES, "--oracle", "sim:doctor.json", "--session",
              f"{folder}/s.jsonl", "--json").done()
-    got = pool("elicit", "--pool", "ann/s.jsonl", "bob/s.jsonl", "--json").done().json
+    got = pool("elicit", "--respondents", "ann/s.jsonl", "bob/s.jsonl", "--json").done().json
     assert not got["differ"] and len(got["respondents"]) == 2
 
 
@@ -196,7 +196,7 @@ def test_refusals(pool):
     pool.write("odd.csv", "name,tp,tn,colour\na,0.1,0.5,1\nb,0.15,0.4,1\n")
     refuse(3, "--candidates", "odd.csv", *CLASSES, 'column "colour"')
     pool.write("apart.csv", "name,tp,fn,fp,tn\na,10,10,40,40\nb,30,10,20,40\n")
-    refuse(3, "--candidates", "apart.csv", *CLASSES, "--kind rates")
+    refuse(3, "--candidates", "apart.csv", *CLASSES, "kind=rates")
     pool.write("alike.csv", "name,tp,fn,fp,tn\na,10,10,40,40\nb,10,10,40,40\n")
     refuse(3, "--candidates", "alike.csv", *CLASSES, "the same numbers")
     pool.write("grouped.csv", "name,u:tp,u:fn,v:tp,v:fn\na,1,2,3,4\nb,2,1,4,3\n")
@@ -204,7 +204,7 @@ def test_refusals(pool):
     refuse(3, "--candidates", "pool.csv", "--family", "fair-linear", "group:")
     refuse(2, "--candidates", "pool.csv", *CLASSES, "--family", "linear-fractional", "linear in known features")
     refuse(2, "--candidates", "pool.csv", *CLASSES, "--strategy", "search", "active strategy")
-    refuse(2, "--candidates", "pool.csv", *CLASSES, "--simple-questions", "given classifiers differ")
+    refuse(2, "--candidates", "pool.csv", *CLASSES, "--ask", "simple-questions", "given classifiers differ")
     refuse(2, "--candidates", "pool.csv", *CLASSES, "--radius", "0.1", "--radius")
     refuse(2, "--candidates", "pool.csv", "--ball", "2", "exclude each other")
     refuse(3, "--candidates", "missing.csv", "missing.csv")

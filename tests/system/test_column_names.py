@@ -45,7 +45,7 @@ def test_classes_in_the_header_of_probabilities(melicit, want, names, swap):
     """No warning: strict reading accepts them, whichever class is positive and comes first."""
     write_rows(melicit, names, ",".join(names[::-1] if swap else names), (P, 1 - P) if swap else (1 - P, P))
     melicit.write("y.csv", "label\n" + "".join(f'"{names[i]}"\n' if names[i] == "NA" else f"{names[i]}\n" for i in TRUTH))  # in quotes numbers are texts
-    assert rule(melicit, "--strict", "--positive", names[1]) == want
+    assert rule(melicit, "--read", "strict", "--positive", names[1]) == want
     assert apply(melicit, "--positive", names[1]).done().json.get("warnings", []) == []
 
 
@@ -60,22 +60,22 @@ def test_predictions_of_the_program_are_probabilities_for_it(melicit, labels):
     melicit("train", "--data", "t.csv", "--out", "m.json", "--positive", labels[0]).done()
     for name in ("p.csv", "p.npy"):
         melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", name).done()
-    assert rule(melicit, "--strict") == rule(melicit, probs="p.npy")
-    assert melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--json", "--strict").done().json["rows"] == 200
+    assert rule(melicit, "--read", "strict") == rule(melicit, probs="p.npy")
+    assert melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--json", "--read", "strict").done().json["rows"] == 200
 
 
 def test_header_that_could_be_data_is_told(melicit, want):
     """0.0,1.0 in place of 0,1 may be the first probabilities: a warning, and a refusal when strict."""
     write_rows(melicit, ["0", "1"], "0.0,1.0")
     [text] = apply(melicit).done().json["warnings"]
-    assert rule(melicit) == want and "row 1" in text and "--header no" in text
-    melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--strict").refused(3, "p.csv", "row 1")
+    assert rule(melicit) == want and "row 1" in text and "header=no" in text
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--read", "strict").refused(3, "p.csv", "row 1")
     melicit.write("p.csv", "0,1\n" + "".join(f"{1 - i},{i}\n" for i in TRUTH))
     assert "row 1" in apply(melicit).done().json["warnings"][0]
 
 
 def test_prevalence_of_numbered_classes(melicit):
-    words = ("space", "--ball", "2,2", "--radius", "0.2", "--prevalence", "v.csv", "--json", "--strict")
+    words = ("space", "--ball", "2,2", "--radius", "0.2", "--prevalence", "v.csv", "--json", "--read", "strict")
     melicit.write("v.csv", "low,high\n0.25,0.5\n0.75,0.5\n")
     want = melicit(*words, "--classes", "low,high").done().json
     for text in ("5,7\n0.25,0.5\n0.75,0.5\n", "7,5\n0.5,0.25\n0.5,0.75\n", "group,7,5\n2,0.5,0.75\n1,0.5,0.25\n"):
@@ -83,7 +83,7 @@ def test_prevalence_of_numbered_classes(melicit):
         got = melicit(*words, "--classes", "5,7").done().json
         assert {**got, "classes": want["classes"]} == want
     melicit.write("v.csv", "7,5\n0.6,0.25\n0.5,0.75\n")
-    melicit(*words[:-2], "--classes", "5,7").refused(3, "v.csv", "class 2 add up to 1.1")
+    melicit(*words[:7], "--classes", "5,7").refused(3, "v.csv", "class 2 add up to 1.1")
 
 
 # ---- names in other spellings ----
@@ -135,27 +135,47 @@ def test_classes_called_c1_and_c2(melicit, want):
     assert rule(melicit, "--rename", "a=c2,b=c1", "--positive", "b") == want
 
 
+def test_names_of_other_programs(melicit, want):
+    """tidymodels' .pred_yes and frames of predict_proba: what is behind the common beginning is the class."""
+    for labels, names in ((["no", "yes"], ".pred_yes,.pred_no"), (["0", "1"], "proba_1,proba_0"), (["no", "yes"], "prob_yes,prob_no")):
+        write_rows(melicit, labels, names, (P, 1 - P))
+        assert rule(melicit) == want, names
+    write_rows(melicit, ["no", "yes"], ".pred_yes,prob_no", (P, 1 - P))
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, '".pred_yes" and "prob_no"', '"no" and "yes"')
+    melicit.write("p.csv", ".pred_class,.pred_no,.pred_yes\n" + "".join(f"no,{1 - p},{p}\n" for p in P))
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, 'column ".pred_class" is none of the classes', "leave it out")
+
+
+def test_sums_of_doubles(melicit):
+    """1.0000000000000002 is 1; 1.001 is no probability."""
+    melicit.write("y.csv", "label\nno\nyes\nno\nyes\n")
+    for top, low in ((1.0000000000000002, -2.220446049250313e-16), (1.001, -0.001)):
+        melicit.write("p.csv", "no,yes\n" + f"{top!r},{low!r}\n0.2,0.8\n0.7,0.3\n0.1,0.9\n")
+        got = melicit("space", "--probs", "p.csv", "--labels", "y.csv")
+        got.done() if top < 1.0005 else got.refused(3, "row 2", "1.0009999999999999 is not within 0 and 1")
+
+
 # ---- one column of probabilities ----
 
 @pytest.mark.parametrize("name, of_no", [("no", True), ("No", True), ("NO", True), ("yes", False), ("YES", False), ("p", False),
-                                         ("Probability", False), ("y_score", False), ("c1", False)])
+                                         ("Probability", False), ("y_score", False), ("c1", False), ("prob_no", True), (".pred_yes", False), ("p_Yes", False)])
 def test_one_column_by_its_name(melicit, want, name, of_no):
     write_rows(melicit, ["no", "yes"], name, (1 - P if of_no else P,))
     assert rule(melicit) == want
 
 
-@pytest.mark.parametrize("name", ["prob_no", "P(no)", "n", "x1"])
+@pytest.mark.parametrize("name", ["pred_prob_no", "P(no)", "n", "x1"])
 def test_one_column_of_nobody_is_refused(melicit, want, name):
     write_rows(melicit, ["no", "yes"], name, (1 - P,))
-    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", f'"{name}"', '"no" and "yes"', "--columns")
-    assert rule(melicit, "--columns", "no") == want
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", f'"{name}"', '"no" and "yes"', "columns")
+    assert rule(melicit, "--read", "columns=no") == want
 
 
 def test_one_column_under_the_default_name_of_pandas(melicit, want):
-    """Class 0, or a column without a name: --columns says which."""
+    """Class 0, or a column without a name: --read columns says which."""
     write_rows(melicit, ["0", "1"], "0", (P,))
-    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", '"0"', "--columns")
-    assert rule(melicit, "--columns", "1") == want
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", '"0"', "columns")
+    assert rule(melicit, "--read", "columns=1") == want
     write_rows(melicit, ["no", "yes"], "0", (P,))
     assert rule(melicit) == want
 
@@ -172,8 +192,8 @@ def test_labels_under_the_default_name_of_pandas(melicit):
     melicit.write("y.csv", "0\n1\n0\n0\n1\n")
     melicit.write("d.csv", "0\n1\n1\n0\n1\n")
     got = melicit(*words, "1", "--json").done().json
-    assert numpy.isclose(got["scores"][0]["accuracy"], 0.8) and all("--header yes" in text for text in got["warnings"]) and len(got["warnings"]) == 2
-    got = melicit(*words, "1", "--json", "--header", "yes").done().json
+    assert numpy.isclose(got["scores"][0]["accuracy"], 0.8) and all("header=yes" in text for text in got["warnings"]) and len(got["warnings"]) == 2
+    got = melicit(*words, "1", "--json", "--read", "header=yes").done().json
     assert numpy.isclose(got["scores"][0]["accuracy"], 0.75)
 
 
@@ -187,7 +207,7 @@ def rank(melicit, classes, pool, *options):
 
 
 def order(melicit, classes, pool):
-    return [(one["name"], round(one["value"], 12)) for one in rank(melicit, classes, pool, "--json", "--strict").done().json["order"]]
+    return [(one["name"], round(one["value"], 12)) for one in rank(melicit, classes, pool, "--json", "--read", "strict").done().json["order"]]
 
 
 @pytest.mark.parametrize("classes, header", [

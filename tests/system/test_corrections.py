@@ -233,7 +233,7 @@ def test_steps_along_axes(melicit):
     for axis in (0, 4, 11):
         step = numpy.eye(12)[axis]
         assert farthest(eta, step) == pytest.approx(farthest(eta, -step), rel=1e-6)
-    radius = [melicit("space", "--population", "softmax:1,3,5", "--kind", "rates", "--thesis", f"radius-method={how}", "--json").done().json["radius"] for how in ("thesis", "inscribed")]
+    radius = [melicit("space", "--population", "softmax:1,3,5", "--thesis", "kind=rates", "--thesis", f"radius-method={how}", "--json").done().json["radius"] for how in ("thesis", "inscribed")]
     assert radius[0] < 0.8 * radius[1]
 
 

@@ -57,11 +57,11 @@ def test_names_of_mistakes(melicit, truth):
     melicit.write("turned.json", metric_text(a=[0.3, 0.95]).replace('"0"', '"paid"').replace('"1"', '"defaulted"'))
     words = melicit("elicit", *defaulted, "--oracle", "sim:turned.json", "--json").done().json["words"]
     assert re.match(r"One false alarm counts as much as 3\.2 missed defaulted cases;", words), words
-    shown = ("elicit", *defaulted, "--oracle", "sim:turned.json", "--show", "--people", 1000, "--session", "s.jsonl")
+    shown = ("elicit", *defaulted, "--oracle", "sim:turned.json", "--ask", "show", "--people", 1000, "--session", "s.jsonl")
     for names, missed, alarms in (((), "missed defaulted cases", "false alarms"),
-                                  (("--missed", "bad loan", "--false-alarm", "lost customer"), "bad loan cases",
+                                  (("--call", "missed=bad loan", "--call", "false-alarm=lost customer"), "bad loan cases",
                                    "lost customer cases"),
-                                  (("--missed", "bad loan|bad loans", "--false-alarm", "lost customer|lost customers"),
+                                  (("--call", "missed=bad loan|bad loans", "--call", "false-alarm=lost customer|lost customers"),
                                    "bad loans", "lost customers")):
         (melicit.folder / "s.jsonl").unlink(missing_ok=True)
         text = " ".join(melicit(*shown, *names, "--report", "r.html").done().out.split())
@@ -131,7 +131,7 @@ def test_search_at_an_end(melicit):
     page = (melicit.folder / "wrong.html").read_text()
     assert "at an end of its range: its error is unknown" in page and "when it was sure enough" not in page
     for direction in ("decreasing", "unknown"):
-        right = melicit(*search, "--direction", direction, "--json").done().json
+        right = melicit(*search, "--known", f"direction={direction}", "--json").done().json
         assert right["end"] == "tolerance" and "at_end" not in right and right["radius"] < 0.01
         assert abs(right["metric"]["coefficients"]["a"][0] + 0.94) < 0.01
 
@@ -149,7 +149,7 @@ def test_repeats_that_all_agree(melicit):
     """Seven of seven is not "too few"."""
     text = " ".join(melicit("elicit", "--data", "mammographic_mass", "--classes", "benign,malignant", "--oracle",
                             f"sim:{SOURCE / 'data' / 'doctor.json'}", "--assume", "person", "--tolerance", 0.002, "--max-questions", 43,
-                            "--repeat-every", 6).done().out.split())
+                            "--ask", "repeat-every=6").done().out.split())
     assert "7 questions were asked again" in text and "Too few questions came back" not in text, text
 
 
@@ -162,14 +162,14 @@ def test_search_counts(melicit, truth):
     for tolerance in (0.1, 0.02):
         rounds = math.ceil(math.log2(math.pi / 2 / tolerance))
         for words, questions in (((), 4 * rounds), (("--thesis", "per-round=3"), 3 * rounds),
-                                 (("--direction", "unknown"), 4 * rounds + 1)):
+                                 (("--known", "direction=unknown"), 4 * rounds + 1)):
             got = melicit("elicit", *POPULATION, *truth, "--strategy", "search", "--tolerance", tolerance, *words, "--json")
             assert got.done().json["questions"] == questions
 
 
 def test_decreasing_metric(melicit):
     melicit.write("truth.json", metric_text(a=[-0.94, -0.34]))
-    got = melicit("elicit", *POPULATION, "--oracle", "sim:truth.json", "--direction", "unknown", "--json").done().json
+    got = melicit("elicit", *POPULATION, "--oracle", "sim:truth.json", "--known", "direction=unknown", "--json").done().json
     assert got["questions"] <= 8
     assert abs(got["angle"] - (math.pi + math.atan2(0.34, 0.94))) <= 0.02
 
@@ -177,7 +177,7 @@ def test_decreasing_metric(melicit):
 def test_linear_fractional(melicit):
     melicit.write("f1.json", metric_text("linear-fractional", p=[1, 0], p0=0, q=[0.5, -0.5], q0=0.5))
     for words in (("--tolerance", 0.01), ("--strategy", "search", "--tolerance", 0.002),
-                  ("--strategy", "search", "--thesis", "known-p11=1", "--tolerance", 0.005)):
+                  ("--strategy", "search", "--known", "p11=1", "--tolerance", 0.005)):
         got = melicit("elicit", *POPULATION, "--family", "linear-fractional", "--oracle", "sim:f1.json", *words, "--json")
         found = got.done().json["metric"]["coefficients"]
         rng = numpy.random.default_rng(1)
@@ -205,7 +205,7 @@ def asked(melicit, name):
 
 
 @pytest.mark.parametrize("space, family, coordinates, names, a", [
-    ((*CANCER, "--smooth"), "linear", "binary", ["benign", "malignant"], [0.94, 0.34]),
+    ((*CANCER, "--thesis", "smooth"), "linear", "binary", ["benign", "malignant"], [0.94, 0.34]),
     (("--data", "vehicle"), "diagonal-linear", "diagonal", list("0123"), [0.4, 0.3, 0.2, 0.1])])
 def test_people_are_asked_the_same_on_any_number_of_threads(melicit, space, family, coordinates, names, a):
     """A session of realistic questions, the same on two threads, and one that goes on with other threads after six answers."""
@@ -213,7 +213,7 @@ def test_people_are_asked_the_same_on_any_number_of_threads(melicit, space, fami
     melicit.write("hidden.json", json.dumps(hidden))
     space = (*space, "--family", family)
     words = ("elicit", *space, "--oracle", "sim:hidden.json", "--noise", "logistic:50", "--questions", "realistic",
-             "--assume", "person", "--repeat-every", 5, "--max-questions", 10, "--json")
+             "--assume", "person", "--ask", "repeat-every=5", "--max-questions", 10, "--json")
     for threads in (1, 2):
         melicit(*words, "--threads", threads, "--session", f"{threads}.jsonl").done()
     want = asked(melicit, "1.jsonl")
@@ -229,7 +229,7 @@ def test_smooth_frontier_for_people(melicit):
     melicit.write("hidden.json", metric_text(a=[0.98, 0.199]).replace('"0"', '"benign"').replace('"1"', '"malignant"'))
     words = ("elicit", *CANCER, "--oracle", "sim:hidden.json", "--questions", "realistic", "--assume", "person", "--json")
     found = {}
-    for smooth in ((), ("--smooth",)):
+    for smooth in ((), ("--thesis", "smooth",)):
         result = melicit(*words, *smooth, "--session", f"s{len(smooth)}.jsonl").done().json
         low, high = result["ratio_interval"]
         assert low <= 0.98 / 0.199 <= high and high / low < 4
@@ -238,8 +238,8 @@ def test_smooth_frontier_for_people(melicit):
     for a, b, people in found[True][:2]:
         for tp, tn in (a, b):  # on the frontier: reached, but not with both numbers larger by two in a thousand
             point = lambda more: f"{(tp + more) / people},{(tn + more) / people}"
-            assert melicit("space", *CANCER, "--smooth", "--point", point(-1), "--json").done().json["feasible"]
-            assert not melicit("space", *CANCER, "--smooth", "--point", point(3), "--json").done().json["feasible"]
+            assert melicit("space", *CANCER, "--thesis", "smooth", "--point", point(-1), "--json").done().json["feasible"]
+            assert not melicit("space", *CANCER, "--thesis", "smooth", "--point", point(3), "--json").done().json["feasible"]
 
 
 def test_a_session_that_ended_one_sided_goes_on_imagined(melicit):
@@ -251,7 +251,7 @@ def test_a_session_that_ended_one_sided_goes_on_imagined(melicit):
     assert ended["end"] == "beyond" and ended["open_ended"] and "go on with the option imagined-beyond" in json.dumps(ended)
     before = asked(melicit, "s.jsonl")
     assert melicit(*words).done().json["questions"] == len(before)  # nothing more to ask
-    result = melicit(*words, "--imagined-beyond").done().json
+    result = melicit(*words, "--ask", "imagined-beyond").done().json
     after = asked(melicit, "s.jsonl")
     assert after[:len(before)] == before and not any("imagined" in q["shown"] for q in before)
     assert len(after) > len(before) and all(q["shown"]["imagined"] for q in after[len(before):] if "repeated" not in q)
@@ -299,7 +299,7 @@ def test_probabilities_of_another_model(melicit, truth):
 
 def test_stop_and_go_on(melicit):
     """A person leaves (end of input), comes back, takes an answer back, ends."""
-    words = ("elicit", *CANCER, "--session", "s.jsonl", "--assume", "none", "--repeat-every", 0)
+    words = ("elicit", *CANCER, "--session", "s.jsonl", "--assume", "none", "--ask", "repeat-every=0")
     files = ("--out", "the metric's.json", "--report", "r.html", "--log-questions", "q.jsonl")
     left = melicit(*words, *files, stdin="a\nb\n")
     assert left.code == 5, left.err
@@ -426,7 +426,7 @@ def test_cut_off_line_is_repaired(melicit, truth):
     ((*POPULATION, "--family", "quadratik"), 2, "quadratik"),
     (("--data", "absent.csv"), 3, "absent.csv"),
     ((*POPULATION, "--classes", "a"), 2, "--classes a"),
-    ((*POPULATION, "--smooth"), 2, "--smooth"),
+    ((*POPULATION, "--thesis", "smooth"), 2, "smooth"),
     (("--session", "absent.jsonl"), 3, "absent.jsonl"),
     ((*POPULATION, "--out", "/absent/m.json"), 4, "/absent/m.json"),
 ])
@@ -454,7 +454,7 @@ def test_space(melicit):
     assert not far["achievable"] and far["distance"] > 0.05
     direction, closest = numpy.array(far["separating_direction"]), numpy.array(far["closest"])
     assert (numpy.array(got["vertices"]) @ direction <= closest @ direction + 1e-9).all()
-    smooth = melicit("space", *CANCER, "--smooth", "--plot", "smooth.svg", "--json").done().json
+    smooth = melicit("space", *CANCER, "--thesis", "smooth", "--plot", "smooth.svg", "--json").done().json
     melicit("space", *CANCER, "--plot", "raw.svg").done()
     assert ["smoothed boundary" in (melicit.folder / name).read_text() for name in ("smooth.svg", "raw.svg")] == [True, False]
     assert smooth["smooth"]["a"] > 0 and smooth["area"] > 0

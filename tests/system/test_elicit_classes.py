@@ -79,10 +79,10 @@ def test_signs(melicit):
     melicit.write("t.json", metric_text("linear", layout("rates", "offdiagonal", 3), a=truth))
     ball = ("--ball", 3, "--radius", 0.2, "--oracle", "sim:t.json", "--tolerance", 0.01, "--json")
     for signs in ("-,-,+,-,-,+", "?,?,?,?,?,?", "-,-,?,-,-,?"):
-        got = melicit("elicit", *ball, "--signs", signs).done().json
+        got = melicit("elicit", *ball, "--known", f"signs={signs}").done().json
         assert numpy.abs(numpy.subtract(got["metric"]["coefficients"]["a"], truth)).max() <= 0.015, signs
     for bad in ("-,-", "-,-,+,-,-,+,+", "-,-,0,-,-,+", "-, -,+,-,-,+"):
-        melicit("elicit", "--ball", 3, "--radius", 0.2, "--signs", bad).refused(2, "--signs", "6")
+        melicit("elicit", "--ball", 3, "--radius", 0.2, "--known", f"signs={bad}").refused(2, "signs", "6")
 
 
 def test_radius_may_be_smaller(melicit):
@@ -96,7 +96,7 @@ def test_radius_may_be_smaller(melicit):
 
 def test_simple_questions(melicit):
     melicit.write("t.json", metric_text("linear", layout("rates", "offdiagonal", 3), a=unit([-1, -2, -3, -4, -5, -6])))
-    melicit("elicit", "--ball", 3, "--radius", 0.2, "--oracle", "sim:t.json", "--simple-questions", "--log-questions",
+    melicit("elicit", "--ball", 3, "--radius", 0.2, "--oracle", "sim:t.json", "--ask", "simple-questions", "--log-questions",
             "q.jsonl", "--json").done()
     lines = [json.loads(line) for line in (melicit.folder / "q.jsonl").read_text().splitlines()]
     assert lines and all((numpy.abs(numpy.subtract(x["a"], x["b"])) > 1e-12).sum() == 2 for x in lines)
@@ -177,8 +177,7 @@ def test_header_is_enough(melicit, sample):
     _, y, g = sample
     truth["prevalence"] = [[float(numpy.mean(g[y == i] == j)) for i in range(3)] for j in range(2)]
     melicit.write("t.json", metric_text("fair-linear", layout("rates", "offdiagonal", 3, "uv", "012"), "cost", **truth))
-    words = ("elicit", *ROWS, "--groups", "g.csv", "--family", "fair-linear", "--oracle", "sim:t.json", "--signs",
-             "-,-,-,-,-,-", "--simple-questions", "--seed", 5)
+    words = ("elicit", *ROWS, "--groups", "g.csv", "--family", "fair-linear", "--oracle", "sim:t.json", "--known", "signs=-,-,-,-,-,-", "--ask", "simple-questions", "--seed", 5)
     melicit(*words, "--session", "s.jsonl", "--max-questions", 5).done()
     got = melicit("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", "--max-questions", 15, "--json").done().json
     want = melicit(*words, "--max-questions", 15, "--json").done().json
@@ -249,5 +248,5 @@ def test_real_data(melicit, name, k):
 
 def test_bundled_two_classes_off_the_face(melicit):
     """Rates of two classes are points of a ball; the planar face is for confusion entries."""
-    got = melicit("space", "--data", "breast_cancer_original", "--kind", "rates", "--json").done().json
+    got = melicit("space", "--data", "breast_cancer_original", "--thesis", "kind=rates", "--json").done().json
     assert got["size"] == 2 and got["kind"] == "rates" and 0 < got["radius"] <= 0.5

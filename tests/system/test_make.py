@@ -33,7 +33,7 @@ def test_one_version(melicit):
     assert json.loads(read("web/package.json"))["version"] == json.loads(read("web/package-lock.json"))["version"] == version
     assert re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.M)[0] == version
     assert f'/* "{version}" */' in read("include/melicit/base.h")
-    assert version in melicit("help", "--man").done().out.splitlines()[0]
+    assert version in melicit("help", "--as", "man").done().out.splitlines()[0]
 
 
 @pytest.mark.plain("the same sentence without sanitizers")

@@ -88,8 +88,8 @@ def test_costs_of_populations_pools_and_sessions(melicit, priced):
     melicit.write("pool.csv", "name,tp,tn\nbold,0.3,0.5\ncareful,0.4,0.45\n")
     order = melicit(*ranked, "--pool", "pool.csv").done().json["order"]
     assert {one["name"]: one["against_place"] for one in order} == {"careful": 1, "bold": 2}
-    melicit("score", "--metric", "m.json", "--statistics", "pool.csv").refused(3, "--prevalence")
-    values = melicit("score", "--metric", "m.json", "--statistics", "pool.csv", "--prevalence", "0.45", "--json").done().json
+    melicit("score", "--metric", "m.json", "--statistics", "pool.csv").refused(3, "shares=P")
+    values = melicit("score", "--metric", "m.json", "--statistics", "pool.csv", "--shares", "0.45", "--json").done().json
     assert [row["value"] for row in values["scores"]] == pytest.approx([7 * 0.15 + 0.05, 7 * 0.05 + 0.1])
 
 
@@ -102,7 +102,7 @@ def test_costs_in_a_file(melicit):
     assert want["layout"]["classes"] == ["b", "a", "c"]
     assert want["coefficients"]["a"] == [5, 6, 3, 4, 1, 2]
     assert melicit("metric", "--costs", "in_order.csv", "--json").done().json["metric"] == want
-    bare = ("metric", "--costs", "bare.csv", "--header", "no")
+    bare = ("metric", "--costs", "bare.csv", "--read", "header=no")
     assert melicit(*bare, "--classes", "b,a,c", "--json").done().json["metric"] == want
     melicit(*bare).refused(3, "--classes")
     two = melicit("metric", "--costs", "numbers.csv", "--json").done().json["metric"]
@@ -122,10 +122,10 @@ def test_costs_in_a_file(melicit):
         (("--costs", "oblong.csv"), 3, "expected a square"),
         (("--costs", "stranger.csv"), 3, '"z", but no column is called so'),
         (("--named", "f1"), 2, "how frequent"),
-        (("--named", "mcc", "--prevalence", "0.2"), 2, "by its name"),
+        (("--named", "mcc", "--shares", "0.2"), 2, "by its name"),
         (("--named", "kappa", "--classes", "a,b,c", "--shares", "0.5,0.5,0.5"), 2, "add up to 1"),
         (("--named", "f1", "--cost", "missed=1,false-alarm=1"), 2, "one of"),
-        (("--cost", "missed=1,false-alarm=1", "--prevalence", "0.2"), 2, "--named"),
+        (("--cost", "missed=1,false-alarm=1", "--shares", "0.2"), 2, "--named"),
         ((), 2, "one of"),
     ],
 )
@@ -165,3 +165,14 @@ def test_other_verbs_take_them(melicit):
     melicit.write("costs.csv", "true,0,1,2\n0,0,1,2\n1,2,0,1\n2,9,6,0\n")
     melicit("metric", "--costs", "costs.csv", "--out", "k.json").done()
     assert melicit("apply", "--metric", "k.json", "--population", "softmax:1,3,5", "--json").done().json["classifier"]
+
+
+def test_what_is_no_measure_of_decisions_or_no_metric(melicit):
+    """auc and the like say why they cannot be asked for; a file of another kind says what it is."""
+    melicit.write("y.csv", "label\nno\nyes\nno\nyes\n")
+    for name in ("auc", "roc_auc", "log-loss", "brier_score_loss"):
+        melicit("score", "--named", name, "--labels", "y.csv", "--predictions", "y.csv").refused(2, "a measure of probabilities", "f1, mcc")
+    melicit("train", "--data", "breast_cancer_original", "--positive", "1", "--out", "model.json").done()
+    melicit("metric", "--show", "model.json").refused(3, "model.json: this is a model; expected a metric")
+    melicit("metric", "--show", "y.csv").refused(3, "y.csv: expected a JSON object")
+    melicit("elicit", "--data", "breast_cancer_original", "--positive", "1", "--tolerance", "1.6").refused(2, "below 1.5; 1.6x is a factor")

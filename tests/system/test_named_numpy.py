@@ -130,8 +130,7 @@ def test_with_groups(melicit, k, m):
     want = fair(true, said, group, k, m)
     assert numpy.abs(numpy.subtract(values(melicit, words, list(want)), list(want.values()))).max() <= 1e-12
     for name in [n for n in want if (":squared" in n or ":absolute" in n) and not n.startswith("demographic")]:
-        melicit("metric", "--named", name, "--classes", ",".join(f"c{i}" for i in range(k)), "--group-names",
-                ",".join(f"g{i}" for i in range(m)), "--out", "m.json").done()
+        melicit("metric", "--named", name, "--classes", ",".join(f"c{i}" for i in range(k)), "--call", "groups=" + ",".join(f"g{i}" for i in range(m)), "--out", "m.json").done()
         assert json.loads((melicit.folder / "m.json").read_text())["family"] == ("fair-linear" if "absolute" in name else "fair-quadratic")
         assert abs(melicit(*words, "--metric", "m.json").done().json["value"] - want[name]) <= 1e-12
 
@@ -170,7 +169,7 @@ def test_every_verb_takes_them(melicit):
     name = "equalised-odds:squared:1,4"
     melicit(*words, "--groups", "g.csv", "--named", name).done()
     melicit("rank", "--labels", "y.csv", "--predictions", "p.csv", "--groups", "g.csv", "--named", name, "--positive", "c1").done()
-    melicit("metric", "--named", name, "--classes", "c0,c1", "--group-names", "g0,g1", "--out", "m.json").done()
+    melicit("metric", "--named", name, "--classes", "c0,c1", "--call", "groups=g0,g1", "--out", "m.json").done()
     true, said, _, _ = given(melicit, 2, 2)
     melicit.write("q.csv", "c0,c1\n" + "\n".join("0.7,0.3" if x == 0 else "0.2,0.8" for x in said) + "\n")
     melicit("apply", "--named", name, "--probs", "q.csv", "--labels", "y.csv", "--groups", "g.csv", "--positive", "c1").done()

@@ -148,8 +148,8 @@ def test_classes_that_look_like_numbers_are_in_the_order_of_their_type(melicit, 
     melicit.write("bare.csv", "label\n" + "".join(f"{v}\n" for v in y))
     melicit.write("quoted.csv", '"label"\n' + "".join(f'"{v}"\n' for v in y))
     melicit.write("both.csv", '"x","label"\n' + "".join(f'{v / 7},"{v}"\n' if texts else f'"{v / 7}","{v}"\n' for v in y))
-    labels = (("y.npy",), ("bare.csv", "--column", "label:text" if texts else "label:number"), ("both.csv",),
-              *([("quoted.csv",)] if texts else [("quoted.csv", "--column", "label:number"), ("bare.csv",)]))
+    labels = (("y.npy",), ("bare.csv", "--read", "column=label:text" if texts else "column=label:number"), ("both.csv",),
+              *([("quoted.csv",)] if texts else [("quoted.csv", "--read", "column=label:number"), ("bare.csv",)]))
     for given in labels:
         words = ("apply", "--named", "accuracy", "--evidence", "model", "--probs", "p.npy", "--labels", *given, "--json")
         assert melicit(*words, "--out", "c.json").done().json["by_labels"] == pytest.approx(accuracy, abs=1e-12), given
@@ -166,7 +166,7 @@ def test_models_of_classes_that_look_like_numbers(melicit):
     y = rng.permutation(numpy.repeat([9, 10, 100], 60))
     columns = ("train", "--test-share", 0, "--out", "m.json", "--data")
     melicit.write("t.csv", "x,z,label\n" + "".join(f"{(v == 9) + e},{(v == 10) + f},{v}\n" for v, e, f in zip(y, rng.normal(0, 0.1, 180), rng.normal(0, 0.1, 180))))
-    for words, order in (((), [9, 10, 100]), (("--column", "label:text"), [10, 100, 9])):
+    for words, order in (((), [9, 10, 100]), (("--read", "column=label:text"), [10, 100, 9])):
         melicit(*columns, "t.csv", *words).done()
         melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", "p.npy").done()
         assert numpy.mean(numpy.array(order)[melicit.load("p.npy").argmax(axis=1)] == y) > 0.95
@@ -232,12 +232,12 @@ def test_probabilities_in_npy_are_in_sorted_order(melicit, two):
     # the best point for accuracy is the same classifier
     assert numpy.isclose(base.sum(axis=1).max(), turned.sum(axis=1).max(), atol=1e-12) and base.sum(axis=1).max() > 0.85
     numpy.save(melicit.folder / "q.npy", numpy.column_stack([p, 1 - p]))
-    assert numpy.array_equal(hull(melicit, "--probs", "q.npy", "--labels", "y.csv", "--columns", "yes,no"), base)
-    words = ("space", "--probs", "q.npy", "--labels", "y.csv", "--columns")
-    melicit(*words, "yes,maybe").refused(3, '"maybe"', '"no"')
-    melicit(*words, "yes").refused(2, "--columns yes")
+    assert numpy.array_equal(hull(melicit, "--probs", "q.npy", "--labels", "y.csv", "--read", "columns=yes,no"), base)
+    words = ("space", "--probs", "q.npy", "--labels", "y.csv", "--read")
+    melicit(*words, "columns=yes,maybe").refused(3, '"maybe"', '"no"')
+    melicit(*words, "columns=yes").refused(2, "columns=yes")
     columns(melicit, "p.csv", "no,yes", 1 - p, p)
-    melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--columns", "yes,no").refused(2, "--columns", "p.csv")
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--read", "columns=yes,no").refused(2, "columns", "p.csv")
 
 
 def test_one_column_is_the_class_that_it_is_named_after(melicit, two):
@@ -250,7 +250,7 @@ def test_one_column_is_the_class_that_it_is_named_after(melicit, two):
                                           ("score", 1 - p, ["--positive", "no"], turned)):
         columns(melicit, "one.csv", header, value)
         assert numpy.allclose(hull(melicit, "--probs", "one.csv", "--labels", "y.csv", *positive), want, atol=1e-12), header
-    assert numpy.allclose(hull(melicit, "--probs", "one.npy", "--labels", "y.csv", "--columns", "yes", "--positive", "no"), turned)
+    assert numpy.allclose(hull(melicit, "--probs", "one.npy", "--labels", "y.csv", "--read", "columns=yes", "--positive", "no"), turned)
 
 
 def test_classifiers_remember_what_files_call_their_classes(melicit, two):
@@ -270,8 +270,8 @@ def test_classifiers_remember_what_files_call_their_classes(melicit, two):
     del classifier["labels"]
     melicit.write("old.json", json.dumps(classifier))
     predict = ("predict", "--classifier", "old.json", "--probs", "p.npy", "--out", "d.csv")
-    melicit(*predict).refused(2, "old.json", "--columns")
-    melicit(*predict, "--columns", "healthy,sick").done()
+    melicit(*predict).refused(2, "old.json", "columns")
+    melicit(*predict, "--read", "columns=healthy,sick").done()
 
 
 # --- what classes are called --------------------------------------------------------------------------
@@ -465,20 +465,20 @@ RATES = metric_text("linear", layout("rates", "offdiagonal", 2, classes=["no", "
     ("tp,tn", (TP, TN), ()),
     ("TN,Tp", (TN, TP), ()),
     ("tn,fn,prevalence", (TN, FN, PI), ()),
-    ("fp,fn", (FP, FN), ("--prevalence", PI)),
+    ("fp,fn", (FP, FN), ("--shares", PI)),
     ("tp,fp,fn", (TP, FP, FN), ()),
     ("fn,fp,tn,tp", (FN, FP, TN, TP), ()),
     ("tp,tn,fp,fn", (250, 550, 150, 50), ()),
     ("tp,tn,n", (250, 550, 1000), ()),
-    ("tpr,tnr", (TP / PI, TN / (1 - PI)), ("--prevalence", PI)),
+    ("tpr,tnr", (TP / PI, TN / (1 - PI)), ("--shares", PI)),
     ("fpr,fnr,prevalence", (FP / (1 - PI), FN / PI, PI), ()),
-    ("recall,specificity", (TP / PI, TN / (1 - PI)), ("--prevalence", PI)),
-    ("sensitivity,fpr", (TP / PI, FP / (1 - PI)), ("--prevalence", PI)),
-    ("precision,recall", (TP / (TP + FP), TP / PI), ("--prevalence", PI)),
+    ("recall,specificity", (TP / PI, TN / (1 - PI)), ("--shares", PI)),
+    ("sensitivity,fpr", (TP / PI, FP / (1 - PI)), ("--shares", PI)),
+    ("precision,recall", (TP / (TP + FP), TP / PI), ("--shares", PI)),
     ("precision,recall,prevalence", (0.625, 0.8333, PI), ()),
     ("ppv,npv,prevalence", (TP / (TP + FP), TN / (TN + FN), PI), ()),
     ("accuracy,recall,prevalence", (TP + TN, TP / PI, PI), ()),
-    ("F1,precision", (2 * TP / (2 * TP + FP + FN), TP / (TP + FP)), ("--prevalence", PI)),
+    ("F1,precision", (2 * TP / (2 * TP + FP + FN), TP / (TP + FP)), ("--shares", PI)),
     ("no,yes", (TN, TP), ()),
     ("yes,no", (TP, TN), ()),
     ("no>no,no>yes,yes>no,yes>yes", (TN, FP, FN, TP), ()),
@@ -504,13 +504,13 @@ def test_columns_of_pools(melicit, header, cells, words):
 
 
 @pytest.mark.parametrize("header, cells, says", [
-    ("tp,fp", (TP, FP), ["do not determine", "--prevalence"]),
+    ("tp,fp", (TP, FP), ["do not determine", "shares=P"]),
     ("tp,tn", (250, 550), ["counts", "column n"]),
     ("tp,tn,fp,fn", (TP, TN, FP, 0.2), ["classifier 1", "contradict"]),
     ("tp,tn,fp,fn,prevalence", (TP, TN, FP, FN, 0.5), ["contradict"]),
     ("tp,tn,n", (250, 550.5, 1000), ["550.5", "tn"]),
     ("tp,tn,fp,fn,n", (250, 550, 150, 50, 900), ["1000", "900"]),
-    ("tpr,tnr", (0.8, 0.9), ["do not determine", "--prevalence"]),
+    ("tpr,tnr", (0.8, 0.9), ["do not determine", "shares=P"]),
     ("tp,tn,speed", (TP, TN, 3), ['"speed"']),
     ("tp,tnx", (TP, TN), ['"tnx"', 'did you mean "tn"']),
     ("tp,TP", (TP, TN), ["alike"]),
@@ -584,8 +584,8 @@ def test_options_that_probabilities_do_not_read(melicit, two, words):
 @pytest.mark.parametrize("space", [("--population", "logistic:a=5,b=0"), ("--ball", "3", "--radius", "0.1")])
 @pytest.mark.parametrize("words", [
     ("--label", "label"), ("--weights", "w"), ("--skip", "x"), ("--l2", "2"), ("--test-share", "0.3"), ("--group", "g"),
-    ("--labels", "y.csv"), ("--groups", "g.csv"), ("--positive", "1"), ("--columns", "a,b"), ("--header", "no"),
-    ("--delimiter", ";"), ("--format", "csv"), ("--max-rows", "10"),
+    ("--labels", "y.csv"), ("--groups", "g.csv"), ("--positive", "1"), ("--read", "columns=a,b"), ("--read", "header=no"),
+    ("--read", "delimiter=;"), ("--read", "format=csv"), ("--read", "max-rows=10"),
 ])
 def test_options_that_need_rows(melicit, space, words):
     melicit("space", *space, *words).refused(2, words[0], "goes with")
@@ -614,13 +614,13 @@ def test_one_column_that_is_called_0_or_has_no_name(melicit, two):
     base = hull(melicit, "--probs", "p.npy", "--labels", "y01.npy")
     columns(melicit, "zero.csv", "0", 1 - p)
     words = ("space", "--probs", "zero.csv", "--labels", "y01.npy")
-    melicit(*words).refused(3, "zero.csv", "pandas", "--columns 0 or --columns 1")
-    assert numpy.allclose(hull(melicit, *words[1:], "--columns", "0"), base, atol=1e-12)
+    melicit(*words).refused(3, "zero.csv", "pandas", "columns=0 or columns=1")
+    assert numpy.allclose(hull(melicit, *words[1:], "--read", "columns=0"), base, atol=1e-12)
     numpy.save(melicit.folder / "one.npy", p)
     one = ("space", "--probs", "one.npy", "--labels", "y01.npy", "--json")
     said = "one.npy: the one column is taken as the probability of 0"
     assert melicit(*one, "--positive", 0).done().json["warnings"] == [said]
-    assert "warnings" not in melicit(*one).done().json and "warnings" not in melicit(*one, "--positive", 0, "--columns", 1).done().json
+    assert "warnings" not in melicit(*one).done().json and "warnings" not in melicit(*one, "--positive", 0, "--read", "columns=1").done().json
 
 
 def test_candidates_whose_positive_class_is_called_0(melicit):
@@ -638,24 +638,24 @@ def test_texts_that_are_numbers_in_npy_tables(melicit):
     numpy.save(melicit.folder / "t.npy", numpy.array([[str(i % 7 / 2), "red" if i % 3 else "blue", "no" if i % 2 else "yes"] for i in range(60)]))
     got = melicit("train", "--data", "t.npy", "--label", "c3", "--out", "m.json", "--json").done().json
     assert len(got["warnings"]) == 1 and 't.npy: column "c1": 7 of 7 different texts are numbers; treated as categories' in got["warnings"][0]
-    melicit("train", "--data", "t.npy", "--label", "c3", "--out", "m.json", "--strict").refused(3, '"c1"')
+    melicit("train", "--data", "t.npy", "--label", "c3", "--out", "m.json", "--read", "strict").refused(3, '"c1"')
 
 
 def test_options_that_tables_and_sessions_do_not_read(melicit, two):
-    for words in (("--columns", "no,yes"), ("--labels", "y.csv"), ("--groups", "g.csv"), ("--prevalence", "v.csv")):
+    for words in (("--read", "columns=no,yes"), ("--labels", "y.csv"), ("--groups", "g.csv"), ("--prevalence", "v.csv")):
         melicit("space", "--data", "t.csv", *words).refused(2, words[0], "goes with")
     melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=[0.6, 0.8]))
     melicit("elicit", "--data", "t.csv", "--oracle", "sim:t.json", "--session", "s.jsonl").done()
-    for words in (("--positive", "no"), ("--classes", "a,b"), ("--l2", "1"), ("--header", "no")):
+    for words in (("--positive", "no"), ("--classes", "a,b"), ("--l2", "1"), ("--read", "header=no")):
         melicit("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", *words).refused(2, words[0], "session")
         melicit("report", "--session", "s.jsonl", *words).refused(2, words[0], "session")
-    melicit("apply", "--data", "t.csv", "--metric", "t.json", "--delta", "1e-3").refused(2, "--delta", "--point")
+    melicit("apply", "--data", "t.csv", "--metric", "t.json", "--thesis", "delta=1e-3").refused(2, "delta", "--point")
     melicit("score", "--named", "f1", "--statistics", "t.csv", "--positive", "yes").refused(2, "--positive")
-    melicit("score", "--named", "f1", "--labels", "y.csv", "--predictions", "y.csv", "--prevalence", 0.3).refused(2, "--prevalence")
+    melicit("score", "--named", "f1", "--labels", "y.csv", "--predictions", "y.csv", "--shares", 0.3).refused(2, "--shares")
 
 
 def test_notes_stand_on_lines_of_their_own(melicit):
     """In a file that takes both streams, too."""
     melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=["healthy", "cancer"]), a=[0.99, 0.14]))
-    melicit.shell("melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:t.json --show >both.txt 2>&1").done()
+    melicit.shell("melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:t.json --ask show >both.txt 2>&1").done()
     assert "melicit: 0 is healthy, 1 is cancer" in (melicit.folder / "both.txt").read_text().split("\n")

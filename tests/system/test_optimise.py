@@ -103,7 +103,7 @@ def test_metric_by_name_file_and_program(work):
                    "default+columns:hint", "--json").done().json
     assert program["value"] == pytest.approx(hinted["value"], abs=1e-6)
     assert program["queries"] == 1 + 50 * 5
-    hard = work("optimise", *FILES, "--metric", "cmd:exec /usr/bin/python3 judge.py", "--labels-only", *FEATURES, "--basis",
+    hard = work("optimise", *FILES, "--metric", "cmd:exec /usr/bin/python3 judge.py", "--thesis", "labels-only", *FEATURES, "--basis",
                 "default+columns:hint", "--iterations", 20, "--out", "hard.json", "--json").done().json
     assert hard["value"] == pytest.approx(hinted["value"], abs=0.02) and hard["epsilon"] == 0.3
 
@@ -113,7 +113,7 @@ def test_metric_file(work):
     work.write("m.json", json.dumps({"format": "melicit-metric", "version": 1, "family": "linear", "orientation": "utility",
                                      "layout": layout, "coefficients": {"a": [3, 1]}}))
     for way in ((), ("--known",), ("--method", "pi-ew"), ("--method", "pi-ew", "--thesis", "probes=constrained"),
-                ("--thesis", "weights=whole"), ("--thesis", "weights=whole", "--thesis", "entries=no>no,yes>yes")):
+                ("--thesis", "matrix=whole"), ("--thesis", "matrix=whole", "--thesis", "entries=no>no,yes>yes")):
         got = work("optimise", *LABELLED, "--metric", "m.json", *way, "--json").done().json
         # The best threshold of 3 TP + TN on the validation rows, as far as any rule of weights gets.
         labels = numpy.array(sum(work.rows("yv.csv")[1:], []))
@@ -166,7 +166,7 @@ def test_majority_is_deterministic(work):
 def test_programs_that_misbehave(work, ending, says):
     """Twelve good values, then the bad one: the iteration is named, and the best classifier so far is stored."""
     work.write("bad.sh", f'n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt 12 ]; then {ending}; fi; echo 0.$((n + 10)); done\n')
-    got = work("optimise", *FILES, "--metric", "cmd:exec sh bad.sh", "--time-limit", 1, "--out", "c.json")
+    got = work("optimise", *FILES, "--metric", "cmd:exec sh bad.sh", "--timeout", 1, "--out", "c.json")
     iteration = 5 if "before it was asked" in says else 4
     got.refused(3, f"iteration {iteration}: {says}", "best classifier so far", "c.json")
     assert json.loads((work.folder / "c.json").read_text())["format"] == "melicit-classifier"
@@ -174,7 +174,7 @@ def test_programs_that_misbehave(work, ending, says):
 
 
 def test_program_that_never_answers(work):
-    work("optimise", *FILES, "--metric", "cmd:exec sleep 60", "--time-limit", 0.5, "--out", "c.json").refused(
+    work("optimise", *FILES, "--metric", "cmd:exec sleep 60", "--timeout", 0.5, "--out", "c.json").refused(
         3, "iteration 0: the program gave no value within 0.5 seconds")
     assert not (work.folder / "c.json").exists()
     got = work("optimise", *FILES, "--metric", "cmd:no-such-program")
@@ -217,7 +217,7 @@ def test_interrupt_keeps_the_best(work):
     work.write("slow.sh", f"n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt 9 ]; then {LINGER}; fi; echo 0.$((n + 10)); done\n")
     for whole_group in (True, False):
         (work.folder / "c.json").unlink(missing_ok=True)
-        process, lingers = begin_lingering(work, *FILES, "--metric", "cmd:sh slow.sh; true", "--time-limit", "500", "--out", "c.json",
+        process, lingers = begin_lingering(work, *FILES, "--metric", "cmd:sh slow.sh; true", "--timeout", "500", "--out", "c.json",
                                            "--json")
         (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
         out, _ = process.communicate(timeout=300)
@@ -286,7 +286,7 @@ def test_tables(work):
         rows = [a + b + c for a, b, c in zip(*(work.rows(f"{n}{suffix}.csv") for n in "ygf"))]
         work.write(f"table{suffix}.csv", "\n".join(",".join(r) for r in rows) + "\n")
     got = work("optimise", "--data", "table.csv", "--validation", "tablev.csv", "--label", "y", "--group", "g", "--metric",
-               "g-mean", "--basis", "default+columns:town=Rome", "--model-out", "m.json", "--out", "c.json", "--json").done().json
+               "g-mean", "--basis", "default+columns:town=Rome", "--fit", "out=m.json", "--out", "c.json", "--json").done().json
     assert got["value"] > 0.7
     work("predict", "--model", "m.json", "--data", "tablet.csv", "--out", "q.csv").done()
     work("predict", "--classifier", "c.json", "--probs", "q.csv", "--features", "tablet.csv", "--chances", "--out",
@@ -318,12 +318,12 @@ def test_refusals(work):
         ((*LABELLED, *metric, *FEATURES, "--basis", "rbf:1,group"), 2, "--validation-groups"),
         ((*LABELLED, "--metric", "min-recall", "--known"), 2, "gradient of this metric is not known"),
         ((*LABELLED, *metric, "--thesis", "epsilon=2"), 2, "above 0, at most 1"),
-        ((*LABELLED, *metric, "--labels-only"), 2, "--labels-only is for"),
-        ((*LABELLED, *metric, "--draws", "3"), 2, "--draws goes with"),
-        ((*LABELLED, *metric, "--time-limit", "3"), 2, "--time-limit is for"),
+        ((*LABELLED, *metric, "--thesis", "labels-only"), 2, "--thesis labels-only is for"),
+        ((*LABELLED, *metric, "--thesis", "draws=3"), 2, "--thesis draws goes with"),
+        ((*LABELLED, *metric, "--timeout", "3"), 2, "--timeout is for"),
         ((*LABELLED, *metric, "--method", "pi-ew", "--iterations", "3"), 2, "one full step"),
-        ((*LABELLED, *metric, "--thesis", "entries=no>no"), 2, "--thesis weights=whole"),
-        ((*LABELLED, *metric, "--thesis", "weights=whole", "--thesis", "entries=no>maybe"), 2, "TRUE>PREDICTED"),
+        ((*LABELLED, *metric, "--thesis", "entries=no>no"), 2, "matrix=whole"),
+        ((*LABELLED, *metric, "--thesis", "matrix=whole", "--thesis", "entries=no>maybe"), 2, "TRUE>PREDICTED"),
         ((*LABELLED, *metric, "--data", "p.csv"), 2, "go together"),
         ((*LABELLED, *metric, "--l2", "1"), 2, "--l2 goes with --data"),
         ((*FILES, "--validation-labels", "y.csv", *metric), 3, "y.csv has 3000 rows, pv.csv has 400"),
@@ -333,7 +333,7 @@ def test_refusals(work):
     work("predict", "--classifier", "c.json", "--probs", "pt.csv", "--out", "d.csv").refused(2, "give --features FILE")
     work("optimise", *LABELLED, "--metric", "f1", "--out", "c.json").done()
     work("predict", "--classifier", "c.json", "--probs", "pt.csv", "--features", "ft.csv", "--out", "d.csv").refused(
-        2, "does not read features")
+        2, "reads neither features")
 
 
 # --- comparisons only
@@ -387,7 +387,7 @@ def test_comparisons_resume(work):
          "parts.jsonl").refused(6, "started with data = ")
     work.write("bad.jsonl", (work.folder / "parts.jsonl").read_text() + "nonsense\n")
     work(*words, "--session", "bad.jsonl").refused(3, "line 10")
-    for foreign, why in (('{"precious": 1}', "not a session file"), ("a letter", "not a JSON object"), (begun_session(work), "not a session file")):
+    for foreign, why in (('{"precious": 1}', "expected a session of comparisons"), ("a letter", "JSON object"), (begun_session(work), "this is a session of questions; expected a session of comparisons")):
         work.write("foreign.txt", foreign)
         work(*words, "--session", "foreign.txt").refused(3, why)
         assert (work.folder / "foreign.txt").read_text() == foreign

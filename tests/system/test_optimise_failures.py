@@ -12,7 +12,7 @@ from conftest import PROGRAM, environment
 from test_optimise import FILES, LABELLED, LINGER, ROWS, answers, begin_lingering, ends, work, write  # noqa: F401 (work is a fixture)
 
 WAYS = [("--method", "plug-in"), ("--method", "pi-ew"), ("--method", "pi-ew", "--rule", "majority"), ("--rule", "majority"),
-        ("--thesis", "step=line"), ("--labels-only",), ("--labels-only", "--method", "plug-in"), ("--thesis", "weights=whole"), ("--thesis", "probes=constrained")]
+        ("--thesis", "step=line"), ("--thesis", "labels-only",), ("--thesis", "labels-only", "--method", "plug-in"), ("--thesis", "matrix=whole"), ("--thesis", "probes=constrained")]
 BAD = {"exec sleep 60": "no value within 1 seconds", "exit 7": "exit status 7", "echo fine": 'answered "fine"', "echo nan": "the metric is nan",
        "echo -inf": "the metric is -inf"}
 
@@ -20,13 +20,13 @@ BAD = {"exec sleep 60": "no value within 1 seconds", "exit 7": "exit status 7", 
 def good_then(work, n, bad):
     """A program that gives n good values, each larger than the one before, and then something else."""
     work.write("bad.sh", f'n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt {n} ]; then {bad}; fi; echo 0.$((n + 10)); done\n')
-    return ("optimise", *FILES, "--metric", "cmd:exec sh bad.sh", "--time-limit", 1, "--out", "c.json")
+    return ("optimise", *FILES, "--metric", "cmd:exec sh bad.sh", "--timeout", 1, "--out", "c.json")
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
 def test_every_method_keeps_the_best(work, way):
     """The place and the reason are named, and what is stored can be applied."""
-    for bad, says in BAD.items() if "plug-in" in way and "--labels-only" not in way else [("echo nan", BAD["echo nan"])]:
+    for bad, says in BAD.items() if "plug-in" in way and "labels-only" not in way else [("echo nan", BAD["echo nan"])]:
         work(*good_then(work, 7 if "pi-ew" not in way else 2, bad), *way).refused(3, "iteration ", says, "best classifier so far has the value 0.1", "c.json")
         work("predict", "--classifier", "c.json", "--probs", "pt.csv", "--out", "d.csv").done()
         (work.folder / "c.json").unlink()
@@ -39,7 +39,7 @@ def test_every_method_keeps_the_best(work, way):
 def test_interrupt_of_plug_in(work):
     """Ctrl-C keeps the best gain of the line so far."""
     work.write("slow.sh", f"n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt 9 ]; then {LINGER}; fi; echo 0.$((n + 10)); done\n")
-    process, lingers = begin_lingering(work, *FILES, "--metric", "cmd:sh slow.sh; true", "--method", "plug-in", "--time-limit", "500", "--out",
+    process, lingers = begin_lingering(work, *FILES, "--metric", "cmd:sh slow.sh; true", "--method", "plug-in", "--timeout", "500", "--out",
                                        "c.json", "--json")
     os.kill(process.pid, signal.SIGINT)
     out, _ = process.communicate(timeout=300)

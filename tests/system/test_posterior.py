@@ -50,13 +50,13 @@ def test_until_threshold_text(doctor):
 
 def test_prior(doctor):
     plain = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--json").done().json
-    got = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--prior", "t.json:2500", "--session", "s.jsonl",
+    got = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--known", "prior=t.json:2500", "--session", "s.jsonl",
                  "--json").done().json
     assert got["questions"] < plain["questions"]
     assert numpy.allclose(got["metric"]["coefficients"]["a"], unit([0.9, 0.3]), atol=0.03)
     again = doctor("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", "--json").done().json
     assert again["metric"] == got["metric"]
-    doctor("elicit", *FACE, "--oracle", "sim:t.json", "--prior", "t.json:9", "--session", "s.jsonl").refused(
+    doctor("elicit", *FACE, "--oracle", "sim:t.json", "--known", "prior=t.json:9", "--session", "s.jsonl").refused(
         6, "options.prior")
 
 
@@ -66,13 +66,13 @@ def test_prior(doctor):
     (("--until", "rank:nothing.csv"), 3, ["nothing.csv"]),
     (("--until", "threshold", "--strategy", "search"), 2, ["active strategy"]),
     (("--until", "threshold", "--family", "linear-fractional"), 2, ["two classes"]),
-    (("--prior", "t.json"), 2, ["METRIC.json:S"]),
-    (("--prior", "t.json:0"), 2, ["S above 0"]),
-    (("--prior", "t.json:-3"), 2, ["S above 0"]),
-    (("--prior", "t.json:1e9"), 2, ["at most"]),
-    (("--prior", "none.json:4"), 3, ["none.json"]),
-    (("--prior", "t.json:4", "--family", "linear-fractional"), 2, ["linear metric"]),
-    (("stray.jsonl",), 2, ["stray.jsonl", "--pool"]),
+    (("--known", "prior=t.json"), 2, ["METRIC.json:S"]),
+    (("--known", "prior=t.json:0"), 2, ["S above 0"]),
+    (("--known", "prior=t.json:-3"), 2, ["S above 0"]),
+    (("--known", "prior=t.json:1e9"), 2, ["at most"]),
+    (("--known", "prior=none.json:4"), 3, ["none.json"]),
+    (("--known", "prior=t.json:4", "--family", "linear-fractional"), 2, ["linear metric"]),
+    (("stray.jsonl",), 2, ["stray.jsonl", "--respondents"]),
 ])
 def test_refusals(doctor, words, code, parts):
     doctor("elicit", *FACE, "--oracle", "sim:t.json", *words).refused(code, *parts)
@@ -102,7 +102,7 @@ def test_keys(doctor):
 def test_inconsistent_respondent_is_named(doctor):
     program = ("cmd:i=3; while read -r l; do i=$(((i * 1103515245 + 12345) % 2147483648)); "
                "if [ $((i / 65536 % 2)) = 0 ]; then echo A; else echo B; fi; done")
-    words = ("elicit", *FACE, "--oracle", program, "--repeat-every", 2, "--max-questions", 60, "--tolerance", 1e-6,
+    words = ("elicit", *FACE, "--oracle", program, "--ask", "repeat-every=2", "--max-questions", 60, "--tolerance", 1e-6,
              "--session", "s.jsonl", "--report", "r.html")
     got = doctor(*words, "--json").done().json
     assert got["consistency"] < 0.05 and got["consistency_label"] == "inconsistent"
@@ -131,7 +131,7 @@ GERMAN = ("elicit", "--data", "german_credit", "--group", "sex", "--classes", "p
 def test_perfect_and_random_programs(melicit):
     """Forty-odd consistent answers of a program are not compared with tossed coins; answers by chance are."""
     melicit.write("fair.py", FAIR_RESPONDENT)
-    space = melicit("space", *GERMAN[1:-2], "--coordinates", "offdiagonal", "--kind", "rates", "--json").done().json
+    space = melicit("space", *GERMAN[1:-2], "--thesis", "coordinates=offdiagonal", "--thesis", "kind=rates", "--json").done().json
     shares = json.dumps(space["prevalence"]).replace(" ", "")
     for how in ("exact", "chance"):
         oracle = ("--oracle", f"cmd:exec python3 fair.py {shares} 1 {how}", "--radius", 0.2, "--max-questions", 60)
@@ -163,7 +163,7 @@ def test_perfect_respondents(melicit, space, family, coefficients, coordinates):
                                         "orientation": "cost" if cost else "utility", "coefficients": coefficients}))
     words = ("elicit", *space, "--family", family, "--oracle", "sim:t.json", "--assume", "flip", "--max-questions", 40)
     for repeats in (0, 6):
-        text = " ".join(melicit(*words, "--repeat-every", repeats).done().out.split())
+        text = " ".join(melicit(*words, "--ask", f"repeat-every={repeats}").done().out.split())
         assert "tossed coins explain them" not in text and "not consistent" not in text and "doubtful" not in text, text
         assert repeats == 0 or re.search("consistent: .* explains them better than tossed coins", text), text
 
@@ -180,9 +180,9 @@ def test_answers_that_may_be_flipped(doctor):
     program = ("cmd:i=3; while read -r l; do i=$(((i * 1103515245 + 12345) % 2147483648)); "
                "if [ $((i / 65536 % 2)) = 0 ]; then echo A; else echo B; fi; done")
     doctor.write("far.json", metric_text("linear", BINARY, a=unit([0.1, 0.9])))
-    for prior in ((), ("--prior", "far.json:1000")):
+    for prior in ((), ("--known", "prior=far.json:1000")):
         words = ("elicit", *FACE, "--oracle", program, *prior, "--assume", "flip", "--max-questions", 60, "--tolerance",
-                 1e-6, "--repeat-every", 2)
+                 1e-6, "--ask", "repeat-every=2")
         text = " ".join(doctor(*words).done().out.split())
         assert re.search("The metric itself would have answered [0-9]+ of the 60 questions differently.", text)
         assert "The answers are not consistent: tossed coins explain them better" in text
@@ -213,7 +213,7 @@ def test_pool(doctor):
     for name, truth, seed in ("a", "t", 1), ("b", "t", 2), ("c", "u", 3):
         doctor("elicit", *FACE, "--oracle", f"sim:{truth}.json", "--assume", "flip", "--seed", seed, "--session",
                f"{name}.jsonl", "--json").done()
-    got = doctor("elicit", "--pool", "a.jsonl", "b.jsonl", "c.jsonl", "--out", "joint.json", "--json").done().json
+    got = doctor("elicit", "--respondents", "a.jsonl", "b.jsonl", "c.jsonl", "--out", "joint.json", "--json").done().json
     assert [one["session"] for one in got["respondents"]] == ["a.jsonl", "b.jsonl", "c.jsonl"]
     angle = {(one["first"][0], one["second"][0]): one for one in got["disagreement"]}
     want = numpy.arctan2(0.8, 0.5) - numpy.arctan2(0.3, 0.9)
@@ -223,7 +223,7 @@ def test_pool(doctor):
         assert low <= angle[pair]["angle"] <= high and low - 0.02 <= want <= high + 0.02
     assert got["respondents"][2]["contradicted"] > got["respondents"][0]["contradicted"]
     assert json.loads((doctor.folder / "joint.json").read_text()) == got["metric"]
-    text = doctor("elicit", "--pool", "a.jsonl", "--pool", "c.jsonl").done().out
+    text = doctor("elicit", "--respondents", "a.jsonl", "--respondents", "c.jsonl").done().out
     assert "All together" in text and "How much they disagree" in text
 
 
@@ -233,14 +233,14 @@ def test_pool_refusals(doctor):
     doctor(*one, "--session", "search.jsonl", "--strategy", "search").done()
     doctor("elicit", "--population", "logistic:a=4,b=0", "--oracle", "sim:t.json", "--session", "other.jsonl",
            "--json").done()
-    doctor("elicit", "--pool", "a.jsonl").refused(2, "two or more")
-    doctor("elicit", "--pool", "a.jsonl", "none.jsonl").refused(3, "none.jsonl")
-    doctor("elicit", "--pool", "a.jsonl", "other.jsonl").refused(3, "other.jsonl is about other data")
-    doctor("elicit", "--pool", "a.jsonl", "search.jsonl").refused(2, "session 2 is a search")
-    doctor("elicit", "--pool", "a.jsonl", "a.jsonl", "--session", "s.jsonl").refused(2, "asks nothing")
+    doctor("elicit", "--respondents", "a.jsonl").refused(2, "two or more")
+    doctor("elicit", "--respondents", "a.jsonl", "none.jsonl").refused(3, "none.jsonl")
+    doctor("elicit", "--respondents", "a.jsonl", "other.jsonl").refused(3, "other.jsonl is about other data")
+    doctor("elicit", "--respondents", "a.jsonl", "search.jsonl").refused(2, "session 2 is a search")
+    doctor("elicit", "--respondents", "a.jsonl", "a.jsonl", "--session", "s.jsonl").refused(2, "asks nothing")
     (doctor.folder / "copy.jsonl").write_bytes((doctor.folder / "a.jsonl").read_bytes())
     for again in "a.jsonl", "copy.jsonl":
-        doctor("elicit", "--pool", "a.jsonl", again).refused(2, f"{again} is the session of a.jsonl again", "one person counts once")
+        doctor("elicit", "--respondents", "a.jsonl", again).refused(2, f"{again} is the session of a.jsonl again", "one person counts once")
     doctor("rank", "--pool", "pool.csv").refused(2, "one of --metric METRIC.json, --session FILE.jsonl and --named NAME")
 
 
@@ -250,13 +250,13 @@ def test_people_differ(doctor):
     for name, truth, seed in ("a", "t", 1), ("b", "t", 2), ("c", "u", 3):
         doctor("elicit", *FACE, "--oracle", f"sim:{truth}.json", "--assume", "flip", "--max-questions", 40, "--tolerance",
                0.001, "--seed", seed, "--session", f"{name}.jsonl", "--json").done()
-    got = doctor("elicit", "--pool", "a.jsonl", "b.jsonl", "c.jsonl", "--json").done().json
+    got = doctor("elicit", "--respondents", "a.jsonl", "b.jsonl", "c.jsonl", "--json").done().json
     assert got["differ"] and got["respondents"][2]["agreement"] < 0.01
     low, high = got["spread"][0]["range"]
     assert low < 0.3 < 0.9 < high and got["spread"][0]["deviation"] > 0.2
-    text = " ".join(doctor("elicit", "--pool", "a.jsonl", "c.jsonl").done().out.split())
+    text = " ".join(doctor("elicit", "--respondents", "a.jsonl", "c.jsonl").done().out.split())
     assert "do not all want the same" in text and "persons: lowest" in text and "0 degrees is the same metric" in text
-    alike = doctor("elicit", "--pool", "a.jsonl", "b.jsonl", "--json").done().json
+    alike = doctor("elicit", "--respondents", "a.jsonl", "b.jsonl", "--json").done().json
     assert not alike["differ"] and alike["disagreement"][0]["interval"][0] == 0
 
 
@@ -268,7 +268,7 @@ BALL = ("--ball", 3, "--radius", 0.2)
 def test_prior_of_a_fraction(melicit):
     melicit.write("t.json", metric_text("linear-fractional", RATES, **FRACTION))
     words = ("elicit", *BALL, "--family", "linear-fractional", "--oracle", "sim:t.json", "--tolerance", 0.1, "--json")
-    assert melicit(*words, "--prior", "t.json:100").done().json["questions"] < melicit(*words).done().json["questions"]
+    assert melicit(*words, "--known", "prior=t.json:100").done().json["questions"] < melicit(*words).done().json["questions"]
 
 
 def test_wrong_direction_is_noticed(melicit):
@@ -278,9 +278,9 @@ def test_wrong_direction_is_noticed(melicit):
     assert got["signs"] == "open"
     assert "Which way do they count" in " ".join(melicit(*words).done().out.split())
     assert "Which way do they count" in (melicit.folder / "r.html").read_text()
-    again = melicit("elicit", *BALL, "--oracle", "sim:t.json", "--direction", "unknown", "--json").done().json
+    again = melicit("elicit", *BALL, "--oracle", "sim:t.json", "--known", "direction=unknown", "--json").done().json
     assert "signs" not in again and numpy.allclose(again["metric"]["coefficients"]["a"], unit([1, 2, 3, 2, 1.5, 1]), atol=0.04)
-    melicit("elicit", *BALL, "--simple-questions", "--no-simple-questions").refused(2, "contradict each other")
+    melicit("elicit", *BALL, "--ask", "simple-questions,simple-questions=no").refused(2, "--ask simple-questions is given twice")
 
 
 @pytest.mark.parametrize("family, ball, words", [

@@ -611,7 +611,7 @@ def test_python_and_the_program_have_the_same_intervals(tmp_path):
         lines = [",".join(map(str, [name, *map(int, of.ravel())])) for name, of in counts.items()]
         (tmp_path / "pool.csv").write_text("\n".join(["name,tn,fp,fn,tp", *lines]) + "\n")
         for draws in (1000, 300):
-            apart = program("rank", "--named", "f1", "--pool", "pool.csv", "--seed", str(seed), "--samples", str(draws))
+            apart = program("rank", "--named", "f1", "--pool", "pool.csv", "--seed", str(seed), "--thesis", f"samples={draws}")
             assert_same_ranking(Metric("f1").rank(counts, seed=seed, draws=draws), apart)
         got = program("score", "--named", "recall", *rowwise, "--groups", "g.csv")
         frame = melicit.group_report("recall", y, said["p"], g)
@@ -662,7 +662,7 @@ def test_several_people_are_pooled_as_by_the_program(tmp_path):
         sessions.append(session.simulate(Metric.from_costs({(1, 0): ratio, (0, 1): 1.0}), noise="person", seed=i))
     names = [f"{i}.jsonl" for i in (1, 2, 3)]
     found = melicit.pool(sessions, names)
-    done = subprocess.run([BUILD / "melicit", "elicit", "--pool", *names, "--json"], capture_output=True, text=True, env=environment(), cwd=tmp_path)
+    done = subprocess.run([BUILD / "melicit", "elicit", "--respondents", *names, "--json"], capture_output=True, text=True, env=environment(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert {key: said[key] for key in found.outcome} == found.outcome

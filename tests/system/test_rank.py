@@ -86,7 +86,7 @@ def test_rank_says_how_sure(melicit):
     assert abs(row["left"]["beats_next"] - 0.5) < 0.1 and abs(got["order_probability"] - 0.5) < 0.1
     same = melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--json").done().json
     assert same == got
-    assert "order_probability" not in melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--samples", 0, "--json").done().json
+    assert "order_probability" not in melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--thesis", "samples=0", "--json").done().json
 
 
 def test_classifiers_tested_where_classes_are_not_equally_common(melicit):

@@ -87,8 +87,8 @@ ANSWER = "cmd:while read question; do echo a; done"  # rank 0 asks, the others m
 VERBS = {  # ranks, command
     "train": ((1, 2, 3), "train", "--data", "d-*.csv.gz", "--out", "out.json"),
     "train_sparse": (2, "train", "--data", "l-*.svm", "--out", "out.json"),
-    "space": (3, "space", "--kind", "rates", "--thesis", "radius-method=thesis", "--coordinates", "diagonal", *THREE, *GROUPS),
-    "space_table": (2, "space", "--direction", "1,0,1", "--coordinates", "diagonal", "--data", "d-*.csv.gz"),
+    "space": (3, "space", "--thesis", "kind=rates", "--thesis", "radius-method=thesis", "--thesis", "coordinates=diagonal", *THREE, *GROUPS),
+    "space_table": (2, "space", "--thesis", "direction=1,0,1", "--thesis", "coordinates=diagonal", "--data", "d-*.csv.gz"),
     "apply": ((1, 2, 3), "apply", "--named", "g-mean", *TWO, *GROUPS, "--out", "out.json"),
     "apply_classes": (3, "apply", "--named", "q-mean", "--at-most", "demographic-parity=0.1", "--folds", "2", *THREE, *GROUPS, "--out", "out.json"),
     "score": ((1, 2, 3), "score", "--named", "f1", "--labels", "t-*.npy", "--predictions", "g-*.npy"),

@@ -19,10 +19,10 @@ def test_float32_probabilities_are_not_worth_a_warning(melicit):
     assert 1e-9 < abs(p.astype(float).sum(axis=1) - 1).max() < 1e-6
     numpy.save(melicit.folder / "p.npy", p)
     numpy.save(melicit.folder / "y.npy", rng.integers(0, 3, 300))
-    got = melicit("space", "--probs", "p.npy", "--labels", "y.npy", "--strict", "--json").done().json
+    got = melicit("space", "--probs", "p.npy", "--labels", "y.npy", "--read", "strict", "--json").done().json
     assert "warnings" not in got
     numpy.save(melicit.folder / "p.npy", p + numpy.array([2e-6, 0, 0]))
-    melicit("space", "--probs", "p.npy", "--labels", "y.npy", "--strict").refused(3, "p.npy", "sum to 1")
+    melicit("space", "--probs", "p.npy", "--labels", "y.npy", "--read", "strict").refused(3, "p.npy", "sum to 1")
 
 
 def test_labels_that_doubles_do_not_tell_apart(melicit):
@@ -32,13 +32,13 @@ def test_labels_that_doubles_do_not_tell_apart(melicit):
     melicit.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 3, classes=map(str, [big, big + 1, 5])), a=[1, 1, 1]))
     column(melicit, "y.csv", "label", y)
     column(melicit, "d.csv", "decision", d)
-    melicit(*words).refused(3, "y.csv", "row 2", "2^53", "--column label:text")
-    told = ("--column", "label:text", "--column", "decision:text")
+    melicit(*words).refused(3, "y.csv", "row 2", "2^53", "column=label:text")
+    told = ("--read", "column=label:text", "--read", "column=decision:text")
     assert melicit(*words, *told, "--json").done().json["value"] == pytest.approx(2 / 3)
     column(melicit, "g.csv", "group", y)
     small = ("score", "--labels", "s.csv", "--predictions", "s.csv", "--named", "accuracy")
     column(melicit, "s.csv", "label", [0, 1] * 30)
-    melicit(*small, "--groups", "g.csv").refused(3, "g.csv", "row 2", "--column group:text")
+    melicit(*small, "--groups", "g.csv").refused(3, "g.csv", "row 2", "column=group:text")
     numpy.save(melicit.folder / "y.npy", numpy.array(y))
     melicit("score", "--labels", "y.npy", "--predictions", "y.npy", "--metric", "m.json").refused(3, "y.npy", "row 1", "2^53", "text")
     melicit("score", "--labels", "s.csv", "--predictions", "y.npy", "--named", "accuracy").refused(3, "y.npy", "row 1", "2^53")
@@ -48,7 +48,7 @@ def test_labels_that_doubles_do_not_tell_apart(melicit):
 
 # --- options ------------------------------------------------------------------------------------------
 
-FOR_CSV = [("--decimal", ","), ("--delimiter", ";"), ("--header", "yes"), ("--encoding", "latin-1")]
+FOR_CSV = [("--read", "decimal=,"), ("--read", "delimiter=;"), ("--read", "header=yes"), ("--read", "encoding=latin-1")]
 
 
 @pytest.fixture
@@ -70,15 +70,15 @@ def formats(melicit):
 
 
 @pytest.mark.parametrize("file, label, words", [
-    *(("t.npy", "c2", words) for words in [*FOR_CSV, ("--member", "x"), ("--zero-based",)]),
-    *(("t.npz", "c2", words) for words in [*FOR_CSV, ("--zero-based",)]),
-    *(("t.svm", "label", words) for words in [*FOR_CSV, ("--member", "x")]),
-    *(("t.csv", "c2", words) for words in [("--member", "x"), ("--zero-based",)]),
+    *(("t.npy", "c2", words) for words in [*FOR_CSV, ("--read", "member=x"), ("--read", "zero-based",)]),
+    *(("t.npz", "c2", words) for words in [*FOR_CSV, ("--read", "zero-based",)]),
+    *(("t.svm", "label", words) for words in [*FOR_CSV, ("--read", "member=x")]),
+    *(("t.csv", "c2", words) for words in [("--read", "member=x"), ("--read", "zero-based",)]),
 ])
 def test_options_that_the_format_does_not_read(melicit, formats, file, label, words):
-    melicit("train", "--data", file, "--label", label, *words).refused(2, words[0], "none was read")
+    melicit("train", "--data", file, "--label", label, *words).refused(2, words[1].split("=")[0], "none was read")
     melicit("train", "--data", file, "--label", label, "--test-share", 0, "--out", "model.json").done()
-    melicit("predict", "--model", "model.json", "--data", file, *words, "--out", "o.csv").refused(2, words[0])
+    melicit("predict", "--model", "model.json", "--data", file, *words, "--out", "o.csv").refused(2, words[1].split("=")[0])
     assert not (melicit.folder / "o.csv").exists()
 
 
@@ -86,17 +86,17 @@ def test_an_option_is_fine_if_one_of_the_files_reads_it(melicit, formats):
     space = ("space", "--probs", "p.npy", "--labels")
     for words in FOR_CSV[2:]:
         melicit(*space, "y.csv", *words).done()
-        melicit(*space, "y.npy", *words).refused(2, words[0], "CSV")
-    melicit(*space, "y.csv", "--column", "label:text").done()
-    melicit(*space, "y.csv", "--column", "lable:text").refused(2, "--column lable:text")
-    melicit(*space, "y.npy", "--column", "c1:text").refused(2, "--column", "CSV")
-    melicit("train", "--data", "t.npz", "--label", "c2", "--member", "x").done()
-    melicit("score", "--labels", "y.npy", "--predictions", "y.csv", "--named", "accuracy", "--delimiter", ",").done()
-    melicit("score", "--labels", "y.npy", "--predictions", "y.npy", "--named", "accuracy", "--delimiter", ",").refused(2, "--delimiter")
-    melicit("rank", "--metric", "m.json", "--pool", "semicolons.csv", "--zero-based").refused(2, "--zero-based", "LIBSVM")
+        melicit(*space, "y.npy", *words).refused(2, words[1].split("=")[0], "CSV")
+    melicit(*space, "y.csv", "--read", "column=label:text").done()
+    melicit(*space, "y.csv", "--read", "column=lable:text").refused(2, "column=lable:text")
+    melicit(*space, "y.npy", "--read", "column=c1:text").refused(2, "column", "CSV")
+    melicit("train", "--data", "t.npz", "--label", "c2", "--read", "member=x").done()
+    melicit("score", "--labels", "y.npy", "--predictions", "y.csv", "--named", "accuracy", "--read", "delimiter=,").done()
+    melicit("score", "--labels", "y.npy", "--predictions", "y.npy", "--named", "accuracy", "--read", "delimiter=,").refused(2, "delimiter")
+    melicit("rank", "--metric", "m.json", "--pool", "semicolons.csv", "--read", "zero-based").refused(2, "zero-based", "LIBSVM")
     elicit = ("elicit", "--oracle", "sim:m.json", "--probs", "p.npy", "--labels", "y.npy", "--json")
-    melicit(*elicit[:-1], "--decimal", ",").refused(2, "--decimal")
-    melicit(*elicit, "--until", "rank:semicolons.csv", "--decimal", ",").done()
+    melicit(*elicit[:-1], "--read", "decimal=,").refused(2, "decimal")
+    melicit(*elicit, "--until", "rank:semicolons.csv", "--read", "decimal=,").done()
 
 
 def test_how_files_were_read_as_json(melicit, formats):
@@ -118,7 +118,7 @@ def test_predictions_read_back(melicit, names):
     y = rng.integers(0, 2, 120)
     x = numpy.round(rng.normal(size=120) + 2.5 * y, 3)
     cells = ['"' + name.replace('"', '""') + '"' for name in names]
-    told = ("--column", "label:text")
+    told = ("--read", "column=label:text")
     melicit.write("t.csv", "x,label\n" + "".join(f"{v},{cells[w]}\n" for v, w in zip(x, y)))
     column(melicit, "y.csv", "label", [cells[w] for w in y])
     melicit("train", "--data", "t.csv", "--test-share", 0, "--out", "m.json", *told).done()
@@ -195,12 +195,12 @@ def test_swiss_thousands(melicit, mark):
     assert any(mark in cell for cell in swiss)
     wrong = [cell.replace(mark, "", 1) + mark + "12" for cell in swiss]  # no threes
     column(melicit, "t.csv", "x,label", [f"{c},{w}" for c, w in zip(wrong, y)])
-    melicit("train", "--data", "t.csv", "--test-share", 0, "--column", "x:number").refused(3, "x", "not a number")
+    melicit("train", "--data", "t.csv", "--test-share", 0, "--read", "column=x:number").refused(3, "x", "not a number")
 
 
 def test_sessions_started_with_another_option(melicit, formats):
     words = ("elicit", "--oracle", "sim:m.json", "--session", "s.jsonl", "--json")
-    melicit(*words, "--probs", "p.npy", "--labels", "y.csv", "--header", "yes", "--max-questions", 1).done()
+    melicit(*words, "--probs", "p.npy", "--labels", "y.csv", "--read", "header=yes", "--max-questions", 1).done()
     out = melicit("report", "--session", "s.jsonl", "--out", "r.html").done().out
     assert out == "r.html: a report on 1 answer\n"
     path = melicit.folder / "s.jsonl"
@@ -215,7 +215,7 @@ def test_models_remember_where_indices_start(melicit):
     x[:, 1] += 2 * y
     probabilities = {}
     for base in (0, 1):
-        told = ("--zero-based",) * (base == 0)
+        told = ("--read", "zero-based",) * (base == 0)
         rows = [" ".join(f"{j + base}:{v}" for j, v in enumerate(row)) for row in x]
         melicit.write(f"t{base}.svm", "".join(f"{w} {row}\n" for w, row in zip(y, rows)))
         # without the first feature nothing in the file says where its indices start
@@ -224,10 +224,10 @@ def test_models_remember_where_indices_start(melicit):
         melicit("predict", "--model", f"m{base}.json", "--data", f"p{base}.svm", "--out", "p.npy").done()
         probabilities[base] = numpy.load(melicit.folder / "p.npy")
     assert numpy.array_equal(probabilities[0], probabilities[1])
-    melicit("predict", "--model", "m0.json", "--data", "p0.svm", "--zero-based", "--out", "p.npy").done()
+    melicit("predict", "--model", "m0.json", "--data", "p0.svm", "--read", "zero-based", "--out", "p.npy").done()
     assert numpy.array_equal(probabilities[0], numpy.load(melicit.folder / "p.npy"))
-    melicit("predict", "--model", "m1.json", "--data", "p1.svm", "--zero-based", "--out", "p.npy").refused(2, "--zero-based", "indices from 1")
-    melicit("train", "--data", "t0.svm", "--zero-based", "--warm", "m1.json").refused(3, "m1.json", '"f1"', '"f0"')
+    melicit("predict", "--model", "m1.json", "--data", "p1.svm", "--read", "zero-based", "--out", "p.npy").refused(2, "zero-based", "indices from 1")
+    melicit("train", "--data", "t0.svm", "--read", "zero-based", "--fit", "warm=m1.json").refused(3, "m1.json", '"f1"', '"f0"')
 
 
 def test_one_odd_cell_does_not_change_other_columns(melicit):
@@ -247,13 +247,13 @@ def test_one_odd_cell_does_not_change_other_columns(melicit):
             shown = cell.strip('"')
             assert f'column a: 1 of 12 cells is not a number, first "{shown}" in row {place + 2}; treated as categories' in done.err
             assert "decimal comma" not in done.err
-            melicit("train", "--data", "odd.csv", "--label", "label", "--strict").refused(3, "column a", f'"{shown}"', "strict")
+            melicit("train", "--data", "odd.csv", "--label", "label", "--read", "strict").refused(3, "column a", f'"{shown}"', "strict")
     # a column of them is no accident: then the points of the other column are named
     commas = [[f'"{i},5"', *row[1:]] for i, row in enumerate(rows)]
     done, mean, kind = mean_of("commas.csv", commas)
     assert mean == pytest.approx(1105.5) and kind == "number"
     assert 'column b: the point of 12 cells, first "1.100" in row 2, is taken to set thousands apart' in done.err
-    done, mean, kind = mean_of("commas.csv", commas, "--decimal", ".")
+    done, mean, kind = mean_of("commas.csv", commas, "--read", "decimal=.")
     assert mean == pytest.approx(1.1055) and kind == "text"
 
 

@@ -23,7 +23,7 @@ def flat(coefficients):
 
 @pytest.mark.parametrize("family, coefficients, more, questions", [
     ("quadratic", QUADRATIC, (), 4 * (3 + 2 * 11 * 4)),
-    ("quadratic", {"a": [0.3, 0.5], "B": [[0.6, 0], [0, -0.5]]}, ("--thesis", "diagonal-b",), 3 * (3 + 2 * 11 * 4)),
+    ("quadratic", {"a": [0.3, 0.5], "B": [[0.6, 0], [0, -0.5]]}, ("--known", "diagonal-b",), 3 * (3 + 2 * 11 * 4)),
     ("polynomial:3", CUBIC, FINER, 9 * (3 + 2 * 18 * 4)),
 ])
 def test_stop_undo_and_go_on(melicit, family, coefficients, more, questions):
@@ -51,13 +51,13 @@ def test_options_are_the_session_s(melicit):
     melicit(*words, "--thesis", "cycles=3", "--session", "s.jsonl").done()
     options = json.loads((melicit.folder / "s.jsonl").read_text().splitlines()[0])["options"]
     assert options["cycles"] == 3 and "diagonal_b" not in options and "known" not in options
-    melicit(*words, "--thesis", "cycles=3", "--thesis", "diagonal-b", "--session", "s.jsonl").refused(6, "options.diagonal_b")
+    melicit(*words, "--thesis", "cycles=3", "--known", "diagonal-b", "--session", "s.jsonl").refused(6, "options.diagonal_b")
 
 
 @pytest.mark.parametrize("words, parts", [
-    (("--thesis", "equal-pairs",), ("equal-pairs is for fair metrics",)),
+    (("--known", "equal-pairs",), ("equal-pairs is for fair metrics",)),
     (("--known", "t.json"), ("known is for fair metrics",)),
-    (("--known", "t.json", "--known-costs", "t.json"), ("--known-costs",)),
+    (("--known", "t.json", "--known", "costs=t.json"), ("--known costs",)),
     (("--known", "none.json"), ("none.json",)),
 ])
 def test_refusals(melicit, words, parts):
@@ -78,7 +78,7 @@ def curved(k, diagonal, flat):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("more", [(), ("--thesis", "diagonal-b",)])
+@pytest.mark.parametrize("more", [(), ("--known", "diagonal-b",)])
 @pytest.mark.parametrize("flat, finding, sentence", [
     (False, "no-curvature", "The metric is linear as far as the answers tell"),
     (True, "flat-centre", "At the uniform classifier the respondent minds no small change"),

@@ -51,7 +51,7 @@ def ball(melicit):
     ("fair-linear", LINEAR, (), SURE + 6 * UNSURE),
     ("fair-linear", LINEAR, ("--thesis", "ask-trade-off",), SURE + 6 * UNSURE + TRADE_OFF),
     ("fair-linear", LINEAR, ("--known", "t.json"), TRADE_OFF),
-    ("fair-linear", LINEAR, ("--known-costs", "t.json"), 6 * UNSURE),
+    ("fair-linear", LINEAR, ("--known", "costs=t.json"), 6 * UNSURE),
     ("fair-quadratic", QUADRATIC, (), 3 * (SURE + 3 * UNSURE)),
     ("fair-quadratic", QUADRATIC, ("--known", "t.json"), TRADE_OFF),
 ])
@@ -77,7 +77,7 @@ def test_stop_undo_and_go_on(melicit, ball, family, truth, more, questions):
 def test_equal_pairs(melicit, ball):
     truth = dict(LINEAR, b=[[0.2, 0.4]] * 3)
     write_metric(melicit, "t.json", "fair-linear", truth)
-    got = melicit("elicit", *ball, "--family", "fair-linear", *SEARCH, "--thesis", "equal-pairs", "--oracle", "sim:t.json",
+    got = melicit("elicit", *ball, "--family", "fair-linear", *SEARCH, "--known", "equal-pairs", "--oracle", "sim:t.json",
                   "--json").done().json
     assert got["questions"] == SURE + 2 * UNSURE
     for found, want in zip(normalised(got["metric"]["coefficients"]), normalised(truth)):
@@ -85,7 +85,7 @@ def test_equal_pairs(melicit, ball):
 
 
 @pytest.mark.parametrize("family, truth, more, most", [
-    ("fair-linear", LINEAR, ("--known-costs", "t.json"), 40),
+    ("fair-linear", LINEAR, ("--known", "costs=t.json"), 40),
     ("fair-linear", LINEAR, ("--known", "t.json"), 7),
     ("fair-quadratic", QUADRATIC, ("--known", "t.json"), 7),
 ])
@@ -153,9 +153,9 @@ def test_refusals(melicit, ball):
     write_metric(melicit, "q.json", "fair-quadratic", QUADRATIC)
     words = ("elicit", *ball, "--family", "fair-linear", "--oracle", "sim:t.json")
     melicit(*words, "--strategy", "active", "--thesis", "ask-trade-off").refused(2, "ask-trade-off is for a search")
-    melicit(*words, "--strategy", "active", "--known", "t.json", "--thesis", "equal-pairs").refused(2, "gives all weights")
+    melicit(*words, "--strategy", "active", "--known", "t.json", "--known", "equal-pairs").refused(2, "gives all weights")
     melicit(*words, *SEARCH, "--known", "q.json").refused(2, "fair-quadratic")
-    melicit(*words, *SEARCH, "--thesis", "diagonal-b").refused(2, "diagonal-b is for quadratic and fair quadratic metrics")
+    melicit(*words, *SEARCH, "--known", "diagonal-b").refused(2, "diagonal-b is for quadratic and fair quadratic metrics")
     nil = dict(LINEAR, a=[1, 0])
     a, apart, _ = normalised(nil)
     numbers = {"a": [0, 0], "b": dict(zip(PAIRS, apart.tolist())), "lambda": 0.5, "prevalence": PREVALENCE.tolist()}

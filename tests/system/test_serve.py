@@ -157,8 +157,8 @@ def test_terminal_browser_and_report_agree(server, melicit, family, space, optio
     browser = page["result"]
     mistakes = OWN["words"]["mistakes"]
     melicit.write("s.jsonl", client.request("GET", "/api/result/session")[1])
-    words = ("elicit", "--session", "s.jsonl", "--oracle", "cmd:cat", "--missed", mistakes["missed"], "--false-alarm",
-             mistakes["false_alarm"])
+    words = ("elicit", "--session", "s.jsonl", "--oracle", "cmd:cat", "--call",
+             f"missed={mistakes['missed']},false-alarm={mistakes['false_alarm']}")
     terminal = melicit(*words, "--report", "r.html", "--json").done().json
     served = {key: value for key, value in browser.items() if key not in ("agreement", "face", "python", "command")}
     own = {key: value for key, value in terminal.items() if key not in ("status", "seconds", "warnings", "notes")}
@@ -665,7 +665,7 @@ def test_plan(server, melicit):
     assert server.client().post(path, {})[0] == 403
     assert researcher.post("/api/admin/studies/nothing/plan", {})[0] == 404
     said = melicit("study", "plan", study, "--store", "t.db", "--participants", 4, "--metric", 7, "--noise", "flip:0.3",
-                   "--width", "1.0001", "--seed", 1).done().out
+                   "--plan", "width=1.0001", "--seed", 1).done().out
     assert "do not give half of the people a width of 1" in said and "more people than these" in said
 
 
@@ -752,17 +752,17 @@ def test_study_on_the_command_line(melicit):
     assert len(told["live"]) == 2 and all(p["state"] == "complete" for p in told["live"])
     assert "(simulated)" in melicit("study", "show", study, *store).done().out
     assert len(melicit("study", "export", study, *store).done().out.splitlines()) == 1 + 2 * 12
-    melicit("study", "export", study, *store, "--format", "sqlite", "--out", "c.db").done()
+    melicit("study", "export", study, *store, "--as", "sqlite", "--out", "c.db").done()
     assert melicit("study", "show", study, "--store", "c.db", "--json").done().json["live"] == told["live"]
     melicit("study", "close", study, *store).done()
     assert melicit("study", "list", *store, "--json").done().json["studies"][0]["state"] == "closed"
     melicit("study", "delete", study, told["live"][0]["id"], *store).done()
     assert len(melicit("study", "show", study, *store, "--json").done().json["live"]) == 1
-    links = melicit("study", "links", study, *store, "--labels", "a,b", "--json").done().json["links"]
+    links = melicit("study", "links", study, *store, "a", "b", "--json").done().json["links"]
     assert [x["label"] for x in links] == ["a", "b"] and "link=" in links[0]["url"]
     assert links[0]["url"].startswith(f"http://127.0.0.1:8080/s/{study}?")  # of a server without options
     for words, url in (((), "http://127.0.0.1:"), (("--public-url", "https://study.example.org"), "https://study.example.org")):
-        seen = melicit("serve", *store, "--port", 0, *words, "--stop-after", 0.1, "--json").done().json["url"]
+        seen = melicit("serve", *store, "--port", 0, *words, "--limits", "stop-after=0.1", "--json").done().json["url"]
         assert seen.startswith(url)
         assert melicit("study", "links", study, *store).done().out == f"{seen}/s/{study}\n"
     assert melicit("study", "links", study, *store, "--public-url", "http://else").done().out == f"http://else/s/{study}\n"
@@ -772,7 +772,7 @@ def test_study_on_the_command_line(melicit):
         made = melicit("study", "create", "study.json", "--store", name, "--json").done().json["id"]
         melicit("study", "rehearse", made, "--store", name, "--participants", "3", "--metric", "7", "--noise", "flip:0.3",
                 "--seed", "5").done()
-        lines = melicit("study", "export", made, "--store", name, "--format", "jsonl").done().out.splitlines()
+        lines = melicit("study", "export", made, "--store", name, "--as", "jsonl").done().out.splitlines()
         answers.append([json.loads(line)["value"] for line in lines])
     assert answers[0] == answers[1] and answers[0][:12] != answers[0][12:24]
     first, second = (melicit("study", "token", *store).done().out for _ in range(2))

@@ -43,7 +43,7 @@ class Limited(Server):
     """With the default limits."""
 
     def __init__(self, folder, *options, **more):
-        joins = () if "--joins" in options else ("--joins", "120")
+        joins = () if any(option.startswith("joins=") for option in options) else ("--limits", "joins=120")
         super().__init__(folder, *joins, *PROXY, *options, **more)
 
     def peak(self):
@@ -225,7 +225,7 @@ def test_packed_files_that_become_large(melicit, name):
 @SANITIZERS_SLOW
 def test_many_large_sessions_share_the_memory(melicit):
     """The largest sessions that are allowed, one after the other: the oldest are forgotten, and come back."""
-    server = Limited(melicit.folder, *(() if SOAK else ("--memory", "40")))
+    server = Limited(melicit.folder, *(() if SOAK else ("--limits", "memory=40")))
     study = create_study(server)
     people = []
     with Honest(server, study):
@@ -359,7 +359,7 @@ def test_decisions_have_a_size(server):
 @SANITIZERS_SLOW
 def test_answers_that_nobody_reads_have_a_limit(melicit):
     """Downloads on their way to clients that do not read them: beyond 32 MB they are told to come again."""
-    server = Limited(melicit.folder, "--deadline", "60")
+    server = Limited(melicit.folder, "--limits", "deadline=60")
     study = create_study(server)
     client = server.at("198.51.100.1")
     page = client.own(**{**LONG, "space": {"ball": "22", "radius": 0.001}}, words={})
@@ -426,7 +426,7 @@ def test_studies_have_memory_before_strangers(melicit):
     least = 0.75 * server.memory() / (1 << 20)  # less than it takes with nothing to do
     study = create_study(server)
     server.stop()
-    server = Limited(melicit.folder, "--memory", str(round(least)))
+    server = Limited(melicit.folder, "--limits", f"memory={round(least)}")
     client = server.at("203.0.113.1")
     page = client.answer(client.join(study))
     status, told = server.at("198.51.100.1").post("/api/start", OWN)
@@ -446,7 +446,7 @@ def slow_start(i):
 @pytest.mark.plain("it comes again while others keep the cores busy", soak=True)
 def test_computing_has_an_end(melicit):
     """What takes longer than a request may is refused with a sentence, and costs no more than that."""
-    server = Limited(melicit.folder, "--compute", "1")
+    server = Limited(melicit.folder, "--limits", "compute=1")
     try:
         study = create_study(server)
         with Honest(server, study):
@@ -670,7 +670,7 @@ def test_strangers_leave_a_place_for_studies(server):
 @SANITIZERS_SLOW
 def test_nobody_waits_for_ever_for_the_same_data(melicit):
     """Requests about data that others are reading end by the clock, too, not one after the other."""
-    server = Limited(melicit.folder, "--compute", "0.3")
+    server = Limited(melicit.folder, "--limits", "compute=0.3")
     body = {"space": {"population": "softmax:0,1,2,3,4,5,6,7"}, "family": "linear", "options": {}}
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
         outcomes = [status for status, _ in pool.map(lambda i: server.at(f"198.51.100.{i}").post("/api/start", body), range(10))]
@@ -735,7 +735,7 @@ def test_values_have_the_fields_of_their_page(server):
 
 def test_stored_bytes_of_an_address_are_limited(melicit):
     """Answers to long questions fill the disk faster than others: their kilobytes count, 100 for each join that is allowed."""
-    server = Limited(melicit.folder, "--joins", "4")
+    server = Limited(melicit.folder, "--limits", "joins=4")
 
     def check(turn):
         client = server.at(f"198.51.100.{2 * turn}")
@@ -756,7 +756,7 @@ def test_stored_bytes_of_an_address_are_limited(melicit):
 
 def test_starts_count_as_stored_bytes(melicit):
     """What a session was started with is stored as its answers are: all of it together has the limit."""
-    server = Limited(melicit.folder, "--joins", "2")
+    server = Limited(melicit.folder, "--limits", "joins=2")
 
     def check(turn):
         client = server.at(f"198.51.100.{turn}")
@@ -800,7 +800,7 @@ def test_joins_are_limited_by_address_and_study(server, melicit):
 
 def test_joins_of_one_study_are_limited(melicit):
     """From everywhere together, ten times as many as from one address; other studies go on."""
-    server = Limited(melicit.folder, "--joins", "2")
+    server = Limited(melicit.folder, "--limits", "joins=2")
 
     def check(turn):
         studies = [create_study(server), create_study(server)]
@@ -815,7 +815,7 @@ def test_joins_of_one_study_are_limited(melicit):
 
 def test_strangers_leave_room_for_tables_of_researchers(melicit):
     """An address has an eighth of the room, all strangers half; researchers the rest."""
-    server = Limited(melicit.folder, "--upload-room", "0.4")
+    server = Limited(melicit.folder, "--limits", "upload-room=0.4")
     table = "a,label\n" + "1,x\n2,y\n" * 6000  # 48 kB
 
     def send(client):
@@ -871,7 +871,7 @@ def test_slow_uploads_leave_room_for_answers(server):
 @SANITIZERS_SLOW
 def test_bytes_do_not_buy_idle_time(melicit):
     """8 MB at once, then nothing: cut off after the deadline, not after two minutes more."""
-    server = Limited(melicit.folder, "--deadline", "1")
+    server = Limited(melicit.folder, "--limits", "deadline=1")
     try:
         with socket.create_connection(("127.0.0.1", server.port), timeout=8) as s:
             s.sendall(b"POST /api/upload HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first\r\nContent-Type: text/csv\r\n"
@@ -1400,14 +1400,14 @@ def test_other_machines_are_let_in_on_purpose(melicit):
     """Listening beyond this machine needs --public, which needs TLS in front."""
     for words, said in ((["--listen", "0.0.0.0"], "--public"), (["--listen", "::"], "--public"), (["--public"], "--public-url"),
                         (["--public", "--public-url", "http://study.example.org"], "https"), (["--strangers"], "--public")):
-        done = subprocess.run([PROGRAM, "serve", "--port", "0", "--stop-after", "0.1", *words], cwd=melicit.folder, env=environment(),
+        done = subprocess.run([PROGRAM, "serve", "--port", "0", "--limits", "stop-after=0.1", *words], cwd=melicit.folder, env=environment(),
                               capture_output=True, text=True)
         assert done.returncode == 2 and said in done.stderr, (words, done.stderr)
 
 
 def test_public_without_a_trusted_proxy(melicit):
     """All participants would share the limits of one address: that is said at the start."""
-    words = ["serve", "--port", "0", "--stop-after", "0.1", "--public", "--public-url", "https://study.example.org"]
+    words = ["serve", "--port", "0", "--limits", "stop-after=0.1", "--public", "--public-url", "https://study.example.org"]
     for more, warned in (([], True), (["--trust-proxy", "127.0.0.1"], False)):
         done = subprocess.run([PROGRAM, *words, *more], cwd=melicit.folder, env=environment(), capture_output=True, text=True)
         assert done.returncode == 0 and ("--trust-proxy" in done.stderr) == warned, done.stderr
@@ -1526,7 +1526,7 @@ def test_the_key_in_a_file_of_its_own(melicit):
         return done.stderr
 
     assert "--key" in refused("study", "token")
-    assert "--key" in refused("serve", "--port", "0", "--stop-after", "0.1")
+    assert "--key" in refused("serve", "--port", "0", "--limits", "stop-after=0.1")
     melicit("study", "token", "--store", "t.db", "--key", "server.key").done()
     path.chmod(0o644)
     assert "chmod 600" in refused("study", "token", "--key", "server.key")
@@ -1539,7 +1539,7 @@ def test_the_key_in_a_file_of_its_own(melicit):
 
 def test_logs_say_who_did_what_and_nothing_else(melicit):
     """A line per request without tokens, labels or answers; what researchers do is in a log of its own."""
-    server = Limited(melicit.folder, "--log", "requests.log", "--audit", "audit.log")
+    server = Limited(melicit.folder, "--log", "requests.log", "--log", "audit=audit.log")
     study = create_study(server)
     client = server.at("203.0.113.1")
     page = client.answer(client.join(study, label="a-secret-label"))
@@ -1565,7 +1565,7 @@ def test_logs_say_who_did_what_and_nothing_else(melicit):
 def test_nobody_fills_the_disk_through_the_logs(melicit):
     """Requests that lead nowhere, anonymous ones for researchers, wrong tokens: few and short lines, none of them in the audit log
     but the first wrong tokens; then such requests are refused."""
-    server = Limited(melicit.folder, "--log", "requests.log", "--audit", "audit.log", "--joins", "2")
+    server = Limited(melicit.folder, "--log", "requests.log", "--log", "audit=audit.log", "--limits", "joins=2")
     client = server.at("203.0.113.1")
     seen = set()
     for i in range(60):
@@ -1596,7 +1596,7 @@ def test_nobody_fills_the_disk_through_the_logs(melicit):
 def test_erasure_reaches_uploads_and_the_audit_log(melicit):
     """People see and erase their own table, unless somebody else's session or a study is about it; who was erased, in whatever way,
     is in the audit log."""
-    server = Limited(melicit.folder, "--audit", "audit.log")
+    server = Limited(melicit.folder, "--log", "audit=audit.log")
     study = create_study(server)
     client = server.at("203.0.113.1")
     uploads = []
@@ -1624,7 +1624,7 @@ def test_erasure_reaches_uploads_and_the_audit_log(melicit):
     with sqlite3.connect(melicit.folder / "t.db") as db:
         ids = [i for i, in db.execute("SELECT id FROM participant WHERE study = ? ORDER BY label", (study,))]
     assert researcher.json("DELETE", f"/api/admin/studies/{study}/participants/{ids[0]}", {})[0] == 200
-    melicit("study", "delete", study, ids[1], "--store", "t.db", "--audit", "audit.log").done()
+    melicit("study", "delete", study, ids[1], "--store", "t.db", "--log", "audit=audit.log").done()
     assert person.post("/api/erase", {})[0] == 200
     server.stop()
     with sqlite3.connect(melicit.folder / "t.db") as db:
@@ -1683,7 +1683,7 @@ def test_people_take_and_erase_their_data(server, melicit):
 
 def test_studies_are_forgotten_when_their_time_is_over(melicit):
     """retention_days: whoever was not seen for longer is deleted by the hourly clean-up; others and other studies stay."""
-    server = Limited(melicit.folder, "--audit", "audit.log")
+    server = Limited(melicit.folder, "--log", "audit=audit.log")
     short, long = create_study(server, small_study(retention_days=30)), create_study(server)
     clients = [server.at("203.0.113.1") for _ in range(3)]
     for client, study in zip(clients, (short, short, long)):
@@ -1868,7 +1868,7 @@ def test_calls_that_the_unit_allows(melicit):
         if library.seccomp_load(rules) != 0:
             os._exit(77)
 
-    server = Limited(melicit.folder, "--key", "server.key", "--log", "requests.log", "--audit", "audit.log", limits=confine)
+    server = Limited(melicit.folder, "--key", "server.key", "--log", "requests.log", "--log", "audit=audit.log", limits=confine)
     try:
         client = server.at("203.0.113.1")
         client.walk(client.join(create_study(server)))
@@ -1967,7 +1967,7 @@ def test_a_large_study_leaves_room_for_small_ones(server):
 @SANITIZERS_SLOW
 def test_one_address_has_a_share_of_the_connections(melicit):
     """Somebody who opens as many connections as the server takes gets a quarter of them; others are served."""
-    few = Server(melicit.folder, "--connections", "64")
+    few = Server(melicit.folder, "--limits", "connections=64")
     with contextlib.ExitStack() as stack:
         before = few.files()
         for _ in range(80):
@@ -1999,7 +1999,7 @@ SPELLINGS = [["198.51.100.7", "198.51.100.7:4711", "[::ffff:198.51.100.7]:80", "
 @pytest.mark.parametrize("spellings", SPELLINGS)
 def test_addresses_that_a_proxy_spells_in_many_ways(melicit, spellings):
     """With a port, brackets or a zone it is still the same client, who may join as often as one."""
-    server = Limited(melicit.folder, "--joins", str(len(spellings)))
+    server = Limited(melicit.folder, "--limits", f"joins={len(spellings)}")
     study = create_study(server)
 
     def check(turn):
@@ -2257,7 +2257,7 @@ def test_kills_in_the_middle_of_an_erasure_and_an_export(server, melicit):
 @SANITIZERS_SLOW
 def test_small_uploads_have_a_number(melicit):
     """Each counts 32 kB at least of the room for uploads, which is counted for every one: few enough of them fit."""
-    server = Limited(melicit.folder, "--upload-room", "2")
+    server = Limited(melicit.folder, "--limits", "upload-room=2")
     statuses = []
     for i in range(64):
         statuses.append(server.at(f"198.51.100.{i}").json("POST", "/api/upload", "a,b\n1,x\n2,y\n", CSV)[0])

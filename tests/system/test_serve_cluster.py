@@ -22,7 +22,7 @@ class Cluster:
 
     def __init__(self, folder, database, n):
         self.ports = free_ports(n)
-        self.servers = [Server(folder, "--port", str(port), "--trust-proxy", "127.0.0.1", "--drain", "3", "--metrics", store=database.pooled)
+        self.servers = [Server(folder, "--port", str(port), "--trust-proxy", "127.0.0.1", "--limits", "drain=3", "--log", "prometheus", store=database.pooled)
                         for port in self.ports]
         told = subprocess.run([PROGRAM, "study", "token", "--store", database.pooled, "--json"], cwd=folder, check=True, capture_output=True)
         self.servers[0].token = json.loads(told.stdout)["token"]

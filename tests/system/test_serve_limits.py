@@ -116,7 +116,7 @@ def test_disk_full(melicit, serve, ends):
     disk = SmallDisk(melicit.folder / "disk")
     ends.callback(disk.close)
     if disk.mounted:
-        server = serve("--keep-free", "0", store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
+        server = serve("--limits", "keep-free=0", store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
         room = disk
     else:
         warnings.warn("no file system can be mounted here: files that may not grow stand in for a full one")
@@ -191,7 +191,7 @@ def test_bodies_that_are_too_large(server):
 def test_room_for_uploads(melicit, serve):
     """All uploads together have a limit, of which the smallest takes 32 kB: further ones are told so, others are not held up, and room is
     used again."""
-    server = serve("--upload-room", "0.13")
+    server = serve("--limits", "upload-room=0.13")
     client = server.researcher()
     table = "a,label\n" + "1,x\n2,y\n" * 6000  # 48 kB
     kept = []
@@ -310,7 +310,7 @@ def test_somebody_who_cannot_be_replayed(melicit, serve):
 @pytest.mark.plain("sanitizers reserve more address space than any limit")
 def test_spaces_without_memory(serve):
     """Whatever the memory lacks for, making a space is refused and the server goes on."""
-    server = serve("--workers", "2")
+    server = serve("--limits", "workers=2")
     client = server.client()
     page = client.own()
     # OpenBLAS waits for ever where it does not get its 128 MB of address space: it gets them before.
@@ -388,7 +388,7 @@ def test_labels_need_their_links(server, melicit):
     assert server.client().join(study, prolific={"PROLIFIC_PID": "5f2"})["seq"] == 1
     # Links of the command line count as well, and add to the others.
     assert server.client().join(open_study, label="p02")["seq"] == 1
-    made = melicit("study", "links", open_study, "--store", "t.db", "--labels", "p03,,p04", "--json").done().json["links"]
+    made = melicit("study", "links", open_study, "--store", "t.db", "p03", "p04", "--json").done().json["links"]
     assert [x["label"] for x in made] == ["p03", "p04"]
     assert server.client().post("/api/join", {"study": open_study, "label": "p05"})[0] == 403
     more = links_for(server, study, "p05")

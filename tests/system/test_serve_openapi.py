@@ -14,7 +14,7 @@ import openapi  # noqa: E402
 
 @pytest.fixture
 def server(melicit):
-    server = Server(melicit.folder, "--joins", "0")
+    server = Server(melicit.folder, "--limits", "joins=0")
     yield server
     server.stop()
 

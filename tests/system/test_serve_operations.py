@@ -57,7 +57,7 @@ def reload(server):
 def test_hangup_reads_limits_and_opens_logs_anew(melicit, serve):
     """SIGHUP after a log was moved away and limits were changed: the server goes on, with both. SIGUSR1 and 2 do nothing."""
     limits = melicit.write("limits.json", '{"joins": 2, "memory": 300}')
-    server = serve("--joins", "100", "--limits", "limits.json", "--log", "requests.log", "--audit", "audit.log")
+    server = serve("--limits", "joins=100", "--limits", "limits.json", "--log", "requests.log", "--log", "audit=audit.log")
     log, audit = melicit.folder / "requests.log", melicit.folder / "audit.log"
 
     def refused():
@@ -122,7 +122,7 @@ def test_hangup_while_the_server_starts(melicit, serve):
                                         ('{"compute": -1}', '"compute" must be a number from 0'), ('{"port": 1}', "no limit that can be changed")])
 def test_limits_that_are_refused(melicit, text, part):
     melicit.write("limits.json", text)
-    melicit("serve", "--port", 0, "--stop-after", 0.1, "--limits", "limits.json").refused(3, "limits.json: ", part)
+    melicit("serve", "--port", 0, "--limits", "stop-after=0.1", "--limits", "limits.json").refused(3, "limits.json: ", part)
 
 
 def test_a_log_says_when_it_could_not_be_written(melicit, serve):
@@ -130,7 +130,7 @@ def test_a_log_says_when_it_could_not_be_written(melicit, serve):
     a person's own wish does not wait."""
     audit = melicit.folder / "audit.log"
     audit.symlink_to("/dev/full")
-    server = serve("--audit", "audit.log")
+    server = serve("--log", "audit=audit.log")
     study = create_study(server, small_study(retention_days=30))
     client = server.client()
     client.join(study)
@@ -185,7 +185,7 @@ def metric(server, name):
 def test_the_store_has_room_for_so_much(melicit, serve):
     """Near the limit nobody new is let in, at the limit nothing more is stored, both before the disk is full. Researchers log in,
     see why, and delete; then all goes on."""
-    server = serve("--store-room", "4", "--metrics")
+    server = serve("--limits", "store-room=4", "--log", "prometheus")
     study, researcher = create_study(server, small_study(questions=40)), server.researcher()
     client = server.client()
     page = client.answer(client.join(study))
@@ -206,7 +206,7 @@ def test_the_store_has_room_for_so_much(melicit, serve):
     assert no_room(server.client().post("/api/start", {**OWN}))
     assert no_room(server.client().json("POST", "/api/upload", "a,b\n1,2\n", {"Content-Type": "text/csv"}))
     refused = researcher.post("/api/admin/studies", small_study())
-    assert no_room(refused) and "--store-room" in refused[1]["error"]["message"]
+    assert no_room(refused) and "store-room" in refused[1]["error"]["message"]
     page = client.answer(page)  # who is under way goes on
     assert client.join(study)["seq"] == page["seq"]
     grow("second", 0.5)
@@ -229,7 +229,7 @@ def test_the_disk_keeps_room(melicit, serve):
     try:
         if not disk.mounted:
             pytest.skip("no file system can be mounted here")
-        server = serve("--keep-free", "32", store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
+        server = serve("--limits", "keep-free=32", store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
         study = create_study(server, small_study(questions=40))
         client = server.client()
         page = client.join(study)
@@ -251,7 +251,7 @@ def test_the_disk_keeps_room(melicit, serve):
         token = server.token
         server = serve(store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
         server.token = token
-        assert "nobody new can take part (--keep-free" in server.process.stderr.readline()
+        assert "nobody new can take part (--limits keep-free" in server.process.stderr.readline()
         researcher = server.researcher()
         assert researcher.json("DELETE", f"/api/admin/studies/{study}", {})[0] == 200
         assert eventually(lambda: researcher.get("/api/admin/studies")[1]["studies"] == [])
@@ -326,12 +326,12 @@ def test_links_are_revoked_one_by_one(server, melicit):
     second, = links("p01")
     assert second != first and links("p01", "p 02") == [second, other]
     assert server.client().join(study, label="p01", link=second)["seq"] == page["seq"]
-    assert melicit("study", "revoke", study, "--labels", "p01", "--store", server.store, "--json").done().json["revoked"] == ["p01"]
+    assert melicit("study", "revoke", study, "p01", "--store", server.store, "--json").done().json["revoked"] == ["p01"]
     assert server.client().post("/api/join", {"study": study, "label": "p01", "link": second})[0] == 403
     assert links("p01")[0] not in (first, second)
     status, told = researcher.post(f"/api/admin/studies/{study}/revoke", {"labels": ["p03"]})
     assert status == 400 and 'no link was made for "p03"' in told["error"]["message"]
-    melicit("study", "revoke", study, "--store", server.store).refused(2, "--labels")
+    melicit("study", "revoke", study, "--store", server.store).refused(2, "whose links")
     assert researcher.json("DELETE", f"/api/admin/studies/{study}", {})[0] == 200
 
 
@@ -346,7 +346,7 @@ def test_studies_are_deleted_on_the_command_line(server, melicit):
     melicit(*study).refused(2, "--all")
     melicit(*study, min(ids), "--all").refused(2, "leave out")
     melicit("study", "delete", "alone", "--all", "--store", server.store).refused(2, "sessions without one")
-    melicit(*study, "--all", "--audit", "audit.log").done()
+    melicit(*study, "--all", "--log", "audit=audit.log").done()
     melicit(*study, "--all").refused(2, goes)
     erased = lines_of(melicit.folder / "audit.log")
     assert {x["erased"] for x in erased} == ids and {x["study"] for x in erased} == {goes}
@@ -462,7 +462,7 @@ def test_another_clock_is_believed_after_a_day(melicit, serve, ago):
 def test_killed_in_the_middle_of_housekeeping(melicit, serve, job):
     """Tables expire, a study is deleted, or people are forgotten, and the server is killed as soon as some of that is done, again and
     again: nothing that stays is touched, what goes is gone in the end, and the audit log has everybody who was erased."""
-    server = serve("--audit", "audit.log")
+    server = serve("--log", "audit=audit.log")
     stays, goes, forgets = create_study(server), create_study(server), create_study(server, small_study(retention_days=30))
     client = server.client()
     page = client.answer(client.join(stays))
@@ -536,14 +536,14 @@ def test_a_store_that_cannot_be_written(melicit, serve, ends):
         pytest.skip("nothing can be mounted here")
     assert [x["id"] for x in listed.done().json["studies"]] == [study]
     assert frozen("study", "show", study, *store, "--json").done().json["participants"]["complete"] == 1
-    frozen("study", "export", study, *store, "--format", "jsonl", "--out", "frozen.jsonl").done()
-    frozen("study", "export", study, *store, "--format", "sqlite", "--out", "frozen.db").done()
-    for words in (("study", "close", study), ("study", "token"), ("study", "links", study, "--labels", "a"), ("study", "delete", study, "--all"),
-                  ("serve", "--port", 0, "--stop-after", 0.1)):
+    frozen("study", "export", study, *store, "--as", "jsonl", "--out", "frozen.jsonl").done()
+    frozen("study", "export", study, *store, "--as", "sqlite", "--out", "frozen.db").done()
+    for words in (("study", "close", study), ("study", "token"), ("study", "links", study, "a"), ("study", "delete", study, "--all"),
+                  ("serve", "--port", 0, "--limits", "stop-after=0.1")):
         frozen(*words, *store).refused(4, "disk?1%/t.db: cannot be written")
     if ends == "stop":
         assert os.listdir(melicit.folder / "disk?1%") == ["t.db"]
-    melicit.shell(f"umask 022; melicit study export {study} --store 'disk?1%/t.db' --format jsonl --out writable.jsonl").done()
+    melicit.shell(f"umask 022; melicit study export {study} --store 'disk?1%/t.db' --as jsonl --out writable.jsonl").done()
     assert (melicit.folder / "frozen.jsonl").read_text() == (melicit.folder / "writable.jsonl").read_text() != ""
     for name in ("frozen.jsonl", "frozen.db", "writable.jsonl"):
         assert (melicit.folder / name).stat().st_mode & 0o777 == 0o600

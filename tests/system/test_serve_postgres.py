@@ -58,7 +58,7 @@ def test_two_servers_share_a_database(server, database, melicit):
         assert status == 200, told
         page = told["page"]
     second.stop()
-    exported = melicit("study", "export", study, "--store", database, "--format", "jsonl", "--out", "all.jsonl").done()
+    exported = melicit("study", "export", study, "--store", database, "--as", "jsonl", "--out", "all.jsonl").done()
     assert exported and (melicit.folder / "all.jsonl").read_text().count("\n") >= page["seq"] - 1
 
 
@@ -105,7 +105,7 @@ def test_the_database_restarts(server, postgres, melicit):
 
 def test_a_database_has_room_for_so_much(database, melicit):
     """The limit of the store holds for its tables; what is free on the disk of a database is not known here."""
-    server = Server(melicit.folder, "--store-room", "0.001", "--metrics", store=database)
+    server = Server(melicit.folder, "--limits", "store-room=0.001", "--log", "prometheus", store=database)
     server.token = melicit("study", "token", "--store", database, "--json").done().json["token"]
     assert no_room(server.client().post("/api/start", OWN))
     assert no_room(server.researcher().post("/api/admin/studies", small_study()))
@@ -123,7 +123,7 @@ def test_somebody_who_may_only_read(server, database, melicit):
     subprocess.run(["psql", "--quiet", "--set=ON_ERROR_STOP=1", *(word for line in rights for word in ("-c", line)), database], check=True)
     store = ("--store", database.replace("melicit@", "reader@"))
     assert study in {x["id"] for x in melicit("study", "list", *store, "--json").done().json["studies"]}
-    assert melicit("study", "export", study, *store, "--format", "jsonl").done().out.count("\n") > 5
+    assert melicit("study", "export", study, *store, "--as", "jsonl").done().out.count("\n") > 5
     melicit("study", "close", study, *store).refused(4, "permission denied")
 
 

@@ -1,4 +1,4 @@
-"""melicit serve --questions: questions of another program, answered at a page of this machine."""
+"""melicit serve --relay: questions of another program, answered at a page of this machine."""
 import json
 import subprocess
 
@@ -13,7 +13,7 @@ QUESTION = {
 
 
 def begin(*words):
-    process = subprocess.Popen([PROGRAM, "serve", "--questions", "--port", "0", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment())
+    process = subprocess.Popen([PROGRAM, "serve", "--relay", "--port", "0", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment())
     return process, json.loads(process.stdout.readline())["url"]
 
 
@@ -52,7 +52,7 @@ def test_nobody_reads_the_answers():
 
 
 def test_counted(melicit):
-    said = melicit("serve", "--questions", "--port", 0, "--json").done().out
+    said = melicit("serve", "--relay", "--port", 0, "--json").done().out
     assert json.loads(said.split("\n", 1)[1]) == {"questions": 0}
 
 
@@ -63,5 +63,5 @@ def test_counted(melicit):
 ])
 def test_what_the_page_could_not_draw_is_refused(melicit, change):
     line = change if isinstance(change, str) else json.dumps({**QUESTION, **change})
-    done = melicit("serve", "--questions", "--port", 0, stdin=line + "\n")
+    done = melicit("serve", "--relay", "--port", 0, stdin=line + "\n")
     assert done.code == 3 and "standard input, line 1: not a question" in done.err, done.err

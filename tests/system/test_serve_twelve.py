@@ -321,7 +321,7 @@ def shared(tmp_path_factory):
 def test_7_slow_clients(folder):
     """Clients that send or read a byte now and then are cut off; honest ones do not notice."""
     drips, deadline = (900, 10) if SOAK else (50, 2)
-    server = Server(folder, "--deadline", str(deadline), "--per-address", "1000")
+    server = Server(folder, "--limits", f"deadline={deadline}", "--limits", "per-address=1000")
     starts = [b"GET / HTTP/1.1\r\nX: ",
               POST + HOST + b"Content-Type: application/json\r\nX-Melicit-CSRF: first\r\nContent-Length: 1000\r\n\r\n",
               b""]
@@ -548,7 +548,7 @@ def test_11_secure_cookies_behind_tls(melicit):
 
 def test_12_limits(folder):
     """With 256 files and more connections than that: refused or waiting, never down; nothing leaks."""
-    server = Server(folder, "--deadline", "2", limits=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)))
+    server = Server(folder, "--limits", "deadline=2", limits=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)))
     client = server.client()
     page = client.own(options={"max_questions": 200, "tolerance": 1e-6})
     for _ in range(3):

@@ -17,7 +17,7 @@ def test_space_of_a_population(melicit):
     assert got["method"] == "inscribed" and thesis["method"] == "thesis"
     assert 0 < thesis["radius"] <= got["radius"] * (1 + 1e-9) and got["radius"] <= got["rays"] * (1 + 1e-9)
     assert got["steps"] > 0 and numpy.isclose(numpy.linalg.norm(got["thinnest"]), 1)
-    rates = melicit("space", *SOFTMAX, "--kind", "rates", "--json").done().json
+    rates = melicit("space", *SOFTMAX, "--thesis", "kind=rates", "--json").done().json
     assert numpy.allclose(rates["centre"], 1 / 3) and rates["kind"] == "rates"
 
 
@@ -74,7 +74,7 @@ def test_point_out_of_reach(melicit, sample, evidence):
 
 
 def test_direction(melicit, sample):
-    got = melicit("space", *ROWS, "--direction", "1,0,-1", "--json").done().json
+    got = melicit("space", *ROWS, "--thesis", "direction=1,0,-1", "--json").done().json
     a, b, centre = (numpy.array(x) for x in (got["segment"]["a"], got["segment"]["b"], got["centre"]))
     step = (a - b) / numpy.linalg.norm(a - b)
     assert numpy.allclose(step, numpy.array([1, 0, -1]) / numpy.sqrt(2), atol=1e-6)
@@ -82,7 +82,7 @@ def test_direction(melicit, sample):
     across = (a - centre) - ((a - centre) @ step) * step
     assert numpy.linalg.norm(across) <= 1e-6
     for end in (a, b):
-        again = melicit("space", *ROWS, "--point", ",".join(repr(float(x)) for x in end), "--delta", "1e-5", "--json").done().json
+        again = melicit("space", *ROWS, "--point", ",".join(repr(float(x)) for x in end), "--thesis", "delta=1e-5", "--json").done().json
         assert again["feasible"]
     beyond = a + 0.01 * step
     assert not melicit("space", *ROWS, "--point", ",".join(repr(float(x)) for x in beyond), "--json").done().json["feasible"]
@@ -105,5 +105,5 @@ def test_groups(melicit, sample):
     assert got["groups"] == ["u", "v"] and got["kind"] == "rates" and got["size"] == 12
     want = [[numpy.mean(g[y == i] == j) for i in range(3)] for j in range(2)]
     assert numpy.allclose(got["prevalence"], want) and got["radius"] > 0
-    entries = melicit("space", *ROWS, "--groups", "g.csv", "--kind", "confusion", "--json").done().json
+    entries = melicit("space", *ROWS, "--groups", "g.csv", "--thesis", "kind=confusion", "--json").done().json
     assert "radius" not in entries and entries["kind"] == "confusion"

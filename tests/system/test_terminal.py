@@ -110,7 +110,7 @@ def screen_of(text, columns):
 @pytest.mark.parametrize("columns", [100, 60, 40, 20])
 def test_progress_leaves_nothing(melicit, columns):
     """On any width the result is all that stays: bars are erased as a whole."""
-    command = [str(PROGRAM), "space", "--population", "softmax:1,3,6,10", "--coordinates", "offdiagonal", "--threads", "1"]
+    command = [str(PROGRAM), "space", "--population", "softmax:1,3,6,10", "--thesis", "coordinates=offdiagonal", "--threads", "1"]
     terminal = Terminal(command, melicit.folder, columns)
     code, text = terminal.end()
     assert code == 0 and "\x1b[K" in text and " %" in text
@@ -149,7 +149,7 @@ def test_four_classes_of_the_readme(melicit, weights):
     quick = melicit(*command[:command.index("--tolerance")], *options, *oracle, "--json").done().json
     assert quick["end"] == "tolerance" and abs(quick["questions"] - sure) <= 3
     # The same questions as a person gets, so that a person's keys are known.
-    as_asked = ("--repeat-every", 6, "--simple-questions", "--session", "s.jsonl")
+    as_asked = ("--ask", "repeat-every=6", "--ask", "simple-questions", "--session", "s.jsonl")
     result = melicit(*command, *oracle, *as_asked, "--json").done().json
     answers = [json.loads(line)["answer"] for line in (melicit.folder / "s.jsonl").read_text().splitlines()[1:]]
     assert result["end"] == "tolerance" and abs(len(answers) - person) <= 6

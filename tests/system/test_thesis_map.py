@@ -50,7 +50,7 @@ def test_tests_are_where_they_are_said_to_be():
 
 
 def test_verbs_and_options_exist(melicit):
-    pages = re.split(r"^### melicit ", melicit("help", "--markdown").out, flags=re.M)
+    pages = re.split(r"^### melicit ", melicit("help", "--as", "markdown").out, flags=re.M)
     options = {page.split("\n", 1)[0]: set(re.findall(r"^\| `(--[\w-]+)", page, re.M)) for page in pages[1:]}
     everywhere = set().union(*options.values())
     for name in NAMED:

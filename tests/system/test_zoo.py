@@ -201,7 +201,7 @@ def test_verbose_says_how(zoo, melicit):
 
 
 def test_odd_cells_are_reported(zoo, melicit):
-    """The warning goes to standard error, with --json into the result; --quiet is quiet; --strict refuses; the column is
+    """The warning goes to standard error, with --json into the result; --quiet is quiet; --read strict refuses; the column is
     categories."""
     row = next(row for row in ROWS if row.name == "three cells of 4,000 are abc")
     words = ("train", "--data", zoo[0] / row.path)
@@ -213,7 +213,7 @@ def test_odd_cells_are_reported(zoo, melicit):
     assert told.err == "" and len(told.json["warnings"]) == 1 and row.odd[0] in told.json["warnings"][0]
     texts = row.expect["income"].nunique() + row.expect["city"].nunique() + 1
     assert told.json["rows"] == 4000 and told.json["features"] <= texts
-    refused = melicit(*words, "--strict")
+    refused = melicit(*words, "--read", "strict")
     assert refused.code == 3
     contains(refused.json["error"]["message"], ["income", "3 of 4,000", '"abc"', "row 17"])
 
@@ -232,7 +232,7 @@ def test_wrong_names_list_the_nearest(zoo, melicit):
 
 @pytest.mark.parametrize(
     "options",
-    [("--delimiter", "ab"), ("--decimal", ";"), ("--header", "maybe"), ("--encoding", "klingon")],
+    [("--read", "delimiter=ab"), ("--read", "decimal=;"), ("--read", "header=maybe"), ("--read", "encoding=klingon")],
     ids=" ".join,
 )
 def test_wrong_options(melicit, options):
@@ -308,7 +308,7 @@ def test_scores_of_numbers(melicit, kind):
 @pytest.mark.parametrize("kind", named_column_files())
 def test_scores_of_names(melicit, kind):
     files = named_column_files()
-    options = ("--header", "no") if kind == "no header" else ()
+    options = ("--read", "header=no") if kind == "no header" else ()
     other = files[kind] if kind == "no header" else files["npy of texts"]
     check_scores(melicit, files[kind], other, "sick", options)
 

@@ -44,7 +44,7 @@ def pandas_separators():
         t = people("pandas " + name)
         said = {"\t": "tab", " ": "blanks"}.get(sep, f"'{sep}'")
         rows.append(Row(f"pandas, {name}", "t.csv", csv_text(t, sep=sep), t, says=(said, "header in row 1"), label="label"))
-        rows.append(Row(f"pandas, {name} asked for", "t.txt", csv_text(t, sep=sep), t, ("--delimiter", "tab" if sep == "\t" else sep), label="label"))
+        rows.append(Row(f"pandas, {name} asked for", "t.txt", csv_text(t, sep=sep), t, ("--read", "delimiter=tab" if sep == "\t" else sep), label="label"))
     return rows
 
 
@@ -100,8 +100,8 @@ def pandas_index():
     plain = pandas.DataFrame(array)
     expect = plain.rename(columns=str)
     rows.append(Row("pandas, frame of an array with index", "t.csv", plain.to_csv(), expect, says=("skipped",)))
-    rows.append(Row("pandas, frame of an array", "t.csv", plain.to_csv(index=False), expect, says=("row 1", "--header no")))
-    rows.append(Row("pandas, frame of an array, header said", "t.csv", plain.to_csv(index=False), expect, ("--header", "yes")))
+    rows.append(Row("pandas, frame of an array", "t.csv", plain.to_csv(index=False), expect, says=("row 1", "header=no")))
+    rows.append(Row("pandas, frame of an array, header said", "t.csv", plain.to_csv(index=False), expect, ("--read", "header=yes")))
     classes = pandas.Series(numpy.arange(30) % 2)
     rows.append(Row("pandas, series with index", "t.csv", classes.to_csv(), classes.to_frame("0"), says=("skipped",)))
     pairs = t.groupby(["city", "label"], as_index=True)[["age", "income"]].mean()
@@ -179,7 +179,7 @@ def numpy_arrays():
     words = numpy.array(["no", "yes", "Ålesund", "", "日本", "🦁"] * 3)
     table = numpy.array([["1.5", "x"], ["2", "y"], ["-3e2", "x"]])
     record = numpy.zeros(4, dtype=[("age", "i4"), ("x", "f8")])
-    member = ("--member", "y")
+    member = ("--read", "member=y")
     x, y = array, numpy.arange(15) % 3
     return rows + [
         Row("npy in Fortran order", "t.npy", npy(numpy.asfortranarray(array)), as_frame(array)),
@@ -209,9 +209,9 @@ def numpy_arrays():
         Row("npz, packed", "t.npz", npz(numpy.savez_compressed, x=array), as_frame(array)),
         Row("npz of one array of texts", "t.npz", npz(y=words), as_frame([w or None for w in words])),
         Row("npz of float16, packed", "t.npz", npz(numpy.savez_compressed, y=halves), as_frame(halves.astype(float))),
-        Row("npz of two arrays, nothing said", "t.npz", npz(x=x, y=y), Refused("--member", "x", "y")),
+        Row("npz of two arrays, nothing said", "t.npz", npz(x=x, y=y), Refused("--read", "member=x", "y")),
         Row("npz of two arrays, one said", "t.npz", npz(x=x, y=y), as_frame(y.astype(float)), member),
-        Row("npz of two arrays, packed, one said", "t.npz", npz(numpy.savez_compressed, x=x, y=y), as_frame(x), ("--member", "x")),
+        Row("npz of two arrays, packed, one said", "t.npz", npz(numpy.savez_compressed, x=x, y=y), as_frame(x), ("--read", "member=x")),
         Row("npz without the array that was said", "t.npz", npz(x=x, probs=y), Refused('"y"', "probs"), member),
         Row("npz under another name", "t.bin", npz(x=array), as_frame(array)),
         Row("npz cut short", "t.npz", npz(x=array)[:-30], Refused("t.npz")),
@@ -425,8 +425,8 @@ def european_files():
     by_comma = pandas.DataFrame({"x": values, "label": list("ab" * 15)})
     point = people("point between semicolons")
     return rows + [
-        Row("decimal commas asked for", "t.csv", text, t, ("--decimal", ","), label="label"),
-        Row("decimal commas and separators asked for", "t.csv", text, t, ("--decimal", ",", "--delimiter", ";"), label="label"),
+        Row("decimal commas asked for", "t.csv", text, t, ("--read", "decimal=,"), label="label"),
+        Row("decimal commas and separators asked for", "t.csv", text, t, ("--read", "decimal=,", "--read", "delimiter=;"), label="label"),
         Row("decimal commas in quotes between commas", "t.csv", csv_text(spoken), t, says=("decimal comma",), label="label"),
         Row("decimal commas and thousands", "t.csv", thousands, t, label="label"),
         Row("decimal commas, dates with dots", "t.csv", csv_text(dates, sep=";", decimal=","), dates, label="label"),
@@ -436,12 +436,12 @@ def european_files():
         Row("decimal commas of UTF-16", "t.csv", text.encode("utf-16"), t, label="label"),
         Row("decimal points between semicolons", "t.csv", csv_text(point, sep=";"), point, label="label"),
         Row("whole numbers between semicolons", "t.csv", csv_text(t[["age", "label"]], sep=";"), t[["age", "label"]], label="label"),
-        Row("1,234 between semicolons may be either", "t.csv", three, Refused("--decimal", "row")),
-        Row("1,234 between semicolons, a comma", "t.csv", three, by_comma, ("--decimal", ","), label="label"),
-        Row("1,234 between semicolons, a point", "t.csv", three, by_comma.assign(x=[round(v * 1000.0) for v in values]), ("--decimal", "."), label="label"),
-        Row("1,234 in quotes may be either", "t.csv", lines(["x", "label"], [['"1,234"', "ab"[i % 2]] for i in range(30)]), Refused("--decimal")),
-        Row("both 1,5 and 1.25 in one file", "t.csv", clash, Refused("--decimal")),
-        Row("decimal point asked for where there are commas", "t.csv", text, spoken, ("--decimal", "."), odd=(odd_warning("income", 40, 40, spoken["income"][0], 2),)),
+        Row("1,234 between semicolons may be either", "t.csv", three, Refused("--read", "decimal=row")),
+        Row("1,234 between semicolons, a comma", "t.csv", three, by_comma, ("--read", "decimal=,"), label="label"),
+        Row("1,234 between semicolons, a point", "t.csv", three, by_comma.assign(x=[round(v * 1000.0) for v in values]), ("--read", "decimal=."), label="label"),
+        Row("1,234 in quotes may be either", "t.csv", lines(["x", "label"], [['"1,234"', "ab"[i % 2]] for i in range(30)]), Refused("decimal")),
+        Row("both 1,5 and 1.25 in one file", "t.csv", clash, Refused("decimal")),
+        Row("decimal point asked for where there are commas", "t.csv", text, spoken, ("--read", "decimal=."), odd=(odd_warning("income", 40, 40, spoken["income"][0], 2),)),
     ] + [
         Row(name, "t.csv", lines(["pay", "label"], zip(column, t["label"]), ";"), t[["income", "label"]].rename(columns={"income": "pay"}), label="label")
         for name, column in (("thousands with narrow blanks", narrow), ("thousands with hard blanks", hard))
@@ -453,7 +453,7 @@ def european_files():
 
 def headers():
     t = people("headers")
-    no_header = ("--header", "no")
+    no_header = ("--read", "header=no")
     body = csv_text(t, header=False)
     north = t.replace("Oslo", "Tromsø")
     four = {"header": None, "names": ["c1", "c2", "c3", "c4"]}
@@ -479,14 +479,14 @@ def headers():
         Row("no header, as iris.data", "iris.data", iris + "\n", pandas_reads(iris, **four), says=("no header",), label="c4"),
         Row("no header, a missing cell in the first row", "t.csv", gaps, pandas_reads(gaps, **four), says=("no header",), label="c4"),
         Row("no header, one column of numbers", "t.csv", saved_text(threes, fmt="%d"), as_frame(threes), says=("no header",)),
-        written("a header over letters that come again", again, says=("--header no",)),
+        written("a header over letters that come again", again, says=("header=no",)),
         Row("no header, letters alone, said", "t.csv", csv_text(letters, header=False), numbered(letters), no_header),
         Row("no header, an odd cell in each column of numbers", "t.csv", csv_text(both, header=False), numbered(both), says=("no header",), odd=strange),
-        Row("no header, letters alone with a name twice", "t.csv", csv_text(letters, header=False), Refused("--header no", '"p"')),
+        Row("no header, letters alone with a name twice", "t.csv", csv_text(letters, header=False), Refused("header=no", '"p"')),
         Row("a header although none was said", "t.csv", spread, worded, no_header, odd=(odd,)),
-        written("years as names", years, says=("row 1", "--header no")),
-        written("years as names, said", years, ("--header", "yes")),
-        Row("names in quotes", "t.csv", csv_text(t, quoting=csv.QUOTE_ALL), t, ("--header", "auto"), label="label"),
+        written("years as names", years, says=("row 1", "header=no")),
+        written("years as names, said", years, ("--read", "header=yes")),
+        Row("names in quotes", "t.csv", csv_text(t, quoting=csv.QUOTE_ALL), t, ("--read", "header=auto"), label="label"),
         Row("a header over texts alone", "t.csv", csv_text(t[["city", "label"]]), t[["city", "label"]], label="label"),
         Row("one column with a header", "t.csv", csv_text(t[["age"]]), t[["age"]], says=("header in row 1",)),
         Row("one column of texts of two words", "t.csv", "town\n" + "New York\nSan Jose\n" * 9, pandas.DataFrame({"town": ["New York", "San Jose"] * 9})),
@@ -506,7 +506,7 @@ def names():
         written("names of other scripts", scripts, label="label"),
         written("names with blanks inside", spaced, label="label"),
         Row("a name twice", "t.csv", csv_text(t).replace("income", "age", 1), Refused('"age"', "column 1", "column 2")),
-        Row("a name twice, far apart", "t.csv", csv_text(t).replace("label", "age", 1), Refused('"age"', "--header no")),
+        Row("a name twice, far apart", "t.csv", csv_text(t).replace("label", "age", 1), Refused('"age"', "header=no")),
         Row("no name in the middle", "t.csv", csv_text(t).replace("income", "", 1), Refused("column 2", "name")),
         Row("a very long name", "t.csv", csv_text(t).replace("income", "i" * 5000, 1), t.rename(columns={"income": "i" * 5000}), label="label"),
     ]
@@ -554,12 +554,12 @@ def odd_cells():
         written("three cells of 4,000 are abc", worse, odd=(odd_warning("income", 3, 4000, "abc", 17),), label="label"),
         written("two columns with an odd cell", both, odd=warnings),
         written("an odd cell in the last of 5,000 rows", late_bad, odd=(odd_warning("age", 1, 5000, "x", 5001),)),
-        Row("odd cells when strict", "t.csv", csv_text(bad), Refused("age", "3 of 60", '"abc"', "row 17"), ("--strict",)),
-        written("texts when strict", t, ("--strict",), label="label"),
-        Row("missing words when strict", "t.csv", csv_text(gaps, na_rep="NULL"), gaps, ("--strict",), label="label"),
+        Row("odd cells when strict", "t.csv", csv_text(bad), Refused("age", "3 of 60", '"abc"', "row 17"), ("--read", "strict",)),
+        written("texts when strict", t, ("--read", "strict",), label="label"),
+        Row("missing words when strict", "t.csv", csv_text(gaps, na_rep="NULL"), gaps, ("--read", "strict",), label="label"),
         written("odd and missing cells in one column", missing, odd=(odd_warning("income", 1, 60, "abc", 22),)),
-        written("odd cells in a column said to be texts", bad, ("--column", "age:text")),
-        Row("odd cells in a column said to be numbers", "t.csv", csv_text(bad), Refused("row 17", "age", "abc"), ("--column", "age:number")),
+        written("odd cells in a column said to be texts", bad, ("--read", "column=age:text")),
+        Row("odd cells in a column said to be numbers", "t.csv", csv_text(bad), Refused("row 17", "age", "abc"), ("--read", "column=age:number")),
         written("codes of letters and digits are texts", coded),
         Row("inf among numbers", "t.csv", csv_text(spoilt(t, "age", [5], "inf")), Refused("row 7", "age", "inf")),
         Row("1e999 among numbers", "t.csv", csv_text(spoilt(t, "age", [5], "1e999")), Refused("row 7", "age", "1e999")),
@@ -593,7 +593,7 @@ def odd_numbers():
         one("blanks around numbers", ["  3", "4  ", " 5.5 ", "6"], [3.0, 4.0, 5.5, 6.0]),
         one("tabs around numbers between commas", ["\t3", "4\t", "5", "6"], [3.0, 4.0, 5.0, 6.0]),
         one("leading zeros are numbers", ids, [float(i) for i in ids], label="label"),
-        Row("leading zeros said to be texts", "t.csv", text, as_text, ("--column", "x:text")),
+        Row("leading zeros said to be texts", "t.csv", text, as_text, ("--read", "column=x:text")),
         one("yes and no", answers, answers),
         one("TRUE and FALSE", truths, truths, label="label"),
         one("times of day", clocks, clocks),
@@ -637,11 +637,11 @@ def encodings():
         Row("UTF-16 with half a pair", "t.csv", "\ufeffx,label\n1,\ud83e\n".encode("utf-16-le", "surrogatepass"), Refused("line 2")),
         Row("euro and curly quotes of Windows", "t.csv", csv_text(windows).encode("cp1252"), windows),
         Row("Latin-1 after a megabyte of ASCII", "t.csv", far_text, far_expect, says=("1252",)),
-        Row("UTF-8 with a wrong byte late", "t.csv", text.encode() + b"44,1.5,Troms\xf8,yes\n", Refused("row 42", "--encoding")),
-        Row("UTF-8 with a wrong byte late, said to be UTF-8", "t.csv", text.encode() + b"44,1.5,Troms\xf8,yes\n", Refused("row 42"), ("--encoding", "utf-8")),
-        Row("bytes that are neither UTF-8 nor Windows", "t.csv", csv_text(people("bytes")).encode() + b"44,1.5,\x81\x8d,yes\n", Refused("line 42", "--encoding")),
-        Row("Latin-1 said", "t.csv", text.encode("latin-1"), t, ("--encoding", "latin-1"), label="label"),
-        Row("UTF-16 said, without its mark", "t.csv", text.encode("utf-16-le"), t, ("--encoding", "utf-16"), label="label"),
+        Row("UTF-8 with a wrong byte late", "t.csv", text.encode() + b"44,1.5,Troms\xf8,yes\n", Refused("row 42", "encoding")),
+        Row("UTF-8 with a wrong byte late, said to be UTF-8", "t.csv", text.encode() + b"44,1.5,Troms\xf8,yes\n", Refused("row 42"), ("--read", "encoding=utf-8")),
+        Row("bytes that are neither UTF-8 nor Windows", "t.csv", csv_text(people("bytes")).encode() + b"44,1.5,\x81\x8d,yes\n", Refused("line 42", "encoding")),
+        Row("Latin-1 said", "t.csv", text.encode("latin-1"), t, ("--read", "encoding=latin-1"), label="label"),
+        Row("UTF-16 said, without its mark", "t.csv", text.encode("utf-16-le"), t, ("--read", "encoding=utf-16"), label="label"),
         Row("UTF-16 without its mark", "t.csv", text.encode("utf-16-le"), t, says=("UTF-16",), label="label"),
         Row("UTF-16, high byte first, without its mark", "t.csv", text.encode("utf-16-be"), t, says=("UTF-16",), label="label"),
         Row("a NUL byte", "t.csv", text.encode() + b"44,\0,Oslo,yes\n", Refused("row 42", "nul")),
@@ -686,7 +686,7 @@ def shapes():
         Row("a header alone", "t.csv", text.split("\n")[0] + "\n", Refused("row")),
         Row("nothing", "t.csv", "", Refused("empty")),
         Row("a mark and nothing", "t.csv", b"\xef\xbb\xbf", Refused("empty")),
-        Row("one column of decimal commas", "t.csv", csv_text(halves, sep=";", decimal=","), halves, says=("decimal comma", "--delimiter")),
+        Row("one column of decimal commas", "t.csv", csv_text(halves, sep=";", decimal=","), halves, says=("decimal comma", "delimiter")),
     ]
 
 
@@ -756,9 +756,9 @@ def collections():
         written("single quotes are part of texts", single, label="label"),
         Row("quotes behind blanks", "t.csv", text.replace("\n", '\n1, 2, "Oslo", yes\n', 1), Refused("row 2")),
         Row("formulas that protect zeros", "t.csv", 'id,label\n="007",a\n="008",b\n', Refused("row 2")),
-        Row("1.234 between semicolons", "t.csv", points, pandas_reads(points, sep=";"), says=("--decimal ,",), label="label"),
+        Row("1.234 between semicolons", "t.csv", points, pandas_reads(points, sep=";"), says=("decimal=,",), label="label"),
         Row("1.234 between commas", "t.csv", points.replace(";", ","), pandas_reads(points, sep=";"), label="label"),
-        Row("1.234 between semicolons, a comma", "t.csv", points, pandas_reads(points, sep=";", decimal=",", thousands="."), ("--decimal", ","), label="label"),
+        Row("1.234 between semicolons, a comma", "t.csv", points, pandas_reads(points, sep=";", decimal=",", thousands="."), ("--read", "decimal=,"), label="label"),
     ]
 
 
@@ -785,8 +785,8 @@ def libsvm_files():
         Row("LIBSVM from 1 without an ending", "t", one, sparse, label="label"),
         Row("LIBSVM with +1", "t.libsvm", signed, sparse, label="label"),
         Row("LIBSVM with comments", "t.svm", libsvm_text(x, y, zero_based=False, comment="made by a test"), sparse, label="label"),
-        Row("LIBSVM from 0, said", "t.svm", zero, sparse, ("--zero-based",), label="label"),
-        Row("LIBSVM from 0, nothing said", "t.svm", zero, Refused("--zero-based", "line 2")),
+        Row("LIBSVM from 0, said", "t.svm", zero, sparse, ("--read", "zero-based",), label="label"),
+        Row("LIBSVM from 0, nothing said", "t.svm", zero, Refused("--read", "zero-based", "line 2")),
         Row("LIBSVM of three classes", "t.svm", libsvm_text(x, numpy.arange(30) % 3, zero_based=False), {"x": x, "y": numpy.arange(30) % 3}, label="label"),
         Row("LIBSVM with CRLF", "t.svm", one.replace(b"\n", b"\r\n"), sparse),
         Row("LIBSVM of several labels", "t.svm", b"1,2 1:0.5\n1 2:1\n", Refused("line 1", "1,2")),

@@ -173,17 +173,17 @@ static const foreign files[] = {
     { "default names of pandas", BYTES("0,1\n0.25,0.75\n"), "0:n=0.25 1:n=0.75", "header in row 1",
       "row 1 counts from 0 to 1 and is taken as the header" },
     { "one default name of pandas", BYTES("0\n0.25\n0.75\n"), "0:n=0.25,0.75", "header in row 1",
-      "row 1 holds \"0\" and is taken as the header (--header no makes it data)" },
+      "row 1 holds \"0\" and is taken as the header (header=no makes it data)" },
     { "years", BYTES("who,2019,2020\nx,1,2\n"), "who:t=x 2019:n=1 2020:n=2", "header in row 1",
       "row 1 counts from 2019 to 2020 and is taken as the header" },
     { "labels 0 and 1", BYTES("0\n1\n0\n"), "c1:n=0,1,0", "no header",
-      "row 1 holds \"0\" and is taken as data (--header yes makes it the header)" },
+      "row 1 holds \"0\" and is taken as data (header=yes makes it the header)" },
     { "labels 1 and 2 under a default name of pandas", BYTES("0\n1\n2\n1\n"), "0:n=1,2,1", "header in row 1",
-      "row 1 holds \"0\" and is taken as the header (--header no makes it data)" },
+      "row 1 holds \"0\" and is taken as the header (header=no makes it data)" },
     { "pairs of 0 and 1", BYTES("0,1\n1,0\n"), "c1:n=0,1 c2:n=1,0", "no header",
       "row 1 holds \"0\" and \"1\" and is taken as data" },
-    { "names twice", BYTES("a,b,a\n1,2,3\n"),
-      "!rename one of the two, or give --header no if the row is data", NULL, NULL },
+    { "names twice", BYTES("a,b,a\n1,2,3\n"), "!rename one of the two, or give header=no if the row is data",
+      NULL, NULL },
     /* Rows with names */
     { "index of pandas", BYTES(",a,b\n0,1.5,x\n1,2.5,y\n"), "a:n=1.5,2.5 b:t=x,y", "column 1 names the rows",
       "the first column has no name and no value twice: it is taken to name the rows and skipped" },
@@ -576,7 +576,8 @@ static void test_npz(void **state)
         { "by content", "unnamed", NULL, 1, "c1:n=1.5,2.5" },
         { "stored", "t.npz", "x", 3, "c1:n=1.5,2.5" },
         { "deflated", "t.npz", "proba", 3, "c1:n=0.25,0.75" },
-        { "several", "t.npz", NULL, 3, "!the archive holds 2 arrays: \"x\", \"proba\"; --member says which" },
+        { "several", "t.npz", NULL, 3,
+          "!the archive holds 2 arrays: \"x\", \"proba\"; member=NAME says which" },
         { "not there", "t.npz", "y", 3, "!no array is called \"y\"; there are \"x\", \"proba\"" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -645,8 +646,7 @@ static void test_zero_based(void **state)
     mel_table *table;
     mel_error err = { 0 };
     assert_int_equal(mel_table_read_memory(&table, text, sizeof text - 1, "t.svm", &opt, &err), MEL_EDATA);
-    assert_non_null(
-        strstr(err.text, "line 1: \"0:5\" has index 0; indices start at 1, or give --zero-based"));
+    assert_non_null(strstr(err.text, "line 1: \"0:5\" has index 0; indices start at 1, or give zero-based"));
     opt.zero_based = true;
     assert_ok(mel_table_read_memory(&table, text, sizeof text - 1, "t.svm", &opt, &err), &err);
     mel_features x;

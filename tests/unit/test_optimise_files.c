@@ -174,7 +174,7 @@ static void test_bad_files(void **state)
         const char *from, *to, *says;
     } rows[] = {
         { "\"version\": 2", "\"version\": 3", "version: expected 1 or 2" },
-        { "melicit-classifier", "melicit-lighted", "not a classifier" },
+        { "melicit-classifier", "melicit-lighted", "expected a classifier" },
         { "\"majority\"", "\"dice\"", "decide: expected" },
         { "\"columns\",", "\"pillars\",", "basis.kind" },
         { "\"a\"", "\"b\"", "basis.columns[1]: \"b\" appears a second time" },

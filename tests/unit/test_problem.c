@@ -130,7 +130,7 @@ static void test_refusals(void **state)
         { "{\"data\": \"upload:table\", \"label\": \"sick\"}", MEL_FAMILY_FAIR_LINEAR, MEL_EINVAL,
           "fair-linear metrics are about groups: give --group COL" },
         { "{\"data\": \"upload:table\", \"label\": \"sick\", \"delimiter\": \"ab\"}", MEL_FAMILY_LINEAR,
-          MEL_EINVAL, "--delimiter ab: expected one character" },
+          MEL_EINVAL, "delimiter=ab: expected one character" },
         { "{\"probs\": \"upload:probs\", \"labels\": \"upload:table\", \"label\": \"sick\"}",
           MEL_FAMILY_LINEAR, MEL_EDATA,
           "probs.csv has 4 rows, labels.csv has 16: expected one label per row" },
@@ -167,7 +167,7 @@ static void test_descriptions_last(void **state)
           "{\"table\": \"data.csv\", \"label\": \"sick\", \"skip\": [\"sex\"], \"columns\": "
           "[\"age:number\"], "
           "\"l2\": 1.0, \"test_share\": 0.5, \"seed\": 1}",
-          "--data data.csv --label sick --skip sex --column age:number", MEL_FAMILY_LINEAR },
+          "--data data.csv --label sick --skip sex --read column=age:number", MEL_FAMILY_LINEAR },
         { "{\"probs\": \"upload:probs\", \"labels\": \"upload:labels\", \"label\": \"label\", \"smooth\": "
           "false}",
           "{\"probs\": \"probs.csv\", \"labels\": \"labels.csv\"}", "--probs probs.csv --labels labels.csv",
@@ -177,7 +177,8 @@ static void test_descriptions_last(void **state)
           "{\"probs\": \"probs.csv\", \"labels\": \"labels.csv\", \"positive\": \"no\", \"evidence\": "
           "\"model\", "
           "\"kind\": \"confusion\", \"header\": \"yes\"}",
-          "--probs probs.csv --labels labels.csv --kind confusion --evidence model --positive no --header "
+          "--probs probs.csv --labels labels.csv --thesis kind=confusion --evidence model --positive no "
+          "--read header="
           "yes",
           MEL_FAMILY_DIAGONAL_LINEAR },
     };

@@ -95,9 +95,10 @@ static void ask_program(char *says, const mel_option *row, const char *value)
 {
     char name[MEL_OPTION_NAME], line[400];
     mel_option_name(name, row);
-    const bool thesis = row->level == MEL_LEVEL_THESIS;
-    (void)snprintf(line, sizeof line, "%s/melicit elicit --oracle sim:nothing.json %s%s%s%s 2>&1",
-                   MEL_TEST_BINARY, thesis ? "--thesis " : "--", name, thesis ? "=" : " ", value);
+    const char *typed = strncmp(name, "known-", 6) == 0 ? name + 6 : name; /* --known p11 */
+    (void)snprintf(line, sizeof line, "%s/melicit elicit --oracle sim:nothing.json --%s%s%s%s%s 2>&1",
+                   MEL_TEST_BINARY, row->under != NULL ? row->under : "", row->under != NULL ? " " : "",
+                   typed, row->under != NULL ? "=" : " ", value);
     FILE *program = popen(line, "r");
     assert_non_null(program);
     const size_t n = fread(says, 1, SENTENCE - 1, program);

@@ -321,7 +321,8 @@ static void test_damage(void **state)
         const char *says;
     } rows[] = {
         { "not JSON", "hello\n", MEL_EDATA, "line 1" },
-        { "not a session", "{\"format\": \"something\"}\n", MEL_EDATA, "line 1: not a session file" },
+        { "not a session", "{\"format\": \"something\"}\n", MEL_EDATA,
+          "line 1: expected a session of questions" },
         { "version", "{\"format\": \"melicit-session\", \"version\": 2}\n", MEL_EDATA, "version 1" },
         { "array", "[1]\n", MEL_EDATA, "line 1" },
         { "duplicate key", HEADER "{\"question\": 1, \"question\": 1, \"answer\": \"A\"}\n", MEL_EDATA,

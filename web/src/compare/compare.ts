@@ -1,4 +1,4 @@
-// The page of `melicit optimise --oracle browser` and `melicit serve --questions`: one question at a time, the answer goes back to the program that waits for it.
+// The page of `melicit optimise --oracle browser` and `melicit serve --relay`: one question at a time, the answer goes back to the program that waits for it.
 
 /** Counts of people: [group][true class][predicted class]; null where nobody knows. */
 type Counts = (number | null)[][][];

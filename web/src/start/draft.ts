@@ -364,7 +364,7 @@ export function placeOf(message: string, draft: Draft): Problem {
   if (draft.source === 'candidates') return at('own', 'file');
   if (has(/^family|metrics? (is|are|has)/)) return at('ask', 'family');
   if (has(/group/i)) return at(columns, 'group-column');
-  if (has(/probabilit|--columns|--probs|columns are/)) return at(columns, 'probability-0');
+  if (has(/probabilit|columns=|--probs|columns are/)) return at(columns, 'probability-0');
   if (has(/rename|--classes|two names/)) return at('words', 'class-0');
   if (has(/label|class/i)) return at(columns, 'label-column');
   return at('own', 'file');
@@ -376,9 +376,9 @@ const asWords = (message: string): string =>
     .replace(/give --groups? (COL|FILE)/g, 'choose a column with groups')
     .replace(/--label\b/g, 'the column with the true class')
     .replace(/--groups?\b/g, 'the column with groups')
-    .replace(/--(columns|probs)\b/g, 'the columns with probabilities')
+    .replace(/--probs\b|columns=/g, 'the columns with probabilities')
     .replace(/--positive\b/g, 'the class to be found')
-    .replace(/--kind rates/g, 'compare rates');
+    .replace(/kind=rates/g, 'compare rates');
 
 // --- requests --------------------------------------------------------------------------------------
 
