@@ -79,7 +79,7 @@ if(MEL_TESTS)
             target_include_directories(${name} BEFORE PRIVATE tests/toy)
         elseif(name STREQUAL "test_toy_family")
             target_sources(${name} PRIVATE tests/toy/family_squares.c tests/toy/elicit_squares.c
-                src/metric/families/table.c src/elicit/families/table.c)
+                src/metric/families/table.c src/elicit/families/families.c)
             target_include_directories(${name} BEFORE PRIVATE tests/toy)
         endif()
         if(NOT left_out)

@@ -33,6 +33,7 @@ typedef struct {
     mel_status (*tell)(mel_engine *engine, const mel_pair *pair, mel_answer answer, mel_error *err);
     /* The metric as known now; fills radius, error_rate and angles of the summary. */
     mel_status (*result)(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err);
+    /* NULL: it has none of a single angle. */
     mel_status (*posterior)(mel_engine *engine, size_t n, double *angle, double *density, mel_error *err);
     /* mel_session_draws; NULL: the engine knows no probabilities. */
     mel_status (*draws)(mel_engine *engine, size_t *n, size_t *n_coefficients, double **values,
@@ -50,36 +51,20 @@ struct mel_engine {
     const mel_engine_ops *ops;
 };
 
-/* Each copies what it needs of opt; face, space and ball are borrowed. */
-mel_status mel_engine_search(mel_engine **out, const mel_face *face, const mel_session_options *opt,
-                             mel_error *err);
-mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_session_options *opt,
-                             mel_error *err);
-/* The same by pairs that people can take seriously (opt->questions). */
-mel_status mel_engine_exchange(mel_engine **out, const mel_face *face, const mel_session_options *opt,
-                               mel_error *err);
-/* Algorithms 4.1 and 4.3 on two-class faces; 4.2 and 4.5 on a ball. */
-mel_status mel_engine_search_faces(mel_engine **out, const mel_space *space, const mel_session_options *opt,
-                                   mel_error *err);
-mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
-                                  mel_error *err);
-/* Algorithm 6.1 and section 6.6: quadratic and polynomial metrics, from slopes at several places of a ball.
- */
-mel_status mel_engine_search_curve(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
-                                   mel_error *err);
-/* Algorithms 5.1, 5.2, D.2 and D.3: fair linear and fair quadratic metrics. */
-mel_status mel_engine_search_fair(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
-                                  mel_error *err);
-/* Every family that is linear in known features, on a ball, on a face (linear-fractional) or on two-class
- * faces (diagonal linear). */
-mel_status mel_engine_features(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
-                               mel_error *err);
-/* Linear-fractional metrics on a ball, diagonal ones on two-class faces. */
-mel_status mel_engine_bivector(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
-                               mel_error *err);
-/* Every family that is linear in known features, asked about pairs of given classifiers. */
-mel_status mel_engine_candidates(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
-                                 mel_error *err);
+/* Each copies what it needs of opt; the members of the domain are lent. */
+typedef mel_status mel_engine_maker(mel_engine **out, const mel_domain *domain,
+                                    const mel_session_options *opt, mel_error *err);
+/* Active: linear metrics on a face; the same by pairs that people can take seriously (opt->questions); every
+ * family that is linear in known features, on a ball, on a face (linear-fractional) or on two-class faces
+ * (diagonal linear); linear-fractional metrics on a ball, diagonal ones on two-class faces; every family that
+ * is linear in known features, asked about pairs of given classifiers. */
+extern mel_engine_maker mel_engine_planar, mel_engine_exchange, mel_engine_features, mel_engine_bivector,
+    mel_engine_candidates;
+/* Searches: Algorithms 3.1 and 3.2 on a face, 4.1 and 4.3 on two-class faces, 4.2 and 4.5 on a ball; 6.1 and
+ * section 6.6, quadratic and polynomial metrics from slopes at several places of a ball; 5.1, 5.2, D.2 and
+ * D.3, fair linear and fair quadratic metrics. */
+extern mel_engine_maker mel_engine_search, mel_engine_search_faces, mel_engine_search_ball,
+    mel_engine_search_curve, mel_engine_search_fair;
 
 /* The layout of every question on a planar face: (TP, TN) as shares. */
 extern const mel_layout mel_binary_layout;

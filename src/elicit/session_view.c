@@ -180,5 +180,11 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
 mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_session *session,
                                  mel_error *err)
 {
-    return session->engine->ops->posterior(session->engine, n, angle, density, err);
+    const mel_engine_ops *ops = session->engine->ops;
+    if (ops->posterior == NULL)
+        return mel_fail(err, MEL_ESTATE,
+                        session->options.values.strategy == MEL_STRATEGY_SEARCH
+                            ? "the search strategy keeps an interval, not a posterior"
+                            : "only a linear metric on a face has a single angle");
+    return ops->posterior(session->engine, n, angle, density, err);
 }

@@ -458,12 +458,12 @@ static void test_refusals(void **state)
     mel_error err;
     assert_ok(mel_ball_new(&ball, &groups, 0.1, NULL, NULL, &err), &err);
     mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR);
-    assert_int_equal(mel_engine_search_ball(&engine, ball, &opt, &err), MEL_EINVAL);
+    assert_int_equal(mel_engine_search_ball(&engine, &(mel_domain){ .ball = ball }, &opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "without groups"));
     mel_ball_free(ball);
     ball = test_rates_ball(3, 0.1);
     opt.family = MEL_FAMILY_MONOTONE;
-    assert_int_equal(mel_engine_search_ball(&engine, ball, &opt, &err), MEL_EINVAL);
+    assert_int_equal(mel_engine_search_ball(&engine, &(mel_domain){ .ball = ball }, &opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "monotone"));
     assert_null(engine);
     mel_ball_free(ball);

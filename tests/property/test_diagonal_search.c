@@ -332,15 +332,18 @@ static void test_refusals(void **state)
     mel_engine *engine = NULL;
     mel_error err;
     opt.signs = mixed;
-    assert_int_equal(mel_engine_search_faces(&engine, space, &opt, &err), MEL_EINVAL);
+    assert_int_equal(mel_engine_search_faces(&engine, &(mel_domain){ .space = space }, &opt, &err),
+                     MEL_EINVAL);
     assert_non_null(strstr(err.text, "sign 3 is -1"));
     opt.signs = unknown;
-    assert_int_equal(mel_engine_search_faces(&engine, space, &opt, &err), MEL_EINVAL);
+    assert_int_equal(mel_engine_search_faces(&engine, &(mel_domain){ .space = space }, &opt, &err),
+                     MEL_EINVAL);
     assert_null(engine);
     mel_space_free(space);
     opt.signs = NULL;
     space = test_softmax_space(3, MEL_CONFUSION, MEL_OFFDIAGONAL);
-    assert_int_equal(mel_engine_search_faces(&engine, space, &opt, &err), MEL_EINVAL);
+    assert_int_equal(mel_engine_search_faces(&engine, &(mel_domain){ .space = space }, &opt, &err),
+                     MEL_EINVAL);
     assert_non_null(strstr(err.text, "offdiagonal"));
     mel_space_free(space);
 }

@@ -128,7 +128,7 @@ static errors random_metrics(test_fair_kind kind, const mel_session_options *opt
             with.known = metric;
         mel_engine *engine = NULL;
         mel_error err;
-        assert_ok(mel_engine_search_fair(&engine, ball, &with, &err), &err);
+        assert_ok(mel_engine_search_fair(&engine, &(mel_domain){ .ball = ball }, &with, &err), &err);
         assert_int_equal(engine->ops->expected(engine), formula(kind, &with));
         mel_oracle *oracle = test_oracle(metric, t->noise, i);
         mel_summary summary;
@@ -254,7 +254,7 @@ static void test_hidden_curvature(void **state)
             mel_metric *metric = test_fair_metric(kind, truth, prevalence);
             mel_engine *engine = NULL;
             mel_error err;
-            assert_ok(mel_engine_search_fair(&engine, ball, &opt, &err), &err);
+            assert_ok(mel_engine_search_fair(&engine, &(mel_domain){ .ball = ball }, &opt, &err), &err);
             mel_summary summary;
             mel_metric *found = test_search_exact(&summary, engine, metric);
             double low = NAN, high = NAN;

@@ -143,11 +143,11 @@ mel_engine *test_search_engine(const mel_domain *domain, const mel_session_optio
     mel_error err;
     mel_status status;
     if (domain->space != NULL)
-        status = mel_engine_search_faces(&engine, domain->space, opt, &err);
+        status = mel_engine_search_faces(&engine, domain, opt, &err);
     else if (opt->family == MEL_FAMILY_QUADRATIC || opt->family == MEL_FAMILY_POLYNOMIAL)
-        status = mel_engine_search_curve(&engine, domain->ball, opt, &err);
+        status = mel_engine_search_curve(&engine, domain, opt, &err);
     else
-        status = mel_engine_search_ball(&engine, domain->ball, opt, &err);
+        status = mel_engine_search_ball(&engine, domain, opt, &err);
     assert_ok(status, &err);
     return engine;
 }

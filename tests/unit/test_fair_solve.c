@@ -2,9 +2,7 @@
 #include "support/fair.h"
 
 #include "base/la.h"
-#include "elicit/search/fair_solve.h"
-#include "elicit/search/fair_split.h"
-#include "elicit/search/subsets.h"
+#include "elicit/search/fair.h"
 #include "metric/shared.h"
 
 #include <math.h>

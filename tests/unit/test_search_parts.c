@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "elicit/search/bounds.h"
-#include "elicit/search/interval.h"
+#include "elicit/search/procedure.h"
 
 #include <math.h>
 

@@ -294,20 +294,10 @@ static mel_status result(mel_engine *base, mel_metric **metric, mel_summary *sum
     return MEL_OK;
 }
 
-static mel_status no_angle(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
-{
-    (void)base;
-    (void)n;
-    (void)angle;
-    (void)density;
-    return mel_fail(err, MEL_ESTATE, "only a linear metric on a face has a single angle");
-}
-
 const mel_engine_ops mel_active_engine = {
     .next = mel_active_next,
     .tell = mel_active_tell,
     .result = result,
-    .posterior = no_angle,
     .draws = draws,
     .expected = expected,
     .show = mel_active_show,

@@ -653,10 +653,10 @@ static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
     return status;
 }
 
-mel_status mel_engine_exchange(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+mel_status mel_engine_exchange(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                mel_error *err)
 {
     mel_active *e = NULL;
     const mel_status status = mel_active_new(&e, sizeof(engine), &exchange_engine, &exchange_ops, opt, err);
-    return mel_active_ready(out, e, status == MEL_OK ? set_up((engine *)e, face, err) : status);
+    return mel_active_ready(out, e, status == MEL_OK ? set_up((engine *)e, domain->face, err) : status);
 }

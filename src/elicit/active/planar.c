@@ -281,10 +281,10 @@ static mel_status set_up(planar *p, const mel_face *face, mel_error *err)
     return status == MEL_OK ? mel_grid_update(&p->grid, err) : status;
 }
 
-mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+mel_status mel_engine_planar(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                              mel_error *err)
 {
     mel_active *e = NULL;
     const mel_status status = mel_active_new(&e, sizeof(planar), &planar_engine, &planar_ops, opt, err);
-    return mel_active_ready(out, e, status == MEL_OK ? set_up((planar *)e, face, err) : status);
+    return mel_active_ready(out, e, status == MEL_OK ? set_up((planar *)e, domain->face, err) : status);
 }

@@ -99,19 +99,12 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
     return status == MEL_OK ? mel_basis_add_signs(f, opt, 1.0, true, err) : status;
 }
 
-static mel_status search(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
-                         mel_error *err)
-{
-    return domain->space != NULL ? mel_engine_search_faces(out, domain->space, opt, err)
-                                 : mel_engine_search_ball(out, domain->ball, opt, err);
-}
-
 const mel_elicit_ops mel_elicit_diagonal_linear = {
     .where = MEL_ON_SPACE | MEL_ON_DIAGONAL_BALL,
     .needs = "a space of k classes or a ball, with diagonal statistics",
     .sloped = true,
     .near_best = true,
     .active = mel_engine_features,
-    .search = search,
+    .search = mel_engine_search,
     .basis = basis,
 };

@@ -181,6 +181,6 @@ const mel_elicit_ops mel_elicit_fair_linear = {
     .sloped = true,
     .near_best = true,
     .active = mel_engine_features,
-    .search = mel_search_fair,
+    .search = mel_engine_search_fair,
     .basis = basis,
 };

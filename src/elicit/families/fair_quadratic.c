@@ -168,6 +168,6 @@ const mel_elicit_ops mel_elicit_fair_quadratic = {
     .reads = MEL_READS_PLACES | MEL_READS_DIAGONAL_B | MEL_READS_PAIRS,
     .sloped = true,
     .active = mel_engine_features,
-    .search = mel_search_fair,
+    .search = mel_engine_search_fair,
     .basis = basis,
 };

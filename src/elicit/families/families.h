@@ -21,8 +21,6 @@ enum {
     MEL_READS_RATIO = 16
 };
 
-typedef mel_status mel_engine_maker(mel_engine **out, const mel_domain *domain,
-                                    const mel_session_options *opt, mel_error *err);
 typedef struct {
     unsigned where;    /* MEL_ON_... */
     const char *needs; /* the same in words, for refusals */
@@ -44,7 +42,11 @@ MEL_FAMILIES(DECLARE)
 /* NULL: there is no such family. */
 const mel_elicit_ops *mel_elicit_of(mel_family family);
 
-/* Searches that several families have. */
-mel_engine_maker mel_search_face_or_ball, mel_search_faces, mel_search_curve, mel_search_fair;
+/* The terms of polynomials, as both strategies number them (polynomial.c). */
+/* All ascending tuples of `order` coordinates out of q, in lexicographic order, as monomials from `at` on:
+ * into index (rows of `degree` numbers, of which the first `order` count), orders, and weight, the root of
+ * how often the entry is in its symmetric tensor. Returns the next place. */
+size_t mel_monomials_add(size_t q, uint32_t degree, uint32_t order, size_t at, size_t *index,
+                         uint32_t *orders, double *weight);
 
 #endif

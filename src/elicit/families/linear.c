@@ -1,8 +1,46 @@
 /* Linear metrics: w = a, the utility's weights; f(r) = r. */
 #include "elicit/families/families.h"
 #include "elicit/options.h"
+#include "metric/shared.h"
 
+#include <math.h>
 #include <string.h>
+
+const mel_layout mel_binary_layout = {
+    .kind = MEL_CONFUSION,
+    .coordinates = MEL_BINARY,
+    .n_classes = 2,
+    .n_groups = 0,
+};
+
+/* What engines of two classes share: the metric and its intervals from an angle and its interval. */
+mel_status mel_linear_result(mel_metric **metric, mel_summary *summary, const mel_session_options *opt,
+                             double angle, double low, double high, mel_error *err)
+{
+    const double a[2] = { cos(angle), sin(angle) };
+    /* Cosine and sine are monotone within a quadrant, so the ends of the angle give the ends. */
+    const double first[2] = { cos(low), sin(low) }, last[2] = { cos(high), sin(high) };
+    double least[2], most[2];
+    summary->radius = 0.0;
+    for (size_t i = 0; i < 2; i++) {
+        least[i] = fmin(first[i], last[i]);
+        most[i] = fmax(first[i], last[i]);
+        summary->radius = fmax(summary->radius, 0.5 * (most[i] - least[i]));
+    }
+    summary->angle = angle;
+    summary->angle_low = low;
+    summary->angle_high = high;
+    mel_status status =
+        mel_metric_linear(metric, opt->family, &mel_binary_layout, opt->class_names, MEL_UTILITY, a, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_metric_set_intervals(*metric, least, most, err);
+    if (status != MEL_OK) {
+        mel_metric_free(*metric);
+        *metric = NULL;
+    }
+    return status;
+}
 
 static void coefficients(const mel_basis *f, const double *w, double *out)
 {
@@ -38,8 +76,8 @@ static mel_status active(mel_engine **out, const mel_domain *domain, const mel_s
 {
     if (domain->face == NULL)
         return mel_engine_features(out, domain, opt, err);
-    return mel_asks_exchange(opt, domain) ? mel_engine_exchange(out, domain->face, opt, err)
-                                          : mel_engine_planar(out, domain->face, opt, err);
+    return mel_asks_exchange(opt, domain) ? mel_engine_exchange(out, domain, opt, err)
+                                          : mel_engine_planar(out, domain, opt, err);
 }
 
 const mel_elicit_ops mel_elicit_linear = {
@@ -48,6 +86,6 @@ const mel_elicit_ops mel_elicit_linear = {
     .sloped = true,
     .near_best = true,
     .active = active,
-    .search = mel_search_face_or_ball,
+    .search = mel_engine_search,
     .basis = basis,
 };

@@ -388,7 +388,7 @@ const mel_elicit_ops mel_elicit_linear_fractional = {
     .sloped = true,
     .paired = true,
     .active = active,
-    .search = mel_search_face_or_ball,
+    .search = mel_engine_search,
     .basis = basis,
 };
 
@@ -398,5 +398,5 @@ const mel_elicit_ops mel_elicit_diagonal_linear_fractional = {
     .reads = MEL_READS_RATIO,
     .sloped = true,
     .active = mel_engine_bivector,
-    .search = mel_search_faces,
+    .search = mel_engine_search,
 };

@@ -2,7 +2,6 @@
  * once, times the root of how often it occurs, so that |w| is their common norm; f(r) = the monomials. Rows
  * are exact at any length of the pair, though from degree 3 on they are no longer 2 <delta, slope>. */
 #include "elicit/families/families.h"
-#include "elicit/monomials.h"
 
 #include "base/la.h"
 #include "base/stat.h"
@@ -12,6 +11,30 @@
 #include <string.h>
 
 enum { MOST_DIMENSION = 1200 };
+
+size_t mel_monomials_add(size_t q, uint32_t degree, uint32_t order, size_t at, size_t *index,
+                         uint32_t *orders, double *weight)
+{
+    size_t tuple[MEL_MAX_DEGREE] = { 0 };
+    for (;;) {
+        memcpy(index + at * degree, tuple, order * sizeof *tuple);
+        orders[at] = order;
+        double repeats = 1.0, run = 1.0;
+        for (uint32_t i = 1; i < order; i++) {
+            run = tuple[i] == tuple[i - 1] ? run + 1.0 : 1.0;
+            repeats *= run;
+        }
+        weight[at++] = sqrt(mel_factorial(order) / repeats);
+        uint32_t i = order;
+        while (i > 0 && tuple[i - 1] + 1 == q)
+            i--;
+        if (i == 0)
+            return at;
+        const size_t value = tuple[i - 1] + 1;
+        for (i--; i < order; i++)
+            tuple[i] = value;
+    }
+}
 
 typedef struct {
     uint32_t degree;
@@ -178,6 +201,6 @@ const mel_elicit_ops mel_elicit_polynomial = {
     .needs = "a ball of off-diagonal statistics",
     .reads = MEL_READS_PLACES | MEL_READS_DEGREE,
     .active = mel_engine_features,
-    .search = mel_search_curve,
+    .search = mel_engine_search_curve,
     .basis = basis,
 };

@@ -75,6 +75,6 @@ const mel_elicit_ops mel_elicit_quadratic = {
     .needs = "a ball of off-diagonal statistics",
     .reads = MEL_READS_PLACES | MEL_READS_DIAGONAL_B,
     .active = mel_engine_features,
-    .search = mel_search_curve,
+    .search = mel_engine_search_curve,
     .basis = basis,
 };

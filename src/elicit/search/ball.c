@@ -99,43 +99,44 @@ static mel_status fractional_result(ball_engine *engine, double *room, mel_metri
 
 /* --- the engine --------------------------------------------------------------------------------- */
 
-static mel_status ball_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+static mel_status ball_result(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                              mel_error *err)
 {
-    ball_engine *engine = (ball_engine *)base;
-    mel_status status = mel_procedure_settle(&engine->procedure, err);
-    if (status != MEL_OK)
-        return status;
+    ball_engine *engine = (ball_engine *)procedure;
     double *room = mel_alloc(4 * engine->search.n, sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "the metric that was found");
-    summary->signs = mel_procedure_signs(&engine->procedure);
-    status = mel_family_about(engine->opt.family)->ratio
-                 ? fractional_result(engine, room, metric, summary, err)
-                 : linear_result(engine, room, metric, summary, err);
+    const mel_status status = mel_family_about(engine->opt.family)->ratio
+                                  ? fractional_result(engine, room, metric, summary, err)
+                                  : linear_result(engine, room, metric, summary, err);
     free(room);
     return status;
 }
 
-static void ball_free(mel_engine *base)
+static void ball_clear(mel_procedure *procedure)
 {
-    ball_engine *engine = (ball_engine *)base;
-    if (engine == NULL)
-        return;
-    mel_sphere_clear(&engine->search);
-    mel_procedure_clear(&engine->procedure);
-    free(engine);
+    mel_sphere_clear(&((ball_engine *)procedure)->search);
 }
 
-static const mel_engine_ops ball_ops = {
-    .next = mel_procedure_next,
-    .tell = mel_procedure_tell,
-    .result = ball_result,
-    .posterior = mel_procedure_posterior,
-    .expected = mel_procedure_expected,
-    .free = ball_free,
-};
+static mel_status set_up(ball_engine *engine, const mel_ball *ball, const mel_session_options *opt,
+                         mel_error *err)
+{
+    const size_t n = mel_ball_size(ball);
+    engine->procedure.run = ball_run;
+    engine->procedure.result = ball_result;
+    engine->procedure.clear = ball_clear;
+    engine->opt = *opt;
+    engine->ball = ball;
+    TRY(mel_sphere_init(&engine->search, n, &engine->opt, &engine->procedure.replay, err));
+    engine->search.twice = mel_family_about(opt->family)->ratio;
+    engine->search.pose = pose_on_ball;
+    engine->search.context = engine;
+    mel_sphere_signs(engine->search.given, n, opt, mel_ball_layout(ball));
+    engine->procedure.total = mel_sphere_total(&engine->search);
+    return mel_procedure_init(&engine->procedure, n, err);
+}
 
-mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
+mel_status mel_engine_search_ball(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                   mel_error *err)
 {
     *out = NULL;
@@ -143,28 +144,10 @@ mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const 
     if (is->local || (!is->sum && !is->ratio))
         return mel_fail(err, MEL_EINVAL, "the search on a ball is not for metrics of the family %s",
                         mel_family_name(opt->family));
-    if (mel_ball_layout(ball)->n_groups > 1)
+    if (mel_ball_layout(domain->ball)->n_groups > 1)
         return mel_fail(err, MEL_EINVAL, "the search on a ball is for statistics without groups");
     ball_engine *engine = mel_alloc_zero(1, sizeof *engine);
     if (engine == NULL)
         return mel_fail_memory(err, "the search");
-    engine->procedure.base.ops = &ball_ops;
-    engine->procedure.run = ball_run;
-    engine->opt = *opt;
-    engine->ball = ball;
-    const size_t n = mel_ball_size(ball);
-    mel_status status = mel_sphere_init(&engine->search, n, &engine->opt, &engine->procedure.replay, err);
-    if (status == MEL_OK)
-        status = mel_procedure_init(&engine->procedure, n, err);
-    if (status != MEL_OK) {
-        ball_free(&engine->procedure.base);
-        return status;
-    }
-    engine->search.twice = is->ratio;
-    engine->search.pose = pose_on_ball;
-    engine->search.context = engine;
-    mel_sphere_signs(engine->search.given, n, opt, mel_ball_layout(ball));
-    engine->procedure.total = mel_sphere_total(&engine->search);
-    *out = &engine->procedure.base;
-    return MEL_OK;
+    return mel_procedure_ready(out, &engine->procedure, set_up(engine, domain->ball, opt, err));
 }

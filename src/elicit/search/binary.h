@@ -2,7 +2,7 @@
 #ifndef MEL_ELICIT_SEARCH_BINARY_H
 #define MEL_ELICIT_SEARCH_BINARY_H
 
-#include "elicit/search/interval.h"
+#include "elicit/search/procedure.h"
 #include "elicit/shared.h"
 
 typedef struct {

@@ -303,15 +303,13 @@ static mel_status metric_of(mel_metric **out, const curve_engine *engine, const 
 
 /* --- the engine --------------------------------------------------------------------------------- */
 
-static mel_status curve_found(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+static mel_status curve_found(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                              mel_error *err)
 {
-    curve_engine *engine = (curve_engine *)base;
-    mel_status status = mel_plan_settle(&engine->plan, err);
-    if (status != MEL_OK)
-        return status;
-    summary->signs = mel_procedure_signs(&engine->plan.procedure);
+    curve_engine *engine = (curve_engine *)procedure;
+    mel_plan_settle(&engine->plan);
     solution s;
-    status = solve(engine, &s, err);
+    mel_status status = solve(engine, &s, err);
     double *room = status == MEL_OK ? mel_alloc(6 * engine->n_entries, sizeof *room) : NULL;
     if (room != NULL)
         status = metric_of(metric, engine, &s, room, summary, err);
@@ -322,14 +320,11 @@ static mel_status curve_found(mel_engine *base, mel_metric **metric, mel_summary
     return status;
 }
 
-static void curve_free(mel_engine *base)
+static void curve_clear(mel_procedure *procedure)
 {
-    curve_engine *engine = (curve_engine *)base;
-    if (engine == NULL)
-        return;
+    curve_engine *engine = (curve_engine *)procedure;
     mel_terms_clear(&engine->terms);
     mel_plan_clear(&engine->plan);
-    free(engine);
 }
 
 static mel_status prepare(mel_plan *plan, size_t station, mel_error *err)
@@ -339,20 +334,12 @@ static mel_status prepare(mel_plan *plan, size_t station, mel_error *err)
     return MEL_OK;
 }
 
-static const mel_engine_ops curve_ops = {
-    .next = mel_procedure_next,
-    .tell = mel_procedure_tell,
-    .result = curve_found,
-    .posterior = mel_procedure_posterior,
-    .expected = mel_procedure_expected,
-    .free = curve_free,
-};
-
 static mel_status fill(curve_engine *engine, const mel_ball *ball, const mel_session_options *opt,
                        mel_error *err)
 {
     mel_plan *plan = &engine->plan;
-    plan->procedure.base.ops = &curve_ops;
+    plan->procedure.result = curve_found;
+    plan->procedure.clear = curve_clear;
     mel_status status = mel_plan_init(plan, ball, opt, err);
     if (status != MEL_OK)
         return status;
@@ -372,18 +359,12 @@ static mel_status fill(curve_engine *engine, const mel_ball *ball, const mel_ses
     return status == MEL_OK ? mel_plan_begin(plan, err) : status;
 }
 
-mel_status mel_engine_search_curve(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
+mel_status mel_engine_search_curve(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                    mel_error *err)
 {
     *out = NULL;
     curve_engine *engine = mel_alloc_zero(1, sizeof *engine);
     if (engine == NULL)
         return mel_fail_memory(err, "the search");
-    const mel_status status = fill(engine, ball, opt, err);
-    if (status != MEL_OK) {
-        curve_free(&engine->plan.procedure.base);
-        return status;
-    }
-    *out = &engine->plan.procedure.base;
-    return MEL_OK;
+    return mel_procedure_ready(out, &engine->plan.procedure, fill(engine, domain->ball, opt, err));
 }

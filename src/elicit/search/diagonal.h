@@ -3,7 +3,7 @@
 #ifndef MEL_ELICIT_SEARCH_DIAGONAL_H
 #define MEL_ELICIT_SEARCH_DIAGONAL_H
 
-#include "elicit/search/interval.h"
+#include "elicit/search/procedure.h"
 #include "elicit/shared.h"
 
 /* The boundary of a face that a search runs on: the best points of increasing metrics, or their worst. */

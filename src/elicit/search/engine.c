@@ -1,7 +1,6 @@
 /* The searches on a planar face as an engine: what binary.c has found, as a metric. */
 #include "elicit/fractional.h"
 #include "elicit/search/binary.h"
-#include "elicit/search/procedure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,53 +60,29 @@ static mel_status fractional_result(const search_engine *engine, mel_metric **me
                                  MEL_UTILITY, numerator, 0.0, q, q0, err);
 }
 
-static mel_status search_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+static mel_status search_result(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                                mel_error *err)
 {
-    search_engine *engine = (search_engine *)base;
-    const mel_status status = mel_procedure_settle(&engine->procedure, err);
-    if (status != MEL_OK)
-        return status;
-    summary->signs = mel_procedure_signs(&engine->procedure);
+    const search_engine *engine = (const search_engine *)procedure;
     return mel_family_about(engine->opt.family)->ratio ? fractional_result(engine, metric, summary, err)
                                                        : linear_result(engine, metric, summary, err);
 }
 
-static void search_free(mel_engine *base)
-{
-    search_engine *engine = (search_engine *)base;
-    if (engine == NULL)
-        return;
-    mel_procedure_clear(&engine->procedure);
-    free(engine);
-}
-
-static const mel_engine_ops search_ops = {
-    .next = mel_procedure_next,
-    .tell = mel_procedure_tell,
-    .result = search_result,
-    .posterior = mel_procedure_posterior,
-    .expected = mel_procedure_expected,
-    .free = search_free,
-};
-
-mel_status mel_engine_search(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+mel_status mel_engine_search(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                              mel_error *err)
 {
     *out = NULL;
+    if (domain->face == NULL)
+        return domain->space != NULL ? mel_engine_search_faces(out, domain, opt, err)
+                                     : mel_engine_search_ball(out, domain, opt, err);
     search_engine *engine = mel_alloc_zero(1, sizeof *engine);
     if (engine == NULL)
         return mel_fail_memory(err, "the search");
-    engine->procedure.base.ops = &search_ops;
     engine->procedure.run = search_run;
+    engine->procedure.result = search_result;
     engine->procedure.total = mel_binary_total(opt);
     engine->opt = *opt;
     engine->search =
-        (mel_binary_search){ .face = face, .opt = &engine->opt, .replay = &engine->procedure.replay };
-    const mel_status status = mel_procedure_init(&engine->procedure, 2, err);
-    if (status != MEL_OK) {
-        search_free(&engine->procedure.base);
-        return status;
-    }
-    *out = &engine->procedure.base;
-    return MEL_OK;
+        (mel_binary_search){ .face = domain->face, .opt = &engine->opt, .replay = &engine->procedure.replay };
+    return mel_procedure_ready(out, &engine->procedure, mel_procedure_init(&engine->procedure, 2, err));
 }

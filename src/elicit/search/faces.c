@@ -49,16 +49,11 @@ static void note(char *text, const faces_engine *engine, mel_turned_face face, c
                        class_name(numbers[1], &engine->opt, second));
 }
 
-static mel_status faces_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+static mel_status note_faces(mel_procedure *procedure, mel_pair *pair, mel_error *err)
 {
-    faces_engine *engine = (faces_engine *)base;
-    mel_status status = mel_procedure_next(base, pair, end, err);
-    if (status != MEL_OK || *end != MEL_END_NOT_YET)
-        return status;
+    faces_engine *engine = (faces_engine *)procedure;
     mel_turned_face face;
-    status = mel_diagonal_face(&face, &engine->search, engine->search.asked[0], engine->search.asked[1], err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_diagonal_face(&face, &engine->search, engine->search.asked[0], engine->search.asked[1], err));
     note(pair->note_a, engine, face, pair->a);
     note(pair->note_b, engine, face, pair->b);
     return MEL_OK;
@@ -169,61 +164,44 @@ static mel_status fractional_result(faces_engine *engine, const result_room *roo
                                  engine->opt.class_names, MEL_UTILITY, room->a, 0.0, room->b, b0, err);
 }
 
-static mel_status faces_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+static mel_status faces_result(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                               mel_error *err)
 {
-    faces_engine *engine = (faces_engine *)base;
-    mel_status status = mel_procedure_settle(&engine->procedure, err);
-    if (status != MEL_OK)
-        return status;
-    summary->signs = mel_procedure_signs(&engine->procedure);
+    faces_engine *engine = (faces_engine *)procedure;
     result_room room;
     if (!make_room(&room, engine->search.n_classes))
         return mel_fail_memory(err, "the metric that was found");
-    status = mel_family_about(engine->opt.family)->ratio
-                 ? fractional_result(engine, &room, metric, summary, err)
-                 : linear_result(engine, &room, metric, summary, err);
+    const mel_status status = mel_family_about(engine->opt.family)->ratio
+                                  ? fractional_result(engine, &room, metric, summary, err)
+                                  : linear_result(engine, &room, metric, summary, err);
     free(room.a);
     return status;
 }
 
-static void faces_free(mel_engine *base)
+static void faces_clear(mel_procedure *procedure)
 {
-    faces_engine *engine = (faces_engine *)base;
-    if (engine == NULL)
-        return;
-    mel_diagonal_clear(&engine->search);
-    mel_procedure_clear(&engine->procedure);
-    free(engine);
+    mel_diagonal_clear(&((faces_engine *)procedure)->search);
 }
 
-static const mel_engine_ops faces_ops = {
-    .next = faces_next,
-    .tell = mel_procedure_tell,
-    .result = faces_result,
-    .posterior = mel_procedure_posterior,
-    .expected = mel_procedure_expected,
-    .free = faces_free,
-};
+static mel_status set_up(faces_engine *engine, const mel_space *space, const mel_session_options *opt,
+                         mel_error *err)
+{
+    engine->procedure.run = faces_run;
+    engine->procedure.result = faces_result;
+    engine->procedure.note = note_faces;
+    engine->procedure.clear = faces_clear;
+    engine->opt = *opt;
+    TRY(mel_diagonal_init(&engine->search, space, &engine->opt, &engine->procedure.replay, err));
+    engine->procedure.total = mel_diagonal_total(&engine->search);
+    return mel_procedure_init(&engine->procedure, engine->search.n_classes, err);
+}
 
-mel_status mel_engine_search_faces(mel_engine **out, const mel_space *space, const mel_session_options *opt,
+mel_status mel_engine_search_faces(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                    mel_error *err)
 {
     *out = NULL;
     faces_engine *engine = mel_alloc_zero(1, sizeof *engine);
     if (engine == NULL)
         return mel_fail_memory(err, "the search");
-    engine->procedure.base.ops = &faces_ops;
-    engine->procedure.run = faces_run;
-    engine->opt = *opt;
-    mel_status status =
-        mel_diagonal_init(&engine->search, space, &engine->opt, &engine->procedure.replay, err);
-    if (status == MEL_OK)
-        status = mel_procedure_init(&engine->procedure, engine->search.n_classes, err);
-    if (status != MEL_OK) {
-        faces_free(&engine->procedure.base);
-        return status;
-    }
-    engine->procedure.total = mel_diagonal_total(&engine->search);
-    *out = &engine->procedure.base;
-    return MEL_OK;
+    return mel_procedure_ready(out, &engine->procedure, set_up(engine, domain->space, opt, err));
 }

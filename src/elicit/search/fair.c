@@ -3,7 +3,6 @@
 
 #include "base/la.h"
 #include "elicit/search/quadratic_slopes.h"
-#include "elicit/search/subsets.h"
 #include "metric/shared.h"
 #include "space/shared.h"
 
@@ -14,6 +13,49 @@
 /* A quadratic function of a set whose gradient and curvature, of length 1 together, may be farther off than
  * this: where slopes hardly turn, curvature along them does not show. */
 static const double most_vague = 0.5;
+
+/* --- sets of groups --------------------------------------------------------------------------------- */
+
+/* Two groups of m at a time cut each other as the edges of a complete graph meet: two sets have a common pair
+ * for every common group. The matrix is that of the triangular graph, with the eigenvalues 2(m - 2), m - 4
+ * and -2: well-conditioned for 3 and for 5 or more groups, singular for 4, where a set and the
+ * rest are the same cut. There all four single groups and two of the three halves do (3.41 to 0.59). Of 3
+ * groups single ones are the same cuts as the pairs. */
+static void add_pairs(bool *member, size_t m)
+{
+    for (size_t u = 0; u < m; u++)
+        for (size_t v = u + 1; v < m; v++, member += m)
+            member[u] = member[v] = true;
+}
+
+void mel_subsets(bool *member, size_t n_groups)
+{
+    const size_t m = n_groups, n_sets = m * (m - 1) / 2;
+    memset(member, 0, n_sets * m * sizeof *member);
+    if (m > 4) {
+        add_pairs(member, m);
+        return;
+    }
+    for (size_t s = 0; s < n_sets; s++) {
+        bool *set = member + s * m;
+        set[s < m ? s : 0] = true;
+        if (s >= m)
+            set[s - m + 1] = true;
+    }
+}
+
+void mel_subset_half(bool *member, size_t n_groups)
+{
+    for (size_t g = 0; g < n_groups; g++)
+        member[g] = g < n_groups / 2;
+}
+
+void mel_subset_cuts(double *cut, const bool *member, size_t n_groups)
+{
+    for (size_t u = 0; u < n_groups; u++)
+        for (size_t v = u + 1; v < n_groups; v++)
+            *cut++ = member[u] != member[v] ? 1.0 : 0.0;
+}
 
 /* --- coordinates --------------------------------------------------------------------------------- */
 
@@ -72,24 +114,18 @@ static mel_status make_room(mel_fair_search *search, mel_error *err)
     const size_t q = search->q, m = search->groups, numbers = q + search->pairs * search->block;
     const size_t stations = search->first + search->n_sets * search->per_set;
     const size_t rows = search->quadratic ? search->n_sets : stations;
-    double **const part[] = { &search->tau, &search->known, &search->share, &search->side,
-                              &search->cut, &search->cuts,  &search->slope, &search->weights };
-    const size_t size[] = { m * q, numbers,      rows * q, rows * q, rows * search->pairs,
-                            rows,  stations * q, numbers };
-    size_t total = 0;
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        total += size[i];
+    const mel_part parts[] = { { m * q, { &search->tau } },
+                               { numbers, { &search->known, &search->weights } },
+                               { rows * q, { &search->share, &search->side } },
+                               { rows * search->pairs, { &search->cut } },
+                               { rows, { &search->cuts } },
+                               { stations * q, { &search->slope } } };
     search->moves = mel_alloc(search->pairs * m, sizeof *search->moves);
     search->level = mel_alloc_zero(search->pairs, sizeof *search->level);
     search->sign = mel_alloc(q, sizeof *search->sign);
-    search->room = mel_alloc_zero(total, sizeof *search->room);
-    if (search->moves == NULL || search->level == NULL || search->sign == NULL || search->room == NULL)
+    if (search->moves == NULL || search->level == NULL || search->sign == NULL ||
+        !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the search for a fair metric");
-    total = 0;
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        *part[i] = search->room + total;
-        total += size[i];
-    }
     return mel_trade_off_init(&search->trade, q, err);
 }
 
@@ -399,33 +435,23 @@ static mel_status finish(mel_plan *plan, bool *ended, mel_error *err)
 
 /* --- the engine ---------------------------------------------------------------------------------- */
 
-static void fair_free(mel_engine *engine)
+static void fair_clear(mel_procedure *procedure)
 {
-    mel_fair_search *search = (mel_fair_search *)engine;
-    if (search == NULL)
-        return;
+    mel_fair_search *search = (mel_fair_search *)procedure;
     mel_plan_clear(&search->plan);
     mel_trade_off_clear(&search->trade);
     free(search->moves);
     free(search->level);
     free(search->sign);
-    free(search->room);
-    free(search);
+    free(search->tau); /* and all that was made with it */
 }
-
-static const mel_engine_ops fair_ops = {
-    .next = mel_procedure_next,
-    .tell = mel_procedure_tell,
-    .result = mel_fair_result,
-    .posterior = mel_procedure_posterior,
-    .expected = mel_procedure_expected,
-    .free = fair_free,
-};
 
 static mel_status fair_init(mel_fair_search *search, const mel_ball *ball, const mel_session_options *opt,
                             mel_error *err)
 {
     mel_plan *plan = &search->plan;
+    plan->procedure.result = mel_fair_result;
+    plan->procedure.clear = fair_clear;
     mel_status status = mel_plan_init(plan, ball, opt, err);
     if (status != MEL_OK)
         return status;
@@ -455,19 +481,12 @@ static mel_status fair_init(mel_fair_search *search, const mel_ball *ball, const
     return mel_plan_begin(plan, err);
 }
 
-mel_status mel_engine_search_fair(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
+mel_status mel_engine_search_fair(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                   mel_error *err)
 {
     *out = NULL;
     mel_fair_search *search = mel_alloc_zero(1, sizeof *search);
     if (search == NULL)
         return mel_fail_memory(err, "the search");
-    search->plan.procedure.base.ops = &fair_ops;
-    const mel_status status = fair_init(search, ball, opt, err);
-    if (status != MEL_OK) {
-        fair_free(&search->plan.procedure.base);
-        return status;
-    }
-    *out = &search->plan.procedure.base;
-    return MEL_OK;
+    return mel_procedure_ready(out, &search->plan.procedure, fair_init(search, domain->ball, opt, err));
 }

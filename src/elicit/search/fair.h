@@ -21,7 +21,6 @@ typedef struct {
     bool *level;       /* n_sets, quadratic: no slope where the groups do not differ (mel_fair_judge_sets) */
     bool vague;        /* quadratic: of some set mistakes and differences are indistinguishable */
     signed char *sign; /* q: of the weights of mistakes; 0: unknown */
-    double *room;      /* owns what follows */
     double *tau;       /* groups x q: P(G = g | Y = the true class of the coordinate) */
     double *known;     /* q + pairs * block, normalised: as opt.known says */
     double *share;     /* linear: a row of q per station; quadratic: per set */
@@ -50,7 +49,20 @@ typedef struct {
 mel_fair_parts mel_fair_normalise(double *weights, const mel_fair_search *search);
 /* What the trade-off's questions are about when these, normalised, are the weights. */
 mel_trade_off_scene mel_fair_scene(const mel_fair_search *search, const double *weights);
-/* mel_engine_ops.result. */
-mel_status mel_fair_result(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err);
+/* As mel_procedure says. */
+mel_status mel_fair_result(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                           mel_error *err);
+
+/* Sets of groups that move apart from the others. The differences between groups that a set shows are those
+ * of the pairs that it cuts, one group inside and one outside; as many sets as there are pairs tell all pairs
+ * from each other when the matrix of cuts is regular. */
+/* member: n_groups(n_groups - 1)/2 sets of one or two groups, one flag per group (the fewer move, the more
+ * differences count beside mistakes, and the better they are known). The largest over the smallest singular
+ * value of their matrix of cuts is 1, 2, 5.8, 6, 4, 5, 6 for 2 to 8 groups, and n_groups - 2 beyond. */
+void mel_subsets(bool *member, size_t n_groups);
+/* Half of the groups, the smaller half when their number is odd: one set, which cuts the most pairs. */
+void mel_subset_half(bool *member, size_t n_groups);
+/* One number per pair of groups, in the order 1-2, 1-3, .., 2-3, ..: 1 when the set cuts it, else 0. */
+void mel_subset_cuts(double *cut, const bool *member, size_t n_groups);
 
 #endif

@@ -508,23 +508,21 @@ static mel_status fill(report *r, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_fair_result(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err)
+mel_status mel_fair_result(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                           mel_error *err)
 {
-    mel_fair_search *search = (mel_fair_search *)engine;
-    mel_status status = mel_plan_settle(&search->plan, err);
-    if (status != MEL_OK)
-        return status;
+    mel_fair_search *search = (mel_fair_search *)procedure;
+    mel_plan_settle(&search->plan);
     double *room = mel_alloc_zero(room_of(search), sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "the metric that was found");
     report r;
     report_init(&r, search, room);
-    status = mel_fair_judge_sets(search, r.reached, err);
+    mel_status status = mel_fair_judge_sets(search, r.reached, err);
     if (status == MEL_OK)
         status = fill(&r, err);
     if (status == MEL_OK) {
         summary->finding = judge(&r);
-        summary->signs = mel_procedure_signs(&search->plan.procedure);
         summary->radius = mel_bounds_radius(r.n, r.low, r.high);
         status = make_metric(metric, &r, err);
     }

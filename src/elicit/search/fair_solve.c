@@ -5,11 +5,56 @@
 #include "elicit/search/fair_solve.h"
 
 #include "base/la.h"
-#include "elicit/search/fair_split.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- sums over the pairs of groups that sets cut, taken apart --------------------------------------- */
+
+/* Pivots below this share of the largest are rounding errors. */
+static const double smallest_pivot = 1e-12;
+
+bool mel_back_substitute(size_t n, const double *r, size_t n_columns, double *x)
+{
+    double largest = 0.0;
+    bool regular = true;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(r[i * n + i]));
+    for (size_t i = n; i-- > 0;) {
+        double *row = x + i * n_columns;
+        for (size_t j = i + 1; j < n; j++)
+            mel_axpy(n_columns, -r[i * n + j], x + j * n_columns, row);
+        const double pivot = r[i * n + i];
+        if (fabs(pivot) > smallest_pivot * largest) {
+            mel_scale(n_columns, 1.0 / pivot, row);
+            continue;
+        }
+        memset(row, 0, n_columns * sizeof *row);
+        regular = false;
+    }
+    return regular;
+}
+
+mel_status mel_fair_split(double *block, size_t n_sets, size_t n_blocks, const double *cut, size_t n,
+                          const double *sum, mel_error *err)
+{
+    double *a = mel_alloc(n_sets * n_blocks + n_blocks * n_blocks, sizeof *a);
+    if (a == NULL)
+        return mel_fail_memory(err, "the differences of groups");
+    double *r = a + n_sets * n_blocks;
+    memcpy(a, cut, n_sets * n_blocks * sizeof *a);
+    mel_status status = mel_qr(n_sets, n_blocks, a, n_blocks, r, n_blocks, err);
+    if (status == MEL_OK) {
+        mel_gemm(true, false, n_blocks, n, n_sets, 1.0, a, n_blocks, sum, n, 0.0, block, n);
+        if (!mel_back_substitute(n_blocks, r, n, block))
+            status = mel_fail(err, MEL_ENUMERIC, "these sets of groups do not tell all pairs apart");
+    }
+    free(a);
+    return status;
+}
+
+/* --- slopes of unknown length ------------------------------------------------------------------------ */
 
 /* The error of a slope times its length is what is left over: equations are weighted by the lengths of the
  * round before, so often. */
@@ -29,7 +74,6 @@ typedef struct {
     size_t n_lengths;    /* of the slopes that are not nil, then the factor of a known x */
     size_t *place;       /* n_lengths: whose; the factor of x has none */
     bool *wanted;        /* q x n_columns: weights that are not fixed at zero */
-    double *room;        /* owns what follows */
     double *scale;       /* n_places: how long slopes are, about */
     double *length;      /* n_lengths: found; before, how large they are, about */
     double *system;      /* (q n_places) x n_lengths */
@@ -44,30 +88,25 @@ static void fit_clear(fit *f)
 {
     free(f->place);
     free(f->wanted);
-    free(f->room);
+    free(f->scale); /* and all that was made with it */
 }
 
 static mel_status fit_room(fit *f, mel_error *err)
 {
     const size_t q = f->places->q, n = f->places->n_places, columns = f->n_columns, most = n + 1;
-    double **const part[] = { &f->scale, &f->length, &f->system, &f->design, &f->r,
-                              &f->right, &f->part,   &f->back,   &f->values, &f->vt };
-    const size_t size[] = { n,        most,           q * n * most,       n * columns, columns * columns,
-                            n * most, columns * most, q * columns * most, most,        most * most };
-    size_t total = 0;
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        total += size[i];
+    const mel_part parts[] = { { n, { &f->scale } },
+                               { most, { &f->length, &f->values } },
+                               { q * n * most, { &f->system } },
+                               { n * columns, { &f->design } },
+                               { columns * columns, { &f->r } },
+                               { n * most, { &f->right } },
+                               { columns * most, { &f->part } },
+                               { q * columns * most, { &f->back } },
+                               { most * most, { &f->vt } } };
     f->place = mel_alloc(most, sizeof *f->place);
     f->wanted = mel_alloc(q * columns, sizeof *f->wanted);
-    f->room = mel_alloc(total, sizeof *f->room);
-    if (f->place == NULL || f->wanted == NULL || f->room == NULL)
-        return mel_fail_memory(err, "the weights of a fair metric");
-    total = 0;
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        *part[i] = f->room + total;
-        total += size[i];
-    }
-    return MEL_OK;
+    const bool room = f->place != NULL && f->wanted != NULL && mel_parts_new(MEL_PARTS(parts));
+    return room ? MEL_OK : mel_fail_memory(err, "the weights of a fair metric");
 }
 
 static mel_status fit_init(fit *f, const mel_fair_places *places, const double *slope, mel_error *err)

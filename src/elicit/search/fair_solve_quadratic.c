@@ -5,7 +5,6 @@
 #include "elicit/search/fair_solve.h"
 
 #include "base/la.h"
-#include "elicit/search/fair_split.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +21,6 @@ typedef struct {
     size_t n_rows;    /* of a set's equations */
     size_t width;     /* of its rows: lengths, then x */
     bool no_x;        /* no set has a slope at the centre: x is nil */
-    double *room;     /* owns what follows */
     double *rows;     /* n_rows x width */
     double *narrow;   /* (n_rows + width) x width: without the lengths of nil slopes */
     double *r;        /* width x width */
@@ -50,21 +48,16 @@ static mel_status fit_init(fit *f, const mel_fair_sets *sets, const double *slop
     const size_t q = sets->q, n = sets->n_sets, lengths = q + 2, rows = q * (q - 1) / 2 + 2 * q;
     const size_t width = lengths + q, tall = rows + width;
     *f = (fit){ .sets = sets, .slope = slope, .n_lengths = lengths, .n_rows = rows, .width = width };
-    double **const part[] = { &f->rows,   &f->narrow, &f->r,   &f->left,   &f->right, &f->x,
-                              &f->length, &f->scale,  &f->sum, &f->values, &f->vt };
-    const size_t size[] = { rows * width, tall * width, width * width, n * q * q, tall,         q,
-                            n * lengths,  n * lengths,  n * q * q,     width,     width * width };
-    size_t total = 0;
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        total += size[i];
-    f->room = mel_alloc_zero(total, sizeof *f->room);
-    if (f->room == NULL)
+    const mel_part parts[] = { { rows * width, { &f->rows } },
+                               { tall * width, { &f->narrow } },
+                               { width * width, { &f->r, &f->vt } },
+                               { n * q * q, { &f->left, &f->sum } },
+                               { tall, { &f->right } },
+                               { q, { &f->x } },
+                               { n * lengths, { &f->length, &f->scale } },
+                               { width, { &f->values } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the weights of a fair metric");
-    total = 0;
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        *part[i] = f->room + total;
-        total += size[i];
-    }
     f->no_x = true;
     for (size_t s = 0; s < n; s++)
         f->no_x = f->no_x && nil(f, s, 0);
@@ -290,7 +283,7 @@ mel_status mel_fair_quadratic_squares(double *weights, const mel_fair_sets *sets
     }
     if (status == MEL_OK)
         status = finish(weights, sets, f.x, f.sum, err);
-    free(f.room);
+    free(f.rows); /* and all that was made with it */
     return status;
 }
 

@@ -41,7 +41,6 @@ void mel_plan_clear(mel_plan *plan)
     free(plan->station);
     free(plan->found);
     mel_sphere_clear(&plan->search);
-    mel_procedure_clear(&plan->procedure);
 }
 
 static mel_status reserve(mel_plan *plan, mel_error *err)
@@ -211,12 +210,10 @@ static mel_status run(mel_procedure *procedure, mel_error *err)
     return status;
 }
 
-mel_status mel_plan_settle(mel_plan *plan, mel_error *err)
+void mel_plan_settle(mel_plan *plan)
 {
-    const mel_status status = mel_procedure_settle(&plan->procedure, err);
-    if (status == MEL_OK && plan->at < plan->n_stations)
+    if (plan->at < plan->n_stations)
         read_slope(plan);
-    return status;
 }
 
 mel_status mel_plan_begin(mel_plan *plan, mel_error *err)

@@ -53,7 +53,7 @@ mel_status mel_plan_add(mel_station **station, mel_plan *plan, double radius, si
                         mel_error *err);
 /* After the last station was added: counts the questions. */
 mel_status mel_plan_begin(mel_plan *plan, mel_error *err);
-/* For results: brings what the stations say up to date with the answers so far. */
-mel_status mel_plan_settle(mel_plan *plan, mel_error *err);
+/* For results: brings what the last station says up to date with the answers so far. */
+void mel_plan_settle(mel_plan *plan);
 
 #endif

@@ -2,7 +2,7 @@
 #include "elicit/search/polynomial_slopes.h"
 
 #include "base/stat.h"
-#include "elicit/monomials.h"
+#include "elicit/families/families.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,28 +1,86 @@
-/* The engine around a procedure of the thesis: its answers, replayed. */
+/* The halving of an interval that all searches share, how a procedure asks its next question, and the engine
+ * around it: its answers, replayed. */
 #include "elicit/search/procedure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-mel_status mel_procedure_init(mel_procedure *procedure, size_t dimension, mel_error *err)
+/* --- halving, and asking ------------------------------------------------------------------------- */
+
+/* Halving leaves an end that it never moved exactly as it was; both are left when there was nothing to halve.
+ */
+bool mel_arc_at_end(mel_arc arc, mel_arc range)
 {
-    procedure->replay.dimension = dimension;
-    procedure->replay.a = mel_alloc_zero(dimension, sizeof *procedure->replay.a);
-    procedure->replay.b = mel_alloc_zero(dimension, sizeof *procedure->replay.b);
-    procedure->recorded = mel_alloc_zero((size_t)MEL_COMPARED * 2 * dimension, sizeof *procedure->recorded);
-    const bool room =
-        procedure->replay.a != NULL && procedure->replay.b != NULL && procedure->recorded != NULL;
-    return room ? MEL_OK : mel_fail_memory(err, "a question of the search");
+    return (arc.low == range.low) != (arc.high == range.high);
 }
 
-void mel_procedure_clear(mel_procedure *procedure)
+uint32_t mel_arc_rounds(mel_arc arc, double tolerance)
 {
-    free(procedure->replay.a);
-    free(procedure->replay.b);
-    free(procedure->answers);
-    free(procedure->recorded);
+    double width = arc.high - arc.low;
+    uint32_t rounds = 0;
+    while (width > tolerance) {
+        width *= 0.5;
+        rounds++;
+    }
+    return rounds;
 }
+
+/* Lines 7 to 12 of Algorithm 3.1: rises[i] says that point i+1 is better than point i, for the five
+ * points a, c, d, e, b. A dip (better, worse, better) is out of order and read as rising. */
+static void shrink(mel_arc *arc, bool rises[4])
+{
+    const double quarter = (arc->high - arc->low) / 4.0;
+    const mel_arc before = *arc;
+    for (size_t i = 0; i + 1 < 4; i++)
+        if (!rises[i] && rises[i + 1])
+            rises[i] = true;
+    if (!rises[0] || !rises[1])
+        arc->high = before.low + 2.0 * quarter;
+    else if (!rises[2])
+        *arc = (mel_arc){ before.low + quarter, before.low + 3.0 * quarter };
+    else
+        arc->low = before.low + 2.0 * quarter;
+}
+
+static bool ask_round(bool rises[4], mel_arc arc, const mel_arc_search *search)
+{
+    const size_t first = search->per_round == 2 ? 1 : 0, end = search->per_round == 4 ? 4 : 3;
+    const double width = arc.high - arc.low;
+    for (size_t i = first; i < end; i++) {
+        const mel_preference preference = mel_prefer(search->replay);
+        if (preference == MEL_PENDING) {
+            search->pose(search->context, arc.low + width * (double)i / 4.0,
+                         arc.low + width * (double)(i + 1) / 4.0);
+            return false;
+        }
+        rises[i] = (preference == MEL_FIRST) != search->minimise;
+    }
+    return true;
+}
+
+bool mel_arc_narrow(mel_arc *arc, const mel_arc_search *search)
+{
+    const uint32_t rounds = mel_arc_rounds(*arc, search->tolerance);
+    for (uint32_t round = 0; round < rounds; round++) {
+        /* Questions that are left out are taken as answered like a metric with one peak inside the arc
+         * would. */
+        bool rises[4] = { true, false, false, false };
+        if (!ask_round(rises, *arc, search))
+            return false;
+        shrink(arc, rises);
+    }
+    return true;
+}
+
+mel_preference mel_prefer(mel_replay *replay)
+{
+    if (replay->used == replay->n_answers)
+        return MEL_PENDING;
+    return replay->answers[replay->used++] == MEL_ANSWER_A ? MEL_FIRST : MEL_SECOND;
+}
+
+/* --- running over answers -------------------------------------------------------------------------- */
 
 static mel_status run_over(mel_procedure *procedure, size_t n_answers, mel_error *err)
 {
@@ -73,7 +131,7 @@ static mel_status check_recorded(mel_procedure *procedure, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_procedure_settle(mel_procedure *procedure, mel_error *err)
+static mel_status settle(mel_procedure *procedure, mel_error *err)
 {
     if (procedure->settled)
         return MEL_OK;
@@ -83,10 +141,10 @@ mel_status mel_procedure_settle(mel_procedure *procedure, mel_error *err)
     return status;
 }
 
-mel_status mel_procedure_next(mel_engine *engine, mel_pair *pair, mel_end *end, mel_error *err)
+static mel_status next(mel_engine *engine, mel_pair *pair, mel_end *end, mel_error *err)
 {
     mel_procedure *procedure = (mel_procedure *)engine;
-    const mel_status status = mel_procedure_settle(procedure, err);
+    const mel_status status = settle(procedure, err);
     if (status != MEL_OK)
         return status;
     *end = procedure->pending ? MEL_END_NOT_YET : procedure->at_end ? MEL_END_RANGE : MEL_END_TOLERANCE;
@@ -94,10 +152,10 @@ mel_status mel_procedure_next(mel_engine *engine, mel_pair *pair, mel_end *end, 
     memcpy(pair->a, procedure->replay.a, bytes);
     memcpy(pair->b, procedure->replay.b, bytes);
     pair->repeated = false;
-    return MEL_OK;
+    return procedure->note != NULL && procedure->pending ? procedure->note(procedure, pair, err) : MEL_OK;
 }
 
-mel_status mel_procedure_tell(mel_engine *engine, const mel_pair *pair, mel_answer answer, mel_error *err)
+static mel_status tell(mel_engine *engine, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     mel_procedure *procedure = (mel_procedure *)engine;
     mel_replay *replay = &procedure->replay;
@@ -119,24 +177,54 @@ mel_status mel_procedure_tell(mel_engine *engine, const mel_pair *pair, mel_answ
     return MEL_OK;
 }
 
-mel_status mel_procedure_posterior(mel_engine *engine, size_t n, double *angle, double *density,
-                                   mel_error *err)
-{
-    (void)engine;
-    (void)n;
-    (void)angle;
-    (void)density;
-    return mel_fail(err, MEL_ESTATE, "the search strategy keeps an interval, not a posterior");
-}
-
-uint32_t mel_procedure_expected(mel_engine *engine)
+static uint32_t expected(mel_engine *engine)
 {
     const mel_procedure *procedure = (mel_procedure *)engine;
     const size_t told = procedure->replay.n_answers;
     return told < procedure->total ? procedure->total - (uint32_t)told : 0;
 }
 
-mel_sign_check mel_procedure_signs(const mel_procedure *procedure)
+static mel_status result(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err)
 {
-    return !procedure->pending && procedure->pressed ? MEL_SIGNS_PRESSED : MEL_SIGNS_FREE;
+    mel_procedure *procedure = (mel_procedure *)engine;
+    TRY(settle(procedure, err));
+    summary->signs = !procedure->pending && procedure->pressed ? MEL_SIGNS_PRESSED : MEL_SIGNS_FREE;
+    return procedure->result(procedure, metric, summary, err);
+}
+
+static void procedure_free(mel_engine *engine)
+{
+    mel_procedure *procedure = (mel_procedure *)engine;
+    if (procedure == NULL)
+        return;
+    if (procedure->clear != NULL)
+        procedure->clear(procedure);
+    free(procedure->replay.a); /* and all that was made with it */
+    free(procedure->answers);
+    free(procedure);
+}
+
+static const mel_engine_ops procedure_ops = {
+    .next = next,
+    .tell = tell,
+    .result = result,
+    .expected = expected,
+    .free = procedure_free,
+};
+
+mel_status mel_procedure_init(mel_procedure *procedure, size_t dimension, mel_error *err)
+{
+    const mel_part parts[] = { { dimension, { &procedure->replay.a, &procedure->replay.b } },
+                               { (size_t)MEL_COMPARED * 2 * dimension, { &procedure->recorded } } };
+    procedure->base.ops = &procedure_ops;
+    procedure->replay.dimension = dimension;
+    return mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "a question of the search");
+}
+
+mel_status mel_procedure_ready(mel_engine **out, mel_procedure *procedure, mel_status status)
+{
+    *out = status == MEL_OK ? &procedure->base : NULL;
+    if (status != MEL_OK)
+        procedure_free((mel_engine *)procedure);
+    return status;
 }

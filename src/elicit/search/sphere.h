@@ -3,7 +3,7 @@
 #ifndef MEL_ELICIT_SEARCH_SPHERE_H
 #define MEL_ELICIT_SEARCH_SPHERE_H
 
-#include "elicit/search/interval.h"
+#include "elicit/search/procedure.h"
 #include "melicit/elicit.h"
 
 typedef struct {

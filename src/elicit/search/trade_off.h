@@ -4,7 +4,7 @@
 #ifndef MEL_ELICIT_SEARCH_TRADE_OFF_H
 #define MEL_ELICIT_SEARCH_TRADE_OFF_H
 
-#include "elicit/search/interval.h"
+#include "elicit/search/procedure.h"
 
 typedef struct {
     size_t q, group, axis; /* which group moves; quadratic: around a step along this axis */
