@@ -54,7 +54,7 @@ static uint32_t compose(uint32_t letter, uint32_t mark)
     return 0;
 }
 
-static uint32_t decode(const char *p, size_t n)
+static uint32_t decode_utf8(const char *p, size_t n)
 {
     const unsigned char *b = (const unsigned char *)p;
     return n == 1   ? b[0]
@@ -63,7 +63,7 @@ static uint32_t decode(const char *p, size_t n)
                     : 0x10000;
 }
 
-static bool is_blank(uint32_t c)
+static bool is_unicode_blank(uint32_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r') || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) ||
            c == 0x202F || c == 0x205F || c == 0x3000;
@@ -75,7 +75,7 @@ static bool has_no_width(uint32_t c)
 }
 
 /* What remains of a name, which is never longer: for the caller to free(); NULL if out of memory. */
-static char *fold(const char *name)
+static char *fold_name(const char *name)
 {
     const size_t n = strlen(name);
     char *out = mel_alloc(n + MEL_UTF8_LONGEST + 1, 1);
@@ -83,12 +83,12 @@ static char *fold(const char *name)
     bool gap = false;
     for (size_t i = 0, length = 0; out != NULL && i < n; i += length) {
         length = mel_utf8_length(name + i, n - i);
-        const uint32_t c = length > 0 ? decode(name + i, length) : 0x10000;
+        const uint32_t c = length > 0 ? decode_utf8(name + i, length) : 0x10000;
         length = length > 0 ? length : 1;
         if (has_no_width(c))
             continue;
-        gap = gap || is_blank(c);
-        if (is_blank(c))
+        gap = gap || is_unicode_blank(c);
+        if (is_unicode_blank(c))
             continue;
         const uint32_t whole = used > 0 && !gap ? compose((unsigned char)out[last], c) : 0;
         if (whole != 0) {
@@ -117,7 +117,7 @@ typedef struct {
     const char *name;
 } folded_name;
 
-static int compare(const void *a, const void *b)
+static int compare_folded(const void *a, const void *b)
 {
     return strcmp(((const folded_name *)a)->folded, ((const folded_name *)b)->folded);
 }
@@ -125,13 +125,14 @@ static int compare(const void *a, const void *b)
 mel_status mel_names_differ(size_t n, const char *const *name, const char *what, mel_error *err)
 {
     folded_name *all = mel_alloc_zero(n + 1, sizeof *all);
-    mel_status status = all != NULL ? MEL_OK : mel_fail_memory(err, "names");
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        all[i] = (folded_name){ fold(name[i]), name[i] };
-        status = all[i].folded != NULL ? MEL_OK : mel_fail_memory(err, "names");
+    bool enough = all != NULL;
+    for (size_t i = 0; i < n && enough; i++) {
+        all[i] = (folded_name){ fold_name(name[i]), name[i] };
+        enough = all[i].folded != NULL;
     }
-    if (status == MEL_OK)
-        qsort(all, n, sizeof *all, compare);
+    mel_status status = enough ? MEL_OK : mel_fail_memory(err, "names");
+    if (enough)
+        qsort(all, n, sizeof *all, compare_folded);
     for (size_t i = 1; i < n && status == MEL_OK; i++)
         if (strcmp(all[i - 1].folded, all[i].folded) == 0)
             status =

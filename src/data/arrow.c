@@ -75,7 +75,7 @@ static bool holds_texts(const cell_layout *cells)
 
 /* ---- the schema ---- */
 
-static mel_status add_name(mel_dict *names, const struct ArrowSchema *column, size_t j, mel_error *err)
+static mel_status add_arrow_name(mel_dict *names, const struct ArrowSchema *column, size_t j, mel_error *err)
 {
     const char *name = column->name != NULL ? column->name : "";
     const size_t n = strlen(name);
@@ -124,7 +124,7 @@ static mel_status read_schema(builder *b, const struct ArrowSchema *schema, cons
     if (names == NULL)
         return mel_fail_memory(b->err, "column names");
     for (size_t j = 0; j < n; j++)
-        TRY(add_name(names, schema->children[j], j, b->err));
+        TRY(add_arrow_name(names, schema->children[j], j, b->err));
     b->table = mel_table_new(name, names, n);
     b->cells = mel_alloc_zero(n, sizeof *b->cells);
     if (b->table == NULL || b->cells == NULL)
@@ -164,22 +164,12 @@ static const char *refuse_array(const struct ArrowArray *a, const layout *l, siz
 
 static uint64_t load_bits(const void *buffer, size_t i, size_t width)
 {
-    uint64_t bits = 0;
-    const unsigned char *p = (const unsigned char *)buffer + i * width;
-    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-        memcpy(&bits, p, width);
-    else
-        memcpy((char *)&bits + sizeof bits - width, p, width);
-    return bits;
+    return mel_stored_bits((const char *)buffer + i * width, width, false);
 }
 
 static int64_t load_signed(const void *buffer, size_t i, size_t width)
 {
-    const unsigned unused = 64 - 8 * (unsigned)width;
-    const uint64_t bits = load_bits(buffer, i, width) << unused;
-    int64_t value;
-    memcpy(&value, &bits, sizeof value);
-    return value >> unused;
+    return mel_stored_signed(load_bits(buffer, i, width), width);
 }
 
 /* Value i of an array of numbers, missing ones as NaN. */
@@ -188,21 +178,8 @@ static double load_number(const struct ArrowArray *a, const layout *l, size_t i)
     i += (size_t)a->offset;
     if (l->kind == NULLS || !is_set(a->buffers[0], i))
         return NAN;
-    if (l->kind == SIGNED)
-        return (double)load_signed(a->buffers[1], i, l->width);
-    const uint64_t bits = load_bits(a->buffers[1], i, l->width);
-    double value = (double)bits;
-    if (l->kind == FLOATS && l->width == 8)
-        memcpy(&value, &bits, sizeof value);
-    else if (l->kind == FLOATS && l->width == 2)
-        value = mel_half_to_double((unsigned)bits);
-    else if (l->kind == FLOATS) {
-        const uint32_t low = (uint32_t)bits;
-        float single;
-        memcpy(&single, &low, sizeof single);
-        value = (double)single;
-    }
-    return value;
+    const char kind = l->kind == SIGNED ? 'i' : l->kind == FLOATS ? 'f' : 'u';
+    return mel_stored_number((const char *)a->buffers[1] + i * l->width, kind, l->width, false);
 }
 
 typedef struct {
@@ -261,7 +238,7 @@ typedef struct {
     size_t column;
 } chunk_column;
 
-static mel_status fail_cell(const builder *b, const chunk_column *c, size_t i, const char *what)
+static mel_status fail_arrow_cell(const builder *b, const chunk_column *c, size_t i, const char *what)
 {
     return mel_fail(b->err, MEL_EDATA, "row %zu, column %s: %s", b->table->n_rows + i + 1,
                     mel_quote_text(mel_table_column_name(b->table, c->column)).text, what);
@@ -285,7 +262,7 @@ static mel_status find_value(size_t *place, const builder *b, const chunk_column
     const uint64_t bits = load_bits(a->buffers[1], in_buffer, codes->width);
     const bool below = codes->kind == SIGNED && code < 0;
     if (below || bits >= (uint64_t)a->dictionary->length)
-        return fail_cell(b, c, i, "its code is not in the dictionary");
+        return fail_arrow_cell(b, c, i, "its code is not in the dictionary");
     *place = (size_t)bits;
     return MEL_OK;
 }
@@ -298,8 +275,8 @@ static mel_status read_numbers(const builder *b, const chunk_column *c, const st
         TRY(find_value(&place, b, c, i));
         numbers[i] = place != SIZE_MAX ? load_number(values, b->cells[c->column].values, place) : NAN;
         if (isinf(numbers[i]))
-            return fail_cell(b, c, i,
-                             numbers[i] < 0 ? "-inf is not a finite number" : "inf is not a finite number");
+            return fail_arrow_cell(
+                b, c, i, numbers[i] < 0 ? "-inf is not a finite number" : "inf is not a finite number");
     }
     return MEL_OK;
 }
@@ -312,7 +289,7 @@ static mel_status add_text(uint32_t *code, const builder *b, const chunk_column 
     text_value text;
     *code = MEL_MISSING;
     if (!load_text(&text, values, b->cells[c->column].values, place))
-        return fail_cell(b, c, i, "the text is not valid UTF-8, or its offsets are damaged");
+        return fail_arrow_cell(b, c, i, "the text is not valid UTF-8, or its offsets are damaged");
     if (text.n == 0)
         return MEL_OK;
     *code = mel_dict_add(dict, text.bytes, text.n, mel_dict_hash(text.bytes, text.n));
@@ -353,7 +330,7 @@ static mel_status read_texts(const builder *b, const chunk_column *c, const stru
     return MEL_OK;
 }
 
-static mel_status read_column(const builder *b, const struct ArrowArray *rows, size_t j)
+static mel_status read_arrow_column(const builder *b, const struct ArrowArray *rows, size_t j)
 {
     const chunk_column c = { rows, rows->children[j], j };
     const cell_layout *cells = &b->cells[j];
@@ -372,7 +349,7 @@ static mel_status read_column(const builder *b, const struct ArrowArray *rows, s
 }
 
 /* Room for so many rows. */
-static mel_status grow_columns(builder *b, size_t n)
+static mel_status grow_arrow_columns(builder *b, size_t n)
 {
     for (size_t j = 0; j < b->table->n_columns; j++) {
         mel_column *column = &b->table->column[j];
@@ -404,9 +381,9 @@ static mel_status read_chunk(builder *b, const struct ArrowArray *rows)
                         b->opt->max_rows);
     const size_t need = b->table->n_rows + n, more = b->capacity + b->capacity / 2;
     if (need > b->capacity)
-        TRY(grow_columns(b, need > more ? need : more));
+        TRY(grow_arrow_columns(b, need > more ? need : more));
     for (size_t j = 0; j < n_columns; j++)
-        TRY(read_column(b, rows, j));
+        TRY(read_arrow_column(b, rows, j));
     b->table->n_rows = need;
     return MEL_OK;
 }
@@ -437,7 +414,7 @@ static mel_status read_stream(builder *b, struct ArrowArrayStream *stream, const
     }
     if (b->table->n_rows == 0)
         return mel_fail(b->err, MEL_EDATA, "no rows");
-    TRY(grow_columns(b, b->table->n_rows));
+    TRY(grow_arrow_columns(b, b->table->n_rows));
     return mel_notes_how(&b->table->notes, b->err, "Arrow, %s row%s, %s column%s",
                          mel_count_text(b->table->n_rows).text, b->table->n_rows == 1 ? "" : "s",
                          mel_count_text(b->table->n_columns).text, b->table->n_columns == 1 ? "" : "s");

@@ -383,7 +383,7 @@ static mel_status cut_rows(mel_csv *csv, size_t *skip, mel_error *err)
 }
 
 /* Room for n rows in each column that is read. */
-static mel_status grow_columns(const mel_csv *csv, mel_table *table, size_t n, mel_error *err)
+static mel_status grow_csv_columns(const mel_csv *csv, mel_table *table, size_t n, mel_error *err)
 {
     bool enough = true;
     for (size_t j = 0; j < csv->n_columns && enough; j++) {
@@ -572,7 +572,7 @@ static mel_status read_rows(mel_csv *csv, mel_table *table, mel_error *err)
                             csv->opt.max_rows);
         if (n_rows > capacity) {
             capacity = rows_to_expect(csv, n_rows, capacity);
-            TRY(grow_columns(csv, table, capacity, err));
+            TRY(grow_csv_columns(csv, table, capacity, err));
         }
         TRY(parse_spans(csv, table, err));
         TRY(merge_findings(csv, err));
@@ -582,7 +582,7 @@ static mel_status read_rows(mel_csv *csv, mel_table *table, mel_error *err)
         TRY(mel_report_progress(&csv->opt.progress, "reading", mel_source_share(csv->text.source), err));
     } while (!csv->at_end || csv->begin != csv->size);
     table->n_rows = csv->rows_done;
-    return csv->rows_done < capacity ? grow_columns(csv, table, csv->rows_done, err) : MEL_OK;
+    return csv->rows_done < capacity ? grow_csv_columns(csv, table, csv->rows_done, err) : MEL_OK;
 }
 
 /* Reads the columns again that turned out to be something else than they seemed. */
@@ -600,7 +600,7 @@ static mel_status read_again(mel_csv *csv, mel_table *table, mel_error *err)
 
 /* Columns with a text in the first rows are text, the others numbers until a text is met, so that almost
  * every file is read once. Cells are counted while they are read where that is not so clear. */
-static mel_status read_columns(mel_csv *csv, mel_table *table, mel_error *err)
+static mel_status read_csv_columns(mel_csv *csv, mel_table *table, mel_error *err)
 {
     bool again = false;
     TRY(set_tallies(csv, true, err));
@@ -647,7 +647,7 @@ static mel_status settle_columns(mel_csv *csv, mel_table *table, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status note_how(mel_csv *csv, mel_error *err)
+static mel_status note_csv(mel_csv *csv, mel_error *err)
 {
     const mel_dialect *d = &csv->dialect;
     const bool separated = cells_due(csv) > 1;
@@ -671,9 +671,9 @@ static mel_status read_table(mel_table **out, mel_csv *csv, mel_error *err)
         return mel_fail_memory(err, "a table");
     table->has_header = csv->dialect.header;
     table->first_row = row_number(csv, 0);
-    TRY(read_columns(csv, table, err));
+    TRY(read_csv_columns(csv, table, err));
     TRY(settle_columns(csv, table, err));
-    TRY(note_how(csv, err));
+    TRY(note_csv(csv, err));
     TRY(mel_notes_check(&csv->notes, csv->opt.strict, err));
     table->notes = csv->notes;
     csv->notes = (mel_notes){ 0 };

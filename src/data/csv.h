@@ -3,7 +3,7 @@
 #define MEL_DATA_CSV_H
 
 #include "base/buffer.h"
-#include "data/number_style.h"
+#include "data/number.h"
 #include "data/quote.h"
 #include "data/table.h"
 #include "data/text.h"
@@ -17,7 +17,7 @@ enum {
     MEL_SAMPLE_ROWS = 101    /* rows that say how the file is written */
 };
 
-/* ---- csv_rows.c: where rows end, which has to be known before they can be read in parallel ---- */
+/* ---- csv_cells.c: where rows end, which has to be known before they can be read in parallel ---- */
 
 /* Whole rows [begin, end) of the text; first_row counts from 0. */
 typedef struct {
@@ -36,7 +36,7 @@ void mel_csv_cut_rows(mel_csv_cut *out, const char *text, size_t n, size_t piece
 /* Bytes up to and with the end of the first row, or 0 when it is not there. */
 size_t mel_csv_first_row(const char *text, size_t n);
 
-/* ---- csv_dialect.c, csv_header.c: how the file is written, found in its first rows ---- */
+/* ---- csv_dialect.c: how the file is written, found in its first rows ---- */
 
 /* The first rows, without their line ends; empty lines at the end are left out. */
 typedef struct {
@@ -46,8 +46,6 @@ typedef struct {
     const char *begin[MEL_SAMPLE_ROWS], *end[MEL_SAMPLE_ROWS];
 } mel_csv_sample;
 void mel_csv_sample_take(mel_csv_sample *out, const char *text, size_t n, size_t row_number);
-/* Nothing but blanks? */
-bool mel_csv_sample_is_empty(const mel_csv_sample *sample, size_t row);
 
 /* A cell without the blanks around it and without quotes. */
 typedef struct {
@@ -56,29 +54,8 @@ typedef struct {
     bool quoted;
 } mel_csv_cell;
 
-/* Goes from cell to cell of a row of the sample. The separator ' ' stands for runs of blanks. */
-typedef struct {
-    const char *p, *end;
-    char delimiter;
-    bool more;
-} mel_sample_cells;
-mel_sample_cells mel_sample_cells_of(const mel_csv_sample *sample, size_t row, char delimiter);
-bool mel_sample_next(mel_sample_cells *row, mel_csv_cell *out);
 /* Cells of a row; *last is the last of them. */
 size_t mel_sample_count(const mel_csv_sample *sample, size_t row, char delimiter, mel_csv_cell *last);
-bool mel_sample_is_number(mel_csv_cell c);
-
-typedef struct {
-    size_t numbers, fractions, texts; /* in the rows below the first; fractions: numbers that are not whole */
-    mel_csv_cell first;
-    bool first_again;    /* the text of the first row is there again below */
-    bool quoted_numbers; /* some number below has quotes: they do not say that a cell is text */
-} mel_sample_column;
-/* The n columns of the rows below the first, whose first `before` cells belong to none; freed by the caller,
- * NULL when memory runs out. */
-mel_sample_column *mel_sample_columns(const mel_csv_sample *sample, char delimiter, size_t n, size_t before);
-/* At least half numbers, as in mel_tally_is_numeric. */
-bool mel_sample_is_numeric(const mel_sample_column *c);
 
 /* "';'", "tab", "blanks" */
 typedef struct {

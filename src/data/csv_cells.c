@@ -1,4 +1,5 @@
-/* Cells of whole CSV rows to numbers, codes and findings: what one thread does with one span of rows. */
+/* Where the rows of a CSV text end, which cuts a window into spans of whole rows; and cells of these to
+ * numbers, codes and findings: what one thread does with one span. */
 #include "data/csv.h"
 
 #include "data/number.h"
@@ -10,6 +11,111 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+
+enum { LINE_END = '\n', QUOTE = '"', COUNT_BLOCK = 128 };
+
+/* What a piece looks like from inside. Index 0: an even number of quotes precedes in the piece, 1: odd.
+ * Whether the piece itself starts inside a quoted cell is known only after the pieces before it. */
+typedef struct {
+    size_t quotes;
+    size_t rows[2];  /* line ends */
+    size_t first[2]; /* just behind the first line end */
+    size_t last[2];  /* just behind the last line end */
+} piece_view;
+
+static size_t count_line_ends(const char *p, size_t n)
+{
+    size_t total = 0;
+    while (n >= COUNT_BLOCK) { /* one byte is enough to count a block: the loop becomes vector code */
+        uint8_t count = 0;
+        for (size_t i = 0; i < COUNT_BLOCK; i++)
+            count = (uint8_t)(count + (p[i] == LINE_END));
+        total += count;
+        p += COUNT_BLOCK;
+        n -= COUNT_BLOCK;
+    }
+    for (size_t i = 0; i < n; i++)
+        total += p[i] == LINE_END;
+    return total;
+}
+
+static size_t behind_last_line_end(const char *p, size_t n)
+{
+    while (n > 0 && p[n - 1] != LINE_END)
+        n--;
+    return n;
+}
+
+/* The stretch [from, to) of the piece has no quote and an even or odd number of them before it. */
+static void view_stretch(piece_view *view, const char *text, size_t from, size_t to, size_t parity)
+{
+    const size_t rows = count_line_ends(text + from, to - from);
+    if (rows == 0)
+        return;
+    if (view->rows[parity] == 0) {
+        const char *first = memchr(text + from, LINE_END, to - from);
+        view->first[parity] = (size_t)(first - text) + 1;
+    }
+    view->rows[parity] += rows;
+    view->last[parity] = from + behind_last_line_end(text + from, to - from);
+}
+
+static void view_piece(piece_view *view, const char *text, size_t n)
+{
+    *view = (piece_view){ 0 };
+    size_t from = 0;
+    while (from < n) {
+        const char *quote = memchr(text + from, QUOTE, n - from);
+        const size_t to = quote != NULL ? (size_t)(quote - text) : n;
+        view_stretch(view, text, from, to, view->quotes & 1);
+        view->quotes += quote != NULL;
+        from = to + 1;
+    }
+}
+
+void mel_csv_cut_rows(mel_csv_cut *out, const char *text, size_t n, size_t piece, int threads)
+{
+    piece_view view[MEL_CSV_PIECES];
+    const size_t n_pieces = n / piece + (n % piece != 0);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (n_pieces > 1 && threads > 1)
+    for (size_t i = 0; i < n_pieces; i++)
+        view_piece(&view[i], text + i * piece, i + 1 < n_pieces ? piece : n - i * piece);
+
+    out->n_spans = out->n_rows = out->cut = 0;
+    size_t inside = 0;
+    for (size_t i = 0; i < n_pieces; i++) {
+        const piece_view *v = &view[i];
+        const size_t base = i * piece, rows = v->rows[inside];
+        const size_t start = i == 0 ? 0 : base + v->first[inside];
+        if (rows != 0 || i == 0)
+            out->span[out->n_spans++] = (mel_csv_span){ .begin = start, .first_row = out->n_rows + (i != 0) };
+        if (rows != 0)
+            out->cut = base + v->last[inside];
+        out->n_rows += rows;
+        inside ^= v->quotes & 1;
+    }
+    while (out->n_spans != 0 && out->span[out->n_spans - 1].begin >= out->cut)
+        out->n_spans--;
+    for (size_t i = 0; i < out->n_spans; i++)
+        out->span[i].end = i + 1 < out->n_spans ? out->span[i + 1].begin : out->cut;
+}
+
+size_t mel_csv_first_row(const char *text, size_t n)
+{
+    size_t inside = 0, from = 0;
+    while (from < n) {
+        const char *quote = memchr(text + from, QUOTE, n - from);
+        const size_t to = quote != NULL ? (size_t)(quote - text) : n;
+        const char *line_end = inside == 0 ? memchr(text + from, LINE_END, to - from) : NULL;
+        if (line_end != NULL)
+            return (size_t)(line_end - text) + 1;
+        inside ^= 1;
+        from = to + 1;
+    }
+    return 0;
+}
+
+/* --- cells ------------------------------------------------------------------------------------------- */
 
 /* The chunk's failure, with the row and, unless it is SIZE_MAX, the column. */
 #define fail_at(chunk, row, column, ...)                                                                     \
@@ -108,19 +214,9 @@ static inline const char *read_cell(mel_csv_chunk *chunk, size_t row, size_t col
     return after;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static mel_csv_cell trimmed(mel_csv_cell c)
 {
-    while (c.n != 0 && is_blank(c.text[0])) {
-        c.text++;
-        c.n--;
-    }
-    while (c.n != 0 && is_blank(c.text[c.n - 1]))
-        c.n--;
+    mel_trim(&c.text, &c.n);
     return c;
 }
 
@@ -184,60 +280,18 @@ static inline void note_width(mel_digit_widths *widths, const char *p, size_t n)
         widths->shortest_other = n;
 }
 
-/* A cell of a column of plain numbers that is not simply a number up to the delimiter. */
-static const char *other_number(mel_csv_chunk *chunk, size_t row, size_t column, const char *p, double *value)
-{
-    mel_csv_cell c = { 0 };
-    *value = NAN;
-    const char *const after = read_cell(chunk, row, column, p, &c);
-    if (after == NULL)
-        return NULL;
-    mel_csv_finding *f = &chunk->finding[column];
-    if (is_missing_number(c)) {
-        f->found.quoted_words += is_quoted_word(c);
-        return after;
-    }
-    const mel_csv_cell t = trimmed(c);
-    switch (mel_number_parse_bounded(t.text, t.n, value)) {
-    case MEL_NUMBER_FINITE:
-        f->found.quoted_numbers += c.quoted;
-        note_width(&f->found.widths, t.text, t.n);
-        return after;
-    case MEL_NUMBER_HUGE:
-        note_huge(chunk, row, &f->found, t);
-        break;
-    default:
-        f->found.has_text = true;
-        f->kind = MEL_CSV_SKIP;
-    }
-    *value = NAN;
-    return after;
-}
-
-static inline const char *number_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
-{
-    double plain, other;
-    mel_csv_finding *f = &chunk->finding[column];
-    const char *after = mel_number_fast(p, &plain);
-    if (after != NULL && ends_cell(after, chunk->csv->delimiter)) {
-        f->numbers[row] = plain;
-        note_width(&f->found.widths, p, (size_t)(after - p));
-        return after;
-    }
-    after = other_number(chunk, row, column, p, &other);
-    f->numbers[row] = other;
-    return after;
-}
-
 /* Counts what a cell that is not missing looks like. */
-static void count_cell(mel_csv_chunk *chunk, size_t row, size_t column, mel_csv_cell t,
-                       const mel_styled_number *number)
+static mel_styled_number style_cell(mel_csv_chunk *chunk, size_t row, size_t column, mel_csv_cell t)
 {
+    const mel_styled_number number = mel_number_styled(t.text, t.n, chunk->csv->decimal);
     if (chunk->tally != NULL)
-        mel_tally_add(&chunk->tally[column], number, t.text, t.n, chunk->row_number + row);
+        mel_tally_add(&chunk->tally[column], &number, t.text, t.n, chunk->row_number + row);
+    return number;
 }
 
-static const char *styled_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
+/* A cell of a column of numbers that is not simply one up to the delimiter; columns of plain numbers end at
+ * the first that needs a style. */
+static const char *any_number(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
 {
     mel_csv_cell c = { 0 };
     const char *const after = read_cell(chunk, row, column, p, &c);
@@ -249,9 +303,8 @@ static const char *styled_cell(mel_csv_chunk *chunk, size_t row, size_t column, 
         f->found.quoted_words += is_quoted_word(c);
     } else {
         const mel_csv_cell t = trimmed(c);
-        const mel_styled_number number = mel_number_styled(t.text, t.n, chunk->csv->decimal);
-        count_cell(chunk, row, column, t, &number);
-        if (number.kind == MEL_NUMBER_FINITE) {
+        const mel_styled_number number = style_cell(chunk, row, column, t);
+        if (number.kind == MEL_NUMBER_FINITE && (f->kind == MEL_CSV_STYLED || number.plain)) {
             value = number.value;
             f->found.quoted_numbers += c.quoted;
             note_width(&f->found.widths, t.text, t.n);
@@ -259,10 +312,23 @@ static const char *styled_cell(mel_csv_chunk *chunk, size_t row, size_t column, 
             note_huge(chunk, row, &f->found, t);
         } else {
             f->found.has_text = true;
+            f->kind = f->kind == MEL_CSV_NUMBER ? MEL_CSV_SKIP : f->kind;
         }
     }
     if (f->numbers != NULL)
         f->numbers[row] = value;
+    return after;
+}
+
+static inline const char *number_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
+{
+    double plain;
+    mel_csv_finding *f = &chunk->finding[column];
+    const char *after = mel_number_fast(p, &plain);
+    if (after == NULL || !ends_cell(after, chunk->csv->delimiter))
+        return any_number(chunk, row, column, p);
+    f->numbers[row] = plain;
+    note_width(&f->found.widths, p, (size_t)(after - p));
     return after;
 }
 
@@ -280,18 +346,6 @@ static uint32_t fresh_code(mel_csv_chunk *chunk, mel_csv_finding *finding, mel_c
     return code + finding->known->n;
 }
 
-/* What a text would be among numbers. */
-static void count_text(mel_csv_chunk *chunk, size_t row, size_t column, mel_csv_cell c)
-{
-    if (is_missing_number(c)) {
-        chunk->finding[column].found.quoted_words += is_quoted_word(c);
-        return;
-    }
-    const mel_csv_cell t = trimmed(c);
-    const mel_styled_number number = mel_number_styled(t.text, t.n, chunk->csv->decimal);
-    count_cell(chunk, row, column, t, &number);
-}
-
 static inline const char *text_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
 {
     mel_csv_cell c = { 0 };
@@ -300,8 +354,10 @@ static inline const char *text_cell(mel_csv_chunk *chunk, size_t row, size_t col
         return NULL;
     mel_csv_finding *finding = &chunk->finding[column];
     uint32_t code = MEL_MISSING;
-    if (chunk->tally != NULL)
-        count_text(chunk, row, column, c);
+    if (chunk->tally != NULL && is_missing_number(c)) /* what it would be among numbers */
+        finding->found.quoted_words += is_quoted_word(c);
+    else if (chunk->tally != NULL)
+        (void)style_cell(chunk, row, column, trimmed(c));
     if (!is_missing_text(c, finding->declared)) {
         finding->found.has_bare_word |= !c.quoted && is_missing_number(c);
         const uint64_t hash = mel_dict_hash(c.text, c.n);
@@ -347,7 +403,7 @@ static const char *read_open_end(mel_csv_chunk *chunk, size_t row, const char *s
     return p;
 }
 
-static const char *parse_row(mel_csv_chunk *chunk, size_t row, const char *p)
+static const char *parse_csv_row(mel_csv_chunk *chunk, size_t row, const char *p)
 {
     const char *const start = p;
     if (chunk->names_rows) {
@@ -369,7 +425,7 @@ static const char *parse_row(mel_csv_chunk *chunk, size_t row, const char *p)
             p = number_cell(chunk, row, j, p);
             break;
         case MEL_CSV_STYLED:
-            p = styled_cell(chunk, row, j, p);
+            p = any_number(chunk, row, j, p);
             break;
         case MEL_CSV_TEXT:
             p = text_cell(chunk, row, j, p);
@@ -449,10 +505,10 @@ void mel_csv_parse(mel_csv_chunk *chunk)
     chunk->status = MEL_OK;
     const char *p = check_bytes(chunk);
     for (size_t row = 0; p != NULL && p < chunk->end && row < chunk->n_rows; row++)
-        p = parse_row(chunk, row, p);
+        p = parse_csv_row(chunk, row, p);
 }
 
-static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, size_t column, mel_csv_cell c)
+static mel_status add_header_name(mel_dict *names, mel_csv_chunk *chunk, size_t column, mel_csv_cell c)
 {
     const mel_csv_cell t = c.quoted ? c : trimmed(c);
     if (t.n == 0) {
@@ -498,7 +554,7 @@ mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk)
                        mel_fail(&chunk->err, MEL_ELIMIT,
                                 "more than %zu columns; raise the limit on columns if that is intended",
                                 csv->opt.max_columns);
-        if (is_name && add_name(names, chunk, j, c) != MEL_OK)
+        if (is_name && add_header_name(names, chunk, j, c) != MEL_OK)
             break;
         p = last ? NULL : p + 1;
     }

@@ -242,10 +242,7 @@ static bool has_number(const mel_dict *dict)
     for (uint32_t code = 0; code < dict->n; code++) {
         const char *text = mel_dict_text(dict, code);
         size_t n = mel_dict_length(dict, code);
-        for (; n != 0 && (*text == ' ' || *text == '\t'); n--)
-            text++;
-        while (n != 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'))
-            n--;
+        mel_trim(&text, &n);
         if (mel_number_styled(text, n, '.').shape != MEL_SHAPE_OTHER)
             return true;
     }

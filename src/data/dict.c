@@ -43,7 +43,7 @@ void mel_dict_reset(mel_dict *dict)
     memset(dict->slot, 0, dict->n_slots * sizeof *dict->slot);
 }
 
-static uint64_t load(const char *p, size_t n)
+static uint64_t load_bytes(const char *p, size_t n)
 {
     uint64_t word = 0;
     memcpy(&word, p, n);
@@ -78,9 +78,9 @@ static bool same_text(const char *a, const char *b, size_t n)
     if (n > 16)
         return memcmp(a, b, n) == 0;
     if (n >= 8)
-        return load(a, 8) == load(b, 8) && load(a + n - 8, 8) == load(b + n - 8, 8);
+        return load_bytes(a, 8) == load_bytes(b, 8) && load_bytes(a + n - 8, 8) == load_bytes(b + n - 8, 8);
     if (n >= 4)
-        return load(a, 4) == load(b, 4) && load(a + n - 4, 4) == load(b + n - 4, 4);
+        return load_bytes(a, 4) == load_bytes(b, 4) && load_bytes(a + n - 4, 4) == load_bytes(b + n - 4, 4);
     return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
 }
 

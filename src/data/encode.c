@@ -36,8 +36,8 @@ void mel_encoded_clear(mel_encoded *encoded)
     *encoded = (mel_encoded){ 0 };
 }
 
-static mel_status fail_cell(const encoding *e, const binding *b, size_t row, const char *value,
-                            const char *what)
+static mel_status fail_encoded_cell(const encoding *e, const binding *b, size_t row, const char *value,
+                                    const char *what)
 {
     return mel_fail(e->err, MEL_EDATA, "%s: row %zu, column %s: %s %s", mel_quote_file(e->table->name).text,
                     mel_table_row_number(e->table, row), mel_quote_text(b->input->name).text, value, what);
@@ -53,7 +53,7 @@ static mel_status fail_text(const encoding *e, const binding *b, const mel_colum
         const char *text = mel_dict_text(column->dict, column->codes[i]);
         if (mel_number_parse(text, mel_dict_length(column->dict, column->codes[i]), &value) !=
             MEL_NUMBER_FINITE)
-            return fail_cell(e, b, i, mel_quote_text(text).text, "is not a number");
+            return fail_encoded_cell(e, b, i, mel_quote_text(text).text, "is not a number");
     }
     return mel_fail(e->err, MEL_EDATA, "%s: column %s was read as text where training had numbers",
                     mel_quote_file(e->table->name).text, mel_quote_text(b->input->name).text);
@@ -95,12 +95,13 @@ static mel_status check_percent(const encoding *e, const binding *b, const mel_c
         return MEL_OK;
     char text[MEL_NUMBER_TEXT];
     mel_number_print(text, column->numbers[row]);
-    return fail_cell(e, b, row, text,
-                     now == MEL_PERCENT_NONE
-                         ? "has no percent sign, as every number of the column had in training; write them "
-                           "with the sign (45% for 0.45), or train on numbers without"
-                         : "had a percent sign in the file, which no number of the column had in training; "
-                           "write them without (0.45 for 45%), or train on numbers with the sign");
+    return fail_encoded_cell(
+        e, b, row, text,
+        now == MEL_PERCENT_NONE
+            ? "has no percent sign, as every number of the column had in training; write them "
+              "with the sign (45% for 0.45), or train on numbers without"
+            : "had a percent sign in the file, which no number of the column had in training; "
+              "write them without (0.45 for 45%), or train on numbers with the sign");
 }
 
 /* Amounts of the currency of training are numbers. */
@@ -147,7 +148,7 @@ static mel_status standardise(const encoding *e, const binding *b, size_t row, d
         return MEL_OK;
     char text[MEL_NUMBER_TEXT];
     mel_number_print(text, x);
-    return fail_cell(e, b, row, text, "is too far from the values in training");
+    return fail_encoded_cell(e, b, row, text, "is too far from the values in training");
 }
 
 /* The feature that is 1, relative to the input's first, or MEL_MISSING for none. */

@@ -182,7 +182,8 @@ static mel_status read_number_column(mel_encoder_input *input, const json_t *col
     return check_deviation(input->deviation, err);
 }
 
-static mel_status read_column(mel_encoder_input *input, mel_dict *seen, const json_t *column, mel_error *err)
+static mel_status read_input_column(mel_encoder_input *input, mel_dict *seen, const json_t *column,
+                                    mel_error *err)
 {
     const char *type = NULL;
     TRY(add_unique(seen, json_object_get(column, "name"), "name", err));
@@ -200,7 +201,7 @@ static mel_status read_column(mel_encoder_input *input, mel_dict *seen, const js
     return read_number_column(input, column, err);
 }
 
-static mel_status read_columns(mel_encoder *encoder, const json_t *json, mel_error *err)
+static mel_status read_input_columns(mel_encoder *encoder, const json_t *json, mel_error *err)
 {
     static const char *const names[] = { "layout", "columns", "dropped", NULL };
     const json_t *columns = json_object_get(json, "columns");
@@ -215,7 +216,8 @@ static mel_status read_columns(mel_encoder *encoder, const json_t *json, mel_err
         return mel_fail_memory(err, "an encoder");
     for (size_t i = 0; i < n; i++) {
         encoder->n_inputs = i + 1;
-        const mel_status status = read_column(&encoder->input[i], seen, json_array_get(columns, i), err);
+        const mel_status status =
+            read_input_column(&encoder->input[i], seen, json_array_get(columns, i), err);
         if (status != MEL_OK)
             return status == MEL_EDATA ? mel_fail_in(err, status, "column %zu", i + 1) : status;
     }
@@ -257,7 +259,7 @@ static mel_status read_encoder(mel_encoder *encoder, const json_t *json, mel_err
     if (!encoder->sparse && strcmp(layout, "dense") != 0)
         return mel_fail(err, MEL_EDATA, "layout %s is not known", mel_quote_text(layout).text);
     TRY(json_object_get(json, "deviations") != NULL ? read_deviations(encoder, json, err)
-                                                    : read_columns(encoder, json, err));
+                                                    : read_input_columns(encoder, json, err));
     return mel_encoder_complete(encoder, err);
 }
 

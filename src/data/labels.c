@@ -132,10 +132,7 @@ static bool is_missing_label(const mel_dict *dict, uint32_t code)
 {
     const char *text = mel_dict_text(dict, code);
     size_t n = mel_dict_length(dict, code);
-    for (; n != 0 && (*text == ' ' || *text == '\t'); n--)
-        text++;
-    while (n != 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'))
-        n--;
+    mel_trim(&text, &n);
     if (!mel_missing_number(text, n) || mel_missing_text(text, n))
         return false;
     return n != 1 || *text != '-' || mel_dict_find(dict, "+", 1, mel_dict_hash("+", 1)) == MEL_MISSING;

@@ -24,7 +24,13 @@ typedef struct {
     mel_error *err;
 } reader;
 
-static bool is_blank(char c)
+static void reader_clear(reader *r)
+{
+    mel_table_free(r->table);
+    free(r->window);
+}
+
+static bool is_word_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -36,7 +42,7 @@ static bool ends_line(char c)
 
 static bool ends_word(char c)
 {
-    return is_blank(c) || ends_line(c);
+    return is_word_blank(c) || ends_line(c);
 }
 
 static mel_quoted show_word(const char *p)
@@ -125,7 +131,7 @@ static mel_status parse_index(reader *r, size_t last, size_t *index)
     return MEL_OK;
 }
 
-static mel_status parse_entry(reader *r, size_t *last)
+static mel_status parse_feature(reader *r, size_t *last)
 {
     mel_sparse *sparse = &r->table->sparse;
     char what[48];
@@ -146,7 +152,7 @@ static mel_status parse_entry(reader *r, size_t *last)
 }
 
 /* One line from its first word on. */
-static mel_status parse_row(reader *r)
+static mel_status parse_sparse_row(reader *r)
 {
     mel_table *table = r->table;
     if (table->n_rows == r->opt->max_rows)
@@ -154,17 +160,16 @@ static mel_status parse_row(reader *r)
     if (table->n_rows == r->row_capacity && !grow_rows(r))
         return mel_fail_memory(r->err, "the rows of a table");
     table->sparse.row_start[table->n_rows] = r->n_values;
-    mel_status status = parse_value(r, "label", &table->column[0].numbers[table->n_rows]);
-    size_t last = 0;
-    while (status == MEL_OK) {
-        while (is_blank(*r->p))
+    TRY(parse_value(r, "label", &table->column[0].numbers[table->n_rows]));
+    for (size_t last = 0;;) {
+        while (is_word_blank(*r->p))
             r->p++;
         if (ends_line(*r->p))
             break;
-        status = parse_entry(r, &last);
+        TRY(parse_feature(r, &last));
     }
     table->sparse.row_start[++table->n_rows] = r->n_values;
-    return status;
+    return MEL_OK;
 }
 
 static mel_status refuse_nul(const reader *r)
@@ -214,10 +219,10 @@ static mel_status parse_lines(reader *r)
 {
     TRY(next_lines(r));
     while (r->p < r->end) {
-        while (is_blank(*r->p))
+        while (is_word_blank(*r->p))
             r->p++;
         if (!ends_line(*r->p))
-            TRY(parse_row(r));
+            TRY(parse_sparse_row(r));
         const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
         r->p = line_end != NULL ? line_end + 1 : r->end;
         r->line++;
@@ -248,7 +253,7 @@ static bool shrink(reader *r)
     return done;
 }
 
-static mel_table *new_table(const char *name, bool zero_based)
+static mel_table *new_sparse_table(const char *name, bool zero_based)
 {
     mel_dict *names = mel_dict_new();
     mel_table *table = NULL;
@@ -267,25 +272,20 @@ static mel_table *new_table(const char *name, bool zero_based)
 mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
                            mel_error *err)
 {
-    reader r = {
-        .source = source, .line = 1, .table = new_table(name, opt->zero_based), .opt = opt, .err = err
+    MEL_AUTO_CLEAR(reader)
+    r = {
+        .source = source, .line = 1, .table = new_sparse_table(name, opt->zero_based), .opt = opt, .err = err
     };
     if (r.table == NULL)
         return mel_fail_memory(err, "a table");
-    mel_status status = mel_refuse_overrides(r.table, opt, err);
-    if (status == MEL_OK)
-        status = parse_lines(&r);
-    free(r.window);
-    if (status == MEL_OK && !shrink(&r))
-        status = mel_fail_memory(err, "a table");
-    if (status == MEL_OK)
-        status = mel_notes_how(&r.table->notes, err, "LIBSVM, indices from %d, %s rows, %s features",
-                               opt->zero_based ? 0 : 1, mel_count_text(r.table->n_rows).text,
-                               mel_count_text(r.table->sparse.n_features).text);
-    if (status != MEL_OK) {
-        mel_table_free(r.table);
-        return status;
-    }
+    TRY(mel_refuse_overrides(r.table, opt, err));
+    TRY(parse_lines(&r));
+    if (!shrink(&r))
+        return mel_fail_memory(err, "a table");
+    TRY(mel_notes_how(&r.table->notes, err, "LIBSVM, indices from %d, %s rows, %s features",
+                      opt->zero_based ? 0 : 1, mel_count_text(r.table->n_rows).text,
+                      mel_count_text(r.table->sparse.n_features).text));
     *out = r.table;
+    r.table = NULL;
     return MEL_OK;
 }

@@ -2,7 +2,6 @@
 #include "data/money.h"
 #include "data/labels.h"
 #include "data/number.h"
-#include "data/number_style.h"
 #include "data/quote.h"
 
 #include <math.h>

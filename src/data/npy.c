@@ -50,7 +50,7 @@ static bool equals(slice s, const char *text)
     return s.n == strlen(text) && memcmp(s.text, text, s.n) == 0;
 }
 
-static void skip_blanks(cursor *c)
+static void skip_header_blanks(cursor *c)
 {
     while (c->p < c->end && (*c->p == ' ' || *c->p == '\n' || *c->p == '\t' || *c->p == '\r'))
         c->p++;
@@ -64,7 +64,7 @@ static mel_status fail_header(const cursor *c, const char *what)
 
 static bool accept(cursor *c, char wanted)
 {
-    skip_blanks(c);
+    skip_header_blanks(c);
     if (c->p >= c->end || *c->p != wanted)
         return false;
     c->p++;
@@ -73,7 +73,7 @@ static bool accept(cursor *c, char wanted)
 
 static mel_status parse_string(cursor *c, slice *out)
 {
-    skip_blanks(c);
+    skip_header_blanks(c);
     if (c->p >= c->end || (*c->p != '\'' && *c->p != '"'))
         return fail_header(c, "a string");
     const char *from = c->p + 1, *quote = memchr(from, *c->p, (size_t)(c->end - from));
@@ -86,7 +86,7 @@ static mel_status parse_string(cursor *c, slice *out)
 
 static mel_status parse_bool(cursor *c, bool *out)
 {
-    skip_blanks(c);
+    skip_header_blanks(c);
     const size_t left = (size_t)(c->end - c->p);
     *out = left >= 4 && memcmp(c->p, "True", 4) == 0;
     if (!*out && !(left >= 5 && memcmp(c->p, "False", 5) == 0))
@@ -97,7 +97,7 @@ static mel_status parse_bool(cursor *c, bool *out)
 
 static mel_status parse_size(cursor *c, size_t *out)
 {
-    skip_blanks(c);
+    skip_header_blanks(c);
     const char *const first = c->p;
     size_t n = 0;
     for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++) {
@@ -202,7 +202,7 @@ static mel_status parse_type(cursor *c, mel_npy_header *out)
 {
     static const char orders[] = { '<', '>', '|', '=' };
     const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    skip_blanks(c);
+    skip_header_blanks(c);
     if (c->p < c->end && *c->p == '[')
         return mel_fail(c->err, MEL_EDATA, "the array has named fields; a table needs plain numbers");
     slice type = { "", 0 };
@@ -215,7 +215,7 @@ static mel_status parse_type(cursor *c, mel_npy_header *out)
     return MEL_OK;
 }
 
-static mel_status parse_entry(cursor *c, mel_npy_header *out, unsigned *seen)
+static mel_status parse_header_entry(cursor *c, mel_npy_header *out, unsigned *seen)
 {
     enum { TYPE = 1, ORDER = 2, SHAPE = 4 };
     slice key = { "", 0 };
@@ -239,14 +239,14 @@ static mel_status parse_dictionary(cursor *c, mel_npy_header *out)
     if (!accept(c, '{'))
         return fail_header(c, "a dictionary");
     while (!accept(c, '}')) {
-        TRY(parse_entry(c, out, &seen));
+        TRY(parse_header_entry(c, out, &seen));
         if (!accept(c, ',')) {
             if (!accept(c, '}'))
                 return fail_header(c, "a comma or a closing brace");
             break;
         }
     }
-    skip_blanks(c);
+    skip_header_blanks(c);
     if (c->p != c->end)
         return fail_header(c, "nothing more");
     return seen == all ? MEL_OK
@@ -283,7 +283,7 @@ static mel_status parse_header(mel_npy_header *out, const char *bytes, size_t n,
 enum { ROW_BLOCK = 64 }; /* rows converted together, so that a stored row is read from cache */
 
 /* Whether an array is one that can be read. */
-static mel_status check_limits(const mel_npy_header *h, const mel_read_options *opt, mel_error *err)
+static mel_status check_array_limits(const mel_npy_header *h, const mel_read_options *opt, mel_error *err)
 {
     if (h->rows == 0 || h->columns == 0)
         return mel_fail(err, MEL_EDATA, "the array is empty: %zu rows, %zu columns", h->rows, h->columns);
@@ -301,7 +301,7 @@ static mel_status check_limits(const mel_npy_header *h, const mel_read_options *
 /* Whether it is one in a file of n bytes. */
 static mel_status check_shape(const mel_npy_header *h, size_t n, const mel_read_options *opt, mel_error *err)
 {
-    TRY(check_limits(h, opt, err));
+    TRY(check_array_limits(h, opt, err));
     const size_t have = n - h->offset, items = have / h->width;
     if (h->columns > items || h->rows > items / h->columns) /* no product can wrap after this */
         return mel_fail(err, MEL_EDATA,
@@ -314,18 +314,19 @@ static mel_status check_shape(const mel_npy_header *h, size_t n, const mel_read_
     return MEL_OK;
 }
 
-static uint64_t load(const unsigned char *p, size_t width, bool swap)
+uint64_t mel_stored_bits(const void *p, size_t width, bool swap)
 {
+    const unsigned char *byte = p;
     uint64_t bits = 0;
     for (size_t i = 0; i < width; i++) {
         const size_t from_low = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != swap ? i : width - 1 - i;
-        bits |= (uint64_t)p[i] << (8 * from_low);
+        bits |= (uint64_t)byte[i] << (8 * from_low);
     }
     return bits;
 }
 
 /* IEEE 754 binary16: 1 bit sign, 5 exponent, 10 fraction. */
-double mel_half_to_double(unsigned bits)
+static double half_to_double(unsigned bits)
 {
     const int exponent = (int)(bits >> 10 & 31);
     const double fraction = (double)(bits & 1023);
@@ -336,30 +337,24 @@ double mel_half_to_double(unsigned bits)
 }
 
 /* Integers beyond 2^53 round to the nearest double, as they do in a CSV. */
-static double convert(const mel_npy_header *h, const unsigned char *p)
+double mel_stored_number(const void *p, char kind, size_t width, bool swap)
 {
-    const uint64_t bits = load(p, h->width, h->swap);
-    if (h->kind == 'f' && h->width == 8) {
-        double value;
-        memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-    if (h->kind == 'f' && h->width == 2)
-        return mel_half_to_double((unsigned)bits);
-    if (h->kind == 'f') {
+    const uint64_t bits = mel_stored_bits(p, width, swap);
+    if (kind == 'i')
+        return (double)mel_stored_signed(bits, width);
+    if (kind != 'f')
+        return (double)bits;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    if (width == 2)
+        return half_to_double((unsigned)bits);
+    if (width == 4) {
         const uint32_t low = (uint32_t)bits;
-        float value;
-        memcpy(&value, &low, sizeof value);
-        return (double)value;
+        float single;
+        memcpy(&single, &low, sizeof single);
+        return (double)single;
     }
-    if (h->kind == 'i') {
-        const unsigned unused = 64 - 8 * (unsigned)h->width;
-        int64_t value;
-        const uint64_t shifted = bits << unused;
-        memcpy(&value, &shifted, sizeof value);
-        return (double)(value >> unused);
-    }
-    return (double)bits;
+    return value;
 }
 
 static mel_status refuse(const mel_npy_header *h, size_t row, size_t column, double value, mel_error *err)
@@ -385,7 +380,7 @@ static mel_status convert_rows(mel_table *table, const mel_npy_header *h, const 
                 if (as_it_is)
                     memcpy(&numbers[i], item, sizeof *numbers);
                 else
-                    numbers[i] = convert(h, item);
+                    numbers[i] = mel_stored_number(item, h->kind, h->width, h->swap);
                 if (isinf(numbers[i]) || (h->kind == 'b' && numbers[i] > 1))
                     return refuse(h, i, j, numbers[i], err);
             }
@@ -399,7 +394,7 @@ static bool take_text(mel_buffer *out, const mel_npy_header *h, const unsigned c
 {
     const size_t step = h->kind == 'U' ? 4 : 1;
     size_t n = h->width / step;
-    while (n != 0 && load(item + (n - 1) * step, step, h->swap) == 0)
+    while (n != 0 && mel_stored_bits(item + (n - 1) * step, step, h->swap) == 0)
         n--;
     mel_buffer_reset(out);
     if (step == 1) {
@@ -407,7 +402,7 @@ static bool take_text(mel_buffer *out, const mel_npy_header *h, const unsigned c
         return mel_utf8_valid((const char *)item, n) == n && memchr(item, 0, n) == NULL;
     }
     for (size_t i = 0; i < n; i++) {
-        const uint64_t c = load(item + i * step, step, h->swap);
+        const uint64_t c = mel_stored_bits(item + i * step, step, h->swap);
         if (c == 0 || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
             return false;
         char bytes[MEL_UTF8_LONGEST];
@@ -484,7 +479,7 @@ static bool new_column(mel_column *column, const mel_npy_header *h)
     return column->codes != NULL && column->dict != NULL;
 }
 
-static mel_table *new_table(const char *name, const mel_npy_header *h)
+static mel_table *new_array_table(const char *name, const mel_npy_header *h)
 {
     mel_dict *names = mel_column_numbers(h->columns);
     mel_table *table = names != NULL ? mel_table_new(name, names, h->columns) : NULL;
@@ -502,7 +497,7 @@ static mel_table *new_table(const char *name, const mel_npy_header *h)
     return table;
 }
 
-static mel_status note_how(mel_table *table, const mel_npy_header *h, mel_error *err)
+static mel_status note_npy(mel_table *table, const mel_npy_header *h, mel_error *err)
 {
     static const struct {
         char kind;
@@ -537,7 +532,7 @@ mel_status mel_npy_size(uint64_t *out, const char *start, size_t n, const mel_re
 {
     mel_npy_header h;
     TRY(parse_header(&h, start, n, opt->matrices, err));
-    TRY(check_limits(&h, opt, err));
+    TRY(check_array_limits(&h, opt, err));
     const uint64_t most = (opt->max_bytes < SIZE_MAX ? opt->max_bytes : SIZE_MAX - 1) - h.offset;
     if (h.columns > most / h.width || h.rows > most / h.width / h.columns)
         return mel_fail(err, MEL_ELIMIT,
@@ -553,7 +548,7 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
     mel_npy_header h;
     TRY(parse_header(&h, bytes, n, opt->matrices, err));
     TRY(check_shape(&h, n, opt, err));
-    MEL_AUTO(mel_table) *table = new_table(name, &h);
+    MEL_AUTO(mel_table) *table = new_array_table(name, &h);
     if (table == NULL)
         return mel_fail_memory(err, "a table");
     const unsigned char *items = (const unsigned char *)bytes + h.offset;
@@ -563,7 +558,7 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
     if (text)
         TRY(warn_numbers(table, err));
     TRY(mel_notes_check(&table->notes, opt->strict, err));
-    TRY(note_how(table, &h, err));
+    TRY(note_npy(table, &h, err));
     *out = table;
     table = NULL;
     return MEL_OK;

@@ -18,6 +18,15 @@ typedef struct {
 } mel_quoted_file;
 mel_quoted_file mel_quote_file(const char *path);
 
+/* Takes the blanks around a text away. */
+static inline void mel_trim(const char **text, size_t *n)
+{
+    for (; *n != 0 && (**text == ' ' || **text == '\t'); --*n)
+        ++*text;
+    while (*n != 0 && ((*text)[*n - 1] == ' ' || (*text)[*n - 1] == '\t'))
+        --*n;
+}
+
 /* What classes and groups are called, lent. */
 typedef struct {
     const char *const *class_name, *const *group_name; /* NULL: their numbers, from 1 */

@@ -300,7 +300,8 @@ static bool append_sparse(mel_sparse *to, const mel_sparse *from, size_t had, si
 }
 
 /* n: rows so far. */
-static mel_status check_limits(const mel_table *all, size_t n, const mel_read_options *opt, mel_error *err)
+static mel_status check_joined_limits(const mel_table *all, size_t n, const mel_read_options *opt,
+                                      mel_error *err)
 {
     if (n > opt->max_rows)
         return mel_fail(err, MEL_ELIMIT,
@@ -432,7 +433,7 @@ static mel_status add_file(joining *j, mel_notes *notes, size_t i, const mel_rea
     if (status == MEL_OK)
         status = note_mixed(j, table, err);
     if (status == MEL_OK)
-        status = check_limits(j->all, j->start[i + 1], opt, err);
+        status = check_joined_limits(j->all, j->start[i + 1], opt, err);
     if (status == MEL_OK && j->n_mixed == (opt->n_overrides - j->opt->n_overrides))
         status = append_table(j->all, table, opt, err);
     return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(file).text);

@@ -93,7 +93,7 @@ static mel_status start_unpacking(mel_source *source, mel_error *err)
 }
 
 /* True when packed bytes are there to work on. */
-static mel_status refill(mel_source *source, bool *any, mel_error *err)
+static mel_status refill_packed(mel_source *source, bool *any, mel_error *err)
 {
     if (source->zip.avail_in == 0) {
         size_t got;
@@ -131,7 +131,7 @@ static mel_status read_unpacked(mel_source *source, unsigned char *to, size_t n,
     *got = 0;
     while (*got < n) {
         bool any = false;
-        TRY(refill(source, &any, err));
+        TRY(refill_packed(source, &any, err));
         if (!any && source->member_done)
             break;
         if (!any)

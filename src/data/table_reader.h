@@ -42,8 +42,18 @@ mel_status mel_npy_check(const char *start, size_t n, size_t size, const mel_rea
                          mel_error *err);
 mel_status mel_npy_size(uint64_t *out, const char *start, size_t n, const mel_read_options *opt,
                         mel_error *err);
-/* A float of 16 bits. */
-double mel_half_to_double(unsigned bits);
+/* A number of `width` bytes in an array, as NumPy says its kind: 'f', 'i', 'u' or 'b'. swap: it is stored in
+ * the other byte order. */
+double mel_stored_number(const void *p, char kind, size_t width, bool swap);
+uint64_t mel_stored_bits(const void *p, size_t width, bool swap);
+static inline int64_t mel_stored_signed(uint64_t bits, size_t width)
+{
+    const unsigned unused = 64 - 8 * (unsigned)width;
+    const uint64_t shifted = bits << unused;
+    int64_t value;
+    memcpy(&value, &shifted, sizeof value);
+    return value >> unused;
+}
 mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err);
 mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,

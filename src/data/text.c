@@ -171,14 +171,12 @@ static bool is_rewritten(const mel_text *text)
     return text->blanks_to_tabs || text->returns_end_lines;
 }
 
-static mel_status refill(mel_text *text, mel_error *err)
+static mel_status refill_text(mel_text *text, mel_error *err)
 {
     const size_t kept = text->stored_size - text->stored_begin;
     memmove(text->stored, text->stored + text->stored_begin, kept);
     size_t got = 0;
-    mel_status status = mel_source_read(text->source, text->stored + kept, BLOCK - kept, &got, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_source_read(text->source, text->stored + kept, BLOCK - kept, &got, err));
     text->source_ended = got < BLOCK - kept;
     text->stored_begin = 0;
     text->stored_size = kept + got;
@@ -188,8 +186,8 @@ static mel_status refill(mel_text *text, mel_error *err)
     if (text->encoding == MEL_UTF_8)
         copy_block(text);
     else
-        status = convert_block(text, err);
-    return status == MEL_OK && is_rewritten(text) ? rewrite(text, room_for_a_tab, err) : status;
+        TRY(convert_block(text, err));
+    return is_rewritten(text) ? rewrite(text, room_for_a_tab, err) : MEL_OK;
 }
 
 static bool is_plain(const mel_text *text)
@@ -225,8 +223,8 @@ mel_status mel_text_read(mel_text *text, char *to, size_t n, size_t *got, mel_er
     if (is_plain(text))
         return mel_source_read(text->source, to, n, got, err);
     *got = 0;
-    mel_status status = allocate(text, err);
-    while (status == MEL_OK && *got < n) {
+    TRY(allocate(text, err));
+    while (*got < n) {
         const size_t left = text->ready_size - text->ready_begin, want = n - *got;
         const size_t part = left < want ? left : want;
         memcpy(to + *got, text->ready + text->ready_begin, part);
@@ -235,9 +233,9 @@ mel_status mel_text_read(mel_text *text, char *to, size_t n, size_t *got, mel_er
         if (left > want || (text->source_ended && text->stored_begin == text->stored_size))
             break;
         if (part == left)
-            status = refill(text, err);
+            TRY(refill_text(text, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 static void close_converter(mel_text *text)

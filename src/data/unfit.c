@@ -1,7 +1,7 @@
 /* Columns that cannot be features, judged by their values. */
 #include "data/labels.h"
 #include "data/money.h"
-#include "data/number_style.h"
+#include "data/number.h"
 #include "data/quote.h"
 #include "data/shared.h"
 #include "data/table.h"

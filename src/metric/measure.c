@@ -89,7 +89,7 @@ void mel_measure_free(mel_measure *m)
     free(m);
 }
 
-static mel_status make(mel_measure **out, const char *name, size_t k, size_t n_groups, mel_error *err)
+static mel_status new_measure(mel_measure **out, const char *name, size_t k, size_t n_groups, mel_error *err)
 {
     *out = NULL;
     const mel_layout layout = { MEL_CONFUSION, MEL_OFFDIAGONAL, k, n_groups };
@@ -238,7 +238,7 @@ static char *plain_name(const char *name)
     return plain;
 }
 
-static mel_status settle(mel_measure *m, mel_error *err)
+static mel_status settle_name(mel_measure *m, mel_error *err)
 {
     MEL_AUTO_MEMORY char *plain = plain_name(m->name);
     if (plain == NULL)
@@ -263,8 +263,8 @@ mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_class
 {
     *out = NULL;
     MEL_AUTO(mel_measure) *m = NULL;
-    TRY(make(&m, name, n_classes, n_groups, err));
-    TRY(settle(m, err));
+    TRY(new_measure(&m, name, n_classes, n_groups, err));
+    TRY(settle_name(m, err));
     *out = m;
     m = NULL;
     return MEL_OK;
@@ -292,7 +292,7 @@ mel_status mel_measure_metric(mel_measure **out, const mel_metric *metric, size_
                         "the metric is about %zu classes and %zu groups, the rows about %zu and %zu",
                         layout->n_classes, groups, n_classes, n_groups > 1 ? n_groups : 1);
     MEL_AUTO(mel_measure) *m = NULL;
-    TRY(make(&m, "the metric", n_classes, n_groups, err));
+    TRY(new_measure(&m, "the metric", n_classes, n_groups, err));
     m->row = &metric_row;
     TRY(mel_metric_copy(&m->metric, metric, err));
     *out = m;

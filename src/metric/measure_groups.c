@@ -358,7 +358,7 @@ static mel_status one_group(double *out, const mel_measure *m, const double *con
 }
 
 /* Smaller over larger, 0/0 is 1, as if they were equal, which they are. */
-static double ratio_of(double a, double b)
+static double value_ratio(double a, double b)
 {
     const double low = fmin(a, b), high = fmax(a, b);
     return low == high ? 1.0 : low / high;
@@ -375,7 +375,7 @@ mel_status mel_measure_over_groups(double *out, const mel_measure *m, const doub
         high = fmax(high, value);
         sum += value / (double)m->n_groups;
         off = fmax(off, fabs(value - all));
-        least = fmin(least, ratio_of(value, all));
+        least = fmin(least, value_ratio(value, all));
     }
     switch (m->over) {
     case MEL_GROUPS_TOGETHER:
@@ -386,7 +386,7 @@ mel_status mel_measure_over_groups(double *out, const mel_measure *m, const doub
         *out = high - low;
         break;
     case MEL_GROUPS_RATIO:
-        *out = ratio_of(low, high);
+        *out = value_ratio(low, high);
         break;
     case MEL_GROUPS_DIFFERENCE_TO_ALL:
         *out = off;

@@ -71,7 +71,7 @@ typedef struct {
 } file_place;
 
 /* "coefficients.B.1-2[0][3]" for depth 2. */
-static void show_place(char text[PLACE_BYTES], const file_place *at, size_t index, uint32_t depth)
+static void show_file_place(char text[PLACE_BYTES], const file_place *at, size_t index, uint32_t depth)
 {
     int used = at->u > 0 ? snprintf(text, PLACE_BYTES, "%s.%s.%zu-%zu", at->object, at->key, at->u, at->v)
                          : snprintf(text, PLACE_BYTES, "%s.%s", at->object, at->key);
@@ -88,7 +88,7 @@ static mel_status find_entry(const json_t **out, const json_t *value, const file
     for (uint32_t d = 0; d < at->rank; d++) {
         if (!json_is_array(value) || json_array_size(value) != at->side) {
             char text[PLACE_BYTES];
-            show_place(text, at, index, d);
+            show_file_place(text, at, index, d);
             if (!json_is_array(value))
                 return mel_fail(err, MEL_EDATA, "%s: not an array", text);
             return mel_fail(err, MEL_EDATA, "%s: %zu entries, not %zu", text, json_array_size(value),
@@ -118,7 +118,7 @@ static mel_status read_block(double *low, double *high, const json_t *value, con
         if (read_entry(low + i, end, entry, "", NULL) == MEL_OK)
             continue;
         char text[PLACE_BYTES];
-        show_place(text, at, i, at->rank);
+        show_file_place(text, at, i, at->rank);
         return read_entry(low + i, end, entry, text, err);
     }
     return MEL_OK;

@@ -62,7 +62,7 @@ static span ratio_span(span xs, span ys)
 }
 
 /* coefficient[i] / coefficient[j], not both zero, with the interval where there is one. */
-static mel_cost_ratio ratio_of(const mel_metric *metric, size_t i, size_t j, double sign)
+static mel_cost_ratio coefficient_ratio(const mel_metric *metric, size_t i, size_t j, double sign)
 {
     const double x = sign * metric->coefficient[i], y = sign * metric->coefficient[j];
     mel_cost_ratio out = { x / y, (double)NAN, (double)NAN };
@@ -89,7 +89,7 @@ mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, 
     mel_weights w = { 0.0, 0.0 };
     TRY(mel_metric_binary_weights(&w, metric, "the cost ratio", err));
     const size_t missed = is_of_two_mistakes(metric);
-    *out = ratio_of(metric, missed, 1 - missed, worth_sign(metric));
+    *out = coefficient_ratio(metric, missed, 1 - missed, worth_sign(metric));
     return MEL_OK;
 }
 
@@ -108,7 +108,7 @@ mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric
         return mel_fail(err, MEL_EINVAL, "the weights of statistics %zu and %zu are both zero", i + 1, j + 1);
     /* Right answers help and mistakes hurt: weights of that kind count as positive. */
     const bool usual = (metric->orientation == MEL_COST) == (metric->layout.coordinates == MEL_OFFDIAGONAL);
-    *out = i == j ? (mel_cost_ratio){ 1.0, 1.0, 1.0 } : ratio_of(metric, i, j, usual ? 1.0 : -1.0);
+    *out = i == j ? (mel_cost_ratio){ 1.0, 1.0, 1.0 } : coefficient_ratio(metric, i, j, usual ? 1.0 : -1.0);
     return MEL_OK;
 }
 

@@ -315,7 +315,7 @@ static mel_status check_cell(const reading *r, size_t row, size_t column, mel_er
 }
 
 /* Whether the numbers are shares or counts, and each of them can be. */
-static mel_status check_cells(reading *r, mel_error *err)
+static mel_status check_pool_numbers(reading *r, mel_error *err)
 {
     const size_t n = r->sheet->n;
     for (size_t c = 0; c < r->sheet->n_columns; c++)
@@ -619,8 +619,8 @@ static mel_status solve_two(confusion *x, double *positives, const reading *r, s
     return MEL_OK;
 }
 
-static mel_status refuse_missing(const reading *r, size_t row, size_t group, size_t truth, size_t said,
-                                 mel_error *err)
+static mel_status refuse_undetermined(const reading *r, size_t row, size_t group, size_t truth, size_t said,
+                                      mel_error *err)
 {
     const char *const *name = r->about->class_name;
     const char *before = r->m > 1 ? r->about->group_name[group] : "", *colon = r->m > 1 ? ":" : "";
@@ -653,7 +653,7 @@ static mel_status take_coordinates(double *out, const confusion *x, const readin
                 const size_t said = coordinates == MEL_BINARY ? 1 - j : j;
                 const double value = x->entry[(g * r->k + truth) * r->k + said];
                 if (!isfinite(value))
-                    return refuse_missing(r, row, g, truth, said, err);
+                    return refuse_undetermined(r, row, g, truth, said, err);
                 out[at++] = value;
             }
     return MEL_OK;
@@ -738,7 +738,7 @@ mel_status mel_pool_of_sheet(mel_pool *out, const mel_pool_sheet *sheet, const m
                         "classes%s",
                         r.k, r.m > 1 ? ", in groups (columns group:prevalence may say it)" : "");
     TRY(mel_pool_columns(column, sheet, about, err));
-    TRY(check_cells(&r, err));
+    TRY(check_pool_numbers(&r, err));
     TRY(read_rows(&pool, &r, err));
     *out = pool;
     pool = (mel_pool){ .n = 0 };

@@ -231,6 +231,11 @@ struct mel_face {
     _Atomic(void *) note[MEL_FACE_NOTES]; /* what others worked out about it; NULL: nothing yet */
 };
 
+static inline double mel_sigmoid(double x)
+{
+    return x >= 0.0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x));
+}
+
 /* Asks for large pages inside a fresh block from mel_alloc, where the system has them and the block is large
  * enough to gain. Never changes what the block is. */
 void mel_prefer_large_pages(void *block, size_t bytes);

@@ -248,7 +248,7 @@ static bool sweep(mel_rule_search *s, const double *value, double level, double 
 }
 
 /* The sum of the current gains' rule; counts (k x k, may be NULL) receives its confusion entries. */
-static double measure(const mel_rule_search *s, const double *value, double *counts)
+static double measure_rule_sum(const mel_rule_search *s, const double *value, double *counts)
 {
     const double one = 1.0 / (double)s->space->n_rows;
     double sum = 0.0;
@@ -278,7 +278,7 @@ static void remember(mel_rule_search *s, const double *value)
     const size_t cells = s->k * s->k, at = s->n_known++ % MOST_KNOWN;
     memcpy(s->known + at * cells, s->gain, cells * sizeof *s->gain);
     memset(s->achieved + at * cells, 0, cells * sizeof *s->achieved);
-    (void)measure(s, value, s->achieved + at * cells);
+    (void)measure_rule_sum(s, value, s->achieved + at * cells);
 }
 
 /* The best known rule becomes the current one; there is one. */
@@ -344,7 +344,7 @@ static bool climb_from_here(mel_rule_search *s, const double *value, double leve
 {
     const double before = *best;
     rescore(s);
-    const bool passed = climb(s, value, measure(s, value, NULL), level, best);
+    const bool passed = climb(s, value, measure_rule_sum(s, value, NULL), level, best);
     if (passed || *best > before)
         memcpy(s->best_gain, s->gain, s->k * s->k * sizeof *s->gain);
     return passed;

@@ -86,8 +86,8 @@ static void take_step(void *self, double *atom, double *tag, const double *direc
     read_atom(set, atom);
 }
 
-static bool search_rule(void *self, double *atom, double *tag, const double *direction, double base,
-                        double level, double *best)
+static bool search_set_rule(void *self, double *atom, double *tag, const double *direction, double base,
+                            double level, double *best)
 {
     mel_group_set *set = self;
     mel_group_set_direction(set->direction, set, direction);
@@ -130,7 +130,7 @@ mel_status mel_group_set_init(mel_group_set *out, const mel_space *space, size_t
                           .n_tag = tags ? k * k : 0,
                           .self = out,
                           .step = take_step,
-                          .search = search ? search_rule : NULL };
+                          .search = search ? search_set_rule : NULL };
     out->centre = mel_alloc(space->size + 2 * q + 2 * k * k, sizeof *out->centre);
     out->hull_spare = hull != NULL ? mel_alloc(1, mel_hull_spare(hull)) : NULL;
     if (out->centre == NULL || (hull != NULL && out->hull_spare == NULL))

@@ -253,7 +253,7 @@ double mel_corral_approach(mel_corral *c, const double *target)
 /* --- sets --------------------------------------------------------------------------------------- */
 
 /* direction = (target - closest)/distance */
-static void aim(const mel_corral *c, const double *target, double distance, double *direction)
+static void point_at_target(const mel_corral *c, const double *target, double distance, double *direction)
 {
     for (size_t i = 0; i < c->dim; i++)
         direction[i] = (target[i] - c->closest[i]) / distance;
@@ -288,7 +288,7 @@ void mel_set_approach(mel_approached *found, mel_set *set, mel_corral *corral, c
             return;
         idle = found->distance < shortest * (1.0 - 4.0 * DBL_EPSILON) ? 0 : idle + 1;
         shortest = fmin(shortest, found->distance);
-        aim(corral, target, found->distance, direction);
+        point_at_target(corral, target, found->distance, direction);
         mel_set_step(set, spare, spare + corral->dim, direction);
         const double here = mel_dot(corral->dim, direction, corral->closest);
         const double there = mel_dot(corral->dim, direction, spare);

@@ -15,11 +15,6 @@ static double midpoint(size_t cell, size_t cells)
     return (2.0 * (double)cell + 1.0) / (double)cells - 1.0;
 }
 
-static double sigmoid(double x)
-{
-    return x >= 0.0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x));
-}
-
 /* --- two classes ---------------------------------------------------------------------------------- */
 
 /* Each cell is a positive row and a negative one, as heavy as their probabilities. */
@@ -31,8 +26,8 @@ static mel_status logistic_rows(double *score, double *weight, uint8_t *role, do
     for (size_t i = 0; i < CELLS; i++) {
         const double logit = -(a * midpoint(i, CELLS) + b);
         for (size_t j = 0; j < 2; j++) {
-            score[2 * i + j] = sigmoid(logit);
-            weight[2 * i + j] = sigmoid(j == 0 ? logit : -logit);
+            score[2 * i + j] = mel_sigmoid(logit);
+            weight[2 * i + j] = mel_sigmoid(j == 0 ? logit : -logit);
             role[2 * i + j] = j == 0 ? MEL_ROW_POSITIVE : MEL_ROW_NEGATIVE;
             share[j] += weight[2 * i + j] / CELLS;
         }

@@ -59,8 +59,8 @@ static void start_anywhere(mel_shot *shots, size_t n, const mel_shot *columns, s
 
 /* Descents from simple directions, within the directions of one column each, and from random ones in all
  * coordinates. */
-static mel_status descend(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
-                          mel_error *err)
+static mel_status descend_from_starts(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
+                                      mel_error *err)
 {
     const size_t q = range->space->group_size, n = count_restarts(range->space, opt);
     const size_t more = q <= MOST_COORDINATES ? n / 2 + 1 : 0;
@@ -105,7 +105,8 @@ static mel_status measure_axes(mel_shots *out, const mel_range *range, mel_error
 mel_status mel_radius_search(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
                              mel_error *err)
 {
-    return opt->method == MEL_RADIUS_THESIS ? measure_axes(out, range, err) : descend(out, range, opt, err);
+    return opt->method == MEL_RADIUS_THESIS ? measure_axes(out, range, err)
+                                            : descend_from_starts(out, range, opt, err);
 }
 
 mel_status mel_radius_rays(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
@@ -219,8 +220,8 @@ static mel_status measure_group(mel_radius *how, const mel_space *space, size_t 
                                : measure_directly(how, &range, opt, err);
 }
 
-static mel_status measure(mel_radius *how, const mel_space *space, const mel_radius_options *opt,
-                          mel_error *err)
+static mel_status measure_all_groups(mel_radius *how, const mel_space *space, const mel_radius_options *opt,
+                                     mel_error *err)
 {
     enum { WORTH = 4 }; /* as many rows as are searched, at least */
     MEL_AUTO_CLEAR(mel_some_rows) some = { 0 };
@@ -282,7 +283,7 @@ mel_status mel_ball_of_space(mel_ball **out, mel_radius *how, const mel_space *s
     if (centre == NULL)
         return mel_fail_memory(err, "a ball");
     mel_blas_hold();
-    const mel_status status = measure(&found, space, &options, err);
+    const mel_status status = measure_all_groups(&found, space, &options, err);
     mel_blas_release();
     TRY(status);
     found.radius = fmin(fmin(found.descent, found.rays), found.inner);

@@ -77,7 +77,7 @@ static mel_status measure_rule(prover *p, const double *gain, const mel_range *r
 }
 
 /* How far the hull goes from the centre in a direction. */
-static double width_of(prover *p, const double *direction)
+static double hull_width(prover *p, const double *direction)
 {
     const size_t q = p->set.space->group_size;
     mel_group_set_step(&p->in_hull, direction);
@@ -88,7 +88,7 @@ static void find_least(prover *p)
 {
     p->least = INFINITY;
     for (size_t i = 0; i < p->n_tried; i++) {
-        const double width = width_of(p, direction_of(p, i));
+        const double width = hull_width(p, direction_of(p, i));
         if (width < p->least) {
             p->least = width;
             p->thinnest = i;
@@ -98,7 +98,7 @@ static void find_least(prover *p)
 
 /* A rule of the sample that gets further in a direction than the hull, whose width there is given: false when
  * none was found. */
-static bool search_rule(const prover *p, size_t slot, const double *direction, double width)
+static bool search_sample_rule(const prover *p, size_t slot, const double *direction, double width)
 {
     const double more = 1.05; /* than needed: all rows do not keep quite what the sample promises */
     const size_t cells = p->set.space->n_classes * p->set.space->n_classes;
@@ -118,10 +118,10 @@ static mel_status try_harder(prover *p, size_t first, const mel_range *range, me
     double width[BATCH];
     bool found[BATCH] = { false };
     for (size_t i = 0; i < n; i++)
-        width[i] = width_of(p, direction_of(p, first + i));
+        width[i] = hull_width(p, direction_of(p, first + i));
 #pragma omp parallel for schedule(dynamic) num_threads(p->set.space->threads)
     for (size_t i = 0; i < n; i++)
-        found[i] = width[i] < p->least && search_rule(p, i, direction_of(p, first + i), width[i]);
+        found[i] = width[i] < p->least && search_sample_rule(p, i, direction_of(p, first + i), width[i]);
     for (size_t i = 0; i < n && p->passes < MOST_PASSES; i++)
         if (found[i])
             TRY(measure_rule(p, p->gain + i * cells, range, err));

@@ -138,7 +138,7 @@ static size_t find_wrong_row(size_t n, size_t k, const double *p, int threads)
 }
 
 /* A row that is wrong, by its number. */
-static mel_status name_wrong_row(size_t row, size_t k, const double *p, mel_error *err)
+static mel_status name_wrong_probabilities(size_t row, size_t k, const double *p, mel_error *err)
 {
     double sum = 0.0;
     for (size_t i = 0; i < k; i++) {
@@ -188,7 +188,7 @@ static mel_status check_sample(const mel_sample *sample, size_t n_groups, int th
         return mel_fail_memory(err, "the classes of a space");
     TRY(check_codes(seen, sample, n_groups, err));
     const size_t wrong = find_wrong_row(n, k, sample->probability, threads);
-    return wrong < n ? name_wrong_row(wrong, k, sample->probability + wrong * k, err) : MEL_OK;
+    return wrong < n ? name_wrong_probabilities(wrong, k, sample->probability + wrong * k, err) : MEL_OK;
 }
 
 /* --- the step ----------------------------------------------------------------------------------- */

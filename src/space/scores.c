@@ -27,7 +27,7 @@ static void insertion_sort(size_t n, uint64_t *key, uint64_t *mass)
     }
 }
 
-static unsigned width_of(uint64_t x)
+static unsigned bit_width(uint64_t x)
 {
     unsigned bits = 0;
     for (unsigned step = 32; step > 0; step /= 2)
@@ -52,7 +52,7 @@ static cut choose_cut(size_t n, const uint64_t *key)
         least = key[i] < least ? key[i] : least;
         most = key[i] > most ? key[i] : most;
     }
-    const unsigned range = width_of(most - least), wanted = (width_of(n) + 9) / 2;
+    const unsigned range = bit_width(most - least), wanted = (bit_width(n) + 9) / 2;
     const unsigned bits = wanted > MOST_DIGIT ? MOST_DIGIT : wanted;
     const unsigned shift = range > 2 * bits ? range - 2 * bits : 0;
     return (cut){ .least = least, .most = most, .shift = shift, .bits = bits };
@@ -188,7 +188,7 @@ static bool range_of(size_t n, const double *x, double *low, double *high)
 }
 
 /* The first row that is wrong; one is. */
-static mel_status name_wrong_row(const mel_score_rows *rows, mel_error *err)
+static mel_status name_wrong_score(const mel_score_rows *rows, mel_error *err)
 {
     size_t i = 0;
     for (; i + 1 < rows->n; i++)
@@ -232,7 +232,7 @@ static mel_status choose_unit(mel_score_rows *rows, mel_error *err)
 {
     const double heaviest = heaviest_row(rows);
     if (heaviest < 0.0)
-        return name_wrong_row(rows, err);
+        return name_wrong_score(rows, err);
     if (!(heaviest > 0.0))
         return mel_fail(err, MEL_EDATA, "all %zu weights are 0", rows->n);
     int exponent = 0, digits = 0;
@@ -384,7 +384,7 @@ static mel_status count_all(mel_deal *deal, mel_score_rows *rows, mel_error *err
         rows->low = fmin(rows->low, slices[s].low);
         rows->high = fmax(rows->high, slices[s].high);
     }
-    return wrong ? name_wrong_row(rows, err) : MEL_OK;
+    return wrong ? name_wrong_score(rows, err) : MEL_OK;
 }
 
 mel_status mel_rows_count(mel_deal *out, mel_score_rows *rows, mel_error *err)

@@ -31,15 +31,10 @@ static double softplus(double x)
     return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
 
-static double sigmoid(double x)
-{
-    return x >= 0.0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x));
-}
-
 /* sign -1: TP, whose logs are log(1 - t); sign 1: TN with log t. */
 static coordinate coordinate_at(double a, double b, double sign)
 {
-    const double near = sigmoid(a + sign * b), far = sigmoid(-a + sign * b);
+    const double near = mel_sigmoid(a + sign * b), far = mel_sigmoid(-a + sign * b);
     coordinate c = { .scale = 0.5 / a };
     c.top = softplus(a + sign * b);
     c.share = (softplus(a + sign * b) - softplus(-a + sign * b)) * c.scale;
@@ -98,7 +93,7 @@ static candidate bounded(double log_a, double b)
 }
 
 /* Levenberg-Marquardt from a start. */
-static candidate descend(const target *t, candidate at)
+static candidate descend_from(const target *t, candidate at)
 {
     enum { MOST_STEPS = 200 };
     const double strongest = 1e12, settled = 1e-14;
@@ -148,7 +143,7 @@ static candidate best_offset(const target *t, double a)
 
 /* Thresholds that come to be clipped put kinks and small valleys into the sum of squares: the best of
  * descents from the four most promising slopes. */
-static candidate fit(const target *t)
+static candidate fit_population(const target *t)
 {
     static const double slopes[] = { 0.01, 0.1, 0.3, 0.7, 1.5, 3, 5, 8, 12, 20, 40, 100, 300 };
     enum { N_SLOPES = sizeof slopes / sizeof *slopes, N_DESCENTS = 4 };
@@ -161,14 +156,14 @@ static candidate fit(const target *t)
         starts[at] = c;
     }
     for (size_t i = 0; i < N_DESCENTS; i++) {
-        const candidate c = descend(t, starts[i]);
+        const candidate c = descend_from(t, starts[i]);
         if (c.sum < best.sum)
             best = c;
     }
     return best;
 }
 
-static void aim(target *t, const mel_staircase *staircase)
+static void aim_at_sample(target *t, const mel_staircase *staircase)
 {
     double *threshold = t->log_t; /* borrowed until the logs are taken */
     for (size_t i = 0; i < N_THRESHOLDS; i++)
@@ -216,8 +211,8 @@ mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face 
     MEL_AUTO(mel_face) *population = NULL;
     if (t == NULL || face == NULL)
         return mel_fail_memory(err, "a smoothed face");
-    aim(t, rows);
-    const candidate best = fit(t);
+    aim_at_sample(t, rows);
+    const candidate best = fit_population(t);
     TRY(mel_face_from_logistic(&population, exp(best.log_a), best.b, err));
     TRY(outline(&face->own, population->boundary, &rows->hull, err));
     face->staircase = mel_staircase_share(sample->staircase);

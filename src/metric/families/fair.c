@@ -70,7 +70,7 @@ static size_t true_class(const mel_layout *layout, size_t coordinate)
 }
 
 /* (1 - lambda) a_i P(G=g | Y=class of i): what the rate of coordinate i in group g costs. */
-static double weight(const mel_metric *metric, size_t g, size_t i)
+static double fair_weight(const mel_metric *metric, size_t g, size_t i)
 {
     const size_t c = true_class(&metric->layout, i);
     return (1.0 - mel_metric_lambda(metric)) * metric->coefficient[i] *
@@ -84,7 +84,7 @@ static double mistakes(const mel_metric *metric, const double *x, const double *
     double sum = 0.0;
     for (size_t g = 0; g < metric->layout.n_groups; g++)
         for (size_t i = 0; i < q; i++)
-            sum += weight(metric, g, i) * (y != NULL ? x[g * q + i] - y[g * q + i] : x[g * q + i]);
+            sum += fair_weight(metric, g, i) * (y != NULL ? x[g * q + i] - y[g * q + i] : x[g * q + i]);
     return sum;
 }
 
@@ -140,24 +140,24 @@ static double squared_cost(size_t q, const double *block, const double *xu, cons
     return 0.5 * sum;
 }
 
-static double cost(const mel_metric *metric, const double *x, const double *y)
+static double fair_cost(const mel_metric *metric, const double *x, const double *y)
 {
     const pair_cost one = is_quadratic(metric) ? squared_cost : absolute_cost;
     return mistakes(metric, x, y) + mel_metric_lambda(metric) * gaps(metric, one, x, y);
 }
 
-static mel_status value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status fair_value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
 {
     (void)err;
-    *out = cost(metric, statistics, NULL);
+    *out = fair_cost(metric, statistics, NULL);
     return MEL_OK;
 }
 
-static mel_status difference(double *out, const mel_metric *metric, const double *a, const double *b,
-                             mel_error *err)
+static mel_status fair_difference(double *out, const mel_metric *metric, const double *a, const double *b,
+                                  mel_error *err)
 {
     (void)err;
-    *out = cost(metric, a, b);
+    *out = fair_cost(metric, a, b);
     return MEL_OK;
 }
 
@@ -175,14 +175,15 @@ static double slope(const mel_metric *metric, const double *block, const double 
     return sum;
 }
 
-static mel_status gradient(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status fair_gradient(double *out, const mel_metric *metric, const double *statistics,
+                                mel_error *err)
 {
     (void)err;
     const size_t q = metric->per_group, m = metric->layout.n_groups;
     const double lambda = mel_metric_lambda(metric);
     for (size_t g = 0; g < m; g++)
         for (size_t i = 0; i < q; i++)
-            out[g * q + i] = weight(metric, g, i);
+            out[g * q + i] = fair_weight(metric, g, i);
     for (size_t u = 0; u < m; u++)
         for (size_t v = u + 1; v < m; v++)
             for (size_t i = 0; i < q; i++) {
@@ -212,7 +213,7 @@ static double scaled_lambda(double lambda, double a, double b)
     return sum > 0.0 ? gaps_part / sum : lambda;
 }
 
-static mel_status normalise(mel_metric *metric, mel_error *err)
+static mel_status fair_normalise(mel_metric *metric, mel_error *err)
 {
     const size_t q = metric->per_group, place = lambda_place(metric), n_gaps = place - q;
     const double a = mel_norm2(q, metric->coefficient), b = gaps_norm(metric);
@@ -257,7 +258,7 @@ static mel_status check_prevalence(const mel_metric *metric, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status settle(mel_metric *metric, mel_error *err)
+static mel_status fair_settle(mel_metric *metric, mel_error *err)
 {
     const double lambda = mel_metric_lambda(metric);
     if (!(lambda >= 0.0 && lambda <= 1.0))
@@ -274,14 +275,14 @@ static mel_status settle(mel_metric *metric, mel_error *err)
     return status;
 }
 
-static size_t coefficients(const mel_layout *layout, uint32_t degree)
+static size_t fair_coefficients(const mel_layout *layout, uint32_t degree)
 {
     const size_t q = mel_layout_size(layout) / layout->n_groups, block = mel_tensor_size(q, degree);
     const size_t pairs = mel_group_pairs(layout->n_groups);
     return pairs == 0 || block > MEL_MOST_COEFFICIENTS / pairs ? SIZE_MAX : q + pairs * block + 1;
 }
 
-static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
+static size_t fair_fields(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
 {
     const size_t q = metric->per_group, m = metric->layout.n_groups;
     const bool quadratic = is_quadratic(metric);
@@ -292,8 +293,9 @@ static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metr
 }
 
 #define FAIR                                                                                                 \
-    .value = value, .gradient = gradient, .difference = difference, .normalise = normalise,                  \
-    .settle = settle, .coefficients = coefficients, .fields = fields_of, .words = mel_words_fair
+    .value = fair_value, .gradient = fair_gradient, .difference = fair_difference,                           \
+    .normalise = fair_normalise, .settle = fair_settle, .coefficients = fair_coefficients,                   \
+    .fields = fair_fields, .words = mel_words_fair
 
 const mel_family_ops mel_family_fair_linear = {
     .is = { .name = "fair-linear",
@@ -313,8 +315,8 @@ const mel_family_ops mel_family_fair_quadratic = {
     FAIR,
 };
 
-static mel_status make(mel_metric **out, const mel_metric_kind *kind, const double *a, const double *b,
-                       double lambda, const double *prevalence, mel_error *err)
+static mel_status fair_make(mel_metric **out, const mel_metric_kind *kind, const double *a, const double *b,
+                            double lambda, const double *prevalence, mel_error *err)
 {
     *out = NULL;
     mel_metric *metric = NULL;
@@ -333,7 +335,7 @@ mel_status mel_metric_fair_linear(mel_metric **out, const mel_layout *layout, co
                                   double lambda, const double *prevalence, mel_error *err)
 {
     const mel_metric_kind kind = { MEL_FAMILY_FAIR_LINEAR, 1, *layout, class_names, group_names, MEL_COST };
-    return make(out, &kind, a, b, lambda, prevalence, err);
+    return fair_make(out, &kind, a, b, lambda, prevalence, err);
 }
 
 mel_status mel_metric_fair_quadratic(mel_metric **out, const mel_layout *layout,
@@ -344,5 +346,5 @@ mel_status mel_metric_fair_quadratic(mel_metric **out, const mel_layout *layout,
     const mel_metric_kind kind = {
         MEL_FAMILY_FAIR_QUADRATIC, 2, *layout, class_names, group_names, MEL_COST
     };
-    return make(out, &kind, a, b, lambda, prevalence, err);
+    return fair_make(out, &kind, a, b, lambda, prevalence, err);
 }

@@ -24,7 +24,8 @@ typedef struct {
     double numerator, denominator;
 } parts;
 
-static mel_status evaluate(parts *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status ratio_evaluate(parts *out, const mel_metric *metric, const double *statistics,
+                                 mel_error *err)
 {
     double p0 = 0.0, q0 = 0.0, size = 0.0;
     const double *p = mel_metric_numerator(metric, &p0);
@@ -41,18 +42,19 @@ static mel_status evaluate(parts *out, const mel_metric *metric, const double *s
     return MEL_OK;
 }
 
-static mel_status value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status ratio_value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
 {
     parts at = { 0.0, 1.0 };
-    const mel_status status = evaluate(&at, metric, statistics, err);
+    const mel_status status = ratio_evaluate(&at, metric, statistics, err);
     *out = at.numerator / at.denominator;
     return status;
 }
 
-static mel_status gradient(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status ratio_gradient(double *out, const mel_metric *metric, const double *statistics,
+                                 mel_error *err)
 {
     parts at = { 0.0, 1.0 };
-    TRY(evaluate(&at, metric, statistics, err));
+    TRY(ratio_evaluate(&at, metric, statistics, err));
     const double *p = mel_metric_numerator(metric, NULL);
     const double *q = mel_metric_denominator(metric, NULL);
     const double ratio = at.numerator / at.denominator;
@@ -62,13 +64,13 @@ static mel_status gradient(double *out, const mel_metric *metric, const double *
 }
 
 /* Cross-multiplied: antisymmetric to the last bit. */
-static mel_status difference(double *out, const mel_metric *metric, const double *a, const double *b,
-                             mel_error *err)
+static mel_status ratio_difference(double *out, const mel_metric *metric, const double *a, const double *b,
+                                   mel_error *err)
 {
     parts at_a = { 0.0, 1.0 }, at_b = { 0.0, 1.0 };
-    mel_status status = evaluate(&at_a, metric, a, err);
+    mel_status status = ratio_evaluate(&at_a, metric, a, err);
     if (status == MEL_OK)
-        status = evaluate(&at_b, metric, b, err);
+        status = ratio_evaluate(&at_b, metric, b, err);
     const double cross = at_a.numerator * at_b.denominator - at_b.numerator * at_a.denominator;
     *out = cross / (at_a.denominator * at_b.denominator);
     return status;
@@ -83,23 +85,23 @@ static mel_status normalise_by(mel_metric *metric, double norm, mel_error *err)
     return mel_metric_divide_all(metric, norm, "the norm", err);
 }
 
-static mel_status normalise(mel_metric *metric, mel_error *err)
+static mel_status ratio_normalise(mel_metric *metric, mel_error *err)
 {
     return normalise_by(metric, mel_norm2(metric->size, metric->coefficient), err);
 }
 
-static mel_status normalise_l1(mel_metric *metric, mel_error *err)
+static mel_status ratio_normalise_l1(mel_metric *metric, mel_error *err)
 {
     return normalise_by(metric, mel_norm1(metric->size, metric->coefficient), err);
 }
 
-static size_t coefficients(const mel_layout *layout, uint32_t degree)
+static size_t ratio_coefficients(const mel_layout *layout, uint32_t degree)
 {
     (void)degree;
     return 2 * mel_layout_size(layout) + 2;
 }
 
-static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
+static size_t ratio_fields(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
 {
     const bool binary = metric->layout.coordinates == MEL_BINARY;
     const size_t n = metric->size;
@@ -111,8 +113,8 @@ static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metr
 }
 
 #define RATIO                                                                                                \
-    .value = value, .gradient = gradient, .difference = difference, .coefficients = coefficients,            \
-    .fields = fields_of, .words = mel_words_ratio
+    .value = ratio_value, .gradient = ratio_gradient, .difference = ratio_difference,                        \
+    .coefficients = ratio_coefficients, .fields = ratio_fields, .words = mel_words_ratio
 
 const mel_family_ops mel_family_linear_fractional = {
     .is = { .name = "linear-fractional",
@@ -120,7 +122,7 @@ const mel_family_ops mel_family_linear_fractional = {
             .degree = 1,
             .ratio = true,
             .planar = true },
-    .normalise = normalise,
+    .normalise = ratio_normalise,
     RATIO,
 };
 
@@ -130,7 +132,7 @@ const mel_family_ops mel_family_diagonal_linear_fractional = {
             .degree = 1,
             .ratio = true,
             .diagonal = true },
-    .normalise = normalise_l1,
+    .normalise = ratio_normalise_l1,
     RATIO,
 };
 

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static mel_status value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status linear_value(double *out, const mel_metric *metric, const double *statistics,
+                               mel_error *err)
 {
     (void)err;
     double sum = 0.0;
@@ -16,10 +17,11 @@ static mel_status value(double *out, const mel_metric *metric, const double *sta
     return MEL_OK;
 }
 
-static mel_status gradient(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status linear_gradient(double *out, const mel_metric *metric, const double *statistics,
+                                  mel_error *err)
 {
     double at = 0.0;
-    const mel_status status = value(&at, metric, statistics, err);
+    const mel_status status = linear_value(&at, metric, statistics, err);
     memcpy(out, metric->coefficient, metric->size * sizeof *out);
     /* A gradient where there is no value would hide a statistic that is not a number. */
     return status == MEL_OK && !isfinite(at)
@@ -29,8 +31,8 @@ static mel_status gradient(double *out, const mel_metric *metric, const double *
 
 /* Exact differences first, so that close points keep their order and swapping them flips the sign
  * and nothing else. */
-static mel_status difference(double *out, const mel_metric *metric, const double *a, const double *b,
-                             mel_error *err)
+static mel_status linear_difference(double *out, const mel_metric *metric, const double *a, const double *b,
+                                    mel_error *err)
 {
     (void)err;
     double sum = 0.0;
@@ -40,23 +42,23 @@ static mel_status difference(double *out, const mel_metric *metric, const double
     return MEL_OK;
 }
 
-static mel_status normalise(mel_metric *metric, mel_error *err)
+static mel_status linear_normalise(mel_metric *metric, mel_error *err)
 {
     return mel_metric_divide_all(metric, mel_norm2(metric->size, metric->coefficient), "the norm", err);
 }
 
-static mel_status normalise_l1(mel_metric *metric, mel_error *err)
+static mel_status linear_normalise_l1(mel_metric *metric, mel_error *err)
 {
     return mel_metric_divide_all(metric, mel_norm1(metric->size, metric->coefficient), "the norm", err);
 }
 
 #define WEIGHTED_SUM                                                                                         \
-    .value = value, .gradient = gradient, .difference = difference, .coefficients = mel_family_one_each,     \
-    .fields = mel_family_one_field, .words = mel_words_linear
+    .value = linear_value, .gradient = linear_gradient, .difference = linear_difference,                     \
+    .coefficients = mel_family_one_each, .fields = mel_family_one_field, .words = mel_words_linear
 
 const mel_family_ops mel_family_linear = {
     .is = { .name = "linear", .shape = "a weighted sum", .degree = 1, .sum = true, .planar = true },
-    .normalise = normalise,
+    .normalise = linear_normalise,
     WEIGHTED_SUM,
 };
 
@@ -66,7 +68,7 @@ const mel_family_ops mel_family_diagonal_linear = {
             .degree = 1,
             .sum = true,
             .diagonal = true },
-    .normalise = normalise_l1,
+    .normalise = linear_normalise_l1,
     WEIGHTED_SUM,
 };
 
@@ -77,7 +79,7 @@ const mel_family_ops mel_family_monotone = {
             .sum = true,
             .local = true,
             .diagonal = true },
-    .normalise = normalise_l1,
+    .normalise = linear_normalise_l1,
     WEIGHTED_SUM,
 };
 

@@ -22,7 +22,8 @@ static double form(const double *tensor, size_t side, size_t block, uint32_t ran
     return sum;
 }
 
-static mel_status value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status tensor_value(double *out, const mel_metric *metric, const double *statistics,
+                               mel_error *err)
 {
     (void)err;
     const size_t n = metric->size;
@@ -38,7 +39,8 @@ static mel_status value(double *out, const mel_metric *metric, const double *sta
     return MEL_OK;
 }
 
-static mel_status gradient(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+static mel_status tensor_gradient(double *out, const mel_metric *metric, const double *statistics,
+                                  mel_error *err)
 {
     (void)err;
     const size_t n = metric->size;
@@ -57,8 +59,8 @@ static mel_status gradient(double *out, const mel_metric *metric, const double *
 
 /* With x = s + h and y = s - h only odd powers of h remain: T[x,..] - T[y,..] = 2 sum over odd j of
  * (d over j) T[h^j, s^(d-j)]. Every term flips its sign with h, so swapping the points flips the sum. */
-static mel_status difference(double *out, const mel_metric *metric, const double *a, const double *b,
-                             mel_error *err)
+static mel_status tensor_difference(double *out, const mel_metric *metric, const double *a, const double *b,
+                                    mel_error *err)
 {
     (void)err;
     const size_t n = metric->size;
@@ -75,7 +77,7 @@ static mel_status difference(double *out, const mel_metric *metric, const double
     return MEL_OK;
 }
 
-static mel_status normalise(mel_metric *metric, mel_error *err)
+static mel_status tensor_normalise(mel_metric *metric, mel_error *err)
 {
     return mel_metric_divide_all(metric, mel_norm2(metric->n_coefficients, metric->coefficient), "the norm",
                                  err);
@@ -133,7 +135,7 @@ mel_status mel_tensor_symmetric(double *tensor, size_t side, uint32_t rank, cons
     return MEL_OK;
 }
 
-static mel_status settle(mel_metric *metric, mel_error *err)
+static mel_status tensor_settle(mel_metric *metric, mel_error *err)
 {
     double *tensor = metric->coefficient + metric->size;
     mel_status status = MEL_OK;
@@ -146,7 +148,7 @@ static mel_status settle(mel_metric *metric, mel_error *err)
 }
 
 /* Entries of a .. of the highest degree. */
-static size_t coefficients(const mel_layout *layout, uint32_t degree)
+static size_t tensor_coefficients(const mel_layout *layout, uint32_t degree)
 {
     const size_t size = mel_layout_size(layout);
     size_t sum = 0;
@@ -159,7 +161,7 @@ static size_t coefficients(const mel_layout *layout, uint32_t degree)
     return sum;
 }
 
-static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
+static size_t tensor_fields(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
 {
     static const char *const keys[MEL_MAX_DEGREE] = { "a", "B", "C", "D", "E", "F", "G", "H", "I" };
     size_t first = 0;
@@ -171,8 +173,9 @@ static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metr
 }
 
 #define TENSORS                                                                                              \
-    .value = value, .gradient = gradient, .difference = difference, .normalise = normalise,                  \
-    .settle = settle, .coefficients = coefficients, .fields = fields_of, .words = mel_words_polynomial
+    .value = tensor_value, .gradient = tensor_gradient, .difference = tensor_difference,                     \
+    .normalise = tensor_normalise, .settle = tensor_settle, .coefficients = tensor_coefficients,             \
+    .fields = tensor_fields, .words = mel_words_polynomial
 
 const mel_family_ops mel_family_quadratic = {
     .is = { .name = "quadratic",
@@ -192,8 +195,8 @@ const mel_family_ops mel_family_polynomial = {
     TENSORS,
 };
 
-static mel_status make(mel_metric **out, const mel_metric_kind *kind, const double *const *tensor,
-                       mel_error *err)
+static mel_status tensor_make(mel_metric **out, const mel_metric_kind *kind, const double *const *tensor,
+                              mel_error *err)
 {
     *out = NULL;
     mel_metric *metric = NULL;
@@ -212,7 +215,7 @@ mel_status mel_metric_quadratic(mel_metric **out, const mel_layout *layout, cons
 {
     const mel_metric_kind kind = { MEL_FAMILY_QUADRATIC, 2, *layout, class_names, NULL, orientation };
     const double *const tensor[] = { a, b };
-    return make(out, &kind, tensor, err);
+    return tensor_make(out, &kind, tensor, err);
 }
 
 mel_status mel_metric_polynomial(mel_metric **out, uint32_t degree, const mel_layout *layout,
@@ -220,7 +223,7 @@ mel_status mel_metric_polynomial(mel_metric **out, uint32_t degree, const mel_la
                                  const double *const *tensor, mel_error *err)
 {
     const mel_metric_kind kind = { MEL_FAMILY_POLYNOMIAL, degree, *layout, class_names, NULL, orientation };
-    return make(out, &kind, tensor, err);
+    return tensor_make(out, &kind, tensor, err);
 }
 
 const double *mel_metric_tensor(const mel_metric *metric, uint32_t degree)
