@@ -3,7 +3,7 @@
 
 #include "metric/text.h"
 #include "report/shared.h"
-#include "report/style.h"
+#include "report/template.h"
 #include "report/write.h"
 
 #include <math.h>
@@ -16,6 +16,12 @@ static const double column_width = 7.3, line_height = 20.0, key_width = 34.0;
 static const double least_size = 160.0, largest_size = 4096.0;
 static const double farthest = 1e5; /* coordinates are cut here: far outside of every picture */
 enum { MOST_BYTES = 64 << 20, MOST_ID = 40 };
+
+mel_status mel_plot_style(char **css, mel_error *err)
+{
+    *css = mel_strdup(mel_plot_css);
+    return *css != NULL ? MEL_OK : mel_fail_memory(err, "style of plots");
+}
 
 void mel_plot_options_init(mel_plot_options *opt)
 {
@@ -361,7 +367,7 @@ static void write_svg(mel_buffer *out, mel_figure *fig, double height)
     mel_write(out, "%s</title>\n<desc id=\"%s-desc\">%s</desc>\n", fig->title, id, text);
     if (!fig->opt.embedded) {
         mel_buffer_puts(out, "<style>");
-        mel_write_plot_style(out);
+        mel_buffer_puts(out, mel_plot_css);
         mel_buffer_puts(out, "</style>\n");
     }
     write_definitions(out, fig);

@@ -53,10 +53,8 @@ void mel_write_text(mel_buffer *out, const char *text)
         text = write_one(out, text);
 }
 
-void mel_write(mel_buffer *out, const char *fmt, ...)
+void mel_vwrite(mel_buffer *out, const char *fmt, va_list args)
 {
-    va_list args;
-    va_start(args, fmt);
     for (const char *p = fmt; *p != '\0';) {
         const size_t n = strcspn(p, "%");
         mel_buffer_add(out, p, n);
@@ -69,6 +67,13 @@ void mel_write(mel_buffer *out, const char *fmt, ...)
             mel_buffer_puts(out, "%");
         p += 2;
     }
+}
+
+void mel_write(mel_buffer *out, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    mel_vwrite(out, fmt, args);
     va_end(args);
 }
 

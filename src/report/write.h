@@ -10,6 +10,7 @@
 void mel_write_text(mel_buffer *out, const char *text);
 /* Like mel_buffer_printf, but %s (escaped) and %% are the only directives. */
 MEL_PRINTF(2, 3) void mel_write(mel_buffer *out, const char *fmt, ...);
+MEL_PRINTF(2, 0) void mel_vwrite(mel_buffer *out, const char *fmt, va_list args);
 /* Escaped and cut with an ellipsis to so many columns. */
 void mel_write_cut(mel_buffer *out, const char *text, size_t columns);
 

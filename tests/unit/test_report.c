@@ -2,7 +2,7 @@
 #include "support/document.h"
 
 #include "metric/shared.h"
-#include "report/page_parts.h"
+#include "report/page.h"
 #include "report/shared.h"
 #include "space/shared.h"
 
