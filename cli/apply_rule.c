@@ -228,7 +228,6 @@ mel_rule_rows cli_apply_rows(const cli_applied_rule *a)
                             .label = p->label,
                             .group = p->group,
                             .weight = p->weight,
-                            .count = p->count,
                             .row_cost = a->row_cost,
                             .class_name = p->class_name,
                             .group_name = p->group_name };

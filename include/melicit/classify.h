@@ -46,7 +46,7 @@ typedef struct {
     const double *row_cost;
     const char *const *class_name, *const *group_name; /* in messages; NULL: numbers, from 1 */
     /* How many rows with the same probabilities, label and group each of them stands for, besides what they
-     * weigh together; NULL: itself. A hash of rows needs each of them. */
+     * weigh together; NULL: itself. */
     const double *count;
     /* Rows elsewhere: the arrays above are NULL. By the probabilities as they are or, with more than two
      * classes, by labels; weights, costs, adjustments and other shares of classes need the rows in one place.

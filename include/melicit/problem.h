@@ -188,7 +188,6 @@ typedef struct {
     uint32_t *label, *group;
     size_t *row;     /* of a table: where each row is in its file, counted from 1; NULL: in its order */
     double *weight;  /* NULL: every row counts 1 */
-    double *count;   /* how many rows each of them stands for; NULL: itself */
     double *numbers; /* n_rows x those that were asked for; NULL: none */
     char digest[MEL_DIGEST_HEX]; /* of the files; "" where there is none */
     json_t *description;         /* for the header of a session; enough to make the problem again */

@@ -19,10 +19,10 @@ static mel_status shared_weights(double **out, const mel_rule_rows *rows, const 
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "what rows count");
     plain.row_cost = NULL;
-    const mel_status status = mel_rule_label_weights(*out, &plain, class_share, growth, err);
-    for (size_t r = 0; r < rows->n_rows && cost != NULL && status == MEL_OK; r++)
+    mel_rule_label_weights(*out, &plain, class_share, growth);
+    for (size_t r = 0; r < rows->n_rows && cost != NULL; r++)
         (*out)[r] *= cost[rows->label[r]];
-    return status;
+    return MEL_OK;
 }
 
 /* What a mistake about each of two classes costs where the classes have these shares and so much of both is
@@ -86,8 +86,8 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const doub
         status = mel_adjustment_copy(&start, opt->adjustment, err);
     if (status == MEL_OK && cost != NULL && opt->adjustment != NULL)
         mel_adjustment_shift(&start, 2, same, cost);
-    const mel_adjustment_rows of = { .stand_for = number_of(rows),
-                                     .n = rows->n_rows,
+    const mel_adjustment_rows of = { .n = rows->n_rows,
+                                     .stand_for = number_of(rows),
                                      .n_classes = rows->n_classes,
                                      .probability = rows->probability,
                                      .label = rows->label,
@@ -95,8 +95,7 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const doub
                                      .n_groups = by_group(rows, opt) ? rows->n_groups : 0,
                                      .group = rows->group };
     if (status == MEL_OK)
-        status =
-            mel_adjustment_fit_rows(out, &of, opt->adjustment != NULL ? &start : NULL, &opt->progress, err);
+        status = mel_adjustment_fit(out, &of, opt->adjustment != NULL ? &start : NULL, &opt->progress, err);
     if (status == MEL_OK && cost != NULL)
         mel_adjustment_shift(out, 2, cost, same);
     mel_adjustment_clear(&start);
@@ -104,29 +103,19 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const doub
     return status;
 }
 
-static void add_classes(double *weight, size_t from, size_t to, const void *user)
-{
-    const mel_rule_rows *rows = user;
-    for (size_t r = from; r < to; r++)
-        weight[rows->label[r]] += rows->weight != NULL ? rows->weight[r] : 1.0;
-}
-
 /* Probabilities of a class that no row is of cannot be set right. */
 static mel_status check_classes(const mel_rule_rows *rows, mel_error *err)
 {
     const mel_called called = { rows->class_name, rows->group_name };
     const size_t n = rows->n_classes;
-    double *weight = mel_alloc_zero(n, sizeof *weight);
-    if (weight == NULL)
+    MEL_AUTO_MEMORY double *share = mel_alloc(n, sizeof *share);
+    if (share == NULL)
         return mel_fail_memory(err, "what classes count");
-    const mel_status status = mel_rule_rows_sum(weight, n, rows, add_classes, rows, err);
+    mel_rule_class_shares(share, rows);
     size_t c = 0;
-    while (c < n && weight[c] > 0.0)
+    while (c < n && share[c] > 0.0)
         c++;
-    free(weight);
-    return c == n || status != MEL_OK
-               ? status
-               : mel_fail_in(err, mel_fail_no_rows(err, &called, 1, 0, c), "calibration");
+    return c == n ? MEL_OK : mel_fail_in(err, mel_fail_no_rows(err, &called, 1, 0, c), "calibration");
 }
 
 mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const mel_metric *metric,

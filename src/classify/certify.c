@@ -396,23 +396,23 @@ static mel_status count_rule(double *counts, search *s, size_t rule, const mel_r
                              mel_error *err)
 {
     const mel_trust_work *w = &s->work;
-    mel_status status = MEL_OK;
     memset(counts, 0, 2 * s->cells * sizeof *counts);
     memset(s->chance, 0, rows->n_rows * w->d * sizeof *s->chance);
     if (s->threshold != NULL) {
         for (size_t r = 0; r < rows->n_rows; r++)
             s->chance[2 * r + (rows->probability[2 * r + 1] >= s->threshold[rule])] = 1.0;
     } else { /* what mixtures draw is what is tested */
-        uint32_t *decided = mel_alloc(rows->n_rows, sizeof *decided);
-        status = decided != NULL ? mel_classifier_decide(decided, s->rule[rule], rows->n_rows,
-                                                         rows->probability, rows->group, s->opt.seed, err)
-                                 : mel_fail_memory(err, "decisions");
-        for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r++)
+        MEL_AUTO_MEMORY uint32_t *decided = mel_alloc(rows->n_rows, sizeof *decided);
+        if (decided == NULL)
+            return mel_fail_memory(err, "decisions");
+        TRY(mel_classifier_decide(decided, s->rule[rule], rows->n_rows, rows->probability, rows->group,
+                                  s->opt.seed, err));
+        for (size_t r = 0; r < rows->n_rows; r++)
             s->chance[r * w->d + decided[r]] = 1.0;
-        free(decided);
     }
     const mel_trust_decided of = { rows, s->chance, s->here, s->growth };
-    return status == MEL_OK ? mel_trust_count(counts, counts + s->cells, w, &of, err) : status;
+    mel_trust_count(counts, counts + s->cells, w, &of);
+    return MEL_OK;
 }
 
 /* Rules for limits that are tighter and tighter, as long as there are any. */

@@ -35,46 +35,25 @@ double mel_weigh_costs(double *probability, const double *cost, size_t k)
     return sum;
 }
 
-mel_status mel_rule_rows_sum(double *sum, size_t size, const mel_rule_rows *rows,
-                             void (*add)(double *sum, size_t from, size_t to, const void *user),
-                             const void *user, mel_error *err)
+void mel_rule_class_shares(double *share, const mel_rule_rows *rows)
 {
-    (void)size;
-    (void)err;
-    add(sum, 0, rows->n_rows, user);
-    return MEL_OK;
-}
-
-/* What each class weighs, then what all rows do. */
-static void add_weights(double *sum, size_t from, size_t to, const void *user)
-{
-    const mel_rule_rows *rows = user;
-    for (size_t r = from; r < to; r++) {
+    double total = 0.0;
+    memset(share, 0, rows->n_classes * sizeof *share);
+    for (size_t r = 0; r < rows->n_rows; r++) {
         const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
-        sum[rows->label[r]] += weight;
-        sum[rows->n_classes] += weight;
+        share[rows->label[r]] += weight;
+        total += weight;
     }
-}
-
-mel_status mel_rule_class_shares(double *share, const mel_rule_rows *rows, mel_error *err)
-{
-    const size_t k = rows->n_classes;
-    double *sum = mel_alloc_zero(k + 1, sizeof *sum);
-    const mel_status status = sum != NULL ? mel_rule_rows_sum(sum, k + 1, rows, add_weights, rows, err)
-                                          : mel_fail_memory(err, "shares of classes");
-    for (size_t i = 0; i < k && status == MEL_OK; i++)
-        share[i] = sum[i] / sum[k];
-    free(sum);
-    return status;
+    for (size_t i = 0; i < rows->n_classes; i++)
+        share[i] /= total;
 }
 
 /* By how much the share of each class is to grow. */
-static mel_status share_growth(double *growth, const mel_rule_rows *rows, const double *share, mel_error *err)
+static void share_growth(double *growth, const mel_rule_rows *rows, const double *share)
 {
-    const mel_status status = mel_rule_class_shares(growth, rows, err);
-    for (size_t i = 0; i < rows->n_classes && status == MEL_OK; i++)
+    mel_rule_class_shares(growth, rows);
+    for (size_t i = 0; i < rows->n_classes; i++)
         growth[i] = growth[i] > 0.0 ? share[i] / growth[i] : 1.0;
-    return status;
 }
 
 /* Classes that are to have other shares. What is likely of a class is then met that many times as often: a
@@ -90,17 +69,17 @@ static void put_shares(mel_rule_evidence *e, const mel_rule_rows *rows, const do
     }
 }
 
-mel_status mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const double *class_share,
-                                  double *growth, mel_error *err)
+void mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const double *class_share,
+                            double *growth)
 {
     const size_t k = rows->n_classes;
-    const mel_status status = class_share != NULL ? share_growth(growth, rows, class_share, err) : MEL_OK;
-    for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r++) {
+    if (class_share != NULL)
+        share_growth(growth, rows, class_share);
+    for (size_t r = 0; r < rows->n_rows; r++) {
         weight[r] = rows->weight != NULL ? rows->weight[r] : 1.0;
         weight[r] *= class_share != NULL ? growth[rows->label[r]] : 1.0;
         weight[r] *= rows->row_cost != NULL ? rows->row_cost[r * k + rows->label[r]] : 1.0;
     }
-    return status;
 }
 
 bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *opt)
@@ -109,36 +88,15 @@ bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *op
 }
 
 /* By the model: what each row counts. */
-static mel_status weigh_by_model(mel_rule_evidence *e, const mel_rule_rows *rows, const mel_rule_options *opt,
-                                 mel_error *err)
+static void weigh_by_model(mel_rule_evidence *e, const mel_rule_rows *rows, const mel_rule_options *opt)
 {
     for (size_t r = 0; r < rows->n_rows; r++)
         e->weight[r] = rows->weight != NULL ? rows->weight[r] : 1.0;
     if (opt->class_share == NULL)
-        return MEL_OK;
-    const mel_status status = share_growth(e->growth, rows, opt->class_share, err);
-    if (status == MEL_OK && opt->adjustment != NULL)
+        return;
+    share_growth(e->growth, rows, opt->class_share);
+    if (opt->adjustment != NULL)
         put_shares(e, rows, e->growth);
-    return status;
-}
-
-/* What thresholds are on. Rows that were counted in cells of one width and are next to certain ones, of 0 and
- * 1, may have any score up to these: thresholds between the two are to lie at the edge, 2^-40 from 0 or 1. */
-static void put_scores(mel_rule_evidence *e, const mel_rule_rows *rows)
-{
-    static const double near = 0x1p-20, edge = 0x1p-40;
-    double low = 1.0, high = 0.0; /* of those that are not certain */
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        const double p = e->score[r] = rows->probability[2 * r + 1];
-        low = p > 0.0 ? fmin(low, p) : low;
-        high = p < 1.0 ? fmax(high, p) : high;
-    }
-    for (size_t r = 0; r < rows->n_rows && rows->count != NULL; r++) {
-        if (e->score[r] == 0.0 && low < near)
-            e->score[r] = 2.0 * edge - low;
-        else if (e->score[r] == 1.0 && 1.0 - high < near)
-            e->score[r] = 2.0 * (1.0 - edge) - high;
-    }
 }
 
 mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *rows,
@@ -167,13 +125,12 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
         mel_adjust(e->probability, opt->adjustment, n, rows->probability, rows->group);
     else if (own)
         memcpy(e->probability, rows->probability, n * k * sizeof *e->probability);
-    if (by_score)
-        put_scores(e, rows);
-    const mel_status status = by_model
-                                  ? weigh_by_model(e, rows, opt, err)
-                                  : mel_rule_label_weights(e->weight, rows, opt->class_share, e->growth, err);
-    if (status != MEL_OK)
-        return status;
+    for (size_t r = 0; r < n && by_score; r++) /* what thresholds are on */
+        e->score[r] = rows->probability[2 * r + 1];
+    if (by_model)
+        weigh_by_model(e, rows, opt);
+    else
+        mel_rule_label_weights(e->weight, rows, opt->class_share, e->growth);
     if (rows->row_cost != NULL)
         put_costs(e, rows, by_model);
     const bool plain = rows->weight == NULL && rows->row_cost == NULL && opt->class_share == NULL;

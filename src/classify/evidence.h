@@ -19,15 +19,11 @@ mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err);
 /* Two classes: thresholds are on the model's own probability, as adjusting keeps the order of the rows. */
 bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *opt);
 /* Shares of the classes by the labels. */
-mel_status mel_rule_class_shares(double *share, const mel_rule_rows *rows, mel_error *err);
-/* Adds `size` sums over the rows, also those of other ranks. */
-mel_status mel_rule_rows_sum(double *sum, size_t size, const mel_rule_rows *rows,
-                             void (*add)(double *sum, size_t from, size_t to, const void *user),
-                             const void *user, mel_error *err);
+void mel_rule_class_shares(double *share, const mel_rule_rows *rows);
 /* What each row counts when its label is believed: its weight, its cost, and what gives the classes other
  * shares (NULL: they keep their own). growth: room for a number of each class. */
-mel_status mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const double *class_share,
-                                  double *growth, mel_error *err);
+void mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const double *class_share,
+                            double *growth);
 /* Probabilities of k classes times what each of them costs, adding up to 1 again; returns what they added up
  * to. */
 double mel_weigh_costs(double *probability, const double *cost, size_t k);

@@ -175,29 +175,18 @@ static bool rewards_mistakes(const mel_goal *goal)
     return false;
 }
 
-/* Rows and the chances of decisions about them. */
-typedef struct {
-    const mel_rule_rows *rows;
-    const mel_rule_evidence *evidence;
-    size_t d;
-    const double *chance;
-    double total;
-} decided;
-
 /* Shares of rows, whatever they cost, that are decided each way with these chances. */
-static void add_rows(double *x, size_t from, size_t to, const void *user)
+static void add_rows(double *x, const mel_step_rows *rows, size_t d, const double *chance)
 {
-    const decided *of = user;
-    const mel_rule_rows *rows = of->rows;
-    const mel_rule_evidence *e = of->evidence;
-    const size_t k = rows->n_classes, d = of->d;
-    for (size_t cell = from * k * d; cell < to * k * d; cell++) {
+    const size_t k = rows->n_classes;
+    const double total = mel_step_total(rows);
+    for (size_t cell = 0; cell < rows->n_rows * k * d; cell++) {
         const size_t r = cell / (k * d), i = cell / d % k, j = cell % d;
         const double label = rows->label[r] == i ? 1.0 : 0.0;
-        const double is = e->rows.evidence == MEL_BY_LABELS ? label : e->rows.probability[r * k + i];
-        const double weight = e->rows.weight != NULL ? e->rows.weight[r] : 1.0;
+        const double is = rows->evidence == MEL_BY_LABELS ? label : rows->probability[r * k + i];
+        const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
         x[((rows->n_groups > 1 ? rows->group[r] : 0) * k + i) * d + j] +=
-            weight * is * of->chance[r * d + j] / of->total;
+            weight * is * chance[r * d + j] / total;
     }
 }
 
@@ -210,21 +199,15 @@ static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_r
     const mel_undecided all = {
         .n = rows->n_rows, .probability = rows->probability, .group = rows->group, .row_cost = rows->row_cost
     };
-    double *chance = mel_alloc(rows->n_rows * c->n_decisions, sizeof *chance);
+    MEL_AUTO_MEMORY double *chance = mel_alloc(rows->n_rows * c->n_decisions, sizeof *chance);
+    if (chance == NULL)
+        return mel_fail_memory(err, "the report on a rule");
     plain.row_cost = NULL;
-    mel_status status = chance != NULL ? mel_rule_evidence_make(&e, &plain, opt, err)
-                                       : mel_fail_memory(err, "the report on a rule");
-    if (status == MEL_OK)
-        status = mel_classifier_chances_of(chance, c, &all, err);
-    decided of = { .rows = rows, .evidence = &e, .d = c->n_decisions, .chance = chance };
-    if (status == MEL_OK)
-        of.total = mel_step_total(&e.rows);
-    if (status == MEL_OK)
-        status = mel_rule_rows_sum(x, (rows->n_groups > 1 ? rows->n_groups : 1) * c->n_classes * of.d, rows,
-                                   add_rows, &of, err);
+    TRY(mel_classifier_chances_of(chance, c, &all, err));
+    TRY(mel_rule_evidence_make(&e, &plain, opt, err));
+    add_rows(x, &e.rows, c->n_decisions, chance);
     mel_rule_evidence_clear(&e);
-    free(chance);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status put_report(mel_rule_report *report, work *w, double optimum, const mel_classifier *c,

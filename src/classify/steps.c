@@ -55,18 +55,16 @@ mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_err
 
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err)
 {
-    if (space->n_classes != 2)
-        return mel_steps_space(out, space, err);
     const mel_class_rows *of = &space->rows;
     const mel_step_rows rows = { .n_rows = space->n_rows,
-                                 .n_classes = 2,
+                                 .n_classes = space->n_classes,
                                  .n_groups = space->n_groups,
                                  .probability = of->rows.probability,
                                  .label = of->rows.label,
                                  .group = of->rows.group,
                                  .evidence = space->evidence,
                                  .threads = space->threads };
-    return mel_steps_sorted(out, &rows, err);
+    return mel_steps_of_rows(out, &rows, err);
 }
 
 /* How many steps it will take is not known: the share only says that it goes on. */

@@ -72,7 +72,6 @@ enum {
 /* The same for rows that are here: those of these steps, made by mel_steps_rows. */
 void mel_steps_pass(double *out, const mel_steps *steps, size_t block, const double *rule);
 /* A space: a population, or a sample whose rows count alike. Lent. */
-mel_status mel_steps_space(mel_steps **out, const mel_space *space, mel_error *err);
 /* Whichever is quickest. */
 mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err);
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err);

@@ -31,17 +31,15 @@ mel_status mel_trust_adjust(mel_adjustment *out, const mel_trust_work *w, const 
 {
     if (w->opt.calibrated)
         return mel_rule_calibrate(out, rows, w->metric, w->name, &w->rule, err);
-    const mel_status status = mel_adjustment_init(out, rows->n_classes, err);
-    if (status != MEL_OK || w->rule.class_share == NULL)
-        return status;
-    double *from = mel_alloc(w->k, sizeof *from);
+    TRY(mel_adjustment_init(out, rows->n_classes, err));
+    if (w->rule.class_share == NULL)
+        return MEL_OK;
+    MEL_AUTO_MEMORY double *from = mel_alloc(w->k, sizeof *from);
     if (from == NULL)
         return mel_fail_memory(err, "shares of classes");
-    const mel_status shared = mel_rule_class_shares(from, rows, err);
-    if (shared == MEL_OK)
-        mel_adjustment_shift(out, w->k, from, w->rule.class_share);
-    free(from);
-    return shared;
+    mel_rule_class_shares(from, rows);
+    mel_adjustment_shift(out, w->k, from, w->rule.class_share);
+    return MEL_OK;
 }
 
 mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const mel_rule_rows *rows,
@@ -379,11 +377,11 @@ static mel_status judge_found(mel_trust *out, mel_trust_work *w, mel_error *err)
     mel_status status = mel_trust_chances(chance, w->found, w->rows, err);
     mel_trust_decided of = { &plain, chance, weight, growth };
     if (status == MEL_OK)
-        status = mel_trust_count(of_rows, row_squares, w, &of, err);
+        mel_trust_count(of_rows, row_squares, w, &of);
     mel_trust_count_alike(of_rows, row_squares, w);
     of.rows = w->rows;
     if (status == MEL_OK)
-        status = mel_trust_count(counts, squares, w, &of, err);
+        mel_trust_count(counts, squares, w, &of);
     if (status == MEL_OK)
         status = mel_trust_settle_size(counts, squares, w, seen, err);
     if (status == MEL_OK)

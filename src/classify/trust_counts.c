@@ -8,48 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    const mel_trust_work *work;
-    const mel_trust_decided *of;
-    bool squares;
-} counting;
-
-static void add_decided(double *counts, size_t from, size_t to, const void *user)
+void mel_trust_count(double *counts, double *squares, const mel_trust_work *w, const mel_trust_decided *of)
 {
-    const counting *own = user;
-    const mel_trust_work *w = own->work;
-    const mel_rule_rows *rows = own->of->rows;
-    double *squares = counts + w->m * w->k * w->d;
-    for (size_t r = from; r < to; r++) {
+    const mel_rule_rows *rows = of->rows;
+    mel_rule_label_weights(of->weight, rows, w->rule.class_share, of->growth);
+    for (size_t r = 0; r < rows->n_rows; r++) {
         const size_t g = w->m > 1 ? rows->group[r] : 0, first = (g * w->k + rows->label[r]) * w->d;
-        const double weight = own->of->weight[r], *chance = own->of->chance + r * w->d;
+        const double weight = of->weight[r], *chance = of->chance + r * w->d;
         const double square = weight * weight / (rows->count != NULL ? rows->count[r] : 1.0);
         for (size_t j = 0; j < w->d; j++) {
             counts[first + j] += weight * chance[j];
-            if (own->squares)
+            if (squares != NULL)
                 squares[first + j] += square * chance[j];
         }
     }
-}
-
-mel_status mel_trust_count(double *counts, double *squares, const mel_trust_work *w,
-                           const mel_trust_decided *of, mel_error *err)
-{
-    const size_t cells = w->m * w->k * w->d;
-    mel_status status = mel_rule_label_weights(of->weight, of->rows, w->rule.class_share, of->growth, err);
-    double *sums = status == MEL_OK ? mel_alloc_zero(2 * cells, sizeof *sums) : NULL;
-    if (sums == NULL)
-        return status != MEL_OK ? status : mel_fail_memory(err, "what decisions come to");
-    memcpy(sums, counts, cells * sizeof *sums);
-    if (squares != NULL)
-        memcpy(sums + cells, squares, cells * sizeof *sums);
-    status =
-        mel_rule_rows_sum(sums, 2 * cells, of->rows, add_decided, &(counting){ w, of, squares != NULL }, err);
-    memcpy(counts, sums, cells * sizeof *sums);
-    if (squares != NULL)
-        memcpy(squares, sums + cells, cells * sizeof *sums);
-    free(sums);
-    return status;
 }
 
 /* Which number of the measure a count belongs to: what is referred is decided right, at a price. */

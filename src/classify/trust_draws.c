@@ -213,17 +213,15 @@ static void keep_thresholds(drawing *d, const mel_classifier *c, size_t kind)
 }
 
 /* The value of a rule by the labels of the cells with these weights. */
-static mel_status value_with(double *value, drawing *d, const double *chance, const double *weight,
-                             mel_error *err)
+static double value_with(drawing *d, const double *chance, const double *weight)
 {
     const mel_trust_work *w = d->of;
     mel_rule_rows rows = d->at.rows;
     rows.weight = weight;
     memset(d->counts, 0, w->m * w->k * w->d * sizeof *d->counts);
     const mel_trust_decided of = { &rows, chance, d->label_weight, d->growth };
-    const mel_status status = mel_trust_count(d->counts, NULL, w, &of, err);
-    *value = mel_trust_value(w, d->counts, d->seen);
-    return status;
+    mel_trust_count(d->counts, NULL, w, &of);
+    return mel_trust_value(w, d->counts, d->seen);
 }
 
 static mel_status keep_value(drawing *d, const mel_classifier *c, mel_error *err)
@@ -231,8 +229,8 @@ static mel_status keep_value(drawing *d, const mel_classifier *c, mel_error *err
     mel_status status = mel_trust_chances(d->chance, c, &d->at.rows, err);
     double of[2][2]; /* the rule of the draw, then the usual one: on the rows at hand, then on the draw */
     for (size_t i = 0; i < 4 && status == MEL_OK; i++)
-        status = value_with(&of[i / 2][i % 2], d, i < 2 ? d->chance : d->usual,
-                            i % 2 == 0 ? d->at.weight : d->at.drawn, err);
+        of[i / 2][i % 2] =
+            value_with(d, i < 2 ? d->chance : d->usual, i % 2 == 0 ? d->at.weight : d->at.drawn);
     if (status != MEL_OK)
         return status;
     const double gain = of[0][1] - of[0][0], any = of[1][1] - of[1][0];

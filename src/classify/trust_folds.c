@@ -154,7 +154,7 @@ static mel_status one_fold(folding *f, uint32_t fold, mel_error *err)
     mel_classifier_free(c);
     const mel_trust_decided of = { &rows, f->chance, f->here, f->growth };
     if (status == MEL_OK)
-        status = mel_trust_count(f->counts, f->squares, w, &of, err);
+        mel_trust_count(f->counts, f->squares, w, &of);
     return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "fold %u", (unsigned)fold + 1);
 }
 

@@ -75,15 +75,13 @@ static mel_status count_labels(double *out, asking *a, mel_error *err)
     mel_rule_rows plain = *w->rows;
     plain.row_cost = NULL;
     mel_trust_decided of = { &plain, a->chance, a->weight, a->growth };
-    mel_status status = mel_trust_count(a->by_row, NULL, w, &of, err);
+    mel_trust_count(a->by_row, NULL, w, &of);
     of.rows = w->rows;
-    if (status == MEL_OK)
-        status = mel_trust_count(a->by_cost, NULL, w, &of, err);
-    if (status == MEL_OK && w->d > w->k)
-        status = mel_trust_price_of_referring(&w->refer, w, a->by_cost, a->room, err);
-    if (status == MEL_OK)
-        put_numbers(out, a);
-    return status;
+    mel_trust_count(a->by_cost, NULL, w, &of);
+    if (w->d > w->k)
+        TRY(mel_trust_price_of_referring(&w->refer, w, a->by_cost, a->room, err));
+    put_numbers(out, a);
+    return MEL_OK;
 }
 
 /* --- labels drawn from the probabilities ----------------------------------------------------------- */

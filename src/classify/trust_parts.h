@@ -43,8 +43,7 @@ typedef struct {
 } mel_trust_decided;
 /* Adds what each row counts, when its label is believed, times its chances: m x k x d numbers. squares: the
  * same of squared weights, of each of the rows that a row stands for; NULL: nobody asks. */
-mel_status mel_trust_count(double *counts, double *squares, const mel_trust_work *w,
-                           const mel_trust_decided *of, mel_error *err);
+void mel_trust_count(double *counts, double *squares, const mel_trust_work *w, const mel_trust_decided *of);
 /* The value of counts; NaN where it is not defined. room: as many numbers as the measure looks at. */
 double mel_trust_value(const mel_trust_work *w, const double *counts, double *room);
 /* What the measure looks at. */

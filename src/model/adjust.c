@@ -402,8 +402,8 @@ static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *st
     find_least(least, f);
     for (size_t i = 0; i < n * k; i++)
         f->logs[i] = log(fmax(f->rows->probability[i], least[i % k]));
-    f->penalty = f->n_sharp > 1 ? fmin(fmax(prior_rows / f->rows->stand_for, least_penalty), most_penalty)
-                                : most_penalty;
+    const double rows = f->rows->stand_for > 0.0 ? f->rows->stand_for : (double)n;
+    f->penalty = f->n_sharp > 1 ? fmin(fmax(prior_rows / rows, least_penalty), most_penalty) : most_penalty;
     f->direction = 1.0;
     put_start(theta, f, start != NULL && start->sharpness[0] > 0.0 ? start : NULL);
     mel_status status = fit_either_way(f, theta, room, err);
@@ -416,21 +416,8 @@ static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *st
     return status;
 }
 
-mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
-                              const uint32_t *label, const double *weight, const mel_adjustment *start,
-                              const mel_progress *progress, mel_error *err)
-{
-    const mel_adjustment_rows rows = { .stand_for = (double)n,
-                                       .n = n,
-                                       .n_classes = n_classes,
-                                       .probability = probability,
-                                       .label = label,
-                                       .weight = weight };
-    return mel_adjustment_fit_rows(out, &rows, start, progress, err);
-}
-
-mel_status mel_adjustment_fit_rows(mel_adjustment *out, const mel_adjustment_rows *rows,
-                                   const mel_adjustment *start, const mel_progress *progress, mel_error *err)
+mel_status mel_adjustment_fit(mel_adjustment *out, const mel_adjustment_rows *rows,
+                              const mel_adjustment *start, const mel_progress *progress, mel_error *err)
 {
     fit f = { .rows = rows,
               .n = rows->n,

@@ -25,29 +25,26 @@ typedef struct {
 } mel_proba;
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err);
 void mel_proba_clear(mel_proba *proba);
-/* Fitted to labelled rows that the model has not seen, by penalised likelihood: 0.3 / n, at most 1e-3 and at
- * least 2e-4, times the squares of the offsets and of sharpness - 1 is added to twice the mean log-loss. Two
- * classes have a sharpness each (beta calibration): models err differently at either end; more share one.
- * Probabilities of 0 are raised to half of the smallest other one of their class, so that the fit can move
- * them. Two classes that are ranked the wrong way round get negative sharpness.
- * weight, progress and start, where the search begins, may be NULL. MEL_EDATA for a class without rows. */
-mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
-                              const uint32_t *label, const double *weight, const mel_adjustment *start,
-                              const mel_progress *progress, mel_error *err);
-/* The same for rows of several files and ranks, of which n are here, and where all of them stand for so many
- * rows. With groups each of them has a curve of its own, shrunk towards that of all rows: 8 / (rows of the
- * group) times the squared differences is the penalty, so that few rows change little. */
+/* Labelled rows that the model has not seen. */
 typedef struct {
-    double stand_for;
     size_t n, n_classes;
+    double stand_for;          /* how many rows these stand for; 0: n */
     const double *probability; /* n x n_classes */
     const uint32_t *label;     /* n */
     const double *weight;      /* n, or NULL */
     size_t n_groups;           /* 0 or 1: one curve for all */
     const uint32_t *group;     /* n, or NULL */
 } mel_adjustment_rows;
-mel_status mel_adjustment_fit_rows(mel_adjustment *out, const mel_adjustment_rows *rows,
-                                   const mel_adjustment *start, const mel_progress *progress, mel_error *err);
+/* Fitted to them by penalised likelihood: 0.3 / n, at most 1e-3 and at least 2e-4, times the squares of the
+ * offsets and of sharpness - 1 is added to twice the mean log-loss. Two classes have a sharpness each (beta
+ * calibration): models err differently at either end; more share one. Probabilities of 0 are raised to half
+ * of the smallest other one of their class, so that the fit can move them. Two classes that are ranked the
+ * wrong way round get negative sharpness. With groups each of them has a curve of its own, shrunk towards
+ * that of all rows: 8 / (rows of the group) times the squared differences is the penalty, so that few rows
+ * change little. progress and start, where the search begins, may be NULL. MEL_EDATA for a class without
+ * rows. */
+mel_status mel_adjustment_fit(mel_adjustment *out, const mel_adjustment_rows *rows,
+                              const mel_adjustment *start, const mel_progress *progress, mel_error *err);
 /* n rows; out may be probability itself. group: of each row, where the adjustment has groups. */
 void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability,
                 const uint32_t *group);

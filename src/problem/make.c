@@ -46,7 +46,6 @@ void mel_problem_free(mel_problem *problem)
     free(problem->label);
     free(problem->group);
     free(problem->weight);
-    free(problem->count);
     free(problem->numbers);
     free(problem->row);
     json_decref(problem->description);
