@@ -2,6 +2,7 @@
 #include "train_report.h"
 #include "base/names.h"
 #include "measure.h"
+#include "model/shared.h"
 #include "output.h"
 
 #include <math.h>
@@ -13,9 +14,6 @@ static const double ratios[] = { 0.2, 0.5, 1, 2, 5, 10, 20, 50 };
 #define N_RATIOS (sizeof ratios / sizeof *ratios)
 #define NAME_COLUMNS 24  /* longest name of a class in a table */
 #define WIDEST_MATRIX 12 /* classes that fit next to each other on a terminal */
-
-static const char *const reasons[] = { "converged", "stalled", "budget" }; /* as mel_fit_reason */
-static const char *const solver_names[] = { "auto", "newton", "lbfgs" };   /* as mel_solver */
 
 /* What is counted on the test part. */
 typedef struct {
@@ -180,8 +178,8 @@ static json_t *classes_as_json(const train_report *r)
 static json_t *fit_as_json(const mel_fit_report *fit)
 {
     json_t *object = json_object();
-    cli_put(object, "reason", cli_json_text(reasons[fit->reason]));
-    cli_put(object, "solver", cli_json_text(solver_names[fit->solver]));
+    cli_put(object, "reason", cli_json_text(mel_reason_words[fit->reason]));
+    cli_put(object, "solver", cli_json_text(mel_solver_words[fit->solver]));
     cli_put(object, "iterations", cli_json_count(fit->iterations));
     cli_put(object, "gradient_norm", cli_json_number(fit->gradient_norm));
     cli_put(object, "objective", cli_json_number(fit->objective));

@@ -129,3 +129,18 @@ mel_status mel_report_now_and_then(const mel_progress *progress, double *last, c
     *last = mel_clock();
     return mel_report_progress(progress, what, share, err);
 }
+
+/* --- options of which a caller compiled with an older header knows only the first part ----------- */
+
+mel_status mel_options_take(void *to, size_t size, const void *from, const char *what, mel_error *err)
+{
+    size_t given = 0;
+    if (from == NULL)
+        return MEL_OK;
+    memcpy(&given, from, sizeof given);
+    if (given < sizeof given || given > size)
+        return mel_fail(err, MEL_EINVAL, "the %s were not initialised", what);
+    memcpy(to, from, given);
+    memcpy(to, &size, sizeof size);
+    return MEL_OK;
+}

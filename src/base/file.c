@@ -36,7 +36,7 @@ static int write_all(int file, const char *bytes, size_t n)
 }
 
 /* Fills, syncs and closes a new file. */
-static int fill(int file, const void *bytes, size_t n)
+static int write_and_sync(int file, const void *bytes, size_t n)
 {
     int reason = write_all(file, bytes, n);
     if (reason == 0 && fsync(file) != 0)
@@ -87,7 +87,7 @@ static mel_status replace(const char *path, const char *temporary, const void *b
     const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0)
         return mel_file_cannot(path, "create a file next to it", errno, err);
-    int reason = fill(file, bytes, n);
+    int reason = write_and_sync(file, bytes, n);
     if (reason == 0 && rename(temporary, path) != 0)
         reason = errno;
     if (reason != 0) {

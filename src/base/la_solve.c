@@ -237,13 +237,13 @@ mel_status mel_svd(size_t m, size_t n, double *a, size_t lda, double *values, do
 /* Only the lower triangle counts. */
 static mel_status check_triangle(size_t n, const double *a, size_t lda, mel_error *err)
 {
-    mel_status status = check_matrix(0, n, a, lda, err);
-    for (size_t i = 0; status == MEL_OK && i < n; i++)
-        for (size_t j = 0; status == MEL_OK && j <= i; j++)
+    TRY(check_matrix(0, n, a, lda, err));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
             if (!isfinite(a[i * lda + j]))
-                status = mel_fail(err, MEL_ENUMERIC, "entry (%zu, %zu) of a symmetric %zu x %zu matrix is %g",
-                                  i, j, n, n, a[i * lda + j]);
-    return status;
+                return mel_fail(err, MEL_ENUMERIC, "entry (%zu, %zu) of a symmetric %zu x %zu matrix is %g",
+                                i, j, n, n, a[i * lda + j]);
+    return MEL_OK;
 }
 
 mel_status mel_cholesky(size_t n, double *a, size_t lda, mel_error *err)

@@ -1,6 +1,6 @@
 /* The processes that work on one problem together: one, unless the program was started as several ranks. All
  * of them read the same rows and do the same things with the same numbers, so that each has the whole result;
- * what is divided among them is passes over rows (base/reduce.c) and the files of `predict`.
+ * what is divided among them is passes over rows (mel_slices) and the files of `predict`.
  */
 #ifndef MEL_BASE_TEAM_H
 #define MEL_BASE_TEAM_H
@@ -37,5 +37,27 @@ void mel_team_share(void *bytes, size_t n);
 void *mel_team_collect(size_t *sizes, const void *own, size_t n);
 /* Each of n counts becomes its sum over all ranks. false: no memory. */
 bool mel_team_count(size_t *count, size_t n);
+
+/* --- sums over slices of rows --------------------------------------------------------------------- */
+
+/* Sums over rows, the one way in which rooms take them: rows are cut into slices by their number (and by the
+ * files that they are from) alone, each slice has sums of its own, made by one thread of one process, and the
+ * sums are added in the order of the slices. Results have the same bits for any number of threads and
+ * processes. */
+
+typedef struct {
+    size_t n_slices;
+    size_t rows;         /* that all slices are about: few are not worth dividing among ranks */
+    size_t size, stride; /* numbers of a slice, and from one slice's to the next one's */
+    double *sum;         /* n_slices x stride */
+    int threads;
+    /* Sets the numbers of a slice, whatever they are before; `thread` is below `threads`. */
+    void (*fill)(double *sum, size_t slice, size_t thread, void *user);
+    void *user;
+} mel_slices;
+/* Fills all slices; each rank makes some of them and has all. */
+void mel_slices_fill(const mel_slices *slices);
+/* Slices 1, 2, .. are added to slice 0, in that order. */
+void mel_slices_join(const mel_slices *slices);
 
 #endif

@@ -426,20 +426,19 @@ static mel_status add_values(double *value, size_t n_functions, size_t at, const
 static mel_status all_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
                              size_t n_rows, bool without_own, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (mel_weight_basis_reads_features(basis)) {
         if (rows == NULL)
             return mel_fail(err, MEL_EINVAL, "the basis functions read features");
         if (rows->n_rows != n_rows)
             return mel_fail(err, MEL_EDATA, "%zu rows of features for %zu rows", rows->n_rows, n_rows);
-        status = check_features(rows, err);
+        TRY(check_features(rows, err));
     }
     size_t at = 0;
-    for (size_t p = 0; p < basis->n_parts && status == MEL_OK; p++) {
-        status = add_values(value, basis->n_functions, at, &basis->part[p], rows, n_rows, without_own, err);
+    for (size_t p = 0; p < basis->n_parts; p++) {
+        TRY(add_values(value, basis->n_functions, at, &basis->part[p], rows, n_rows, without_own, err));
         at += basis->part[p].n_functions;
     }
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,

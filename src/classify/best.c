@@ -1,8 +1,8 @@
 /* The classifier that is best for a metric, and the one that achieves a point. */
 #include "base/buffer.h"
 #include "base/la.h"
-#include "classify/build.h"
 #include "classify/shared.h"
+#include "classify/solve.h"
 #include "elicit/options.h"
 #include "metric/shared.h"
 #include "space/shared.h"
@@ -32,7 +32,7 @@ static mel_status refuse_ball(mel_error *err)
 }
 
 /* One for the domain, without rules yet. */
-static mel_status begin(mel_classifier **out, const mel_domain *domain, mel_error *err)
+static mel_status begin_classifier(mel_classifier **out, const mel_domain *domain, mel_error *err)
 {
     const mel_layout *layout = mel_domain_layout(domain);
     TRY(mel_classifier_new(out, layout->n_classes, layout->n_groups > 1 ? layout->n_groups : 0, err));
@@ -42,8 +42,8 @@ static mel_status begin(mel_classifier **out, const mel_domain *domain, mel_erro
 }
 
 /* Gives the classifier when all went well, else nothing. */
-static mel_status end(mel_classifier **out, mel_classifier *c, const mel_domain *domain, mel_status status,
-                      mel_error *err)
+static mel_status end_classifier(mel_classifier **out, mel_classifier *c, const mel_domain *domain,
+                                 mel_status status, mel_error *err)
 {
     if (status == MEL_OK)
         status = mel_classifier_note_statistics(c, domain, err);
@@ -60,23 +60,21 @@ static mel_status end(mel_classifier **out, mel_classifier *c, const mel_domain 
 static mel_status take_step(mel_classifier *c, const mel_domain *domain, const double *direction,
                             const mel_metric *metric, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (domain->face != NULL) {
         mel_rule rule = { 0 };
-        status = mel_face_support_rule(&rule, domain->face, direction[0], direction[1], err);
+        TRY(mel_face_support_rule(&rule, domain->face, direction[0], direction[1], err));
         const mel_point point = mel_face_rule(domain->face, rule);
         c->mixture = (mel_mixture){ .n = 1, .rule = { rule }, .share = { 1.0 } };
         c->statistics[0] = point.tp;
         c->statistics[1] = point.tn;
     } else {
-        status = mel_space_linear(c->statistics, domain->space, direction, err);
-        if (status == MEL_OK)
-            mel_space_gains(c->blend.gain, domain->space, direction);
+        TRY(mel_space_linear(c->statistics, domain->space, direction, err));
+        mel_space_gains(c->blend.gain, domain->space, direction);
     }
-    return status == MEL_OK ? mel_metric_value(&c->value, metric, c->statistics, err) : status;
+    return mel_metric_value(&c->value, metric, c->statistics, err);
 }
 
-static void put_centre(double *out, const mel_domain *domain)
+static void put_centre_of_domain(double *out, const mel_domain *domain)
 {
     if (domain->space != NULL) {
         mel_space_centre(out, domain->space);
@@ -97,7 +95,7 @@ static mel_status climb_fraction(double *direction, double *next, mel_classifier
     const size_t n = mel_layout_size(mel_domain_layout(domain));
     double q0 = 0.0, reached = 0.0;
     const double *p = mel_metric_numerator(metric, NULL), *q = mel_metric_denominator(metric, &q0);
-    put_centre(c->statistics, domain);
+    put_centre_of_domain(c->statistics, domain);
     mel_status status = mel_metric_value(&reached, metric, c->statistics, err);
     const double turned = mel_dot(n, q, c->statistics) + q0 < 0.0 ? -sign : sign; /* it keeps its sign */
     reached -= sign * head_start * fmax(1.0, fabs(reached));
@@ -200,13 +198,13 @@ mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain, c
         mel_metric_layout(metric)->coordinates == MEL_OFFDIAGONAL)
         return best_of_mistakes(out, domain, metric, err);
     mel_classifier *c = NULL;
-    mel_status status = begin(&c, domain, err);
+    mel_status status = begin_classifier(&c, domain, err);
     if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(metric), mel_domain_layout(domain)))
         status = mel_fail(err, MEL_EINVAL, "the metric is about other statistics than the domain");
     if (status != MEL_OK || mel_classifier_has_best(mel_metric_family(metric))) {
         if (status == MEL_OK)
             status = find_best(c, domain, metric, err);
-        return end(out, c, domain, status, err);
+        return end_classifier(out, c, domain, status, err);
     }
     mel_classifier_free(c);
     status = search_best(out, domain, metric, err);
@@ -259,12 +257,12 @@ mel_status mel_classifier_at_point(mel_classifier **out, const mel_domain *domai
     if (is_ball(domain))
         return refuse_ball(err);
     mel_classifier *c = NULL;
-    mel_status status = begin(&c, domain, err);
+    mel_status status = begin_classifier(&c, domain, err);
     if (status == MEL_OK && domain->face != NULL) {
         memcpy(c->statistics, point, 2 * sizeof *point);
         status = mel_face_achieve(&c->mixture, domain->face, (mel_point){ point[0], point[1] }, err);
     } else if (status == MEL_OK) {
         status = achieve(c, domain, point, delta, err);
     }
-    return end(out, c, domain, status, err);
+    return end_classifier(out, c, domain, status, err);
 }

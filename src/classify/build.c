@@ -1,5 +1,5 @@
 /* From a solution, a mixture in every block, to a classifier, one mixture of rules for all blocks. */
-#include "classify/build.h"
+#include "classify/solve.h"
 
 #include "base/layout.h"
 
@@ -111,7 +111,8 @@ static void simplify(mel_classifier *c)
     mel_blend_clear(&c->blend);
 }
 
-static mel_status fill(mel_classifier *c, const mel_solution *s, const mel_vertices *vertices, mel_error *err)
+static mel_status fill_rules(mel_classifier *c, const mel_solution *s, const mel_vertices *vertices,
+                             mel_error *err)
 {
     const mel_steps *steps = vertices->steps;
     const size_t most = count_rules(s), size = steps->n_blocks * mel_steps_rule_size(steps);
@@ -130,8 +131,8 @@ static mel_status fill(mel_classifier *c, const mel_solution *s, const mel_verti
 }
 
 /* In the layout of the metric; of a measure by name as confusion entries. */
-mel_status mel_build_statistics(mel_classifier *c, const double *achieved, const mel_goal *goal,
-                                const mel_steps *steps, mel_error *err)
+static mel_status put_statistics(mel_classifier *c, const double *achieved, const mel_goal *goal,
+                                 const mel_steps *steps, mel_error *err)
 {
     if (goal->d != goal->k)
         return MEL_OK; /* no place for what is referred */
@@ -171,6 +172,6 @@ mel_status mel_build_classifier(mel_classifier **out, const mel_solution *soluti
     TRY(mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err));
     (*out)->n_decisions = steps->n_decisions;
     (*out)->value = goal->sign * solution->value;
-    TRY(fill(*out, solution, vertices, err));
-    return mel_build_statistics(*out, solution->x, goal, steps, err);
+    TRY(fill_rules(*out, solution, vertices, err));
+    return put_statistics(*out, solution->x, goal, steps, err);
 }

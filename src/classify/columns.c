@@ -113,15 +113,14 @@ static mel_status add_smallest(mel_columns *s, mel_error *err)
     for (size_t t = 0; t < s->n_terms; t++)
         if (s->program->term[t].kind == MEL_TERM_SMALLEST)
             s->row[n++] = t;
-    mel_status status = MEL_OK;
-    for (size_t side = 0; side < 2 && n > 0 && status == MEL_OK; side++) {
+    for (size_t side = 0; side < 2 && n > 0; side++) {
         for (size_t i = 0; i < n; i++)
             s->entry[i] = side == 0 ? 1.0 : -1.0;
-        status = mel_simplex_add(&s->smallest[side], s->lp, 0.0, n, s->row, s->entry, err);
+        TRY(mel_simplex_add(&s->smallest[side], s->lp, 0.0, n, s->row, s->entry, err));
     }
-    if (status == MEL_OK && n > 0)
+    if (n > 0)
         mel_simplex_pair(s->lp, s->smallest[0], s->smallest[1]);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status add_levels(mel_columns *s, mel_error *err)
@@ -141,7 +140,6 @@ static mel_status add_levels(mel_columns *s, mel_error *err)
 /* The first basis: the first decision in every block, and what makes each equation hold with it. */
 static mel_status begin_terms(mel_columns *s, mel_error *err)
 {
-    mel_status status = MEL_OK;
     size_t tightest = s->n_terms;
     for (size_t t = 0; t < s->n_terms; t++)
         if (s->program->term[t].kind == MEL_TERM_SMALLEST &&
@@ -149,19 +147,19 @@ static mel_status begin_terms(mel_columns *s, mel_error *err)
             tightest = t;
     if (tightest < s->n_terms)
         mel_simplex_begin(s->lp, tightest, s->smallest[mel_simplex_left(s->lp, tightest) >= 0.0 ? 0 : 1]);
-    for (size_t t = 0; t < s->n_terms && status == MEL_OK; t++) {
+    for (size_t t = 0; t < s->n_terms; t++) {
         const mel_term *term = &s->program->term[t];
         const double left = mel_simplex_left(s->lp, t);
         const bool both = term->kind != MEL_TERM_SMALLEST;
-        status = add_unit(&s->slack[t], s, t, 1.0, err);
-        if (status == MEL_OK && both)
-            status = add_unit(&s->excess[t], s, t, -1.0, err);
-        if (status == MEL_OK && term->kind == MEL_TERM_ABSOLUTE)
+        TRY(add_unit(&s->slack[t], s, t, 1.0, err));
+        if (both)
+            TRY(add_unit(&s->excess[t], s, t, -1.0, err));
+        if (term->kind == MEL_TERM_ABSOLUTE)
             mel_simplex_pair(s->lp, s->slack[t], s->excess[t]);
-        if (status == MEL_OK && t != tightest)
+        if (t != tightest)
             mel_simplex_begin(s->lp, t, left < 0.0 && both ? s->excess[t] : s->slack[t]);
     }
-    return status;
+    return MEL_OK;
 }
 
 /* Differences that are all 0 at once make the simplex method linger: the program sees them a little apart.
@@ -173,23 +171,20 @@ static double nudge(const mel_term *term, size_t t)
     return term->kind == MEL_TERM_LIMIT ? 0.0 : smallest_gap * (0.5 + place - floor(place));
 }
 
-static mel_status begin(mel_columns *s, mel_error *err)
+static mel_status begin_columns(mel_columns *s, mel_error *err)
 {
     const size_t n = equations(s);
     for (size_t t = 0; t < s->n_terms; t++)
         s->gain[t] = s->program->term[t].f + nudge(&s->program->term[t], t);
     for (size_t b = s->n_terms; b < n; b++)
         s->gain[b] = 1.0;
-    mel_status status = mel_simplex_new(&s->lp, n, s->gain, err);
-    if (status == MEL_OK)
-        status = add_vertices(s, err);
-    if (status == MEL_OK)
-        status = add_smallest(s, err);
-    if (status == MEL_OK)
-        status = add_levels(s, err);
-    for (size_t b = 0; b < s->vertices->steps->n_blocks && status == MEL_OK; b++)
+    TRY(mel_simplex_new(&s->lp, n, s->gain, err));
+    TRY(add_vertices(s, err));
+    TRY(add_smallest(s, err));
+    TRY(add_levels(s, err));
+    for (size_t b = 0; b < s->vertices->steps->n_blocks; b++)
         mel_simplex_begin(s->lp, s->n_terms + b, s->column[b * s->vertices->steps->n_decisions]);
-    return status == MEL_OK ? begin_terms(s, err) : status;
+    return begin_terms(s, err);
 }
 
 mel_status mel_columns_new(mel_columns **out, const mel_program *program, mel_vertices *vertices,
@@ -247,20 +242,17 @@ static mel_status step_at(double *bound, size_t *fresh, mel_columns *s, const do
 {
     double value = 0.0;
     mel_program_gains(s->gain, s->program, maximised(s), price);
-    const mel_status status = mel_vertices_step(&value, fresh, s->vertices, s->gain, err);
+    TRY(mel_vertices_step(&value, fresh, s->vertices, s->gain, err));
     *bound = value + rhs_worth(s, price);
-    return status;
+    return MEL_OK;
 }
 
 /* One solution of the linear program and one step. Done when nothing new comes of it. */
 static mel_status turn(bool *done, mel_columns *s, const mel_columns_options *opt, bool damped,
                        mel_error *err)
 {
-    mel_status status = add_vertices(s, err);
-    if (status == MEL_OK)
-        status = mel_simplex_solve(s->lp, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(add_vertices(s, err));
+    TRY(mel_simplex_solve(s->lp, err));
     s->value = mel_simplex_objective(s->lp);
     *done = s->bound - s->value <= opt->tolerance;
     if (*done)
@@ -273,16 +265,16 @@ static mel_status turn(bool *done, mel_columns *s, const mel_columns_options *op
         s->price[t] = old > 0.0 ? old * s->best[t] + (1.0 - old) * price[t] : price[t];
     double bound = 0.0;
     size_t fresh = 0;
-    status = step_at(&bound, &fresh, s, s->price, err);
+    TRY(step_at(&bound, &fresh, s, s->price, err));
     if (bound < s->bound) {
         s->bound = bound;
         memcpy(s->best, s->price, s->n_terms * sizeof *s->best);
     }
     *done = s->bound - s->value <= opt->tolerance || (!damped && fresh == 0);
-    return status;
+    return MEL_OK;
 }
 
-static mel_status run(mel_columns *s, const mel_columns_options *opt, mel_error *err)
+static mel_status run_columns(mel_columns *s, const mel_columns_options *opt, mel_error *err)
 {
     const uint64_t from = s->vertices->steps->taken;
     bool done = false, damped = opt->costly;
@@ -321,7 +313,7 @@ static mel_status meet_limits(mel_columns *s, const mel_columns_options *opt, me
     mel_columns_options own = *opt;
     own.costly = false;
     own.tolerance = met;
-    const mel_status status = run(s, &own, err);
+    const mel_status status = run_columns(s, &own, err);
     s->first_phase = false;
     s->violation = status == MEL_OK ? total_violation(s) : 0.0;
     if (s->violation <= met * (double)(s->n_terms + 1))
@@ -351,7 +343,7 @@ mel_status mel_columns_solve(mel_columns *s, const double *c, const mel_columns_
     mel_status status = MEL_OK;
     s->c = c != NULL ? c : s->program->c;
     if (!s->begun) {
-        status = begin(s, err);
+        status = begin_columns(s, err);
         if (status == MEL_OK && mel_program_has_limits(s->program))
             status = meet_limits(s, opt, err);
         s->begun = status == MEL_OK;
@@ -364,7 +356,7 @@ mel_status mel_columns_solve(mel_columns *s, const double *c, const mel_columns_
                 s->n_terms < MOST_DESCENT_STEPS ? (unsigned)s->n_terms : MOST_DESCENT_STEPS, err);
         set_costs(s);
         if (status == MEL_OK)
-            status = run(s, opt, err);
+            status = run_columns(s, opt, err);
     }
     return status == MEL_OK ? take_weights(s, err) : status;
 }

@@ -39,7 +39,7 @@ static void read_prices(double *price, const mel_program *p, const double *varia
 }
 
 /* d bound / d price, then by what the method varies. */
-static void put_slope(double *slope, const descent *d)
+static void put_slope_of_bound(double *slope, const descent *d)
 {
     const mel_program *p = d->program;
     double mean = 0.0;
@@ -79,11 +79,11 @@ static double evaluate(unsigned n, const double *variable, double *slope, void *
         memcpy(d->best, d->price, n * sizeof *d->best);
     }
     if (slope != NULL)
-        put_slope(slope, d);
+        put_slope_of_bound(slope, d);
     return value;
 }
 
-static mel_status descend(descent *d, double *variable, double *low, double *high)
+static mel_status descend_dual(descent *d, double *variable, double *low, double *high)
 {
     const mel_program *p = d->program;
     for (size_t t = 0; t < p->n_terms; t++) {
@@ -126,7 +126,7 @@ mel_status mel_dual_descend(double *price, double *bound, const mel_program *pro
                                { program->size, { &d.gain, &d.x } } };
     mel_status status = mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "multipliers");
     if (status == MEL_OK)
-        status = descend(&d, variable, low, high);
+        status = descend_dual(&d, variable, low, high);
     free(variable);
     *bound = d.bound;
     return status;

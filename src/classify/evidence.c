@@ -58,7 +58,7 @@ static void share_growth(double *growth, const mel_rule_rows *rows, const double
 
 /* Classes that are to have other shares. What is likely of a class is then met that many times as often: a
  * row with adjusted probabilities q counts 1 / sum of q_i / growth_i. */
-static void put_shares(mel_rule_evidence *e, const mel_rule_rows *rows, const double *growth)
+static void weigh_by_shares(mel_rule_evidence *e, const mel_rule_rows *rows, const double *growth)
 {
     const size_t k = rows->n_classes;
     for (size_t r = 0; r < rows->n_rows; r++) {
@@ -96,7 +96,7 @@ static void weigh_by_model(mel_rule_evidence *e, const mel_rule_rows *rows, cons
         return;
     share_growth(e->growth, rows, opt->class_share);
     if (opt->adjustment != NULL)
-        put_shares(e, rows, e->growth);
+        weigh_by_shares(e, rows, e->growth);
 }
 
 mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *rows,

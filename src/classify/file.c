@@ -317,22 +317,20 @@ static mel_status read_curve(mel_adjustment *a, size_t curve, const json_t *from
 {
     const size_t k = a->n_classes, first = curve * k;
     const json_t *least = json_object_get(from, "least"); /* older files have none */
-    mel_status status =
-        read_each(a->sharpness + first, k, json_object_get(from, "sharpness"), "sharpness", err);
-    if (status == MEL_OK && !is_monotone(k, a->sharpness + first))
+    TRY(read_each(a->sharpness + first, k, json_object_get(from, "sharpness"), "sharpness", err));
+    if (!is_monotone(k, a->sharpness + first))
         return mel_fail(err, MEL_EDATA,
                         "adjust.sharpness: expected numbers above 0 (of two classes both may be below)");
-    if (status == MEL_OK && !json_is_array(json_object_get(from, "offsets")))
+    if (!json_is_array(json_object_get(from, "offsets")))
         return mel_fail(err, MEL_EDATA, "adjust.offsets: expected a number for each of %zu probabilities", k);
-    if (status == MEL_OK)
-        status = read_each(a->offset + first, k, json_object_get(from, "offsets"), "offsets", err);
-    if (status == MEL_OK && least != NULL)
-        status = read_each(a->least + first, k, least, "least", err);
-    for (size_t i = 0; i < k && status == MEL_OK; i++)
+    TRY(read_each(a->offset + first, k, json_object_get(from, "offsets"), "offsets", err));
+    if (least != NULL)
+        TRY(read_each(a->least + first, k, least, "least", err));
+    for (size_t i = 0; i < k; i++)
         if (!(a->least[first + i] >= 0.0 && a->least[first + i] < 1.0) ||
             (a->sharpness[first + i] < 0.0 && a->least[first + i] == 0.0))
             return mel_fail(err, MEL_EDATA, "adjust.least: expected numbers between 0 and 1");
-    return status;
+    return MEL_OK;
 }
 
 /* Basis functions, and how rules decide together. */

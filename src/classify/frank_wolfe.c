@@ -110,7 +110,7 @@ static mel_status add_recipe(size_t *place, search *s, mel_error *err)
 }
 
 /* The atoms that are best along the slope, by a linear step. */
-static mel_status step(search *s, mel_error *err)
+static mel_status add_best_atoms(search *s, mel_error *err)
 {
     mel_status status = MEL_OK;
     if (s->limits != NULL) {
@@ -259,7 +259,7 @@ static bool move_pair(search *s, size_t block, size_t best, size_t worst)
 }
 
 /* x from the weights, which rounding moves apart. */
-static void settle(search *s)
+static void recompute(search *s)
 {
     memset(s->x, 0, s->goal->size * sizeof *s->x);
     for (size_t i = 0; i < s->at.n; i++)
@@ -285,13 +285,13 @@ static mel_status correct(search *s, double gap, mel_error *err)
         if (promised < inner_share * gap || !moved)
             break;
     }
-    settle(s);
+    recompute(s);
     return status;
 }
 
 /* --- the method --------------------------------------------------------------------------------- */
 
-static mel_status begin(search *s, const size_t *start, mel_error *err)
+static mel_status begin_atoms(search *s, const size_t *start, mel_error *err)
 {
     const mel_steps *steps = s->vertices->steps;
     mel_status status = MEL_OK;
@@ -300,7 +300,7 @@ static mel_status begin(search *s, const size_t *start, mel_error *err)
             s->x[i] = steps->mass[i / s->goal->d] / (double)s->goal->d;
         status = mel_goal_gradient(s->slope, s->goal, s->x, err);
         if (status == MEL_OK)
-            status = step(s, err);
+            status = add_best_atoms(s, err);
         if (status == MEL_OK)
             s->at.weight[s->newest[0]] = 1.0;
     }
@@ -312,7 +312,7 @@ static mel_status begin(search *s, const size_t *start, mel_error *err)
                 s->at.weight[place] += start != NULL ? 1.0 : 1.0 / (double)steps->n_decisions;
         }
     if (status == MEL_OK)
-        settle(s);
+        recompute(s);
     return status;
 }
 
@@ -339,16 +339,16 @@ static mel_status finish(mel_solution *out, const search *s, double gap, mel_err
     return MEL_OK;
 }
 
-static mel_status run(mel_solution *out, search *s, const size_t *start, mel_error *err)
+static mel_status run_frank_wolfe(mel_solution *out, search *s, const size_t *start, mel_error *err)
 {
     const uint64_t from = s->vertices->steps->taken;
     double gap = INFINITY, value = -INFINITY;
-    mel_status status = begin(s, start, err);
+    mel_status status = begin_atoms(s, start, err);
     const bool stuck = status == MEL_OK && s->limits != NULL && mel_columns_violation(s->limits) > 0.0;
     while (status == MEL_OK && !stuck) {
         status = mel_goal_gradient(s->slope, s->goal, s->x, err);
         if (status == MEL_OK)
-            status = step(s, err);
+            status = add_best_atoms(s, err);
         if (status != MEL_OK)
             break;
         /* The slope at x is still in place: the step does not change it. */
@@ -381,7 +381,7 @@ mel_status mel_frank_wolfe(mel_solution *out, const mel_goal *goal, mel_vertices
         free(s.newest);
         return mel_fail_memory(err, "a mixture");
     }
-    const mel_status status = run(out, &s, start, err);
+    const mel_status status = run_frank_wolfe(out, &s, start, err);
     atoms_clear(&s.at);
     free(s.newest);
     free(s.x);

@@ -56,9 +56,9 @@ mel_status mel_goal_value(double *out, const mel_goal *goal, const double *x, me
         *out = mel_dot(goal->size, goal->program.c, x) + goal->program.constant;
         return MEL_OK;
     }
-    const mel_status status = mel_measure_value(out, goal->measure, mel_goal_seen(goal, x), err);
+    TRY(mel_measure_value(out, goal->measure, mel_goal_seen(goal, x), err));
     *out *= goal->sign;
-    return status;
+    return MEL_OK;
 }
 
 /* d value / d x by differences, for measures that do not say: what moving a little of each class's share to
@@ -67,31 +67,30 @@ static mel_status slope_by_moves(double *out, const mel_goal *goal, double *x, d
 {
     const size_t d = goal->d;
     double now = 0.0, once = 0.0, twice = 0.0;
-    mel_status status = mel_measure_value(&now, goal->measure, x, err);
-    for (size_t r = 0; r < seen_size(goal) / d && status == MEL_OK; r++) {
+    TRY(mel_measure_value(&now, goal->measure, x, err));
+    for (size_t r = 0; r < seen_size(goal) / d; r++) {
         double *row = x + r * d;
         size_t from = 0;
         for (size_t j = 1; j < d; j++)
             from = row[j] > row[from] ? j : from;
         const double step = part * row[from] / 2.0;
-        for (size_t j = 0; j < d && status == MEL_OK; j++) {
+        for (size_t j = 0; j < d; j++) {
             const double there = row[j], here = row[from];
             out[r * d + j] = 0.0;
             if (j == from || step == 0.0)
                 continue;
             row[j] = there + step;
             row[from] = here - step;
-            status = mel_measure_value(&once, goal->measure, x, err);
+            TRY(mel_measure_value(&once, goal->measure, x, err));
             row[j] = there + 2.0 * step;
             row[from] = here - 2.0 * step;
-            if (status == MEL_OK)
-                status = mel_measure_value(&twice, goal->measure, x, err);
+            TRY(mel_measure_value(&twice, goal->measure, x, err));
             row[j] = there;
             row[from] = here;
             out[r * d + j] = (4.0 * once - 3.0 * now - twice) / (2.0 * step);
         }
     }
-    return status;
+    return MEL_OK;
 }
 
 /* By what the measure sees. A linear one may be asked at any distance, which is exact. */
@@ -109,10 +108,10 @@ static mel_status seen_slope(double *out, const mel_goal *goal, const double *at
 static mel_status measure_slope(double *out, const mel_goal *goal, const double *x, mel_error *err)
 {
     const size_t each = goal->k * goal->d;
-    const mel_status status = seen_slope(out, goal, mel_goal_seen(goal, x), err);
-    for (size_t g = 1; g < goal->n_groups && goal->seen != NULL && status == MEL_OK; g++)
+    TRY(seen_slope(out, goal, mel_goal_seen(goal, x), err));
+    for (size_t g = 1; g < goal->n_groups && goal->seen != NULL; g++)
         memcpy(out + g * each, out, each * sizeof *out);
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_goal_gradient(double *out, const mel_goal *goal, const double *x, mel_error *err)
@@ -121,10 +120,10 @@ mel_status mel_goal_gradient(double *out, const mel_goal *goal, const double *x,
         memcpy(out, goal->program.c, goal->size * sizeof *out);
         return MEL_OK;
     }
-    const mel_status status = measure_slope(out, goal, x, err);
-    for (size_t i = 0; i < goal->size && status == MEL_OK; i++)
+    TRY(measure_slope(out, goal, x, err));
+    for (size_t i = 0; i < goal->size; i++)
         out[i] *= goal->sign;
-    return status;
+    return MEL_OK;
 }
 
 double mel_goal_at(const mel_goal *goal, const double *x)
@@ -160,7 +159,7 @@ double mel_goal_violation(const mel_goal *goal, const double *x)
 /* --- metrics ------------------------------------------------------------------------------------ */
 
 /* Coordinate c of the layout is which of x. */
-static size_t place_of(const mel_goal *goal, const mel_layout *layout, size_t c)
+static size_t place_of_coordinate(const mel_goal *goal, const mel_layout *layout, size_t c)
 {
     const size_t each = mel_layout_size(layout) / goal->n_groups;
     const size_t cell = mel_layout_cell(layout, c % each);
@@ -178,7 +177,7 @@ static mel_status add_gap(mel_goal *goal, const mel_steps *steps, size_t first, 
 {
     const mel_layout *layout = mel_metric_layout(goal->metric);
     const mel_term term = { .kind = MEL_TERM_ABSOLUTE, .weight = weight, .level = MEL_NO_LEVEL };
-    const size_t u = place_of(goal, layout, first), v = place_of(goal, layout, second);
+    const size_t u = place_of_coordinate(goal, layout, first), v = place_of_coordinate(goal, layout, second);
     TRY(mel_program_add(&goal->program, term, err));
     TRY(mel_program_entry(&goal->program, u, 1.0 / scale_of(goal, layout, steps, u), err));
     return mel_program_entry(&goal->program, v, -1.0 / scale_of(goal, layout, steps, v), err);
@@ -192,7 +191,7 @@ static void put_mistakes(mel_goal *goal, const mel_steps *steps)
     const double *a = mel_metric_numerator(goal->metric, NULL), *share = mel_metric_prevalence(goal->metric);
     const double lambda = mel_metric_lambda(goal->metric);
     for (size_t c = 0; c < n; c++) {
-        const size_t at = place_of(goal, layout, c);
+        const size_t at = place_of_coordinate(goal, layout, c);
         const size_t class_code = at / goal->d % goal->k;
         goal->program.c[at] -= (1.0 - lambda) * a[c % each] * share[c / each * goal->k + class_code] /
                                scale_of(goal, layout, steps, at);
@@ -205,22 +204,21 @@ static mel_status shape_fair_linear(mel_goal *goal, const mel_steps *steps, mel_
     const mel_layout *layout = mel_metric_layout(goal->metric);
     const size_t m = layout->n_groups, each = mel_layout_size(layout) / m;
     const double lambda = mel_metric_lambda(goal->metric);
-    mel_status status = MEL_OK;
     goal->kind = MEL_SHAPE_KINKED;
     for (size_t u = 0; u < m; u++)
         for (size_t v = u + 1; v < m; v++)
-            for (size_t c = 0; c < each && status == MEL_OK; c++) {
+            for (size_t c = 0; c < each; c++) {
                 const double weight = lambda * mel_metric_pair(goal->metric, u, v)[c];
                 if (weight < 0.0)
                     goal->kind = MEL_SHAPE_LOCAL;
                 else if (weight > 0.0)
-                    status = add_gap(goal, steps, u * each + c, v * each + c, weight, err);
+                    TRY(add_gap(goal, steps, u * each + c, v * each + c, weight, err));
             }
     if (goal->kind == MEL_SHAPE_KINKED)
         put_mistakes(goal, steps);
     else
         goal->program.n_terms = 0;
-    return status;
+    return MEL_OK;
 }
 
 /* Whether sign times a symmetric matrix bends downwards everywhere. */
@@ -244,20 +242,19 @@ static mel_status shape_curved(mel_goal *goal, mel_error *err)
     const size_t n = mel_layout_size(layout), m = goal->n_groups;
     const mel_family_facts *is = mel_family_about(mel_metric_family(goal->metric));
     bool down = false;
-    mel_status status = MEL_OK;
     goal->kind = MEL_SHAPE_LOCAL;
     if (mel_metric_degree(goal->metric) != 2)
         return MEL_OK;
     if (!is->groups) {
-        status = bends_down(&down, n, mel_metric_tensor(goal->metric, 2), goal->sign, err);
+        TRY(bends_down(&down, n, mel_metric_tensor(goal->metric, 2), goal->sign, err));
     } else {
         down = true;
         for (size_t u = 0; u < m && down; u++)
-            for (size_t v = u + 1; v < m && down && status == MEL_OK; v++)
-                status = bends_down(&down, n / m, mel_metric_pair(goal->metric, u, v), -1.0, err);
+            for (size_t v = u + 1; v < m && down; v++)
+                TRY(bends_down(&down, n / m, mel_metric_pair(goal->metric, u, v), -1.0, err));
     }
     goal->kind = down ? MEL_SHAPE_CONCAVE : MEL_SHAPE_LOCAL;
-    return status;
+    return MEL_OK;
 }
 
 /* --- measures by name: quantities that are compared, and the smallest recall --------------------- */
@@ -331,7 +328,7 @@ static mel_status add_kinks(mel_goal *goal, const mel_steps *steps, mel_error *e
 }
 
 /* c of a measure whose slope is the same everywhere. */
-static mel_status put_slope(mel_goal *goal, const mel_steps *steps, mel_error *err)
+static mel_status put_constant_slope(mel_goal *goal, const mel_steps *steps, mel_error *err)
 {
     double value = 0.0, *centre = mel_alloc(goal->size, sizeof *centre);
     if (centre == NULL)
@@ -347,7 +344,7 @@ static mel_status put_slope(mel_goal *goal, const mel_steps *steps, mel_error *e
     return status;
 }
 
-static mel_status begin(mel_goal *out, const mel_steps *steps, mel_error *err)
+static mel_status begin_goal(mel_goal *out, const mel_steps *steps, mel_error *err)
 {
     *out = (mel_goal){
         .k = steps->n_classes, .d = steps->n_classes, .n_groups = steps->n_groups, .refer_cost = NAN
@@ -378,7 +375,7 @@ mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel
 {
     const mel_family_facts *is = mel_family_about(mel_metric_family(metric));
     const bool apart = mel_metric_layout(metric)->n_groups > 1 || steps->n_groups == 1;
-    TRY(begin(out, steps, err));
+    TRY(begin_goal(out, steps, err));
     TRY(mel_measure_metric(&out->measure, metric, steps->n_classes, apart ? steps->n_groups : 0, err));
     TRY(take_measure(out, steps, err));
     out->metric = metric;
@@ -387,18 +384,18 @@ mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel
         return shape_fair_linear(out, steps, err);
     if (mel_metric_degree(metric) > 1)
         return shape_curved(out, err);
-    return out->kind == MEL_SHAPE_LINEAR ? put_slope(out, steps, err) : MEL_OK;
+    return out->kind == MEL_SHAPE_LINEAR ? put_constant_slope(out, steps, err) : MEL_OK;
 }
 
 mel_status mel_goal_named(mel_goal *out, const char *name, const mel_steps *steps, mel_error *err)
 {
-    TRY(begin(out, steps, err));
+    TRY(begin_goal(out, steps, err));
     TRY(mel_measure_together(&out->measure, name, steps->n_classes, steps->n_groups, err));
     TRY(take_measure(out, steps, err));
     out->kind = mel_measure_shape(out->measure);
     if (out->kind == MEL_SHAPE_KINKED)
         return add_kinks(out, steps, err);
-    return out->kind == MEL_SHAPE_LINEAR ? put_slope(out, steps, err) : MEL_OK;
+    return out->kind == MEL_SHAPE_LINEAR ? put_constant_slope(out, steps, err) : MEL_OK;
 }
 
 /* --- a third decision --------------------------------------------------------------------------- */

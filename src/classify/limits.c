@@ -45,7 +45,7 @@ static bool take_brackets(char *out, size_t size, const char **at)
     return true;
 }
 
-static size_t place_of(const char *name, size_t n, const char *const *names)
+static size_t place_of_name(const char *name, size_t n, const char *const *names)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(names[i], name) == 0)
@@ -60,7 +60,7 @@ static mel_status read_class(mel_limit *out, const char **at, const char *text, 
     if (!take_brackets(name, sizeof name, at))
         return mel_fail(err, MEL_EINVAL, "%s: of which class? Write recall[CLASS]=0.9",
                         mel_quote_text(text).text);
-    out->class_code = place_of(name, k, class_name);
+    out->class_code = place_of_name(name, k, class_name);
     return out->class_code < k ? MEL_OK
                                : mel_fail(err, MEL_EINVAL, "%s: there is no class %s; classes are %s",
                                           mel_quote_text(text).text, mel_quote_text(name).text,
@@ -75,9 +75,9 @@ static mel_status read_group(mel_limit *out, const char **at, const char *text, 
     if (!take_brackets(name, sizeof name, at))
         return MEL_OK;
     const char *sign = strchr(name, '=');
-    out->group = place_of(name, m, group_name);
+    out->group = place_of_name(name, m, group_name);
     if (out->group == m && sign != NULL)
-        out->group = place_of(sign + 1, m, group_name);
+        out->group = place_of_name(sign + 1, m, group_name);
     if (out->group < m)
         return MEL_OK;
     return m < 2 ? mel_fail(err, MEL_EINVAL, "%s: there are no groups", mel_quote_text(text).text)
@@ -106,7 +106,7 @@ static mel_status read_bound(mel_limit *out, const char *at, const char *text, m
                           mel_quote_text(text).text);
 }
 
-static mel_status check(const mel_limit *limit, const char *text, size_t k, size_t m, mel_error *err)
+static mel_status check_limit(const mel_limit *limit, const char *text, size_t k, size_t m, mel_error *err)
 {
     const bool gap = limit->kind >= MEL_LIMIT_ODDS;
     if (gap && m < 2)
@@ -149,10 +149,8 @@ bool mel_limit_needs_positive(const char *text)
 mel_status mel_limit_names_groups(bool *out, const char *text, mel_error *err)
 {
     size_t w = 0, n = 0, brackets = 0;
-    const mel_status status = find_word(&w, &n, text, err);
+    TRY(find_word(&w, &n, text, err));
     *out = false;
-    if (status != MEL_OK)
-        return status;
     for (const char *at = text; *at != '\0'; at++)
         brackets += *at == '[';
     *out = !words[w].of_group || brackets > (words[w].of_class ? 1 : 0);
@@ -164,20 +162,17 @@ mel_status mel_limit_parse(mel_limit *out, const char *text, bool at_least, size
                            mel_error *err)
 {
     size_t w = 0, n = 0;
-    mel_status status = find_word(&w, &n, text, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(find_word(&w, &n, text, err));
     *out = (mel_limit){
         .kind = words[w].kind, .at_least = at_least, .class_code = n_classes - 1, .group = SIZE_MAX
     };
     const char *at = text + n;
-    status = words[w].of_class ? read_class(out, &at, text, n_classes, class_name, err) : MEL_OK;
-    if (status == MEL_OK && words[w].of_group)
-        status = read_group(out, &at, text, n_groups, group_name, err);
+    TRY(words[w].of_class ? read_class(out, &at, text, n_classes, class_name, err) : MEL_OK);
+    if (words[w].of_group)
+        TRY(read_group(out, &at, text, n_groups, group_name, err));
     (void)snprintf(out->text, sizeof out->text, "%.*s", (int)(at - text), text);
-    if (status == MEL_OK)
-        status = read_bound(out, at, text, err);
-    return status == MEL_OK ? check(out, text, n_classes, n_groups, err) : status;
+    TRY(read_bound(out, at, text, err));
+    return check_limit(out, text, n_classes, n_groups, err);
 }
 
 /* --- terms -------------------------------------------------------------------------------------- */
@@ -199,7 +194,7 @@ static double mass_of(const mel_limit *limit, const mel_steps *steps)
 }
 
 /* What the limited number has of cell (class i, decision j); precision: that minus its bound. */
-static double part_of(const mel_limit *limit, const mel_steps *steps, size_t i, size_t j)
+static double limited_part(const mel_limit *limit, const mel_steps *steps, size_t i, size_t j)
 {
     const size_t c = limit->class_code;
     switch (limit->kind) {
@@ -245,7 +240,7 @@ static mel_status add_plain(mel_program *p, const mel_limit *limit, size_t numbe
     TRY(mel_program_add(p, term, err));
     for (size_t cell = 0; cell < steps->n_groups * k * d; cell++) {
         const size_t g = cell / (k * d), i = cell / d % k;
-        const double part = counts(limit, g) ? part_of(limit, steps, i, cell % d) : 0.0;
+        const double part = counts(limit, g) ? limited_part(limit, steps, i, cell % d) : 0.0;
         if (part != 0.0)
             TRY(mel_program_entry(p, mel_steps_row(steps, g, i) * d + cell % d, sign * part / mass, err));
     }

@@ -63,7 +63,7 @@ static double part(const pairs *p, size_t block, const mel_term *term)
     return sum;
 }
 
-static double linear_part(const pairs *p, size_t block)
+static double linear_part_of_pairs(const pairs *p, size_t block)
 {
     return mel_dot(p->s->size, p->c + block * p->s->size, p->s->x + block * p->s->size);
 }
@@ -81,7 +81,7 @@ static void fill_leaves(tree *t, const pairs *p, size_t block)
         double *at = t->at + c * t->width;
         const size_t node = (t->leaves + c / LEAF) * t->width;
         mel_single_put(p->s, block, c);
-        at[0] = linear_part(p, block);
+        at[0] = linear_part_of_pairs(p, block);
         for (size_t i = 1; i < t->width; i++)
             at[i] = part(p, block, &program->term[own[i - 1]]);
         for (size_t i = 0; i < t->width; i++) {
@@ -148,7 +148,7 @@ static void pairs_clear(pairs *p)
 /* --- a pair ------------------------------------------------------------------------------------- */
 
 /* Where a term is among the numbers of a block; 0: it is not. */
-static size_t place_of(const mel_single *s, size_t block, size_t t)
+static size_t place_of_term(const mel_single *s, size_t block, size_t t)
 {
     for (size_t i = s->first[block]; i < s->first[block + 1]; i++)
         if (s->term[i] == t)
@@ -163,11 +163,12 @@ static void weigh_others(pairs *p)
     const size_t n_blocks = p->s->vertices->steps->n_blocks;
     mel_account_begin(&p->rest, program->n_levels, p->constant);
     for (size_t b = 0; b < n_blocks; b++)
-        p->rest.sum += b != p->block[0] && b != p->block[1] ? linear_part(p, b) : 0.0;
+        p->rest.sum += b != p->block[0] && b != p->block[1] ? linear_part_of_pairs(p, b) : 0.0;
     p->n_terms = 0;
     for (size_t t = 0; t < program->n_terms; t++) {
         const mel_term *term = &program->term[t];
-        const size_t first = place_of(p->s, p->block[0], t), second = place_of(p->s, p->block[1], t);
+        const size_t first = place_of_term(p->s, p->block[0], t),
+                     second = place_of_term(p->s, p->block[1], t);
         double base = mel_program_term(program, term, p->s->x);
         if (first == 0 && second == 0) {
             mel_account_add(&p->rest, term, base, base);
@@ -360,16 +361,13 @@ static mel_status improve_ratio(pairs *p, double *slope, const mel_solution *mix
 static mel_status improve_measured(pairs *p, double *slope, const mel_solution *mixture, mel_error *err)
 {
     const size_t size = p->s->goal->size;
-    mel_status status = MEL_OK;
     p->measured = true;
     p->constant = INFINITY;
     memset(slope, 0, size * sizeof *slope);
     if (p->s->goal->kind == MEL_SHAPE_CONCAVE) {
-        status = mel_goal_gradient(slope, p->s->goal, mixture->x, err);
+        TRY(mel_goal_gradient(slope, p->s->goal, mixture->x, err));
         p->constant = mixture->value - mel_dot(size, slope, mixture->x);
     }
-    if (status != MEL_OK)
-        return status;
     fill_trees(p);
     improve_pair(p, 0, 1, p->s->best.value);
     return MEL_OK;

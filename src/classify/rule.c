@@ -1,5 +1,4 @@
 /* The best rule for a measure on rows: evidence, goal, limits, solution, classifier. */
-#include "classify/build.h"
 #include "classify/classify.h"
 #include "classify/evidence.h"
 #include "classify/limits.h"
@@ -52,13 +51,13 @@ static void work_clear(work *w)
 static mel_status make_goal(work *w, const mel_metric *metric, const char *name, const mel_rule_options *opt,
                             mel_error *err)
 {
-    mel_status status = metric != NULL ? mel_goal_of_metric(&w->goal, metric, w->steps, err)
-                                       : mel_goal_named(&w->goal, name, w->steps, err);
-    if (status == MEL_OK && !isnan(opt->refer_cost))
-        status = mel_goal_refer(&w->goal, opt->refer_cost, err);
-    for (size_t i = 0; i < opt->n_limits && status == MEL_OK; i++)
-        status = mel_limit_add(&w->goal.program, &opt->limit[i], i, w->steps, err);
-    return status;
+    TRY(metric != NULL ? mel_goal_of_metric(&w->goal, metric, w->steps, err)
+                       : mel_goal_named(&w->goal, name, w->steps, err));
+    if (!isnan(opt->refer_cost))
+        TRY(mel_goal_refer(&w->goal, opt->refer_cost, err));
+    for (size_t i = 0; i < opt->n_limits; i++)
+        TRY(mel_limit_add(&w->goal.program, &opt->limit[i], i, w->steps, err));
+    return MEL_OK;
 }
 
 static bool is_mixed(const mel_solution *s)
@@ -79,12 +78,12 @@ mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_go
     if (form == MEL_RULE_MIXTURE || !(mixed || local))
         return MEL_OK;
     bool found = false;
-    const mel_status status = mel_solve_single(&found, solution, goal, vertices, opt, err);
+    TRY(mel_solve_single(&found, solution, goal, vertices, opt, err));
     *optimum = local ? fmax(*optimum, solution->value) : *optimum;
-    if (status == MEL_OK && !found && mixed && form == MEL_RULE_THRESHOLD)
+    if (!found && mixed && form == MEL_RULE_THRESHOLD)
         return mel_fail(err, MEL_EINVAL,
                         "no single rule that was tried meets the limits: ask for a mixture, or loosen them");
-    return status;
+    return MEL_OK;
 }
 
 /* The rule with given thresholds instead of the solution. */
@@ -232,9 +231,8 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
     report->shares = mel_alloc_zero(w->goal.size, sizeof *report->shares);
     if (report->achieved == NULL || report->price == NULL || report->shares == NULL)
         return mel_fail_memory(err, "the report on a rule");
-    mel_status status = MEL_OK;
     if (rows->row_cost != NULL)
-        status = shares_of_rows(report->shares, c, rows, opt, err);
+        TRY(shares_of_rows(report->shares, c, rows, opt, err));
     else
         memcpy(report->shares, s->x, w->goal.size * sizeof *s->x);
     const mel_shares achieved = { w->goal.n_groups, w->goal.k, w->goal.d, report->shares };
@@ -242,7 +240,7 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
         report->achieved[i] = mel_limit_achieved(&opt->limit[i], &achieved);
         report->price[i] = mel_limit_price(i, &w->goal.program, s->price);
     }
-    return status;
+    return MEL_OK;
 }
 
 /* --- the classifier ----------------------------------------------------------------------------- */
@@ -250,19 +248,19 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
 static mel_status make(mel_classifier **out, const work *w, const mel_rule_rows *rows,
                        const mel_rule_options *opt, mel_error *err)
 {
-    mel_status status = mel_build_classifier(out, &w->solution, &w->goal, &w->vertices, err);
-    if (status == MEL_OK && opt->adjustment != NULL && !mel_rule_keeps_scores(rows, opt))
-        status = mel_adjustment_copy(&(*out)->adjustment, opt->adjustment, err);
-    if (status == MEL_OK && rows->row_cost != NULL) {
+    TRY(mel_build_classifier(out, &w->solution, &w->goal, &w->vertices, err));
+    if (opt->adjustment != NULL && !mel_rule_keeps_scores(rows, opt))
+        TRY(mel_adjustment_copy(&(*out)->adjustment, opt->adjustment, err));
+    if (rows->row_cost != NULL) {
         (*out)->cost_column = mel_names_copy(rows->n_classes, NULL, 0);
-        status = (*out)->cost_column != NULL ? MEL_OK : mel_fail_memory(err, "names");
+        TRY((*out)->cost_column != NULL ? MEL_OK : mel_fail_memory(err, "names"));
     }
-    return status;
+    return MEL_OK;
 }
 
-static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, const mel_rule_rows *rows,
-                       const mel_metric *metric, const char *name, const mel_rule_options *opt,
-                       mel_error *err)
+static mel_status find_rule_on_rows(mel_classifier **out, mel_rule_report *report, work *w,
+                                    const mel_rule_rows *rows, const mel_metric *metric, const char *name,
+                                    const mel_rule_options *opt, mel_error *err)
 {
     const mel_solve_options solve = { opt->tolerance, opt->most_steps, opt->starts, opt->seed };
     double optimum = 0.0;
@@ -299,7 +297,7 @@ static mel_status find_once(mel_classifier **out, mel_rule_report *report, const
     work w = { 0 };
     *out = NULL;
     *report = (mel_rule_report){ 0 };
-    const mel_status status = find(out, report, &w, rows, metric, name, opt, err);
+    const mel_status status = find_rule_on_rows(out, report, &w, rows, metric, name, opt, err);
     work_clear(&w);
     if (status == MEL_OK)
         return MEL_OK;

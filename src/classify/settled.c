@@ -25,15 +25,15 @@ mel_status mel_classifier_settled(double *probability, const mel_belief *now, me
     const double *m = mel_metric_numerator(now->metric, NULL);
     const size_t width = mel_metric_coefficients(now->metric);
     mel_point best, here;
-    mel_status status = mel_face_support(&best, now->domain->face, m[0], m[1], err);
+    TRY(mel_face_support(&best, now->domain->face, m[0], m[1], err));
     size_t standing = 0;
-    for (size_t s = 0; status == MEL_OK && s < now->n_draws; s++) {
+    for (size_t s = 0; s < now->n_draws; s++) {
         const double *draw = now->draw + s * width;
-        status = mel_face_support(&here, now->domain->face, draw[0], draw[1], err);
-        standing += status == MEL_OK && near(best, here);
+        TRY(mel_face_support(&here, now->domain->face, draw[0], draw[1], err));
+        standing += near(best, here);
     }
     *probability = (double)standing / (double)now->n_draws;
-    return status;
+    return MEL_OK;
 }
 
 /* --- k classes ------------------------------------------------------------------------------------ */
@@ -70,13 +70,13 @@ static mel_status best_for(double *out, const rules *r, const double *weight, me
 /* Whether the rule at hand loses next to nothing by the metric of these weights. */
 static mel_status loses_little(bool *out, const rules *r, const double *weight, mel_error *err)
 {
-    const mel_status status = best_for(r->here, r, weight, err);
+    TRY(best_for(r->here, r, weight, err));
     const double most = mel_dot(r->size, r->way, r->here);
     double plain = -INFINITY;
     for (size_t j = 0; j < mel_space_layout(r->space)->n_classes; j++)
         plain = fmax(plain, mel_dot(r->size, r->way, r->trivial + j * r->size));
     *out = most - mel_dot(r->size, r->way, r->best) <= negligible * fmax(most - plain, 0.0) + same;
-    return status;
+    return MEL_OK;
 }
 
 static mel_status count_standing(size_t *standing, size_t *asked, const rules *r, const mel_belief *now,
@@ -84,16 +84,16 @@ static mel_status count_standing(size_t *standing, size_t *asked, const rules *r
 {
     const size_t width = mel_metric_coefficients(now->metric);
     const size_t n = now->n_draws < MOST_DRAWS ? now->n_draws : MOST_DRAWS;
-    mel_status status = best_for(r->best, r, mel_metric_numerator(now->metric, NULL), err);
+    TRY(best_for(r->best, r, mel_metric_numerator(now->metric, NULL), err));
     *standing = 0;
     *asked = n;
     /* With so many that lose it is far from settled: those that were not looked at count as losing, too. */
-    for (size_t s = 0; s < n && s < *standing + MOST_LOSING && status == MEL_OK; s++) {
+    for (size_t s = 0; s < n && s < *standing + MOST_LOSING; s++) {
         bool stands = false;
-        status = loses_little(&stands, r, now->draw + s * now->n_draws / n * width, err);
+        TRY(loses_little(&stands, r, now->draw + s * now->n_draws / n * width, err));
         *standing += stands;
     }
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_classifier_rule_settled(double *probability, const mel_belief *now, mel_error *err)

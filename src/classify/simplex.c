@@ -88,7 +88,7 @@ mel_status mel_simplex_new(mel_simplex **out, size_t n, const double *b, mel_err
     return MEL_OK;
 }
 
-static bool make_room(mel_simplex *lp, size_t n_entries)
+static bool make_simplex_room(mel_simplex *lp, size_t n_entries)
 {
     if (lp->n_columns == lp->column_room) {
         const size_t room = 2 * lp->column_room + 64;
@@ -109,7 +109,7 @@ static bool make_room(mel_simplex *lp, size_t n_entries)
 mel_status mel_simplex_add(size_t *number, mel_simplex *lp, double cost, size_t n_entries, const size_t *row,
                            const double *value, mel_error *err)
 {
-    if (!make_room(lp, n_entries))
+    if (!make_simplex_room(lp, n_entries))
         return mel_fail_memory(err, "a linear program");
     *number = lp->n_columns;
     lp->columns[lp->n_columns++] = (column){ lp->n_entries, n_entries, cost, false, NONE, NONE };
@@ -143,7 +143,7 @@ double mel_simplex_left(const mel_simplex *lp, size_t row)
 }
 
 /* move = inverse times a column. */
-static void weigh(const mel_simplex *lp, const column *c)
+static void weigh_column(const mel_simplex *lp, const column *c)
 {
     const size_t n = lp->n;
     for (size_t r = 0; r < n; r++) {
@@ -176,7 +176,7 @@ static void pivot(mel_simplex *lp, size_t at, size_t entering)
 
 void mel_simplex_begin(mel_simplex *lp, size_t row, size_t c)
 {
-    weigh(lp, &lp->columns[c]);
+    weigh_column(lp, &lp->columns[c]);
     pivot(lp, row, c);
 }
 
@@ -333,7 +333,7 @@ static mel_status exchange(bool *more, bool *moved, mel_simplex *lp, bool hurrie
     *more = entering != NONE;
     if (!*more)
         return MEL_OK;
-    weigh(lp, &lp->columns[entering]);
+    weigh_column(lp, &lp->columns[entering]);
     const long leaving = find_leaving(lp, hurried, &promise);
     if (leaving == NONE)
         return mel_fail(err, MEL_ENUMERIC, "a linear program has no largest value");

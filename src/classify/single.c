@@ -128,7 +128,7 @@ static void weigh_rest(mel_single *s, size_t block)
             add_term(&s->rest, s, t);
 }
 
-static mel_worth weigh(mel_single *s, size_t block)
+static mel_worth weigh_choice(mel_single *s, size_t block)
 {
     if (!s->by_terms)
         return (mel_worth){ mel_goal_violation(s->goal, s->x), mel_goal_at(s->goal, s->x) };
@@ -144,7 +144,7 @@ static mel_worth weigh_all(mel_single *s)
 {
     if (s->by_terms)
         weigh_rest(s, 0);
-    return weigh(s, 0);
+    return weigh_choice(s, 0);
 }
 
 /* The terms of each block. */
@@ -176,7 +176,7 @@ static mel_status sort_terms(mel_single *s, mel_error *err)
 static void try_one(mel_single *s, size_t block, size_t c, mel_worth *best, size_t *at)
 {
     mel_single_put(s, block, c);
-    const mel_worth now = weigh(s, block);
+    const mel_worth now = weigh_choice(s, block);
     if (mel_single_better(s, now, *best)) {
         *best = now;
         *at = c;
@@ -229,24 +229,22 @@ static mel_status sweep_blocks(mel_single *s, mel_worth *best, mel_error *err)
 }
 
 /* With a price on what the limits are missed by, then without: they come first. */
-static mel_status descend(mel_single *s, double price, mel_error *err)
+static mel_status sweep_twice(mel_single *s, double price, mel_error *err)
 {
     const size_t n_blocks = s->vertices->steps->n_blocks;
     for (size_t b = 0; b < n_blocks; b++)
         mel_single_put(s, b, s->choice[b]);
     mel_worth best = weigh_all(s);
-    mel_status status = MEL_OK;
     s->penalty = price;
     if (price > 0.0)
-        status = sweep_blocks(s, &best, err);
+        TRY(sweep_blocks(s, &best, err));
     s->penalty = 0.0;
-    if (status == MEL_OK)
-        status = sweep_blocks(s, &best, err);
-    if (status == MEL_OK && mel_single_better(s, best, s->best)) {
+    TRY(sweep_blocks(s, &best, err));
+    if (mel_single_better(s, best, s->best)) {
         s->best = best;
         memcpy(s->kept, s->choice, n_blocks * sizeof *s->kept);
     }
-    return status;
+    return MEL_OK;
 }
 
 /* A vertex of every block, drawn by its weight in the mixture; first: the heaviest. */
@@ -356,7 +354,7 @@ static mel_status search_from(mel_single *s, const mel_solution *mixture, size_t
         start_alike(s, (turn - 1) / 2, own);
     else
         start(s, mixture, turn == 0, rng);
-    return descend(s, own, err);
+    return sweep_twice(s, own, err);
 }
 
 static size_t heaviest(const mel_single *s, const mel_solution *mixture, size_t block)
@@ -411,9 +409,7 @@ static mel_status look(bool *found, mel_solution *solution, mel_single *s, const
          turn++) {
         if (turn > 0 && turn <= ALIKE && turn % 2 == 1 && price == 0.0)
             continue; /* the next one is the same */
-        const mel_status status = search_from(s, solution, turn, price, &rng, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(search_from(s, solution, turn, price, &rng, err));
     }
     if (turns > 1 && s->vertices->steps->sorted) {
         TRY(mel_single_pairs(s, solution, err));

@@ -77,23 +77,20 @@ static mel_status solve_linear(mel_solution *s, const mel_goal *goal, mel_vertic
                                mel_columns *columns, const mel_solve_options *opt, mel_error *err)
 {
     double value = 0.0;
-    mel_status status = MEL_OK;
     if (columns == NULL) {
-        status = mel_vertices_step(&value, NULL, vertices, goal->program.c, err);
-        if (status == MEL_OK)
-            status = take_newest(s, vertices, err);
+        TRY(mel_vertices_step(&value, NULL, vertices, goal->program.c, err));
+        TRY(take_newest(s, vertices, err));
         s->bound = value + goal->program.constant;
-        return status;
+        return MEL_OK;
     }
     const mel_columns_options own = mel_columns_usual(vertices, opt);
-    status = mel_columns_solve(columns, NULL, &own, err);
-    if (status == MEL_OK)
-        status = take_columns(s, goal, columns, vertices, err);
+    TRY(mel_columns_solve(columns, NULL, &own, err));
+    TRY(take_columns(s, goal, columns, vertices, err));
     s->bound = mel_columns_bound(columns);
-    return status;
+    return MEL_OK;
 }
 
-static void put_centre(double *x, const mel_goal *goal, const mel_steps *steps)
+static void put_uniform(double *x, const mel_goal *goal, const mel_steps *steps)
 {
     for (size_t i = 0; i < goal->size; i++)
         x[i] = steps->mass[i / goal->d] / (double)goal->d;
@@ -130,7 +127,7 @@ static mel_status solve_ratio(mel_solution *s, const mel_goal *goal, mel_vertice
     const mel_columns_options own = mel_columns_usual(vertices, opt);
     double value = 0.0, *now = slope + goal->size;
     bool more = true;
-    put_centre(now, goal, vertices->steps);
+    put_uniform(now, goal, vertices->steps);
     for (uint64_t turn = 0; more && turn < opt->most_steps && status == MEL_OK && s->violation == 0.0;
          turn++) {
         status = mel_goal_gradient(slope, goal, now, err);

@@ -2,6 +2,7 @@
 #ifndef MEL_CLASSIFY_SOLVE_H
 #define MEL_CLASSIFY_SOLVE_H
 
+#include "classify/classify.h"
 #include "classify/goal.h"
 
 typedef struct {
@@ -44,5 +45,13 @@ mel_status mel_solution_init(mel_solution *out, const mel_goal *goal, const mel_
 /* Weights for all vertices that there are by now; new ones have none. */
 mel_status mel_solution_fit(mel_solution *solution, const mel_vertices *vertices, mel_error *err);
 mel_columns_options mel_columns_usual(const mel_vertices *vertices, const mel_solve_options *opt);
+
+/* build.c: the mixtures of all blocks as one classifier. */
+mel_status mel_build_classifier(mel_classifier **out, const mel_solution *solution, const mel_goal *goal,
+                                const mel_vertices *vertices, mel_error *err);
+/* rule.c: one rule where the form asks for it; *optimum: the value before. */
+mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_goal *goal,
+                           mel_vertices *vertices, mel_rule_form form, const mel_solve_options *opt,
+                           mel_error *err);
 
 #endif

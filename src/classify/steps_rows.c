@@ -3,8 +3,8 @@
 #include "classify/steps.h"
 
 #include "base/la.h"
-#include "base/reduce.h"
 #include "base/stat.h"
+#include "base/team.h"
 #include "space/space.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static size_t decide(size_t n, size_t d, const double *evidence, const double *r
 }
 
 /* Adds a row to what decision j achieves. */
-static void add_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, size_t j)
+static void add_decided_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, size_t j)
 {
     const size_t k = rows->n_classes;
     const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
@@ -82,7 +82,7 @@ static void add_blocks(double *sum, const pass *p, size_t k, size_t from, size_t
                           p->order != NULL ? p->order + first : NULL, rule, diagonal,
                           p->scratch + thread * mel_block_scratch(k));
         for (size_t i = 0; i < n; i++)
-            add_row(sum, &p->rows, p->order != NULL ? p->order[first + i] : first + i, k, said[i]);
+            add_decided_row(sum, &p->rows, p->order != NULL ? p->order[first + i] : first + i, k, said[i]);
     }
 }
 
@@ -109,7 +109,7 @@ static void add_slice(double *sum, size_t place, size_t thread, void *user)
     }
     for (size_t at = from; at < to; at++) {
         const size_t r = p->order != NULL ? p->order[at] : at;
-        add_row(sum, &p->rows, r, d, decide(n, d, p->rows.probability + r * n, rule));
+        add_decided_row(sum, &p->rows, r, d, decide(n, d, p->rows.probability + r * n, rule));
     }
 }
 
@@ -166,7 +166,7 @@ static void ask_engine(mel_steps *steps, size_t block, const double *rule)
         memset(p->sum, 0, size * sizeof *p->sum);
 }
 
-static void measure(double *shares, mel_steps *steps, size_t block, const double *rule)
+static void measure_on_rows(double *shares, mel_steps *steps, size_t block, const double *rule)
 {
     const pass *p = steps->self;
     const size_t size = mel_steps_block_size(steps);
@@ -184,7 +184,7 @@ static void measure(double *shares, mel_steps *steps, size_t block, const double
         }
 }
 
-static void step(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)
+static void step_on_rows(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)
 {
     const pass *p = steps->self;
     const size_t d = steps->n_decisions, rows = steps->n_classes, size = mel_steps_rule_size(steps);
@@ -196,10 +196,10 @@ static void step(double *shares, double *rule, mel_steps *steps, size_t block, c
             for (size_t c = 0; c < rows * d; c++)
                 rule[c] += p->fold[g * rows + c / d] * gain[g * rows * d + c];
     }
-    measure(shares, steps, block, rule);
+    measure_on_rows(shares, steps, block, rule);
 }
 
-static const mel_steps_ops ops = { free_pass, step, measure };
+static const mel_steps_ops ops = { free_pass, step_on_rows, measure_on_rows };
 
 double mel_step_total(const mel_step_rows *rows)
 {
@@ -234,7 +234,7 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
 }
 
 /* Masses are what "always the first decision" achieves. */
-static mel_status weigh(mel_steps *steps, mel_error *err)
+static mel_status weigh_masses(mel_steps *steps, mel_error *err)
 {
     pass *p = steps->self;
     const size_t d = steps->n_decisions, size = mel_steps_block_size(steps), rows = steps->n_classes;
@@ -243,7 +243,7 @@ static mel_status weigh(mel_steps *steps, mel_error *err)
     if (room == NULL)
         return mel_fail_memory(err, "the rows of a rule");
     for (size_t b = 0; b < steps->n_blocks; b++) {
-        measure(room, steps, b, room + size);
+        measure_on_rows(room, steps, b, room + size);
         for (size_t c = 0; c < size / d; c++)
             steps->mass[b * (size / d) + c] = room[c * d];
     }
@@ -288,7 +288,7 @@ mel_status mel_steps_rows(mel_steps **out, const mel_step_rows *rows, mel_error 
     }
     status = mel_steps_new(out, &ops, p, &shape, err);
     if (status == MEL_OK)
-        status = weigh(*out, err);
+        status = weigh_masses(*out, err);
     if (status != MEL_OK) {
         mel_steps_free(*out);
         *out = NULL;

@@ -71,7 +71,7 @@ static void put_rule(double *rule, const sorted_block *b, size_t t, bool inverte
     rule[always] = rule[2 + always] = 1.0;
 }
 
-static void put_shares(double *shares, const sorted_block *b, size_t t, bool inverted)
+static void put_shares_at(double *shares, const sorted_block *b, size_t t, bool inverted)
 {
     const double *total = b->above + b->n * b->width, *above = b->above + t * b->width;
     for (size_t c = 0; c < b->width; c++) {
@@ -90,7 +90,7 @@ void mel_sorted_at(double *shares, double *rule, const mel_steps *steps, size_t 
                    bool inverted)
 {
     const sorted_block *b = &((const sorted_steps *)steps->self)->block[block];
-    put_shares(shares, b, threshold, inverted);
+    put_shares_at(shares, b, threshold, inverted);
     put_rule(rule, b, threshold, inverted);
 }
 
@@ -149,12 +149,12 @@ static size_t best_threshold(const sorted_block *b, const double *gain, bool *in
     return best_corner(b, fabs(second), fabs(first));
 }
 
-static void step(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)
+static void step_sorted(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)
 {
     const sorted_block *b = &((const sorted_steps *)steps->self)->block[block];
     bool inverted = false;
     const size_t t = best_threshold(b, gain, &inverted);
-    put_shares(shares, b, t, inverted);
+    put_shares_at(shares, b, t, inverted);
     put_rule(rule, b, t, inverted);
 }
 
@@ -173,14 +173,14 @@ static size_t count_before(const sorted_block *b, double threshold)
 }
 
 /* Rules are those of put_rule: a threshold, either way round, or always the same. */
-static void measure(double *shares, mel_steps *steps, size_t block, const double *rule)
+static void measure_sorted(double *shares, mel_steps *steps, size_t block, const double *rule)
 {
     const sorted_block *b = &((const sorted_steps *)steps->self)->block[block];
     const double first = rule[1] - rule[0], second = rule[3] - rule[2];
     if (first == second)
-        put_shares(shares, b, second > 0.0 ? b->n : 0, false);
+        put_shares_at(shares, b, second > 0.0 ? b->n : 0, false);
     else
-        put_shares(shares, b, count_before(b, -first / (second - first)), (second < first) != b->falls);
+        put_shares_at(shares, b, count_before(b, -first / (second - first)), (second < first) != b->falls);
 }
 
 void mel_sorted_set_threshold(double *rule, const mel_steps *steps, size_t block, double threshold)
@@ -202,12 +202,12 @@ void mel_sorted_set_threshold(double *rule, const mel_steps *steps, size_t block
                       first == second ? b->falls : second < first);
 }
 
-static const mel_steps_ops ops = { free_sorted, step, measure };
+static const mel_steps_ops ops = { free_sorted, step_sorted, measure_sorted };
 
 /* --- making them -------------------------------------------------------------------------------- */
 
 /* What a row adds to the true classes of its block. */
-static void add_row(double *to, const mel_step_rows *rows, size_t r)
+static void add_to_classes(double *to, const mel_step_rows *rows, size_t r)
 {
     const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
     double *at = to + (rows->one_block && rows->n_groups > 1 ? 2 * rows->group[r] : 0);
@@ -265,7 +265,7 @@ static void fill_block(sorted_block *b, const mel_step_rows *rows, const uint32_
             memcpy(b->above + (b->n + 1) * b->width, b->above + b->n * b->width, b->width * sizeof *b->above);
             b->score[b->n++] = score;
         }
-        add_row(b->above + b->n * b->width, rows, row != NULL ? row[ascending[at]] : ascending[at]);
+        add_to_classes(b->above + b->n * b->width, rows, row != NULL ? row[ascending[at]] : ascending[at]);
     }
 }
 
@@ -306,7 +306,7 @@ static mel_status make_block(sorted_block *b, const mel_step_rows *rows, const u
     return status;
 }
 
-static mel_status fill(sorted_steps *s, const mel_step_rows *rows, mel_error *err)
+static mel_status sort_blocks(sorted_steps *s, const mel_step_rows *rows, mel_error *err)
 {
     if (s->n_blocks == 1)
         return make_block(&s->block[0], rows, NULL, rows->n_rows, err);
@@ -326,7 +326,7 @@ static mel_status fill(sorted_steps *s, const mel_step_rows *rows, mel_error *er
 }
 
 /* Sums become shares of everything; the masses are what lies above the lowest threshold. */
-static void settle(mel_steps *steps)
+static void make_shares(mel_steps *steps)
 {
     const sorted_steps *s = steps->self;
     double total = 0.0;
@@ -350,7 +350,7 @@ mel_status mel_steps_sorted(mel_steps **out, const mel_step_rows *rows, mel_erro
         return mel_fail_memory(err, "sorted rows");
     s->block = mel_alloc_zero(n_blocks, sizeof *s->block);
     s->n_blocks = s->block != NULL ? n_blocks : 0;
-    mel_status status = s->block != NULL ? fill(s, rows, err) : mel_fail_memory(err, "sorted rows");
+    mel_status status = s->block != NULL ? sort_blocks(s, rows, err) : mel_fail_memory(err, "sorted rows");
     if (status != MEL_OK) {
         free_sorted(s);
         return status;
@@ -364,6 +364,6 @@ mel_status mel_steps_sorted(mel_steps **out, const mel_step_rows *rows, mel_erro
                               .sorted = true };
     status = mel_steps_new(out, &ops, s, &shape, err);
     if (status == MEL_OK)
-        settle(*out);
+        make_shares(*out);
     return status;
 }

@@ -16,7 +16,7 @@ void mel_vertices_clear(mel_vertices *vertices)
     *vertices = (mel_vertices){ 0 };
 }
 
-static bool make_room(mel_vertices *vertices)
+static bool make_vertex_room(mel_vertices *vertices)
 {
     const size_t room = 2 * vertices->room + 16;
     if (vertices->n < vertices->room)
@@ -41,7 +41,7 @@ mel_status mel_vertices_add(size_t *place, mel_vertices *vertices, size_t block,
             *place = v;
             return MEL_OK;
         }
-    if (!make_room(vertices))
+    if (!make_vertex_room(vertices))
         return mel_fail_memory(err, "the rules found so far");
     *place = vertices->n;
     vertices->block[vertices->n] = block;
@@ -60,7 +60,7 @@ mel_status mel_vertices_init(mel_vertices *out, mel_steps *steps, mel_error *err
     mel_status status =
         out->newest != NULL && out->scratch != NULL ? MEL_OK : mel_fail_memory(err, "the rules found so far");
     for (size_t v = 0; v < steps->n_blocks * steps->n_decisions && status == MEL_OK; v++) {
-        status = make_room(out) ? MEL_OK : mel_fail_memory(err, "the rules found so far");
+        status = make_vertex_room(out) ? MEL_OK : mel_fail_memory(err, "the rules found so far");
         if (status != MEL_OK)
             break;
         out->block[v] = v / steps->n_decisions;
@@ -77,17 +77,17 @@ mel_status mel_vertices_step(double *value, size_t *fresh, mel_vertices *vertice
     mel_steps *steps = vertices->steps;
     const size_t size = mel_steps_block_size(steps), before = vertices->n;
     double *shares = vertices->scratch, *rule = vertices->scratch + size;
-    mel_status status = mel_steps_report(steps, err);
+    TRY(mel_steps_report(steps, err));
     *value = 0.0;
-    for (size_t b = 0; b < steps->n_blocks && status == MEL_OK; b++) {
+    for (size_t b = 0; b < steps->n_blocks; b++) {
         steps->ops->step(shares, rule, steps, b, gain + b * size);
         *value += mel_dot(size, gain + b * size, shares);
-        status = mel_vertices_add(&vertices->newest[b], vertices, b, shares, rule, err);
+        TRY(mel_vertices_add(&vertices->newest[b], vertices, b, shares, rule, err));
     }
     steps->taken++;
     if (fresh != NULL)
         *fresh = vertices->n - before;
-    return status;
+    return MEL_OK;
 }
 
 void mel_vertices_mix(double *x, const mel_vertices *vertices, size_t n, const double *weight)

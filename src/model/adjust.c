@@ -40,9 +40,7 @@ mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error 
 
 mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err)
 {
-    const mel_status status = mel_adjustment_init_groups(out, from->n_classes, from->n_groups, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_adjustment_init_groups(out, from->n_classes, from->n_groups, err));
     const size_t n = from->n_classes * mel_adjustment_curves(from);
     memcpy(out->sharpness, from->sharpness, n * sizeof *out->sharpness);
     memcpy(out->offset, from->offset, n * sizeof *out->offset);
@@ -221,19 +219,19 @@ static mel_status sum_up(double *sums, size_t size, const fit *f,
 }
 
 /* Loss at theta (offsets, then sharpness) with gradient and Hessian (below the diagonal). */
-static mel_status evaluate(double *sums, const fit *f, const double *theta, mel_error *err)
+static mel_status evaluate_adjustment(double *sums, const fit *f, const double *theta, mel_error *err)
 {
     const size_t k = f->k, m = k + f->n_sharp;
     double *gradient = sums + 1, *hessian = gradient + m;
-    const mel_status status = sum_up(sums, 1 + m + m * m, f, f->n_sharp > 1 ? evaluate_two : evaluate_any,
-                                     &(pass){ f, theta }, err);
+    TRY(sum_up(sums, 1 + m + m * m, f, f->n_sharp > 1 ? evaluate_two : evaluate_any, &(pass){ f, theta },
+               err));
     for (size_t i = 0; i < m; i++) {
         const double away = theta[i] - (f->centre != NULL ? f->centre[i] : i >= k ? f->direction : 0.0);
         sums[0] += 0.5 * f->penalty * away * away;
         gradient[i] += f->penalty * away;
         hessian[i * m + i] += f->penalty;
     }
-    return status;
+    return MEL_OK;
 }
 
 static void move(double *to, const fit *f, const double *from, const double *step, double size)
@@ -246,22 +244,19 @@ static void move(double *to, const fit *f, const double *from, const double *ste
 
 /* Damped Newton steps on a convex function; where a step gains less than rounding loses it is the last, and
  * where rounding of the loss may hide the gain, the whole step is made. room: 1 + 3 m + m^2 numbers. */
-static mel_status minimise(const fit *f, double *theta, double *room, mel_error *err)
+static mel_status minimise_adjustment(const fit *f, double *theta, double *room, mel_error *err)
 {
     const size_t m = f->k + f->n_sharp;
     double *step = room, *next = room + m, *sums = room + 2 * m, *gradient = sums + 1,
            *hessian = gradient + m;
-    mel_status status = evaluate(sums, f, theta, err);
+    TRY(evaluate_adjustment(sums, f, theta, err));
     double loss = sums[0];
-    for (size_t turn = 0; turn < MOST_STEPS && status == MEL_OK && mel_norm_inf(m, gradient) >= 1e-12;
-         turn++) {
+    for (size_t turn = 0; turn < MOST_STEPS && mel_norm_inf(m, gradient) >= 1e-12; turn++) {
         double after = INFINITY, size = 1.0;
         memcpy(step, gradient, m * sizeof *step);
-        status = mel_cholesky(m, hessian, m, err);
-        if (status == MEL_OK && f->progress != NULL)
-            status = mel_report_progress(f->progress, "calibrating", (double)turn / MOST_STEPS, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(mel_cholesky(m, hessian, m, err));
+        if (f->progress != NULL)
+            TRY(mel_report_progress(f->progress, "calibrating", (double)turn / MOST_STEPS, err));
         mel_cholesky_solve(m, hessian, m, step);
         const double gain = mel_dot(m, step, gradient);
         if (gain < least_gain) {
@@ -269,9 +264,9 @@ static mel_status minimise(const fit *f, double *theta, double *room, mel_error 
             break;
         }
         const size_t tries = gain < hidden_gain ? 1 : MOST_HALVINGS;
-        for (size_t t = 0; t < tries && status == MEL_OK && !(after < loss); t++, size /= 2.0) {
+        for (size_t t = 0; t < tries && !(after < loss); t++, size /= 2.0) {
             move(next, f, theta, step, size);
-            status = evaluate(sums, f, next, err);
+            TRY(evaluate_adjustment(sums, f, next, err));
             after = sums[0];
         }
         if (!(after < (tries == 1 ? INFINITY : loss)))
@@ -279,7 +274,7 @@ static mel_status minimise(const fit *f, double *theta, double *room, mel_error 
         loss = after;
         memcpy(theta, next, m * sizeof *theta);
     }
-    return status;
+    return MEL_OK;
 }
 
 /* What all rows weigh, then how many of each class weigh something. */
@@ -345,19 +340,19 @@ static mel_status fit_either_way(fit *f, double *theta, double *room, mel_error 
 {
     const size_t m = f->k + f->n_sharp;
     double *other = room, *loss = room + m + 2 * m, rising = 0.0;
-    mel_status status = minimise(f, theta, room + m, err);
+    mel_status status = minimise_adjustment(f, theta, room + m, err);
     if (status != MEL_OK || !is_flat(f, theta))
         return status;
-    status = evaluate(loss, f, theta, err);
+    status = evaluate_adjustment(loss, f, theta, err);
     rising = *loss;
     f->direction = -f->direction;
     memcpy(other, theta, m * sizeof *other);
     for (size_t i = f->k; i < m; i++)
         other[i] = f->direction * fmax(fabs(theta[i]), 0.1);
     if (status == MEL_OK)
-        status = minimise(f, other, room + m, err);
+        status = minimise_adjustment(f, other, room + m, err);
     if (status == MEL_OK)
-        status = evaluate(loss, f, other, err);
+        status = evaluate_adjustment(loss, f, other, err);
     if (status == MEL_OK && *loss < rising - more_likely / f->n_here)
         memcpy(theta, other, m * sizeof *theta);
     else
@@ -382,12 +377,12 @@ static mel_status fit_group(mel_adjustment *out, const fit *all, size_t group, c
     fit f = *all;
     f.group = group;
     memcpy(theta, all->centre, (f.k + f.n_sharp) * sizeof *theta);
-    mel_status status = weigh(&f, err);
+    TRY(weigh(&f, err));
     f.penalty = group_rows / f.n_here;
-    if (status == MEL_OK && f.n_here > 0.0)
-        status = fit_either_way(&f, theta, room, err);
+    if (f.n_here > 0.0)
+        TRY(fit_either_way(&f, theta, room, err));
     put_curve(out, group, &f, theta, least);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *start, mel_error *err)
@@ -488,12 +483,12 @@ static mel_status match(double *share, double *room, size_t k, const double *fro
         for (size_t j = 0; j < k; j++)
             joint[j * k + labelled->label[r]] += labelled->probability[r * k + j] / (double)labelled->n_rows;
     mean_row(mean, k, unlabelled);
-    const mel_status status = mel_least_squares(k, k, joint, k, mean, 1e-9, weight, &rank, err);
+    TRY(mel_least_squares(k, k, joint, k, mean, 1e-9, weight, &rank, err));
     for (size_t i = 0; i < k; i++)
         sum += share[i] = fmax(weight[i], 0.0) * from[i];
     for (size_t i = 0; i < k; i++)
         share[i] = sum > 0.0 ? share[i] / sum : from[i];
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,

@@ -1,5 +1,5 @@
 /* Fitting: options, refusals, choice of the solver, report. */
-#include "model/solver.h"
+#include "model/objective.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ mel_status mel_model_check_rows(const mel_features *x, const uint32_t *y, const 
 }
 
 /* What rows there are, of the engine or here. Those elsewhere tell the squares of features, too. */
-static mel_status find_facts(double *facts, mel_objective *obj, mel_error *err)
+static mel_status ask_facts(double *facts, mel_objective *obj, mel_error *err)
 {
     const size_t k = obj->n_classes, d = obj->n_features;
     const double in[] = { (double)k, (double)d };
@@ -143,8 +143,8 @@ static void fill_report(mel_fit_report *report, const mel_solve_state *s, mel_so
 }
 
 /* Minimises from the start in theta; theta and gradient have room for every parameter. */
-static mel_status minimise(mel_model *model, mel_objective *obj, double *theta, double *gradient,
-                           const mel_fit_options *opt, mel_solver solver, mel_error *err)
+static mel_status run_solver(mel_model *model, mel_objective *obj, double *theta, double *gradient,
+                             const mel_fit_options *opt, mel_solver solver, mel_error *err)
 {
     const bool newton = solver == MEL_SOLVER_NEWTON;
     mel_status status = mel_objective_init(obj, newton, err);
@@ -181,7 +181,7 @@ static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_option
     MEL_AUTO_MEMORY double *gradient = mel_alloc_zero(p, sizeof *gradient);
     if (facts == NULL || theta == NULL || gradient == NULL)
         return mel_fail_memory(err, "the coefficients");
-    TRY(find_facts(facts, obj, err));
+    TRY(ask_facts(facts, obj, err));
     const mel_objective_size size = { .n_cols = model->n_features,
                                       .rows = facts[MEL_FACT_ROWS],
                                       .entries = facts[MEL_FACT_ENTRIES] / facts[MEL_FACT_ROWS] };
@@ -191,7 +191,7 @@ static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_option
                         NEWTON_LIMIT);
     if (opt->warm != NULL)
         mel_model_theta(opt->warm, theta);
-    return minimise(model, obj, theta, gradient, opt, solver, err);
+    return run_solver(model, obj, theta, gradient, opt, solver, err);
 }
 
 mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_features *x, const uint32_t *y,

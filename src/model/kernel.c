@@ -1,5 +1,5 @@
 /* The loops over one block of rows: dense rows by BLAS, sparse ones by hand. */
-#include "model/kernel.h"
+#include "model/objective.h"
 
 #include "base/la.h"
 
@@ -8,16 +8,18 @@
 #include <string.h>
 
 /* Entries of sparse row i; none when there are no features at all. */
-static size_t sparse_row(const mel_features *x, size_t i, const uint32_t **col, const double **value)
+typedef struct {
+    size_t n;
+    const uint32_t *col;
+    const double *value;
+} entries;
+
+static entries sparse_row(const mel_features *x, size_t i)
 {
     if (x->n_cols == 0)
-        return 0;
+        return (entries){ 0 };
     const size_t begin = x->row_start[i], n = x->row_start[i + 1] - begin;
-    if (n > 0) {
-        *col = x->col + begin;
-        *value = x->value + begin;
-    }
-    return n;
+    return n > 0 ? (entries){ n, x->col + begin, x->value + begin } : (entries){ 0 };
 }
 
 /* Sparse rows with one number per feature: two classes. */
@@ -135,13 +137,11 @@ void mel_block_scores(const mel_objective *obj, size_t first, size_t n, double *
     repeat_row(n, ld, obj->coef + d * ld, score);
     if (x->dense == NULL) {
         for (size_t i = 0; i < n; i++) {
-            const uint32_t *col = NULL;
-            const double *value = NULL;
-            const size_t entries = sparse_row(x, first + i, &col, &value);
+            const entries row = sparse_row(x, first + i);
             if (ld == 1)
-                score[i] += sparse_dot(entries, col, value, obj->coef);
+                score[i] += sparse_dot(row.n, row.col, row.value, obj->coef);
             else
-                sparse_dot_wide(entries, col, value, ld, obj->coef, score + i * ld);
+                sparse_dot_wide(row.n, row.col, row.value, ld, obj->coef, score + i * ld);
         }
     } else if (d > 0 && ld == 1) {
         mel_gemv(n, d, 1.0, x->dense + first * x->stride, x->stride, obj->coef, 1.0, score);
@@ -160,13 +160,11 @@ void mel_block_gradient(const mel_objective *obj, size_t first, size_t n, const 
     add_rows(n, ld, residual, intercept);
     if (x->dense == NULL) {
         for (size_t i = 0; i < n; i++) {
-            const uint32_t *col = NULL;
-            const double *value = NULL;
-            const size_t entries = sparse_row(x, first + i, &col, &value);
+            const entries row = sparse_row(x, first + i);
             if (ld == 1)
-                sparse_axpy(entries, col, value, residual[i], gradient);
+                sparse_axpy(row.n, row.col, row.value, residual[i], gradient);
             else
-                sparse_axpy_wide(entries, col, value, ld, residual + i * ld, gradient);
+                sparse_axpy_wide(row.n, row.col, row.value, ld, residual + i * ld, gradient);
         }
     } else if (d > 0 && ld == 1) {
         mel_gemv_t(n, d, 1.0, x->dense + first * x->stride, x->stride, residual, 1.0, gradient);
@@ -248,16 +246,14 @@ void mel_block_curvature(const mel_objective *obj, size_t first, size_t n, const
         dense_squares(obj, first, n, scratch->pair, scratch->buffer, curvature);
     } else {
         for (size_t i = 0; i < n; i++) {
-            const uint32_t *col = NULL;
-            const double *value = NULL;
-            const size_t entries = sparse_row(x, first + i, &col, &value);
+            const entries row = sparse_row(x, first + i);
             double *pair = scratch->buffer; /* of the row; padding stays 0 */
             for (size_t q = 0; q < obj->n_pairs; q++)
                 pair[q] = scratch->pair[q * obj->block_rows + i];
             if (obj->ld_pair == 1)
-                sparse_products(entries, col, value, *pair, obj->n_features, curvature);
+                sparse_products(row.n, row.col, row.value, *pair, obj->n_features, curvature);
             else
-                sparse_products_wide(entries, col, value, obj->ld_pair, pair, pair + obj->ld_pair,
+                sparse_products_wide(row.n, row.col, row.value, obj->ld_pair, pair, pair + obj->ld_pair,
                                      obj->n_features, curvature);
         }
     }

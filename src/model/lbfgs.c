@@ -1,6 +1,6 @@
 /* L-BFGS, for many parameters or a Hessian that costs too much. */
 #include "base/la.h"
-#include "model/solver.h"
+#include "model/objective.h"
 
 #include <limits.h>
 #include <math.h>
@@ -29,7 +29,7 @@ typedef struct {
     mel_error *err;
 } lbfgs;
 
-static double evaluate(unsigned n, const double *variable, double *slope, void *data)
+static double lbfgs_value(unsigned n, const double *variable, double *slope, void *data)
 {
     lbfgs *lb = data;
     mel_solve_state *s = lb->s;
@@ -92,7 +92,7 @@ static mel_status run(lbfgs *lb, mel_error *err)
     for (size_t i = 0; i < p; i++)
         lb->variable[i] = lb->s->theta[i] / lb->scale[i] / lb->length;
     double value = 0.0;
-    nlopt_result result = nlopt_set_min_objective(lb->opt, evaluate, lb);
+    nlopt_result result = nlopt_set_min_objective(lb->opt, lbfgs_value, lb);
     if (result == NLOPT_SUCCESS)
         result = nlopt_set_vector_storage(lb->opt, MEMORY);
     if (result == NLOPT_SUCCESS)
@@ -105,7 +105,7 @@ static mel_status run(lbfgs *lb, mel_error *err)
     return lb->status;
 }
 
-static mel_status iterate(lbfgs *lb, mel_error *err)
+static mel_status restart_while_better(lbfgs *lb, mel_error *err)
 {
     mel_solve_state *s = lb->s;
     choose_scale(lb);
@@ -123,9 +123,7 @@ static mel_status iterate(lbfgs *lb, mel_error *err)
         s->reason = MEL_FIT_BUDGET;
         if (s->iterations >= s->max_iterations)
             return MEL_OK;
-        const mel_status status = run(lb, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(run(lb, err));
         if (!(s->value < before || lb->best_norm < norm_before))
             break;
     }
@@ -148,7 +146,7 @@ mel_status mel_minimise_lbfgs(mel_solve_state *s, mel_error *err)
                  .theta = mel_alloc(p, sizeof *lb.theta),
                  .gradient = mel_alloc(p, sizeof *lb.gradient) };
     const bool enough = lb.scale != NULL && lb.variable != NULL && lb.theta != NULL && lb.gradient != NULL;
-    const mel_status status = enough ? iterate(&lb, err) : mel_fail_memory(err, "L-BFGS");
+    const mel_status status = enough ? restart_while_better(&lb, err) : mel_fail_memory(err, "L-BFGS");
     free(lb.scale);
     free(lb.variable);
     free(lb.theta);

@@ -7,7 +7,6 @@
 #include "data/shared.h"
 #include "data/source.h"
 #include "model/model.h"
-#include "model/model_json.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -39,9 +38,7 @@ static mel_status get_numbers(double *out, size_t n, const json_t *array, const 
     for (size_t i = 0; i < n; i++) {
         char inner[PLACE_BYTES + 24];
         (void)snprintf(inner, sizeof inner, "%s[%zu]", place, i);
-        const mel_status status = get_number(&out[i], json_array_get(array, i), inner, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(get_number(&out[i], json_array_get(array, i), inner, err));
     }
     return MEL_OK;
 }
@@ -136,10 +133,8 @@ static mel_status read_coefficients(mel_model *model, const json_t *root, mel_er
     for (size_t c = 0; c < model->n_outputs; c++) {
         char place[PLACE_BYTES];
         (void)snprintf(place, sizeof place, "weights[%zu]", c);
-        const mel_status status = get_numbers(model->weights + c * model->n_features, model->n_features,
-                                              json_array_get(weights, c), place, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(get_numbers(model->weights + c * model->n_features, model->n_features, json_array_get(weights, c),
+                        place, err));
     }
     return get_numbers(model->intercepts, model->n_outputs, json_object_get(root, "intercepts"), "intercepts",
                        err);
@@ -149,9 +144,7 @@ static mel_status read_encoder(mel_model *model, const json_t *value, mel_error 
 {
     if (json_is_null(value))
         return MEL_OK;
-    const mel_status status = mel_encoder_from_json(&model->encoder, value, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_encoder_from_json(&model->encoder, value, err));
     if (mel_encoder_features(model->encoder) != model->n_features)
         return mel_fail(err, MEL_EDATA, "encoder: gives %zu features, weights has %zu",
                         mel_encoder_features(model->encoder), model->n_features);
@@ -194,9 +187,7 @@ static mel_status read_fit(mel_model *model, const json_t *value, mel_error *err
                                         "objective", "log_loss", "gradient_norm", NULL };
     if (json_is_null(value))
         return MEL_OK;
-    mel_status status = check_keys(value, "fit", keys, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_keys(value, "fit", keys, err));
     mel_fit_report *r = &model->report;
     int reason = 0, solver = 0;
     const struct {
@@ -206,13 +197,10 @@ static mel_status read_fit(mel_model *model, const json_t *value, mel_error *err
                    { "objective", "fit.objective", &r->objective },
                    { "log_loss", "fit.log_loss", &r->log_loss },
                    { "gradient_norm", "fit.gradient_norm", &r->gradient_norm } };
-    status = get_word(&reason, json_object_get(value, "reason"), mel_reason_words, 3, "fit.reason", err);
-    if (status == MEL_OK)
-        status = get_word(&solver, json_object_get(value, "solver"), mel_solver_words, 3, "fit.solver", err);
-    for (size_t i = 0; i < sizeof number / sizeof *number && status == MEL_OK; i++)
-        status = get_number(number[i].to, json_object_get(value, number[i].key), number[i].place, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(get_word(&reason, json_object_get(value, "reason"), mel_reason_words, 3, "fit.reason", err));
+    TRY(get_word(&solver, json_object_get(value, "solver"), mel_solver_words, 3, "fit.solver", err));
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        TRY(get_number(number[i].to, json_object_get(value, number[i].key), number[i].place, err));
     const json_t *iterations = json_object_get(value, "iterations");
     if (!json_is_integer(iterations) || json_integer_value(iterations) < 0 ||
         json_integer_value(iterations) > UINT32_MAX)
@@ -227,24 +215,15 @@ static mel_status read_fit(mel_model *model, const json_t *value, mel_error *err
 static mel_status read_model(mel_model **out, const json_t *root, mel_error *err)
 {
     size_t n_classes = 0, n_features = 0;
-    mel_status status = check_format(root, err);
-    if (status == MEL_OK)
-        status = check_shape(&n_classes, &n_features, root, err);
-    if (status == MEL_OK)
-        status = mel_model_new(out, n_classes, n_features, err);
-    if (status == MEL_OK)
-        status = read_classes(*out, json_object_get(root, "classes"), err);
-    if (status == MEL_OK)
-        mel_model_set_number_texts(*out, json_object_get(root, "text_labels") != NULL);
-    if (status == MEL_OK)
-        status = read_coefficients(*out, root, err);
-    if (status == MEL_OK)
-        status = read_encoder(*out, json_object_get(root, "encoder"), err);
-    if (status == MEL_OK)
-        status = read_calibration(*out, json_object_get(root, "calibration"), err);
-    if (status == MEL_OK)
-        status = read_fit(*out, json_object_get(root, "fit"), err);
-    return status;
+    TRY(check_format(root, err));
+    TRY(check_shape(&n_classes, &n_features, root, err));
+    TRY(mel_model_new(out, n_classes, n_features, err));
+    TRY(read_classes(*out, json_object_get(root, "classes"), err));
+    mel_model_set_number_texts(*out, json_object_get(root, "text_labels") != NULL);
+    TRY(read_coefficients(*out, root, err));
+    TRY(read_encoder(*out, json_object_get(root, "encoder"), err));
+    TRY(read_calibration(*out, json_object_get(root, "calibration"), err));
+    return read_fit(*out, json_object_get(root, "fit"), err);
 }
 
 mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, const char *name,

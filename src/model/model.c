@@ -162,9 +162,7 @@ mel_status mel_features_check(const mel_features *x, double limit, const char *w
     if (x->row_start == NULL || (x->row_start[x->n_rows] > 0 && (x->col == NULL || x->value == NULL)))
         return mel_fail(err, MEL_EINVAL, "%s: neither dense nor sparse values", what);
     for (size_t i = 0; i < x->n_rows; i++) {
-        const mel_status status = check_sparse_row(x, i, limit, what, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(check_sparse_row(x, i, limit, what, err));
     }
     return MEL_OK;
 }

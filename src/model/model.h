@@ -45,4 +45,8 @@ mel_status mel_model_scores(double *scores, const mel_model *model, const mel_fe
 /* One row of scores as above, turned into probabilities in place. */
 void mel_softmax_scores(size_t k, double *row);
 
+/* Words of the model file; README.md shows a whole file. */
+#define MEL_MODEL_FORMAT "melicit-model"
+enum { MEL_MODEL_VERSION = 1 };
+
 #endif

@@ -1,6 +1,6 @@
 /* Damped Newton steps by Cholesky, for few parameters. */
 #include "base/la.h"
-#include "model/solver.h"
+#include "model/objective.h"
 
 #include <float.h>
 #include <math.h>
@@ -156,9 +156,7 @@ static mel_status advance(newton *nw, bool *done, mel_error *err)
     for (bool old = reuse;; old = false) {
         if (!old && !nw->fresh) {
             refresh(nw);
-            const mel_status status = factorise(nw, err);
-            if (status != MEL_OK)
-                return status;
+            TRY(factorise(nw, err));
         }
         choose_step(nw);
         if (nw->slope < 0.0 && search_line(nw))
@@ -176,7 +174,7 @@ static mel_status advance(newton *nw, bool *done, mel_error *err)
     }
 }
 
-static mel_status iterate(newton *nw, mel_error *err)
+static mel_status take_newton_steps(newton *nw, mel_error *err)
 {
     mel_solve_state *s = nw->s;
     mel_objective_centre(s->objective, s->theta);
@@ -188,18 +186,14 @@ static mel_status iterate(newton *nw, mel_error *err)
         return mel_fail(err, MEL_ENUMERIC, "fitting: log-loss %g, gradient %g at the start", s->value,
                         nw->norm);
     for (bool done = false; !done;) {
-        mel_status status = mel_solve_progress(s, nw->norm, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(mel_solve_progress(s, nw->norm, err));
         s->reason = MEL_FIT_CONVERGED;
         if (nw->norm <= s->tolerance)
             return MEL_OK;
         s->reason = MEL_FIT_BUDGET;
         if (s->iterations == s->max_iterations)
             return MEL_OK;
-        status = advance(nw, &done, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(advance(nw, &done, err));
         s->iterations += done ? 0 : 1;
     }
     return MEL_OK;
@@ -216,7 +210,7 @@ mel_status mel_minimise_newton(mel_solve_state *s, mel_error *err)
                   .trial_gradient = mel_alloc(p, sizeof *nw.trial_gradient) };
     const bool enough = nw.factor != NULL && nw.scale != NULL && nw.step != NULL && nw.trial != NULL &&
                         nw.trial_gradient != NULL;
-    const mel_status status = enough ? iterate(&nw, err) : mel_fail_memory(err, "the Hessian");
+    const mel_status status = enough ? take_newton_steps(&nw, err) : mel_fail_memory(err, "the Hessian");
     free(nw.factor);
     free(nw.scale);
     free(nw.step);

@@ -1,9 +1,8 @@
 /* The penalised log-loss with its gradient and Hessian over slices of rows. */
 #include "model/objective.h"
 
-#include "base/reduce.h"
 #include "base/stat.h"
-#include "model/kernel.h"
+#include "base/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -365,7 +364,7 @@ double mel_objective_hessian_cost(const mel_objective_size *size, size_t n_class
 
 /* --- passes that came from elsewhere ------------------------------------------------------------ */
 
-static void find_facts(double *out, const mel_objective *obj, bool with_squares)
+static void count_facts(double *out, const mel_objective *obj, bool with_squares)
 {
     const mel_features *x = obj->x;
     const bool dense = x->dense != NULL || x->n_rows == 0 || x->n_cols == 0;
@@ -429,6 +428,6 @@ mel_status mel_model_pass(double *out, const mel_pass *pass, const mel_features 
     if (x->n_rows == 0)
         return MEL_OK;
     if (facts)
-        find_facts(out, &obj, pass->n_out > MEL_FACT_CLASSES + k);
+        count_facts(out, &obj, pass->n_out > MEL_FACT_CLASSES + k);
     return facts ? MEL_OK : find_loss(out, &obj, pass, err);
 }

@@ -113,4 +113,47 @@ typedef struct {
 double mel_objective_gradient_cost(const mel_objective_size *size, size_t n_classes);
 double mel_objective_hessian_cost(const mel_objective_size *size, size_t n_classes);
 
+/* --- loops over a block of rows ------------------------------------------------------------------ */
+
+/* Dense rows: above, one symmetric product per class pair is faster. */
+enum { MEL_PAIRS_MAX_FEATURES = 64 };
+
+/* score[i][c] of rows first .. first + n: coefficients times features plus intercept. */
+void mel_block_scores(const mel_objective *obj, size_t first, size_t n, double *score);
+/* Turns scores into residuals weight * (p - [y = c]) in place, returns the sum of losses, and fills pair
+ * (unless NULL) with weight * p_c * p_c'. Padding becomes zero. */
+double mel_block_residuals(const mel_objective *obj, size_t first, size_t n, const mel_scratch *scratch,
+                           bool with_pairs);
+/* gradient += features' * residuals, intercepts last. */
+void mel_block_gradient(const mel_objective *obj, size_t first, size_t n, const double *residual,
+                        double *gradient);
+/* curvature += the products that obj->curvature says. */
+void mel_block_curvature(const mel_objective *obj, size_t first, size_t n, const mel_scratch *scratch,
+                         double *curvature);
+
+/* --- the two ways of minimising it --------------------------------------------------------------- */
+
+typedef struct {
+    mel_objective *objective;
+    double *theta;    /* start, then result: n_params */
+    double *gradient; /* at theta when a solver returns */
+    double value;     /* objective at theta when a solver returns */
+    double tolerance; /* on mel_gradient_norm */
+    uint32_t max_iterations;
+    uint32_t iterations;
+    mel_fit_reason reason;
+    const mel_progress *progress;
+    double first_norm; /* for progress: gradient norm at the start */
+} mel_solve_state;
+
+/* Damped Newton by Cholesky factorisation; the objective has room for its Hessian. */
+mel_status mel_minimise_newton(mel_solve_state *s, mel_error *err);
+/* NLopt's L-BFGS in variables scaled by the diagonal of the Hessian. */
+mel_status mel_minimise_lbfgs(mel_solve_state *s, mel_error *err);
+
+/* Largest entry of the gradient divided by the sum of weights. */
+double mel_gradient_norm(const mel_objective *obj, const double *gradient);
+/* Progress on a logarithmic scale from the first gradient norm to the tolerance. */
+mel_status mel_solve_progress(const mel_solve_state *s, double norm, mel_error *err);
+
 #endif

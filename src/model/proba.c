@@ -78,9 +78,7 @@ static mel_status check_table(const mel_table *table, mel_error *err)
     if (mel_table_rows(table) == 0 || mel_table_columns(table) == 0)
         return mel_fail(err, MEL_EDATA, "%s: no rows of probabilities", mel_quote_file(file).text);
     for (size_t c = 0; c < mel_table_columns(table); c++) {
-        const mel_status status = check_column(table, c, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(check_column(table, c, err));
     }
     return MEL_OK;
 }
@@ -145,9 +143,7 @@ static mel_status take_values(mel_proba *out, rescaled_rows *found, const mel_ta
             continue;
         }
         double off;
-        const mel_status status = take_row(to, &off, table, i, columns, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(take_row(to, &off, table, i, columns, err));
         found->farthest = off > found->farthest ? off : found->farthest;
         found->n += off > rounding;
         if (found->n == 1 && off > rounding)

@@ -1,5 +1,5 @@
 /* From scores of a block of rows to losses, residuals and weights of class pairs. */
-#include "model/kernel.h"
+#include "model/objective.h"
 
 #include "base/stat.h"
 

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "data/encoder_json.h"
 #include "model/model.h"
-#include "model/model_json.h"
 
 static json_t *fit_json(const mel_model *model)
 {
@@ -20,9 +19,7 @@ static mel_status model_json(json_t **out, const mel_model *model, mel_error *er
 {
     json_t *encoder = NULL;
     if (model->encoder != NULL) {
-        const mel_status status = mel_encoder_to_json(&encoder, model->encoder, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(mel_encoder_to_json(&encoder, model->encoder, err));
     } else {
         encoder = json_null();
     }

@@ -84,4 +84,8 @@ size_t mel_model_features(const mel_model *model);
 void mel_model_set_number_texts(mel_model *model, bool yes);
 bool mel_model_number_texts(const mel_model *model);
 
+/* Words of model files and programs, in the order of mel_fit_reason and mel_solver. */
+static const char *const mel_reason_words[] = { "converged", "stalled", "budget" };
+static const char *const mel_solver_words[] = { "auto", "newton", "lbfgs" };
+
 #endif

@@ -68,20 +68,18 @@ mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *t
                               const mel_weight_rows *validation, const mel_black_box *box,
                               const mel_optimise_options *opt, mel_error *err)
 {
-    mel_status status = check_options(opt, box, n_basis, err);
-    if (status == MEL_OK && opt->engine != NULL && opt->probes == MEL_PROBE_CONSTRAINED)
-        status = mel_fail(err, MEL_EINVAL, "constrained probes need the training rows in one place");
-    if (status == MEL_OK)
-        status = check_train(k, n_basis, train, opt, err);
-    if (status == MEL_OK && validation->n_rows > 0 && validation->probability == NULL)
-        status = mel_fail(err, MEL_EINVAL, "expected probabilities of the validation rows");
-    if (status == MEL_OK)
-        status = mel_optimise_check_rows("validation", validation, k, n_basis, err);
-    if (status == MEL_OK && validation->label == NULL && box->judge == NULL)
-        status = mel_fail(err, MEL_EINVAL, "expected labels of the rows");
-    for (size_t i = 0; status == MEL_OK && box->group != NULL && i < validation->n_rows; i++)
+    TRY(check_options(opt, box, n_basis, err));
+    if (opt->engine != NULL && opt->probes == MEL_PROBE_CONSTRAINED)
+        return mel_fail(err, MEL_EINVAL, "constrained probes need the training rows in one place");
+    TRY(check_train(k, n_basis, train, opt, err));
+    if (validation->n_rows > 0 && validation->probability == NULL)
+        return mel_fail(err, MEL_EINVAL, "expected probabilities of the validation rows");
+    TRY(mel_optimise_check_rows("validation", validation, k, n_basis, err));
+    if (validation->label == NULL && box->judge == NULL)
+        return mel_fail(err, MEL_EINVAL, "expected labels of the rows");
+    for (size_t i = 0; box->group != NULL && i < validation->n_rows; i++)
         if (box->group[i] >= box->n_groups)
-            status = mel_fail(err, MEL_EDATA, "validation row %zu: group %lu of %zu", i + 1,
-                              (unsigned long)box->group[i], box->n_groups);
-    return status;
+            return mel_fail(err, MEL_EDATA, "validation row %zu: group %lu of %zu", i + 1,
+                            (unsigned long)box->group[i], box->n_groups);
+    return MEL_OK;
 }

@@ -1,10 +1,44 @@
 /* Choosing basis functions and epsilon by cross-fitting: values on rows that did not take part. */
+#include "metric/shared.h"
 #include "optimise/optimise.h"
 #include "optimise/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- measures of confusion matrices as black boxes that are to be made large --------------------- */
+
+static double sign_of(const mel_measure *m)
+{
+    return mel_measure_orientation(m) == MEL_COST ? -1.0 : 1.0;
+}
+
+static mel_status box_value(double *out, void *user, const double *confusion, mel_error *err)
+{
+    TRY(mel_measure_value(out, user, confusion, err));
+    *out *= sign_of(user);
+    return MEL_OK;
+}
+
+static mel_status box_gradient(double *out, void *user, const double *confusion, mel_error *err)
+{
+    TRY(mel_measure_gradient(out, user, confusion, err));
+    for (size_t c = 0; c < mel_measure_cells(user); c++)
+        out[c] *= sign_of(user);
+    return MEL_OK;
+}
+
+mel_black_box mel_measure_box(mel_measure *m, const uint32_t *group)
+{
+    return (mel_black_box){ .value = box_value,
+                            .gradient = mel_measure_has_gradient(m) ? box_gradient : NULL,
+                            .user = m,
+                            .n_groups = group != NULL ? mel_measure_groups(m) : 0,
+                            .group = group };
+}
+
+/* --- choosing ------------------------------------------------------------------------------------ */
 
 mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, size_t n_classes,
                             const uint32_t *label, const double *chance, mel_error *err)
@@ -19,7 +53,7 @@ mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, siz
         return mel_fail_memory(err, "a confusion matrix");
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++)
-            confusion[((box->group != NULL ? box->group[i] : 0) * k + label[i]) * k + j] += chance[i * k + j];
+            confusion[(mel_box_group(box, i) * k + label[i]) * k + j] += chance[i * k + j];
     for (size_t c = 0; c < m * k * k; c++)
         confusion[c] /= (double)n;
     const mel_status status = box->value(out, box->user, confusion, err);
@@ -52,11 +86,6 @@ static void folded_clear(folded *f)
     mel_optimise_clear(&f->so_far);
 }
 
-static size_t group_of(const mel_black_box *box, size_t i)
-{
-    return box->group != NULL ? box->group[i] : 0;
-}
-
 /* Rows of one class and group go to the folds in turn, in random order. */
 static mel_status deal(folded *f, size_t folds, uint64_t seed, mel_error *err)
 {
@@ -72,7 +101,7 @@ static mel_status deal(folded *f, size_t folds, uint64_t seed, mel_error *err)
     size_t dealt = 0;
     for (size_t cell = 0; cell < m * f->k; cell++)
         for (size_t i = 0; i < f->n; i++)
-            if (group_of(f->box, order[i]) * f->k + f->rows->label[order[i]] == cell)
+            if (mel_box_group(f->box, order[i]) * f->k + f->rows->label[order[i]] == cell)
                 f->fold[order[i]] = (uint32_t)(dealt++ % folds);
     free(order);
     return MEL_OK;
@@ -94,7 +123,7 @@ static bool folded_room(folded *f, size_t most_basis)
 }
 
 /* The rows of one fold, or all others; how many. */
-static size_t take(folded *f, const mel_weight_candidate *c, size_t fold, bool inside)
+static size_t take_fold(folded *f, const mel_weight_candidate *c, size_t fold, bool inside)
 {
     const size_t k = f->k, l = c->n_basis;
     size_t n = 0;
@@ -104,7 +133,7 @@ static size_t take(folded *f, const mel_weight_candidate *c, size_t fold, bool i
         memcpy(f->probability + n * k, f->rows->probability + i * k, k * sizeof *f->probability);
         memcpy(f->basis + n * l, mel_weight_basis_row(c->validation, l, i), l * sizeof *f->basis);
         f->label[n] = f->rows->label[i];
-        f->group[n] = (uint32_t)group_of(f->box, i);
+        f->group[n] = (uint32_t)mel_box_group(f->box, i);
         f->from[n++] = i;
     }
     return n;
@@ -138,7 +167,7 @@ static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate
 {
     const size_t k = f->k;
     mel_optimise_result found = { 0 };
-    mel_weight_rows rows = { take(f, c, fold, false), f->probability, f->label, f->basis };
+    mel_weight_rows rows = { take_fold(f, c, fold, false), f->probability, f->label, f->basis };
     mel_weight_rows own = *train;
     mel_black_box box = *f->box;
     own.basis = c->train;
@@ -146,7 +175,7 @@ static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate
     mel_status status = mel_optimise(&found, k, c->n_basis, &own, &rows, &box, opt, err);
     const mel_optimise_end end = found.end;
     const mel_error failure = found.failure;
-    const size_t n = take(f, c, fold, true);
+    const size_t n = take_fold(f, c, fold, true);
     double *part = mel_alloc(n, k * sizeof *part);
     if (status == MEL_OK && part == NULL)
         status = mel_fail_memory(err, "decisions");

@@ -49,7 +49,7 @@ size_t mel_compare_group(const mel_comparisons *s, size_t row)
 }
 
 /* gain: m x k. */
-static size_t decide(const mel_comparisons *s, size_t row, const double *gain)
+static size_t decide_by_gains(const mel_comparisons *s, size_t row, const double *gain)
 {
     const double *p = s->rows.probability + row * s->k, *g = gain + mel_compare_group(s, row) * s->k;
     size_t best = 0;
@@ -64,7 +64,8 @@ void mel_compare_add_rule(double *confusion, const mel_comparisons *s, const dou
 {
     const double each = share / (double)s->rows.n_rows;
     for (size_t i = 0; i < s->rows.n_rows; i++)
-        confusion[(mel_compare_group(s, i) * s->k + s->rows.label[i]) * s->k + decide(s, i, gain)] += each;
+        confusion[(mel_compare_group(s, i) * s->k + s->rows.label[i]) * s->k + decide_by_gains(s, i, gain)] +=
+            each;
 }
 
 void mel_compare_gains(double *gain, const mel_comparisons *s, const double *log_gain)
@@ -149,7 +150,7 @@ mel_status mel_comparisons_tell(mel_comparisons *s, mel_answer answer, mel_error
     return MEL_OK;
 }
 
-static mel_status check_options(const mel_compare_options *opt, mel_error *err)
+static mel_status check_compare_options(const mel_compare_options *opt, mel_error *err)
 {
     if (!(opt->first_step > 0.0 && opt->first_step <= MEL_MOST_LOG_GAIN) || !(opt->least_step > 0.0) ||
         !(opt->radius > 0.0 && opt->radius <= 1.0) || opt->bits == 0 || opt->bits > 52)
@@ -170,7 +171,7 @@ static mel_status check_rows(mel_comparisons *s, mel_error *err)
     return status;
 }
 
-static mel_status make_room(mel_comparisons *s, mel_error *err)
+static mel_status make_compare_room(mel_comparisons *s, mel_error *err)
 {
     const size_t cells = mel_compare_cells(s);
     s->n_directions = mel_sign_directions(NULL, s, s->opt.kinks);
@@ -187,7 +188,7 @@ static mel_status make_room(mel_comparisons *s, mel_error *err)
 }
 
 /* The start: the most probable class. */
-static mel_status begin(mel_comparisons *s, mel_error *err)
+static mel_status begin_comparisons(mel_comparisons *s, mel_error *err)
 {
     (void)mel_sign_directions(s->direction, s, s->opt.kinks);
     for (size_t d = 0; d < s->n_directions; d++)
@@ -217,7 +218,7 @@ mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows, co
     if (s->opt.first_step == 0.0)
         s->opt.first_step = mel_compare_first_step(rows->n_classes);
     if (status == MEL_OK)
-        status = check_options(&s->opt, err);
+        status = check_compare_options(&s->opt, err);
     s->rows = *rows;
     s->k = rows->n_classes;
     s->m = rows->n_groups > 1 ? rows->n_groups : 1;
@@ -230,9 +231,9 @@ mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows, co
     if (status == MEL_OK)
         status = check_rows(s, err);
     if (status == MEL_OK)
-        status = make_room(s, err);
+        status = make_compare_room(s, err);
     if (status == MEL_OK)
-        status = begin(s, err);
+        status = begin_comparisons(s, err);
     if (status == MEL_OK)
         *out = s;
     else
@@ -246,7 +247,7 @@ static void put_gain(double *to, const mel_comparisons *s, const double *gain)
     mel_weights_to_gains(to, s->k, s->m, gain);
 }
 
-static mel_status take_mixture(mel_blend *out, const mel_comparisons *s, mel_error *err)
+static mel_status mixture_of_comparisons(mel_blend *out, const mel_comparisons *s, mel_error *err)
 {
     const size_t each = s->m * s->k * s->k, n = s->opt.method == MEL_COMPARE_SIGNS ? 1 : s->n_rules;
     *out = (mel_blend){ .n_classes = s->k, .n_groups = s->m > 1 ? s->m : 0 };
@@ -283,7 +284,7 @@ mel_status mel_comparisons_to_json(char **out, const mel_comparisons *s, const m
     mel_blend mixture = { 0 };
     *out = NULL;
     MEL_AUTO(mel_classifier) *c = NULL;
-    mel_status status = take_mixture(&mixture, s, err);
+    mel_status status = mixture_of_comparisons(&mixture, s, err);
     if (status == MEL_OK)
         status = mel_classifier_of_blend(&c, &mixture, NULL, false, NAN, err);
     mel_blend_clear(&mixture);

@@ -12,7 +12,7 @@ static const double longer = 1.2, shorter = 0.45, least_half = 0.1;
 enum { REVERSALS = 2 };
 
 /* Where a direction moves, by `by`; limited so that nothing overflows. */
-static void move(double *to, const mel_comparisons *s, const double *from, size_t direction, double by)
+static void move_along(double *to, const mel_comparisons *s, const double *from, size_t direction, double by)
 {
     for (size_t i = 0; i < s->n_free; i++) {
         const double at = from[i] + by * s->direction[direction * s->n_free + i];
@@ -45,7 +45,7 @@ static bool set_sides(mel_comparisons *s)
     double half = fmax(s->step[s->at] / 2.0, least_half);
     for (int doubling = 0; doubling < MEL_DOUBLINGS && half <= MEL_MOST_LOG_GAIN; doubling++, half *= 2.0) {
         for (size_t side = 0; side < 2; side++) {
-            move(s->trial, s, s->log_gain, s->at, side == 0 ? half : -half);
+            move_along(s->trial, s, s->log_gain, s->at, side == 0 ? half : -half);
             mel_compare_measure(s->side[side], s, s->trial);
         }
         if (memcmp(s->side[0], s->side[1], mel_compare_cells(s) * sizeof **s->side) != 0)
@@ -92,7 +92,7 @@ static void tell_sides(mel_comparisons *s, mel_answer answer)
         next_direction(s);
         return;
     }
-    move(s->trial, s, s->log_gain, s->at, sign * step);
+    move_along(s->trial, s, s->log_gain, s->at, sign * step);
     if (s->sign[s->at] == sign)
         s->step[s->at] = longer * step;
     else if (s->sign[s->at] != 0)

@@ -58,11 +58,11 @@ static mel_status weigh(mel_steps *steps, mel_error *err)
 {
     passes *p = steps->self;
     const size_t k = steps->n_classes, n_basis = steps->n_groups;
-    const mel_status status = mel_packed_totals(p->moment, p->packed, err);
-    for (size_t l = 0; l < n_basis && status == MEL_OK; l++)
+    TRY(mel_packed_totals(p->moment, p->packed, err));
+    for (size_t l = 0; l < n_basis; l++)
         for (size_t i = 0; i < k; i++)
             steps->mass[l * k + i] = p->moment[i * n_basis + l] / p->n_rows;
-    return status;
+    return MEL_OK;
 }
 
 static mel_status steps_new(mel_steps **out, const mel_weighting *w, const mel_weight_rows *train,
@@ -114,31 +114,28 @@ static entry entry_of(const mel_weighting *w, const mel_steps *steps, size_t q)
 static mel_status make_program(mel_program *program, const mel_weighting *w, const mel_steps *steps,
                                size_t wanted, mel_error *err)
 {
-    mel_status status = mel_program_init(program, mel_steps_size(steps), err);
+    TRY(mel_program_init(program, mel_steps_size(steps), err));
     program->smallest_weight = 1.0;
-    for (size_t q = 0; q < w->probes.n && status == MEL_OK; q++) {
+    for (size_t q = 0; q < w->probes.n; q++) {
         const entry e = entry_of(w, steps, q);
         if (q == wanted) {
             program->c[e.at] = e.by;
             continue;
         }
-        status =
-            mel_program_add(program, (mel_term){ .kind = MEL_TERM_SMALLEST, .level = MEL_NO_LEVEL }, err);
-        if (status == MEL_OK)
-            status = mel_program_entry(program, e.at, -e.by, err);
+        TRY(mel_program_add(program, (mel_term){ .kind = MEL_TERM_SMALLEST, .level = MEL_NO_LEVEL }, err));
+        TRY(mel_program_entry(program, e.at, -e.by, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* The mixture's sums over training rows and what it does on the validation rows. */
-static mel_status take(mel_weighting *w, size_t number, const mel_vertices *vertices, const double *weight,
-                       mel_error *err)
+static mel_status take_probe(mel_weighting *w, size_t number, const mel_vertices *vertices,
+                             const double *weight, mel_error *err)
 {
     const passes *p = vertices->steps->self;
     const size_t k = w->size.k, n_basis = w->size.n_basis, cells = mel_weight_cells(&w->size);
     double *train = w->probes.train + number * cells * n_basis;
-    mel_status status = MEL_OK;
-    for (size_t v = 0; v < vertices->n && status == MEL_OK; v++) {
+    for (size_t v = 0; v < vertices->n; v++) {
         const double *shares = mel_vertices_shares(vertices, v);
         if (!(weight[v] > 0.0))
             continue;
@@ -146,9 +143,9 @@ static mel_status take(mel_weighting *w, size_t number, const mel_vertices *vert
             for (size_t l = 0; l < n_basis; l++)
                 train[c * n_basis + l] +=
                     weight[v] * p->n_rows * shares[l * k * k + (w->size.whole ? c : c * k + c)];
-        status = mel_probes_decide(w, number, mel_vertices_rule(vertices, v), weight[v], err);
+        TRY(mel_probes_decide(w, number, mel_vertices_rule(vertices, v), weight[v], err));
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status make_probe(mel_weighting *w, size_t number, mel_vertices *vertices, mel_error *err)
@@ -165,7 +162,7 @@ static mel_status make_probe(mel_weighting *w, size_t number, mel_vertices *vert
     if (status == MEL_OK)
         status = p->status;
     if (status == MEL_OK)
-        status = take(w, number, vertices, mel_columns_weights(columns), err);
+        status = take_probe(w, number, vertices, mel_columns_weights(columns), err);
     mel_columns_free(columns);
     mel_program_clear(&program);
     return status;

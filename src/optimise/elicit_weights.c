@@ -8,6 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* x += v (u'b)/s with u = a v/s: the part of the solution along right singular vector v. */
+static void add_part(double *x, double *u, size_t m, size_t n, const double *a, const double *b,
+                     const double *v, double s)
+{
+    mel_gemv(m, n, 1.0 / s, a, n, v, 0.0, u);
+    mel_axpy(n, mel_dot(m, u, b) / s, v, x);
+}
+
+/* The least-norm solution of a (m x n, m >= n, kept) x = b; singular values below tolerance * largest count
+ * as 0. condition: largest over smallest that counts; infinite when none does. */
+static mel_status solve_least_norm(double *x, size_t *rank, double *condition, size_t m, size_t n,
+                                   const double *a, const double *b, double tolerance, mel_error *err)
+{
+    double *copy = mel_alloc(m * n + n * n + n + m, sizeof *copy);
+    if (copy == NULL)
+        return mel_fail_memory(err, "a linear system");
+    double *vt = copy + m * n, *value = vt + n * n, *u = value + n;
+    memcpy(copy, a, m * n * sizeof *a);
+    const mel_status status = mel_svd(m, n, copy, n, value, vt, err);
+    *rank = 0;
+    memset(x, 0, n * sizeof *x);
+    for (size_t i = 0; status == MEL_OK && i < n && value[i] > tolerance * value[0]; i++) {
+        add_part(x, u, m, n, a, b, vt + i * n, value[i]);
+        ++*rank;
+    }
+    *condition = status == MEL_OK && *rank > 0 ? value[0] / value[*rank - 1] : INFINITY;
+    free(copy);
+    return status;
+}
+
 /* --- asking the black box ----------------------------------------------------------------------- */
 
 bool mel_metric_fails(mel_status status)
@@ -46,17 +76,15 @@ static void draw_decisions(double *decided, const mel_weighting *w, const double
 static mel_status judge_draws(double *out, mel_weighting *w, const double *chance, mel_error *err)
 {
     double sum = 0.0;
-    mel_status status = MEL_OK;
-    for (size_t d = 0; d < w->opt.draws && status == MEL_OK; d++) {
+    for (size_t d = 0; d < w->opt.draws; d++) {
         double value = NAN;
         draw_decisions(w->decided, w, chance, d);
-        status = w->box->judge(&value, w->box->user, w->decided, err);
-        if (status == MEL_OK)
-            status = take_value(&value, w, value, err);
+        TRY(w->box->judge(&value, w->box->user, w->decided, err));
+        TRY(take_value(&value, w, value, err));
         sum += value;
     }
     *out = sum / w->opt.draws;
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_weighting_value(double *out, mel_weighting *w, const double *confusion, const double *chance,
@@ -65,9 +93,9 @@ mel_status mel_weighting_value(double *out, mel_weighting *w, const double *conf
     if (w->box->judge != NULL && w->opt.labels_only)
         return judge_draws(out, w, chance, err);
     double value = NAN;
-    const mel_status status = w->box->judge != NULL ? w->box->judge(&value, w->box->user, chance, err)
-                                                    : w->box->value(&value, w->box->user, confusion, err);
-    return status == MEL_OK ? take_value(out, w, value, err) : status;
+    TRY(w->box->judge != NULL ? w->box->judge(&value, w->box->user, chance, err)
+                              : w->box->value(&value, w->box->user, confusion, err));
+    return take_value(out, w, value, err);
 }
 
 void mel_weighting_confusion(double *confusion, const mel_weighting *w, const double *validation)
@@ -150,10 +178,9 @@ static mel_status probe_value(double *out, mel_weighting *w, const mel_iterate *
 {
     const size_t cells = w->size.n_groups * w->size.k * w->size.k;
     double value = 0.0;
-    mel_status status = MEL_OK;
     if (w->box->judge != NULL) {
         probe_chances(w->trial, w, h, p, u);
-        status = mel_weighting_value(&value, w, NULL, w->trial, err);
+        TRY(mel_weighting_value(&value, w, NULL, w->trial, err));
     } else if (w->opt.known) {
         for (size_t c = 0; c < cells; c++)
             value += w->slope[c] * w->opt.epsilon * validation_change(w, h, p, c);
@@ -165,10 +192,10 @@ static mel_status probe_value(double *out, mel_weighting *w, const mel_iterate *
         double *moved = w->trial;
         for (size_t c = 0; c < cells; c++)
             moved[c] = w->confusion[c] + w->opt.epsilon * validation_change(w, h, p, c);
-        status = mel_weighting_value(&value, w, moved, NULL, err);
+        TRY(mel_weighting_value(&value, w, moved, NULL, err));
     }
     *out = w->opt.values ? value : value - h->value;
-    return status;
+    return MEL_OK;
 }
 
 /* --- the system --------------------------------------------------------------------------------- */
@@ -214,10 +241,10 @@ static mel_status solve_shifted(double *x, size_t *rank, double *condition, size
     memcpy(x, right, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
         system[i * n + i] -= shift;
-    const mel_status status = mel_solve(n, system, n, 1, x, 1, &rcond, err);
+    TRY(mel_solve(n, system, n, 1, x, 1, &rcond, err));
     *rank = n;
     *condition = 1.0 / rcond;
-    return status;
+    return MEL_OK;
 }
 
 static mel_status solve(double *x, size_t *rank, double *condition, const mel_weighting *w, double *system,
@@ -226,7 +253,7 @@ static mel_status solve(double *x, size_t *rank, double *condition, const mel_we
     const size_t m = count_probes(w), n = w->size.n_basis * w->n_cells;
     return w->opt.shift != 0.0
                ? solve_shifted(x, rank, condition, n, system, right, w->opt.shift, err)
-               : mel_solve_least_norm(x, rank, condition, m, n, system, right, w->opt.rank_tolerance, err);
+               : solve_least_norm(x, rank, condition, m, n, system, right, w->opt.rank_tolerance, err);
 }
 
 mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *condition, mel_weighting *w,

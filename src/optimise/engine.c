@@ -56,7 +56,7 @@ mel_status mel_rows_hold(mel_held_rows **out, const mel_rows *rows, int threads,
     return MEL_OK;
 }
 
-static mel_status decide(double *out, mel_held_rows *held, const mel_pass *pass, mel_error *err)
+static mel_status answer_decisions(double *out, mel_held_rows *held, const mel_pass *pass, mel_error *err)
 {
     const mel_rows *rows = &held->rows;
     const double *in = pass->in;
@@ -92,7 +92,7 @@ static mel_status decide(double *out, mel_held_rows *held, const mel_pass *pass,
     return MEL_OK;
 }
 
-static mel_status sum_moments(double *out, mel_held_rows *held, const mel_pass *pass, mel_error *err)
+static mel_status answer_moments(double *out, mel_held_rows *held, const mel_pass *pass, mel_error *err)
 {
     const mel_rows *rows = &held->rows;
     mel_weight_size size;
@@ -131,9 +131,9 @@ mel_status mel_rows_pass(double *out, mel_held_rows *held, const mel_pass *pass,
     case MEL_PASS_LOSS:
         return mel_model_pass(out, pass, rows->x, rows->label, rows->weight, held->threads, err);
     case MEL_PASS_DECISIONS:
-        return decide(out, held, pass, err);
+        return answer_decisions(out, held, pass, err);
     case MEL_PASS_MOMENTS:
-        return sum_moments(out, held, pass, err);
+        return answer_moments(out, held, pass, err);
     }
     return mel_fail(err, MEL_EINVAL, "%d is not a kind of pass", (int)pass->kind);
 }

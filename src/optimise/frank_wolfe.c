@@ -1,6 +1,7 @@
 /* PI-EW (Algorithm 7.2) and FW-EG (Algorithm 7.3): elicit weights around the current classifier, take the
  * rule that is best for them, and move towards it. */
-#include "optimise/run.h"
+#include "base/digest.h"
+#include "optimise/optimise.h"
 #include "optimise/shared.h"
 #include "space/shared.h"
 
@@ -10,6 +11,20 @@
 #include <string.h>
 
 enum { LINE_POINTS = 16, LINE_ROUNDS = 16 };
+
+/* The current classifier, the last rule, and the weights and steps that led here. */
+typedef struct {
+    mel_weighting w;
+    size_t *cells;
+    mel_iterate now, rule;
+    size_t n_weight;              /* numbers in one rule's weights */
+    double *weight;               /* rules so far, n_weight each: the start, then one per iteration */
+    double *step;                 /* towards each; the first is 1 */
+    char (*sums)[MEL_DIGEST_HEX]; /* of what each does on all rows: rules with the same are one in mixtures */
+    uint32_t n_rules, capacity;
+    double *gain;  /* scratch: n_basis x k x k */
+    double *block; /* everything above but weight and step */
+} run;
 
 void mel_optimise_options_init(mel_optimise_options *opt)
 {
@@ -29,7 +44,7 @@ void mel_optimise_clear(mel_optimise_result *result)
 
 /* --- a run -------------------------------------------------------------------------------------- */
 
-static void run_clear(mel_run *r)
+static void run_clear(run *r)
 {
     mel_packed_free(r->w.packed);
     mel_probes_clear(&r->w.probes);
@@ -41,7 +56,7 @@ static void run_clear(mel_run *r)
 }
 
 /* The cells that have weights. */
-static mel_status choose_cells(mel_run *r, mel_error *err)
+static mel_status choose_cells(run *r, mel_error *err)
 {
     const size_t all = mel_weight_cells(&r->w.size);
     r->cells = mel_alloc(all, sizeof *r->cells);
@@ -54,7 +69,7 @@ static mel_status choose_cells(mel_run *r, mel_error *err)
     return r->w.n_cells > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "no confusion entry has a weight");
 }
 
-static mel_status make_room(mel_run *r, mel_error *err)
+static mel_status make_run_room(run *r, mel_error *err)
 {
     mel_weighting *w = &r->w;
     const size_t k = w->size.k, n = w->validation->n_rows, cells = w->size.n_groups * k * k;
@@ -84,7 +99,7 @@ static mel_status make_room(mel_run *r, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_error *err)
+static mel_status fill_totals(run *r, const mel_weight_rows *train, mel_error *err)
 {
     mel_weighting *w = &r->w;
     double *u = mel_alloc(w->size.n_directions, sizeof *u);
@@ -107,7 +122,8 @@ static mel_status fill_totals(mel_run *r, const mel_weight_rows *train, mel_erro
 
 /* --- iterates ----------------------------------------------------------------------------------- */
 
-double *mel_run_add_rule(mel_run *r, double step)
+/* Room for one more rule; its weights, or NULL. */
+static double *add_rule(run *r, double step)
 {
     if (r->n_rules == r->capacity) {
         const uint32_t more = r->capacity == 0 ? 16 : 2 * r->capacity;
@@ -122,11 +138,11 @@ double *mel_run_add_rule(mel_run *r, double step)
 }
 
 /* The start: the plug-in rule of given weights. */
-static mel_status add_start(mel_run *r, mel_error *err)
+static mel_status add_start(run *r, mel_error *err)
 {
     const mel_weight_size *size = &r->w.size;
     const size_t cells = mel_weight_cells(size);
-    double *weight = mel_run_add_rule(r, 1.0);
+    double *weight = add_rule(r, 1.0);
     if (weight == NULL)
         return mel_fail_memory(err, "weights");
     memset(weight, 0, r->n_weight * sizeof *weight);
@@ -137,29 +153,24 @@ static mel_status add_start(mel_run *r, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status begin(mel_run *r, const mel_weight_rows *train, mel_error *err)
+static mel_status begin_run(run *r, const mel_weight_rows *train, mel_error *err)
 {
     mel_weighting *w = &r->w;
     r->n_weight = w->size.n_basis * mel_weight_cells(&w->size);
-    mel_status status = choose_cells(r, err);
-    if (status == MEL_OK)
-        status = make_room(r, err);
-    if (status == MEL_OK)
-        status = add_start(r, err);
-    if (status == MEL_OK)
-        status = mel_packed_new(&w->packed, &w->size, train, err);
-    if (status == MEL_OK)
-        status = fill_totals(r, train, err);
+    TRY(choose_cells(r, err));
+    TRY(make_run_room(r, err));
+    TRY(add_start(r, err));
+    TRY(mel_packed_new(&w->packed, &w->size, train, err));
+    TRY(fill_totals(r, train, err));
     mel_rng rng;
     mel_rng_seed(&rng, w->opt.seed);
-    for (size_t i = 0; status == MEL_OK && w->opt.labels_only && i < w->validation->n_rows * w->opt.draws;
-         i++)
+    for (size_t i = 0; w->opt.labels_only && i < w->validation->n_rows * w->opt.draws; i++)
         w->uniform[i] = mel_rng_uniform(&rng);
-    return status;
+    return MEL_OK;
 }
 
 /* Gains of rule number i. */
-static void put_gains(double *gain, const mel_run *r, size_t i)
+static void put_gains(double *gain, const run *r, size_t i)
 {
     const mel_weight_size *size = &r->w.size;
     if (size->whole)
@@ -168,7 +179,7 @@ static void put_gains(double *gain, const mel_run *r, size_t i)
         mel_weights_to_gains(gain, size->k, size->n_basis, r->weight + i * r->n_weight);
 }
 
-static void note_sums(mel_run *r, const mel_iterate *rule)
+static void note_sums(run *r, const mel_iterate *rule)
 {
     const mel_weight_size *size = &r->w.size;
     char both[2][MEL_DIGEST_HEX] = { { 0 } };
@@ -183,16 +194,14 @@ static void note_sums(mel_run *r, const mel_iterate *rule)
 }
 
 /* What the last rule does on all rows. */
-static mel_status measure_rule(mel_iterate *into, mel_run *r, mel_error *err)
+static mel_status measure_rule(mel_iterate *into, run *r, mel_error *err)
 {
     put_gains(r->gain, r, r->n_rules - 1);
     const double *weight = r->weight + (r->n_rules - 1) * r->n_weight;
-    mel_status status = mel_packed_sums(into->train, r->w.packed, weight, err);
-    if (status == MEL_OK)
-        status = mel_validation_sums(into, &r->w, r->gain, err);
-    if (status == MEL_OK)
-        note_sums(r, into);
-    return status;
+    TRY(mel_packed_sums(into->train, r->w.packed, weight, err));
+    TRY(mel_validation_sums(into, &r->w, r->gain, err));
+    note_sums(r, into);
+    return MEL_OK;
 }
 
 static void blend(size_t n, double *now, const double *rule, double step)
@@ -201,7 +210,7 @@ static void blend(size_t n, double *now, const double *rule, double step)
         now[i] = (1.0 - step) * now[i] + step * rule[i];
 }
 
-static void move(mel_run *r, double step)
+static void move_towards_rule(run *r, double step)
 {
     const mel_weight_size *size = &r->w.size;
     blend(mel_packed_moments(size), r->now.train, r->rule.train, step);
@@ -211,7 +220,7 @@ static void move(mel_run *r, double step)
 }
 
 /* The value `step` of the way from the current classifier to the rule. */
-static mel_status value_at(double *out, mel_run *r, double step, mel_error *err)
+static mel_status value_at(double *out, run *r, double step, mel_error *err)
 {
     mel_weighting *w = &r->w;
     const size_t k = w->size.k, cells = w->size.n_groups * k * k;
@@ -228,46 +237,45 @@ static mel_status value_at(double *out, mel_run *r, double step, mel_error *err)
 }
 
 /* The best step of a grid, then of ever smaller steps around it. */
-static mel_status search_line(double *step, mel_run *r, mel_error *err)
+static mel_status search_step(double *step, run *r, mel_error *err)
 {
     double best = r->now.value, width = 1.0 / LINE_POINTS;
-    mel_status status = MEL_OK;
     *step = 0.0;
-    for (int i = 1; i <= LINE_POINTS && status == MEL_OK; i++) {
+    for (int i = 1; i <= LINE_POINTS; i++) {
         double value = 0.0;
-        status = value_at(&value, r, i * width, err);
-        if (status == MEL_OK && value > best) {
+        TRY(value_at(&value, r, i * width, err));
+        if (value > best) {
             best = value;
             *step = i * width;
         }
     }
-    for (int i = 0; i < 2 * LINE_ROUNDS && status == MEL_OK; i++) {
+    for (int i = 0; i < 2 * LINE_ROUNDS; i++) {
         const double at = i % 2 == 0 ? *step - width / 2.0 : *step + width / 2.0;
         double value = best;
         if (at > 0.0 && at <= 1.0)
-            status = value_at(&value, r, at, err);
-        if (status == MEL_OK && value > best) {
+            TRY(value_at(&value, r, at, err));
+        if (value > best) {
             best = value;
             *step = at;
         }
         width = i % 2 == 1 ? width / 2.0 : width;
     }
-    return status;
+    return MEL_OK;
 }
 
-static mel_status choose_step(double *step, mel_run *r, uint32_t t, mel_error *err)
+static mel_status choose_step(double *step, run *r, uint32_t t, mel_error *err)
 {
     if (r->w.opt.plug_in)
         *step = 1.0;
     else if (r->w.opt.step == MEL_STEP_LINE)
-        return search_line(step, r, err);
+        return search_step(step, r, err);
     else
         *step = 2.0 / (t + (r->w.opt.step == MEL_STEP_THESIS ? 2.0 : 3.0));
     return MEL_OK;
 }
 
 /* How much the weights promise for a full step to the rule. */
-static double promised_gain(const mel_run *r)
+static double promised_gain(const run *r)
 {
     const mel_weighting *w = &r->w;
     const size_t n_basis = w->size.n_basis, cells = mel_weight_cells(&w->size),
@@ -281,14 +289,14 @@ static double promised_gain(const mel_run *r)
     return gain;
 }
 
-static mel_status revalue(mel_run *r, mel_error *err)
+static mel_status revalue(run *r, mel_error *err)
 {
     if (r->now.validation != NULL)
         mel_weighting_confusion(r->w.confusion, &r->w, r->now.validation);
     return mel_weighting_value(&r->now.value, &r->w, r->w.confusion, r->now.chance, err);
 }
 
-static mel_status start(mel_run *r, mel_error *err)
+static mel_status start(run *r, mel_error *err)
 {
     mel_status status = measure_rule(&r->now, r, err);
     if (status == MEL_OK)
@@ -296,7 +304,7 @@ static mel_status start(mel_run *r, mel_error *err)
     return mel_metric_fails(status) ? mel_fail_in(err, status, "iteration 0") : status;
 }
 
-static void note_best(mel_optimise_result *out, const mel_run *r, uint32_t t)
+static void note_best(mel_optimise_result *out, const run *r, uint32_t t)
 {
     if (t == 0)
         out->start = r->now.value;
@@ -308,7 +316,7 @@ static void note_best(mel_optimise_result *out, const mel_run *r, uint32_t t)
     out->iterations = t;
 }
 
-static void tell_trace(const mel_run *r, uint32_t t, double gap)
+static void tell_trace(const run *r, uint32_t t, double gap)
 {
     const mel_optimise_options *opt = &r->w.opt;
     if (opt->trace == NULL)
@@ -318,10 +326,10 @@ static void tell_trace(const mel_run *r, uint32_t t, double gap)
 }
 
 /* One iteration; *flat: there was nothing to follow. */
-static mel_status iterate(bool *flat, mel_optimise_result *out, mel_run *r, uint32_t t, mel_error *err)
+static mel_status iterate(bool *flat, mel_optimise_result *out, run *r, uint32_t t, mel_error *err)
 {
     double step = 1.0;
-    double *weight = mel_run_add_rule(r, 0.0);
+    double *weight = add_rule(r, 0.0);
     if (weight == NULL)
         return mel_fail_memory(err, "weights");
     mel_status status = mel_elicit_weights(weight, flat, &out->rank, &out->condition, &r->w, &r->now, err);
@@ -334,7 +342,7 @@ static mel_status iterate(bool *flat, mel_optimise_result *out, mel_run *r, uint
         return status;
     out->gap = promised_gain(r);
     r->step[r->n_rules - 1] = step;
-    move(r, step);
+    move_towards_rule(r, step);
     return revalue(r, err);
 }
 
@@ -342,7 +350,7 @@ static mel_status iterate(bool *flat, mel_optimise_result *out, mel_run *r, uint
 
 /* Shares of the rules in iterate number t. Of rules that no sum over the rows tells apart the last one has
  * the share of all; with a shift every rule stays, as in the authors' program. */
-static void put_shares(double *share, const mel_run *r, uint32_t t)
+static void put_shares(double *share, const run *r, uint32_t t)
 {
     const bool merge = r->w.opt.shift == 0.0;
     double left = 1.0;
@@ -358,7 +366,7 @@ static void put_shares(double *share, const mel_run *r, uint32_t t)
 }
 
 /* The rules of iterate number t that have a share, largest first. */
-static mel_status take_mixture(mel_blend *out, const mel_run *r, uint32_t t, mel_error *err)
+static mel_status take_mixture(mel_blend *out, const run *r, uint32_t t, mel_error *err)
 {
     const size_t k = r->w.size.k, n_basis = r->w.size.n_basis, n_gain = n_basis * k * k;
     double *share = mel_alloc(t + 1, sizeof *share);
@@ -388,13 +396,13 @@ static mel_status take_mixture(mel_blend *out, const mel_run *r, uint32_t t, mel
 
 /* Whether the last iterate is worse than the first classifier by more than chance explains: the weights do
  * not tell how the metric changes. A share of n rows has a relative standard error of about 1/sqrt(n). */
-static bool has_fallen(const mel_optimise_result *out, const mel_run *r)
+static bool has_fallen(const mel_optimise_result *out, const run *r)
 {
     return out->start - out->value > 2.0 * fabs(out->start) / sqrt((double)r->w.validation->n_rows);
 }
 
 /* The last iterate, or the best one: where that is wished, where the run was cut short, and after a fall. */
-static mel_status end(mel_optimise_result *out, const mel_run *r, mel_error *err)
+static mel_status end(mel_optimise_result *out, const run *r, mel_error *err)
 {
     const bool cut = out->end == MEL_OPTIMISE_FAILED || out->end == MEL_OPTIMISE_STOPPED;
     out->fell_back = !cut && has_fallen(out, r);
@@ -419,7 +427,7 @@ mel_status mel_optimise_ended(mel_optimise_result *out, bool flat, mel_status st
 }
 
 /* Iterations until the end, whatever it is; out->end and out->failure say which. */
-static mel_status follow(mel_optimise_result *out, mel_run *r, const mel_weight_rows *train, mel_error *err)
+static mel_status follow(mel_optimise_result *out, run *r, const mel_weight_rows *train, mel_error *err)
 {
     const uint32_t last = r->w.opt.plug_in ? 1 : r->w.opt.iterations;
     mel_status status =
@@ -450,7 +458,7 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
 {
     *out = (mel_optimise_result){ .condition = NAN, .gap = NAN };
     mel_error own = { 0 };
-    mel_run r = { .w = { .validation = validation, .box = box } };
+    run r = { .w = { .validation = validation, .box = box } };
     mel_optimise_options_init(&r.w.opt);
     mel_status status = mel_options_take(&r.w.opt, sizeof r.w.opt, opt, "optimise options", err);
     if (status == MEL_OK)
@@ -466,7 +474,7 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
                                   .whole = whole,
                                   .threads = r.w.opt.threads,
                                   .engine = r.w.opt.engine };
-    status = begin(&r, train, err);
+    status = begin_run(&r, train, err);
     if (status == MEL_OK)
         status = start(&r, err);
     if (status == MEL_OK) {

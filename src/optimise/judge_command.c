@@ -46,9 +46,7 @@ mel_status mel_judge_command_start(mel_judge_command **out, const char *program,
     *out = NULL;
     mel_judge_options use;
     mel_judge_options_init(&use);
-    const mel_status status = mel_options_take(&use, sizeof use, opt, "options of a judge", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_options_take(&use, sizeof use, opt, "options of a judge", err));
     if (program[strspn(program, " \t\r\n")] == '\0')
         return mel_fail(err, MEL_EINVAL, "the program that gives the metric has no name");
     if (!(use.timeout > 0.0) || !isfinite(use.timeout) || !(use.grace >= 0.0) || !isfinite(use.grace))
@@ -143,7 +141,7 @@ static mel_status take_number(double *out, mel_judge_command *j, size_t n, mel_e
     return MEL_OK;
 }
 
-static mel_status ask(double *out, mel_judge_command *j, const double *chance, mel_error *err)
+static mel_status ask_program(double *out, mel_judge_command *j, const double *chance, mel_error *err)
 {
     if (!mel_talk_silent(&j->talk)) /* it would be taken for the answer */
         return mel_fail(err, MEL_EDATA, "the program said %s before it was asked",
@@ -174,7 +172,7 @@ static mel_status ask_once(double *out, mel_judge_command *j, const double *chan
         mel_error why;
     } said = { 0 };
     if (mel_team_leads())
-        said.status = ask(&said.value, j, chance, &said.why);
+        said.status = ask_program(&said.value, j, chance, &said.why);
     mel_team_share(&said, sizeof said);
     *out = said.value;
     return said.status == MEL_OK ? MEL_OK : mel_fail(err, said.status, "%s", said.why.text);

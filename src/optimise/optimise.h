@@ -17,6 +17,12 @@ typedef struct {
     const mel_row_engine *engine; /* where training rows are; NULL: here */
 } mel_weight_size;
 
+/* The group of a validation row. */
+static inline size_t mel_box_group(const mel_black_box *box, size_t row)
+{
+    return box->group != NULL ? box->group[row] : 0;
+}
+
 /* Confusion cells that have moments: the diagonal, or all. */
 static inline size_t mel_weight_cells(const mel_weight_size *size)
 {
@@ -44,13 +50,6 @@ bool mel_packed_shape(mel_weight_size *out, const mel_pass *pass);
 mel_status mel_packed_answer(double *out, const mel_packed *packed, const mel_pass *pass, mel_error *err);
 /* u[0..n_directions) of one row. */
 void mel_directions(double *u, const mel_weight_size *size, const double *probability, const double *phi);
-
-/* --- solve.c ------------------------------------------------------------------------------------ */
-
-/* The least-norm solution of a (m x n, m >= n, kept) x = b; singular values below tolerance * largest count
- * as 0. condition: largest over smallest that counts; infinite when none does. */
-mel_status mel_solve_least_norm(double *x, size_t *rank, double *condition, size_t m, size_t n,
-                                const double *a, const double *b, double tolerance, mel_error *err);
 
 /* --- elicit_weights.c: Algorithm 7.1 ------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* Training rows in slices of blocks of one class each, and sums over all of them for a rule. */
 #include "optimise/packed.h"
 
-#include "base/reduce.h"
+#include "base/team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,7 @@ static size_t slice_values(const mel_packed_slice *slice)
 }
 
 /* Blocks of all slices are parts of the same arrays. */
-static mel_status make_room(mel_packed *p, mel_error *err)
+static mel_status make_block_room(mel_packed *p, mel_error *err)
 {
     const size_t n_slices = p->n_slices, n_basis = p->size.n_basis;
     size_t blocks = 0, values = 0;
@@ -201,10 +201,9 @@ static mel_status pack(mel_packed *p, sorting *s, mel_error *err)
     for (size_t i = 0; i < p->n_slices; i++)
         p->slice[i].size = &p->size;
     each_slice(p, s, plan_slice);
-    const mel_status status = make_room(p, err);
-    if (status == MEL_OK)
-        each_slice(p, s, fill_slice);
-    return status;
+    TRY(make_block_room(p, err));
+    each_slice(p, s, fill_slice);
+    return MEL_OK;
 }
 
 mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const mel_weight_rows *rows,
@@ -240,7 +239,7 @@ typedef struct {
     size_t n, n_all; /* sums of a slice, and with scratch behind them */
 } slice_sums;
 
-static void sum_slice(double *sums, size_t slice, size_t thread, void *user)
+static void sum_packed_slice(double *sums, size_t slice, size_t thread, void *user)
 {
     (void)thread;
     const slice_sums *own = user;
@@ -284,7 +283,7 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
                                 .stride = n_all,
                                 .sum = part,
                                 .threads = p->n_blocks > FEW_BLOCKS ? mel_thread_count(size->threads) : 1,
-                                .fill = sum_slice,
+                                .fill = sum_packed_slice,
                                 .user = &(slice_sums){ p, weight, n, n_all } };
     mel_slices_fill(&slices);
     mel_slices_join(&slices);

@@ -34,7 +34,7 @@ static double gain_at(const search *s, size_t number)
 }
 
 /* Row i changes from one decision to another; from k: it had none. */
-static void decide(search *s, size_t i, size_t from, size_t to)
+static void redecide(search *s, size_t i, size_t from, size_t to)
 {
     if (s->chance != NULL) {
         if (from < s->k)
@@ -49,23 +49,21 @@ static void decide(search *s, size_t i, size_t from, size_t to)
     count[to]++;
 }
 
-static mel_status ask(double *value, search *s, mel_error *err)
+static mel_status ask_box(double *value, search *s, mel_error *err)
 {
     const size_t cells = (s->box->n_groups > 1 ? s->box->n_groups : 1) * s->k * s->k;
-    mel_status status = MEL_OK;
     s->found->queries++;
     if (s->chance != NULL) {
-        status = s->box->judge(value, s->box->user, s->chance, err);
+        TRY(s->box->judge(value, s->box->user, s->chance, err));
     } else {
         for (size_t c = 0; c < cells; c++)
             s->share[c] = s->count[c] / (double)s->n;
-        status = s->box->value(value, s->box->user, s->share, err);
+        TRY(s->box->value(value, s->box->user, s->share, err));
     }
-    if (status == MEL_OK)
-        status = mel_metric_finite(*value, err);
-    if (status == MEL_OK && s->found->queries > 1 && *value != s->found->start)
+    TRY(mel_metric_finite(*value, err));
+    if (s->found->queries > 1 && *value != s->found->start)
         s->flat = false;
-    return status;
+    return MEL_OK;
 }
 
 /* --- lines -------------------------------------------------------------------------------------- */
@@ -112,7 +110,7 @@ static void begin_line(search *s, const double *gain, size_t j, bool pair)
         const double rest = pair ? s->rows->probability[i * s->k] : rest_of(&s->other[i], s, gain, i, j);
         s->joins[i] = j < s->k ? joining(s, i, j, rest) : (uint32_t)s->n_gains;
         s->first[s->joins[i] + 1]++;
-        decide(s, i, s->k, s->other[i]);
+        redecide(s, i, s->k, s->other[i]);
     }
     for (size_t z = 0; z <= s->n_gains; z++)
         s->first[z + 1] += s->first[z];
@@ -137,7 +135,7 @@ static void keep(search *s, double value)
 
 /* One line: the gain of class j with the largest value, the smallest of those that tie. pair: into *gain,
  * whatever it is; else into the mixture where it is better than the best so far. */
-static mel_status search_line(double *gain, search *s, size_t j, bool pair, mel_error *err)
+static mel_status search_gain(double *gain, search *s, size_t j, bool pair, mel_error *err)
 {
     double best = pair ? -INFINITY : s->found->best;
     size_t asked = 0;
@@ -148,13 +146,13 @@ static mel_status search_line(double *gain, search *s, size_t j, bool pair, mel_
         const size_t from = z > 0 ? s->first[z - 1] : 0, to = s->first[z];
         double value = 0.0;
         for (size_t r = from; r < to; r++)
-            decide(s, s->order[r], s->other[s->order[r]], j);
+            redecide(s, s->order[r], s->other[s->order[r]], j);
         if (from == to && z > 0)
             continue; /* the same decisions as before */
         if (asked++ % BETWEEN_REPORTS == 0)
             status = tell(s, j, pair, err);
         if (status == MEL_OK)
-            status = ask(&value, s, err);
+            status = ask_box(&value, s, err);
         if (status == MEL_OK && value > best) {
             best = value;
             gain[j] = gain_at(s, z);
@@ -179,11 +177,11 @@ static mel_status search_pairs(double *gain, search *s, bool take, mel_error *er
 {
     mel_status status = MEL_OK;
     for (size_t j = 1; j < s->k && status == MEL_OK; j++)
-        status = search_line(gain, s, j, true, err);
+        status = search_gain(gain, s, j, true, err);
     if (status != MEL_OK)
         return status;
     begin_line(s, gain, s->k, false);
-    status = ask(&s->found->value, s, err);
+    status = ask_box(&s->found->value, s, err);
     if (status != MEL_OK)
         return mel_metric_fails(status)
                    ? mel_fail_in(err, status, "iteration %lu (gains of all pairs), evaluation %zu",
@@ -199,21 +197,20 @@ static mel_status search_pairs(double *gain, search *s, bool take, mel_error *er
 
 static mel_status search_all(double *gain, search *s, uint32_t rounds, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (s->k == 2) /* one gain: a pair is all */
-        return search_line(gain, s, 1, false, err);
-    status = search_pairs(gain, s, rounds == 0, err);
-    for (uint32_t round = 0; round < rounds && status == MEL_OK; round++) {
+        return search_gain(gain, s, 1, false, err);
+    TRY(search_pairs(gain, s, rounds == 0, err));
+    for (uint32_t round = 0; round < rounds; round++) {
         const uint32_t before = s->found->iterations;
-        for (size_t j = 0; j < s->k && status == MEL_OK; j++) {
+        for (size_t j = 0; j < s->k; j++) {
             for (size_t c = 0; c < s->k; c++)
                 gain[c] = s->found->mixture.gain[c * s->k + c];
-            status = search_line(gain, s, j, false, err);
+            TRY(search_gain(gain, s, j, false, err));
         }
         if (s->found->best_iteration <= before)
             break; /* nothing better */
     }
-    return status;
+    return MEL_OK;
 }
 
 /* From gains of 1: the model as it is. */
@@ -222,7 +219,7 @@ static mel_status run_search(double *gain, search *s, uint32_t rounds, mel_error
     for (size_t j = 0; j < s->k; j++)
         gain[j] = s->found->mixture.gain[j * s->k + j] = 1.0;
     begin_line(s, gain, s->k, false);
-    mel_status status = ask(&s->found->start, s, err);
+    mel_status status = ask_box(&s->found->start, s, err);
     if (status != MEL_OK)
         return mel_metric_fails(status) ? mel_fail_in(err, status, "iteration 0") : status;
     keep(s, s->found->start);
@@ -231,7 +228,7 @@ static mel_status run_search(double *gain, search *s, uint32_t rounds, mel_error
     return mel_optimise_ended(s->found, s->flat, status, err);
 }
 
-static bool make_room(double **gain, search *s)
+static bool make_search_room(double **gain, search *s)
 {
     const size_t k = s->k, cells = (s->box->n_groups > 1 ? s->box->n_groups : 1) * k * k;
     mel_blend *rule = &s->found->mixture;
@@ -279,8 +276,8 @@ mel_status mel_optimise_plug_in(mel_optimise_result *found, size_t n_classes,
                  .most_lines = (uint32_t)(n_classes * (1 + (size_t)rounds)),
                  .found = found,
                  .flat = true };
-    status = make_room(&gain, &s) ? run_search(gain, &s, rounds, err != NULL ? err : &own)
-                                  : mel_fail_memory(err, "the search");
+    status = make_search_room(&gain, &s) ? run_search(gain, &s, rounds, err != NULL ? err : &own)
+                                         : mel_fail_memory(err, "the search");
     free(gain);
     free(s.other);
     free(s.first);

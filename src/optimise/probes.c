@@ -58,9 +58,7 @@ static void collect(pair_rows *out, const mel_weight_rows *rows, size_t k, size_
 static mel_status best_cut(double *cut, const pair_rows *pair, const mel_weight_rows *rows, size_t i,
                            mel_error *err)
 {
-    const mel_status status = mel_argsort(pair->n, pair->share, pair->order, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_argsort(pair->n, pair->share, pair->order, err));
     double last_hits = 0.0, hits = 0.0, best = INFINITY;
     for (size_t q = 0; q < pair->n; q++)
         last_hits += rows->label[pair->row[q]] != i;
@@ -151,7 +149,7 @@ mel_status mel_probes_decide(mel_weighting *w, size_t number, const double *gain
     for (size_t i = 0; i < n; i++) {
         const uint32_t j = mel_weighted_class(k, n_basis, gain, diagonal, w->validation->probability + i * k,
                                               mel_weight_basis_row(w->validation->basis, n_basis, i), score);
-        const size_t g = w->box->group != NULL ? w->box->group[i] : 0;
+        const size_t g = mel_box_group(w->box, i);
         if (p->chance != NULL)
             p->chance[(number * n + i) * k + j] += share;
         else

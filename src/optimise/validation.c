@@ -1,16 +1,11 @@
 /* Sums over the validation rows, of which elicitation and the metric's confusion entries are made. */
-#include "base/reduce.h"
+#include "base/team.h"
 #include "optimise/optimise.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SLICE_ROWS = 1 << 17, MOST_SLICES = 64 };
-
-static size_t group_of(const mel_weighting *w, size_t row)
-{
-    return w->box->group != NULL ? w->box->group[row] : 0;
-}
 
 /* [group][class][d] over all rows. */
 void mel_validation_totals(double *total, const mel_weighting *w, double *u)
@@ -19,7 +14,7 @@ void mel_validation_totals(double *total, const mel_weighting *w, double *u)
     for (size_t i = 0; i < w->validation->n_rows; i++) {
         mel_directions(u, &w->size, w->validation->probability + i * k,
                        mel_weight_basis_row(w->validation->basis, w->size.n_basis, i));
-        double *to = total + (group_of(w, i) * k + w->validation->label[i]) * n_directions;
+        double *to = total + (mel_box_group(w->box, i) * k + w->validation->label[i]) * n_directions;
         for (size_t d = 0; d < n_directions; d++)
             to[d] += u[d];
     }
@@ -35,7 +30,7 @@ typedef struct {
 } pass;
 
 /* Rows of one slice; scratch is behind the sums. */
-static void sum_slice(double *sums, size_t slice, size_t thread, void *user)
+static void sum_validation_slice(double *sums, size_t slice, size_t thread, void *user)
 {
     (void)thread;
     const pass *p = user;
@@ -53,7 +48,7 @@ static void sum_slice(double *sums, size_t slice, size_t thread, void *user)
         if (p->rule->validation == NULL)
             continue;
         mel_directions(u, &w->size, probability, phi);
-        double *to = sums + ((group_of(w, i) * k + w->validation->label[i]) * k + j) * n_directions;
+        double *to = sums + ((mel_box_group(w->box, i) * k + w->validation->label[i]) * k + j) * n_directions;
         for (size_t d = 0; d < n_directions; d++)
             to[d] += u[d];
     }
@@ -80,7 +75,7 @@ mel_status mel_validation_sums(mel_iterate *rule, const mel_weighting *w, const 
                                 .stride = stride,
                                 .sum = part,
                                 .threads = p.n_slices > 1 ? mel_thread_count(w->size.threads) : 1,
-                                .fill = sum_slice,
+                                .fill = sum_validation_slice,
                                 .user = &p };
     mel_slices_fill(&slices);
     mel_slices_join(&slices);

@@ -2,7 +2,7 @@
  * and what a rule achieves when only the boundary between two of its classes moves. */
 #include "space/space.h"
 
-#include "base/reduce.h"
+#include "base/team.h"
 
 #include <math.h>
 #include <stdlib.h>
