@@ -300,10 +300,7 @@ static void warn_of_labels(const cli_applied_rule *a, const cli_run *run)
 {
     const mel_rule_labels *said = &a->labels;
     if (said->wrong_way)
-        cli_warn(run,
-                 "these probabilities rank the classes the wrong way round (AUC %.2f): are they those of "
-                 "\"%s\"?",
-                 said->auc, a->problem->class_name[0]);
+        cli_warn(run, CLI_WRONG_WAY, said->auc, a->problem->class_name[0]);
     if (said->value.surprising)
         cli_warn(run,
                  "the labels contradict the probabilities: the value is %.4g by the labels, %.4g by the "

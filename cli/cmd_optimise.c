@@ -331,11 +331,27 @@ static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, me
     return status;
 }
 
+/* Weights of classes cannot turn probabilities round. */
+static mel_status warn_of_ranking(const work *w, const cli_run *run, mel_error *err)
+{
+    const mel_labels *labels = &w->rows.train_labels;
+    mel_separation is;
+    if (w->rows.classes.n != 2 || labels->n_rows == 0)
+        return MEL_OK;
+    const mel_status status =
+        mel_separation_of(&is, labels->n_rows, w->rows.train.value, labels->code, 0.0, err);
+    if (status == MEL_OK && is.wrong_way)
+        cli_warn(run, CLI_WRONG_WAY, is.auc, w->rows.classes.name[0]);
+    return status;
+}
+
 static mel_status read_rows(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
     const bool judged = cli_optimise_program(args->metric) != NULL;
-    return w->files.data != NULL ? cli_optimise_read_table(&w->rows, &w->files, w->path, judged, run, err)
-                                 : cli_optimise_read(&w->rows, &w->files, judged, run, err);
+    const mel_status status = w->files.data != NULL
+                                  ? cli_optimise_read_table(&w->rows, &w->files, w->path, judged, run, err)
+                                  : cli_optimise_read(&w->rows, &w->files, judged, run, err);
+    return status == MEL_OK ? warn_of_ranking(w, run, err) : status;
 }
 
 static mel_status compare(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)

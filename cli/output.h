@@ -66,6 +66,9 @@ void cli_table_print(cli_table *table);
 /* A warning: in "warnings" of the result, and on standard error unless --quiet (with --json only when
  * that is a terminal). */
 MEL_PRINTF(2, 3) void cli_warn(const cli_run *run, const char *fmt, ...);
+/* Of probabilities of two classes: the AUC, and the first class. */
+#define CLI_WRONG_WAY                                                                                        \
+    "these probabilities rank the classes the wrong way round (AUC %.2f): are they those of \"%s\"?"
 /* How something given was taken: in "notes" of the result; without --json also on standard error unless
  * --quiet, at once when that is a terminal, else after a success (cli_print_notes). */
 MEL_PRINTF(2, 3) void cli_note(cli_run *run, const char *fmt, ...);

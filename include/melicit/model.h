@@ -91,15 +91,12 @@ MEL_API double mel_adjustment_undo(const mel_adjustment *adjustment, size_t grou
 typedef struct {
     double auc; /* the chance that a row of the second class is ranked above one of the first, ties half */
     double found, alarms; /* shares of the second and of the first class above the threshold in question */
+    bool wrong_way;       /* they rank the classes the wrong way round, by more than chance does */
 } mel_separation;
 /* probability: n x 2; label: 1 for the second class. The threshold is the lowest one above which is at most
  * the share most_alarms of the first class. */
 MEL_API mel_status mel_separation_of(mel_separation *out, size_t n, const double *probability,
                                      const uint32_t *label, double most_alarms, mel_error *err);
-/* Whether an AUC is below 1/2 by more than chance makes it, with so many rows of the second and the first
- * class: three standard deviations. */
-MEL_API bool mel_auc_wrong_way(double auc, double positives, double negatives);
-
 #ifdef __cplusplus
 }
 #endif

@@ -344,7 +344,7 @@ static mel_status find_auc(mel_rule_labels *out, const mel_rule_rows *rows, mel_
     const mel_status status = mel_separation_counted(&is, number, rows->n_rows, rows->probability,
                                                      rows->label, rows->count, 0.0, err);
     out->auc = status == MEL_OK ? is.auc : (double)NAN;
-    out->wrong_way = mel_auc_wrong_way(out->auc, number[1], number[0]);
+    out->wrong_way = status == MEL_OK && is.wrong_way;
     return status;
 }
 

@@ -45,6 +45,7 @@ mel_status mel_separation_counted(mel_separation *out, double number[2], size_t 
         out->found = out->alarms = 0.0;
         if (status == MEL_OK)
             walk(out, n, row, score, label, count, number, most_alarms);
+        out->wrong_way = mel_auc_wrong_way(out->auc, number[1], number[0]);
     }
     free(score);
     free(row);

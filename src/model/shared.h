@@ -56,6 +56,9 @@ static inline size_t mel_adjustment_curves(const mel_adjustment *a)
     return a->n_groups > 0 ? a->n_groups : 1;
 }
 mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err);
+/* Whether an AUC is below 1/2 by more than chance makes it, with so many rows of the second and the first
+ * class: three standard deviations. */
+bool mel_auc_wrong_way(double auc, double positives, double negatives);
 /* mel_separation_of for rows that stand for several (count, NULL: for one); number: rows of each class. */
 mel_status mel_separation_counted(mel_separation *out, double number[2], size_t n, const double *probability,
                                   const uint32_t *label, const double *count, double most_alarms,

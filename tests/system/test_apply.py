@@ -566,6 +566,15 @@ def test_scores_that_run_the_wrong_way(melicit, two, evidence):
     assert run.json["by_labels"] > best - 0.03
 
 
+def test_optimise_cannot_turn_scores_round_and_says_so(melicit, two):
+    p, y, _ = two
+    files = (*ROWS, *(f"--validation-{word[2:]}" if word.startswith("--") else word for word in ROWS))
+    for probabilities in (p, 1 - p):
+        write_rows(melicit, probabilities, y)
+        said = melicit("optimise", *files, "--metric", "accuracy", "--out", "c.json", "--json").done().json.get("warnings", [])
+        assert any("rank the classes the wrong way round (AUC 0." in one for one in said) == (probabilities is not p)
+
+
 def test_known_costs_give_the_threshold(melicit):
     """Whatever rows there are: 1 / (1 + 7), not the middle between two rows."""
     melicit("metric", "--cost", "missed=7,false-alarm=1", "--classes", "no,yes", "--out", "m.json").done()
