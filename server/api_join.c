@@ -251,7 +251,10 @@ mel_status mel_api_join(json_t **out, mel_call *call)
 
 /* --- a session of one's own --------------------------------------------------------------------- */
 
-mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t *body)
+/* What a session of one's own would be about, from the body of a request to start one; checks that strangers
+ * may use the space, that it can be made, and that the options fit together. Failures are in the call's err.
+ */
+static mel_status open_own(mel_open_study **out, mel_call *call, const json_t *body)
 {
     mel_study *study = NULL;
     mel_flow *flow = NULL;
@@ -278,7 +281,7 @@ mel_status mel_api_start(json_t **out, mel_call *call)
     TRY(mel_call_own_body(&sent, call, NULL));
     TRY(mel_share_start(&body, call, sent));
     mel_open_study *open_study = NULL;
-    const mel_status status = mel_call_open_own(&open_study, call, body);
+    const mel_status status = open_own(&open_study, call, body);
     mel_open_study_free(open_study);
     TRY(status);
     TRY(mel_space_keep(call->app->store, json_object_get(body, "space"),
@@ -373,7 +376,7 @@ static mel_status check_rows(json_t *out, mel_call *call, const mel_study *study
 static mel_status check(json_t *out, mel_call *call, const json_t *body)
 {
     mel_open_study *open_study = NULL;
-    mel_status status = mel_call_open_own(&open_study, call, body);
+    mel_status status = open_own(&open_study, call, body);
     if (status == MEL_OK && open_study->problem->n_rows > 0)
         status = check_rows(out, call, open_study->study);
     if (status == MEL_OK && open_study->problem->pool != NULL)

@@ -208,11 +208,6 @@ size_t mel_own_uploads(const char *name[MEL_SPACE_FILES], const json_t *about);
 /* Keeps the uploads that a space names until then; 0: for ever. */
 mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err);
 
-/* What a session of one's own would be about, from the body of a request to start one; checks that strangers
- * may use the space, that it can be made, and that the options fit together. For the caller to release, on
- * failure too; failures are in the call's err. */
-mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t *body);
-
 /* --- routes --------------------------------------------------------------------------------------- */
 
 void mel_handle(mel_response *response, const mel_request *request, void *app);
@@ -236,31 +231,11 @@ mel_endpoint mel_api_join, mel_api_start, mel_api_upload, mel_api_columns, mel_a
     mel_admin_person, mel_admin_study, mel_admin_state, mel_admin_links, mel_admin_revoke, mel_admin_export,
     mel_admin_delete, mel_admin_rehearse, mel_admin_plan, mel_admin_uploads, mel_admin_delete_upload;
 
-/* The upload whose rows decisions are about. */
-typedef struct {
-    const char *upload;
-    const mel_table *table;
-} mel_named_rows;
-
-typedef struct {
-    const mel_table *table;
-    mel_table *again; /* the table, read once more for its ids; NULL: it has them */
-    size_t column;    /* of texts; SIZE_MAX: rows have numbers only */
-    bool numbers;     /* the texts are numbers: none is a formula, -7 neither */
-} mel_ids;
-/* The column that body["id"] names, else one in which no two rows are alike: called id, or of texts. What it
- * holds is written as the file has it: 007 is not 7. named: or NULL. A refusal (MEL_EINVAL) is about the
- * field "id". For mel_ids_clear, also after a failure. */
-mel_status mel_ids_find(mel_ids *out, mel_call *call, const mel_named_rows *named, const json_t *body);
-void mel_ids_clear(mel_ids *ids);
 /* The columns of numbers that are to be read as texts in order to find ids: the one of this name, else those
  * that are called id. For free(out->column); the names are the table's. */
 mel_status mel_ids_as_texts(mel_columns_as *out, const mel_table *table, const char *name, mel_error *err);
 /* The column of texts or whole numbers that the same search finds in `texts`, the table with these columns
  * read as texts: what tells rows apart and nothing else. NULL: none. */
 const char *mel_ids_name(const mel_table *table, const mel_table *texts);
-/* The first cells of the header, and of row `row` of the file, counted from 1. */
-void mel_ids_write_head(mel_buffer *out, const mel_ids *ids);
-void mel_ids_write(mel_buffer *out, const mel_ids *ids, size_t row);
 
 #endif

@@ -336,7 +336,7 @@ void mel_participant_release(mel_cache *cache, mel_participant *participant, boo
     discard(gone);
 }
 
-void mel_cache_free_participants(mel_cache *cache)
+static void free_participants(mel_cache *cache)
 {
     for (size_t i = 0; i < MEL_PARTICIPANT_BUCKETS; i++)
         while (cache->bucket[i] != NULL) {
@@ -469,7 +469,7 @@ void mel_cache_free(mel_cache *cache)
     for (size_t i = 0; i < MEL_MEMO_BUCKETS; i++)
         for (size_t at = 0; at < MEL_BUCKET_MEMOS; at++)
             mel_json_free_text(cache->memos[i][at].text);
-    mel_cache_free_participants(cache);
+    free_participants(cache);
     mel_cache_free_problems(cache);
     pthread_cond_destroy(&cache->changed);
     pthread_mutex_destroy(&cache->lock);

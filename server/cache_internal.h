@@ -77,6 +77,5 @@ mel_status mel_cache_unavailable(mel_status status, mel_error *err);
 bool mel_cache_forget_idle(mel_cache *cache);
 void mel_cache_drop_idle_problems(mel_cache *cache); /* the lock is held */
 void mel_cache_free_problems(mel_cache *cache);
-void mel_cache_free_participants(mel_cache *cache);
 
 #endif

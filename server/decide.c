@@ -14,6 +14,19 @@
 #include <string.h>
 #include <strings.h>
 
+/* The upload whose rows decisions are about. */
+typedef struct {
+    const char *upload;
+    const mel_table *table;
+} named_rows;
+
+typedef struct {
+    const mel_table *table;
+    mel_table *again; /* the table, read once more for its ids; NULL: it has them */
+    size_t column;    /* of texts; SIZE_MAX: rows have numbers only */
+    bool numbers;     /* the texts are numbers: none is a formula, -7 neither */
+} ids_of_rows;
+
 /* --- which row a decision is about ------------------------------------------------------------------ */
 
 /* Whether every row has a text of its own: texts are numbered in the order in which they appear. */
@@ -73,7 +86,7 @@ const char *mel_ids_name(const mel_table *table, const mel_table *texts)
     return column != SIZE_MAX && (number == NULL || whole == n) ? mel_table_column_name(table, column) : NULL;
 }
 
-static mel_status read_ids(mel_ids *ids, mel_call *call, const mel_named_rows *named, const char *id)
+static mel_status read_ids(ids_of_rows *ids, mel_call *call, const named_rows *named, const char *id)
 {
     mel_columns_as as;
     mel_status status = mel_ids_as_texts(&as, named->table, id, &call->err);
@@ -84,35 +97,37 @@ static mel_status read_ids(mel_ids *ids, mel_call *call, const mel_named_rows *n
     return status;
 }
 
-mel_status mel_ids_find(mel_ids *out, mel_call *call, const mel_named_rows *named, const json_t *body)
+/* The column that body["id"] names, else one in which no two rows are alike: called id, or of texts. What it
+ * holds is written as the file has it: 007 is not 7. named: or NULL. For clear_ids, also after a failure. */
+static mel_status find_ids_of(ids_of_rows *out, mel_call *call, const named_rows *named, const json_t *body)
 {
     const char *name = mel_json_string(body, "id");
-    *out = (mel_ids){ .column = SIZE_MAX };
+    *out = (ids_of_rows){ .column = SIZE_MAX };
     if (named == NULL)
         return name == NULL ? MEL_OK : mel_fail(&call->err, MEL_EINVAL, "id: these rows have numbers only");
     if (name != NULL && mel_upload_column(named->table, name) == SIZE_MAX)
         return mel_fail(&call->err, MEL_EINVAL, "id: there is no column called \"%.80s\"", name);
-    const mel_status status = read_ids(out, call, named, name);
-    if (status == MEL_OK)
-        out->column = name != NULL ? mel_upload_column(out->table, name) : find_ids(out->table);
+    TRY(read_ids(out, call, named, name));
+    out->column = name != NULL ? mel_upload_column(out->table, name) : find_ids(out->table);
     out->numbers = out->column != SIZE_MAX && mel_table_numbers(named->table, out->column) != NULL;
-    return status;
+    return MEL_OK;
 }
 
-void mel_ids_clear(mel_ids *ids)
+static void clear_ids(ids_of_rows *ids)
 {
     mel_table_free(ids->again);
     ids->again = NULL;
 }
 
-void mel_ids_write_head(mel_buffer *out, const mel_ids *ids)
+static void write_head(mel_buffer *out, const ids_of_rows *ids)
 {
     mel_buffer_puts(out, "\"row\",");
     if (ids->column != SIZE_MAX)
         mel_csv_cell(out, mel_table_column_name(ids->table, ids->column), false);
 }
 
-void mel_ids_write(mel_buffer *out, const mel_ids *ids, size_t row)
+/* row: of the file, counted from 1. */
+static void write_ids(mel_buffer *out, const ids_of_rows *ids, size_t row)
 {
     mel_buffer_printf(out, "%zu,", row);
     if (ids->column == SIZE_MAX)
@@ -137,7 +152,7 @@ typedef struct {
     const uint32_t *label; /* NULL: not known */
     const uint32_t *group; /* or NULL */
     const size_t *row;     /* where each is in its file, counted from 1; NULL: in its order */
-    mel_ids ids;
+    ids_of_rows ids;
 } rows;
 
 /* --- uploaded probabilities ---------------------------------------------------------------------- */
@@ -179,27 +194,24 @@ static mel_status read_uploaded(rows *out, const mel_table *table, const json_t 
                                 const mel_problem *problem, mel_error *err)
 {
     const size_t k = problem->n_classes, n = mel_table_rows(table);
-    size_t *place = mel_alloc_zero(k, sizeof *place);
+    MEL_AUTO_MEMORY size_t *place = mel_alloc_zero(k, sizeof *place);
     bool only = false;
     out->n = n;
     out->probability = mel_alloc_zero(n, k * sizeof *out->probability);
-    if (place == NULL || out->probability == NULL) {
-        free(place);
+    if (place == NULL || out->probability == NULL)
         return mel_fail_memory(err, "probabilities");
-    }
-    mel_status status = find_columns(place, &only, table, named, problem, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        status = mel_budget_check_row(i, err);
-        for (size_t c = only ? 1 : 0; c < k && status == MEL_OK; c++) {
+    TRY(find_columns(place, &only, table, named, problem, err));
+    for (size_t i = 0; i < n; i++) {
+        TRY(mel_budget_check_row(i, err));
+        for (size_t c = only ? 1 : 0; c < k; c++) {
             const double p = mel_table_numbers(table, place[c])[i];
-            status = check_chance(p, mel_table_column_name(table, place[c]), i, err);
+            TRY(check_chance(p, mel_table_column_name(table, place[c]), i, err));
             out->probability[i * k + c] = p;
             if (only)
                 out->probability[i * k] = 1.0 - p;
         }
     }
-    free(place);
-    return status;
+    return MEL_OK;
 }
 
 /* --- deciding ------------------------------------------------------------------------------------ */
@@ -220,7 +232,7 @@ static mel_status decide(uint32_t *decision, const rows *r, const mel_outcome *f
 
 static void write_row(mel_buffer *out, const rows *r, size_t i, uint32_t decision, const mel_problem *problem)
 {
-    mel_ids_write(out, &r->ids, r->row != NULL ? r->row[i] : i + 1);
+    write_ids(out, &r->ids, r->row != NULL ? r->row[i] : i + 1);
     for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++) {
         char number[MEL_NUMBER_TEXT];
         mel_number_print(number, r->probability[i * r->k + c]);
@@ -235,40 +247,33 @@ static void write_row(mel_buffer *out, const rows *r, size_t i, uint32_t decisio
 static mel_status write_decisions(json_t **out, const rows *r, const uint32_t *decision,
                                   const mel_problem *problem, mel_error *err)
 {
-    mel_buffer text;
+    __attribute__((cleanup(mel_buffer_free))) mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
-    mel_ids_write_head(&text, &r->ids);
+    write_head(&text, &r->ids);
     for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++) {
         char name[200];
         (void)snprintf(name, sizeof name, "probability of %.150s", problem->class_name[c]);
         mel_csv_cell(&text, name, false);
     }
     mel_buffer_puts(&text, r->label != NULL ? "\"truth\",\"decision\"\r\n" : "\"decision\"\r\n");
+    for (size_t i = 0; i < r->n; i++) {
+        write_row(&text, r, i, decision[i], problem);
+        TRY(mel_budget_check_row(i, err));
+    }
+    if (text.status == MEL_ELIMIT)
+        return mel_fail(err, MEL_ELIMIT, "decisions: these are more than 16 MB; use the command line");
     json_t *decided = json_array();
     bool good = true;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < r->n && status == MEL_OK; i++) {
-        write_row(&text, r, i, decision[i], problem);
-        status = mel_budget_check_row(i, err);
-    }
     for (size_t c = 0; c < r->k && good; c++) {
         json_int_t n = 0;
         for (size_t i = 0; i < r->n; i++)
             n += decision[i] == c;
         good = mel_json_add(decided, json_pack("{s:s, s:I}", "name", problem->class_name[c], "rows", n));
     }
-    if (text.status == MEL_ELIMIT)
-        status = mel_fail(err, MEL_ELIMIT, "decisions: these are more than 16 MB; use the command line");
-    if (status != MEL_OK) {
-        mel_buffer_free(&text);
-        json_decref(decided);
-        return status;
-    }
     mel_buffer_puts(&text, "");
-    char *csv = mel_buffer_take(&text);
+    MEL_AUTO_MEMORY char *csv = mel_buffer_take(&text);
     *out = json_pack("{s:s, s:I, s:o}", "csv", csv != NULL ? csv : "", "rows", (json_int_t)r->n, "decided",
                      mel_json_if(good && csv != NULL, decided));
-    free(csv);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "decisions");
 }
 
@@ -277,36 +282,30 @@ static mel_status decide_rows(json_t **out, const rows *r, mel_participant *part
 {
     const mel_problem *problem = mel_flow_problem(participant->flow);
     mel_outcome_options opt = mel_result_options(mel_flow_study(participant->flow), problem);
-    mel_outcome *found = NULL;
+    MEL_AUTO(mel_outcome) *found = NULL;
     opt.treatments = true; /* the best rule of any metric */
-    uint32_t *decision = mel_alloc_zero(r->n + 1, sizeof *decision);
-    mel_status status = decision != NULL
-                            ? mel_outcome_of_session(&found, mel_flow_session(participant->flow), &opt, err)
-                            : mel_fail_memory(err, "decisions");
-    if (status == MEL_OK && found != NULL)
-        status = decide(decision, r, found, calibrated, err);
-    if (status == MEL_OK)
-        status = write_decisions(out, r, decision, problem, err);
-    mel_outcome_free(found);
-    free(decision);
-    return status;
+    MEL_AUTO_MEMORY uint32_t *decision = mel_alloc_zero(r->n + 1, sizeof *decision);
+    if (decision == NULL)
+        return mel_fail_memory(err, "decisions");
+    TRY(mel_outcome_of_session(&found, mel_flow_session(participant->flow), &opt, err));
+    TRY(decide(decision, r, found, calibrated, err));
+    return write_decisions(out, r, decision, problem, err);
 }
 
 /* The rows of the table, with their groups where there are some. */
 static mel_status take_table(rows *out, uint32_t **group, const mel_table *table, const json_t *body,
                              const mel_problem *problem, mel_error *err)
 {
-    mel_status status = read_uploaded(out, table, json_object_get(body, "columns"), problem, err);
-    if (status == MEL_OK)
-        status = mel_upload_groups(group, table, body, problem, err);
+    TRY(read_uploaded(out, table, json_object_get(body, "columns"), problem, err));
+    TRY(mel_upload_groups(group, table, body, problem, err));
     out->group = *group;
-    return status;
+    return MEL_OK;
 }
 
 /* About the table, or without one about the rows that the session is about, which only a session of one's
  * own gives away; `named`: the upload that says what rows are called, or NULL. */
 static mel_status answer(json_t **out, mel_call *call, mel_participant *participant, const mel_table *table,
-                         const mel_named_rows *named, const json_t *body)
+                         const named_rows *named, const json_t *body)
 {
     const mel_problem *problem = mel_flow_problem(participant->flow);
     mel_problem *measured = NULL;
@@ -324,12 +323,12 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
         r = (rows){ measured->n_rows, r.k,  measured->probability, measured->label, measured->group,
                     measured->row,    { 0 } };
     if (status == MEL_OK)
-        status = mel_ids_find(&r.ids, call, named, body);
+        status = find_ids_of(&r.ids, call, named, body);
     if (status == MEL_OK)
         status = decide_rows(out, &r, participant, mel_json_is_true(body, "calibrated"), &call->err);
     if (measured == NULL)
         free(r.probability);
-    mel_ids_clear(&r.ids);
+    clear_ids(&r.ids);
     free(group);
     mel_problem_free(measured);
     return status;
@@ -337,7 +336,7 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
 
 /* As heavy work that has begun. */
 static mel_status decide_for(json_t **out, mel_call *call, mel_participant *participant,
-                             const mel_table *table, const mel_named_rows *named, const json_t *body)
+                             const mel_table *table, const named_rows *named, const json_t *body)
 {
     TRY(mel_work_grow(call->app->admission, true, 3 * (size_t)MOST_TEXT, &call->err));
     const mel_status status = answer(out, call, participant, table, named, body);
@@ -363,7 +362,7 @@ static mel_status decide_rows_of(json_t **out, mel_call *call, mel_participant *
         return decide_for(out, call, participant, NULL, NULL, body);
     }
     TRY(mel_upload_open(&table, &held, call, id));
-    return decide_for(out, call, participant, given ? table : NULL, &(mel_named_rows){ id, table }, body);
+    return decide_for(out, call, participant, given ? table : NULL, &(named_rows){ id, table }, body);
 }
 
 /* Nothing is read before it is known who asks, and that they may see a result. */

@@ -23,7 +23,7 @@ json_t *mel_prior_json(const json_t *community)
     return mel_json_number(prior, "people", 0.0) < LEAST_LEARNED ? NULL : json_incref(prior);
 }
 
-mel_status mel_prior_read(mel_metric **metric, double *strength, const json_t *prior, mel_error *err)
+static mel_status read_prior(mel_metric **metric, double *strength, const json_t *prior, mel_error *err)
 {
     *metric = NULL;
     *strength = mel_json_number(prior, "strength", 0.0);
@@ -37,7 +37,7 @@ mel_status mel_prior_read(mel_metric **metric, double *strength, const json_t *p
 
 /* --- making ------------------------------------------------------------------------------------- */
 
-mel_status mel_flow_make_session(mel_session **out, const mel_flow *flow, mel_error *err)
+static mel_status make_session(mel_session **out, const mel_flow *flow, mel_error *err)
 {
     const mel_problem *problem = flow->problem;
     mel_session_options opt;
@@ -158,9 +158,9 @@ mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_proble
     flow->guess = flow->today_threshold = NAN;
     flow->budget = study->options.max_questions;
     if (prior != NULL)
-        status = mel_prior_read(&flow->prior, &flow->prior_strength, prior, err);
+        status = read_prior(&flow->prior, &flow->prior_strength, prior, err);
     if (status == MEL_OK)
-        status = mel_flow_make_session(&flow->session, flow, err);
+        status = make_session(&flow->session, flow, err);
     if (status == MEL_OK)
         flow->size = mel_layout_size(mel_session_layout(flow->session));
     for (size_t i = 0; i < study->n_phases && status == MEL_OK; i++)

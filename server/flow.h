@@ -63,7 +63,5 @@ mel_evaluation mel_flow_evaluation(const mel_flow *flow);
 /* What a new participant's session starts from, of the "community" of those who are through
  * (docs/http-api.md): {"metric", "strength", "people"}, a new reference; NULL: nothing yet. */
 json_t *mel_prior_json(const json_t *community);
-/* It as the session takes it: the metric is for the caller to free. */
-mel_status mel_prior_read(mel_metric **metric, double *strength, const json_t *prior, mel_error *err);
 
 #endif

@@ -45,7 +45,6 @@ mel_status mel_flow_question(mel_question *out, bool *done, mel_flow *flow, mel_
 /* Which side A is shown on: true on the right. */
 bool mel_flow_is_swapped(const mel_flow *flow, uint32_t number);
 mel_answer mel_answer_swapped(mel_answer answer);
-mel_status mel_flow_make_session(mel_session **out, const mel_flow *flow, mel_error *err);
 mel_status mel_flow_next_phase(mel_flow *flow, mel_error *err);
 /* Ends an elicitation that has nothing more to ask. */
 mel_status mel_flow_skip_finished(mel_flow *flow, mel_error *err);
@@ -65,8 +64,6 @@ const char *mel_flow_page_name(const mel_flow *flow); /* "question", or the kind
 
 /* --- flow_evaluation.c ---------------------------------------------------------------------------- */
 
-/* How many numbers of a point belong to one group. */
-size_t mel_flow_group_size(const mel_flow *flow);
 mel_status mel_flow_draw_evaluation(mel_flow *flow, const json_t *phase, mel_error *err);
 
 /* --- flow_training.c ------------------------------------------------------------------------------ */

@@ -49,7 +49,7 @@ static mel_status pair_on_face(double *a, double *b, const mel_face *face, bool 
 /* Every second group gets shorter steps, so that the groups differ in the picture. */
 static void pair_on_ball(double *a, double *b, const mel_flow *flow, const mel_ball *ball, bool definite)
 {
-    const size_t q = mel_flow_group_size(flow);
+    const size_t m = flow->problem->n_groups, q = flow->size / (m > 1 ? m : 1); /* of one group */
     const double right = mel_session_layout(flow->session)->coordinates == MEL_OFFDIAGONAL ? -1.0 : 1.0;
     const double far = mel_ball_radius(ball) / sqrt((double)q);
     for (size_t i = 0; i < flow->size; i++) {
@@ -197,11 +197,6 @@ bool mel_training_is_right(const mel_flow *flow, const json_t *item, const json_
 /* --- evaluation ------------------------------------------------------------------------------------- */
 
 enum { MOST_EVALUATION = 200 };
-
-size_t mel_flow_group_size(const mel_flow *flow)
-{
-    return flow->size / (flow->problem->n_groups > 1 ? flow->problem->n_groups : 1);
-}
 
 mel_status mel_flow_draw_evaluation(mel_flow *flow, const json_t *phase, mel_error *err)
 {

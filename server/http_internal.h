@@ -63,7 +63,6 @@ struct mel_http {
 
 /* The same spelling for the same address; false: it is none. */
 bool mel_http_spell_address(char out[INET6_ADDRSTRLEN], const char *text);
-bool mel_http_address_of(char out[INET6_ADDRSTRLEN], const struct sockaddr *address);
 /* NULL without memory. */
 mel_http_request *mel_http_request_new(mel_http *http, struct MHD_Connection *link, const char *path,
                                        const char *method);

@@ -116,7 +116,7 @@ static void read_forwarded(mel_http_request *request)
     (void)mel_http_spell_address(request->client, text); /* otherwise the proxy's own address stays */
 }
 
-bool mel_http_address_of(char out[INET6_ADDRSTRLEN], const struct sockaddr *address)
+static bool address_text(char out[INET6_ADDRSTRLEN], const struct sockaddr *address)
 {
     char text[2 * INET6_ADDRSTRLEN];
     const socklen_t size =
@@ -129,7 +129,7 @@ static void read_client(mel_http_request *request)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (info == NULL || info->client_addr == NULL || !mel_http_address_of(request->client, info->client_addr))
+    if (info == NULL || info->client_addr == NULL || !address_text(request->client, info->client_addr))
         (void)snprintf(request->client, sizeof request->client, "?");
     if (request->http->opt.proxy != NULL && strcmp(request->client, request->http->proxy) == 0)
         read_forwarded(request);
@@ -294,7 +294,7 @@ mel_http_connection *mel_http_connection_of(struct MHD_Connection *link)
 static void name_client(mel_http_connection *out, const mel_http *http, const struct sockaddr *address)
 {
     char text[INET6_ADDRSTRLEN];
-    if (!mel_http_address_of(text, address) || strcmp(text, http->proxy) == 0)
+    if (!address_text(text, address) || strcmp(text, http->proxy) == 0)
         return;
     mel_client_name(out->client, text);
     mel_network_name(out->network, text);

@@ -326,8 +326,9 @@ mel_status mel_manage_delete_all(mel_store *store, mel_cache *cache, mel_journal
     return mel_store_forget_traces(store, err);
 }
 
-mel_status mel_manage_tidy(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
-                           mel_error *err)
+/* One piece; *more: there is more to do. */
+static mel_status tidy(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
+                       mel_error *err)
 {
     *more = false;
     TRY(mel_store_expire(more, store, now, err));
@@ -344,7 +345,7 @@ mel_status mel_manage_tidy_all(mel_store *store, mel_cache *cache, mel_journal *
     bool more = true, erased = false;
     while (more && (stop == NULL || !*stop)) {
         const double begin = mel_clock_seconds(CLOCK_MONOTONIC);
-        TRY(mel_manage_tidy(&more, store, cache, audit, now, err));
+        TRY(tidy(&more, store, cache, audit, now, err));
         erased = erased || more;
         const double took = mel_clock_seconds(CLOCK_MONOTONIC) - begin;
         if (more && stop != NULL) /* a server's answers come first */

@@ -33,12 +33,9 @@ mel_status mel_manage_erase(mel_store *store, mel_cache *cache, mel_journal *aud
                             const mel_participant_row *row, const char *by, mel_error *err);
 /* Housekeeping: removes what expired, the participants of deleted studies, those of studies with a retention
  * period who were not seen for that long, and sessions of people's own that were not for MEL_OWN_DAYS. The
- * audit log (or NULL) says who. One piece, which takes little time and memory whatever the store holds;
- * *more: there is more to do. */
+ * audit log (or NULL) says who. Piece by piece, each of which takes little time and memory whatever the store
+ * holds, until nothing is left, or *stop; with a stop (a server's) it rests in between. */
 enum { MEL_OWN_DAYS = 90 };
-mel_status mel_manage_tidy(bool *more, mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
-                           mel_error *err);
-/* Piece by piece until nothing is left, or *stop; with a stop (a server's) it rests in between. */
 mel_status mel_manage_tidy_all(mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
                                const _Atomic bool *stop, mel_error *err);
 
@@ -95,14 +92,6 @@ mel_status mel_manage_put_prior(json_t *about, mel_cache *cache, const char *stu
  * goes on. */
 mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, const char *study,
                               const char *after, double seconds, mel_error *err);
-
-/* Of people as mel_manage_monitor lists them, those who are simulated only when there is nobody else. NULL
- * without memory, JSON null where there is nothing to say.
- * {"answers", "tau": of distance and time, "thirds": [{"low", "high", "median_seconds"}]}: whether close
- * pairs take longer. */
-json_t *mel_survey_times(const json_t *people);
-/* [{"form", "name", "label", "type", "answers", "of", "counts": {choice: n}?, "low"?, "median"?, "high"?}] */
-json_t *mel_survey_forms(const mel_study *study, const json_t *people);
 
 typedef enum { MEL_EXPORT_CSV, MEL_EXPORT_JSONL, MEL_EXPORT_SQLITE } mel_export_format;
 /* "csv", "jsonl", "sqlite". */

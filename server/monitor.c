@@ -91,7 +91,9 @@ static json_t *describe_times(const timed *at, size_t n, double *room)
     return mel_json_if(good, out);
 }
 
-json_t *mel_survey_times(const json_t *people)
+/* Whether close pairs take longer: {"answers", "tau": of distance and time, "thirds": [{"low", "high",
+ * "median_seconds"}]}; JSON null where there are few answers, NULL without memory. */
+static json_t *survey_times(const json_t *people)
 {
     json_auto_t *who = counted(people);
     const size_t n = collect(NULL, who);
@@ -165,7 +167,8 @@ static json_t *describe_field(const json_t *form, const json_t *field, size_t ph
     return mel_json_if(good, out);
 }
 
-json_t *mel_survey_forms(const mel_study *study, const json_t *people)
+/* [{"form", "name", "label", "type", "answers", "of", "counts": {choice: n}?, "low"?, "median"?, "high"?}] */
+static json_t *survey_forms(const mel_study *study, const json_t *people)
 {
     json_t *out = json_array();
     json_auto_t *who = counted(people);
@@ -507,7 +510,7 @@ static mel_status report(json_t **out, survey *s, const mel_place *place, mel_er
     s->left = mel_alloc_zero(s->open_study->study->n_phases, sizeof *s->left);
     json_t *people = s->here != NULL && s->left != NULL ? list_people(s) : NULL;
     if (people != NULL) {
-        json_t *times = mel_survey_times(people), *forms = mel_survey_forms(s->open_study->study, people);
+        json_t *times = survey_times(people), *forms = survey_forms(s->open_study->study, people);
         *out = json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "live", people, "pages", list_pages(s),
                          "pooled", join_respondents(s), "complete", !s->incomplete, "times", times, "forms",
                          forms, "participants", mel_counts_json(&s->counts), "next", next_json(s, place));

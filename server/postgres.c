@@ -362,14 +362,6 @@ static mel_status measure(mel_store *store, mel_disk *out, mel_error *err)
     return read_snapshot(store, sum_tables, &out->used, err);
 }
 
-/* The server checks its references and pages itself. */
-static mel_status verify(mel_store *store, mel_error *err)
-{
-    (void)store;
-    (void)err;
-    return MEL_OK;
-}
-
 static void close_store(mel_store *store)
 {
     postgres_store *s = (postgres_store *)store;
@@ -441,7 +433,7 @@ mel_status mel_postgres_store_open(mel_store **out, const char *url, mel_error *
     postgres_store *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "the store");
-    s->store = (mel_store){ NULL, false, read_snapshot, write_durably, measure, verify, close_store };
+    s->store = (mel_store){ NULL, false, read_snapshot, write_durably, measure, close_store };
     mel_connections_init(&s->connections, CONNECTIONS);
     s->url = mel_strdup(url);
     const mel_status status =

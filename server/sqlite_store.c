@@ -304,20 +304,6 @@ static mel_status write_durably(mel_store *store, mel_sql_work work, void *conte
                           s->path);
 }
 
-static mel_status check_file(mel_sql *sql, void *context, mel_error *err)
-{
-    (void)context;
-    mel_sqlite *c = (mel_sqlite *)sql;
-    char line[256];
-    TRY(mel_sqlite_line(line, sizeof line, c, "PRAGMA integrity_check(1)", err));
-    if (strcmp(line, "ok") != 0)
-        return mel_fail(err, MEL_EDATA, "%s: %s", c->path, line);
-    TRY(mel_sqlite_line(line, sizeof line, c, "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1", err));
-    return line[0] == '\0'
-               ? MEL_OK
-               : mel_fail(err, MEL_EDATA, "%s: a row of table %s refers to nothing", c->path, line);
-}
-
 /* Pages that deleted rows left behind are there for others. */
 static mel_status count_pages(mel_sql *sql, void *context, mel_error *err)
 {
@@ -337,11 +323,6 @@ static mel_status count_pages(mel_sql *sql, void *context, mel_error *err)
 static mel_status measure(mel_store *store, mel_disk *out, mel_error *err)
 {
     return read_snapshot(store, count_pages, out, err);
-}
-
-static mel_status verify(mel_store *store, mel_error *err)
-{
-    return read_snapshot(store, check_file, NULL, err);
 }
 
 static void close_store(mel_store *store)
@@ -440,7 +421,7 @@ mel_status mel_sqlite_store_open(mel_store **out, const char *path, mel_error *e
     sqlite_store *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "the store");
-    s->store = (mel_store){ NULL, false, read_snapshot, write_durably, measure, verify, close_store };
+    s->store = (mel_store){ NULL, false, read_snapshot, write_durably, measure, close_store };
     mel_connections_init(&s->connections, READERS);
     const mel_status status = open_store(s, path, err);
     if (status != MEL_OK) {

@@ -1,8 +1,6 @@
-/* Opening, closing, verifying and copying a store, whichever it is. */
+/* Opening, closing and copying a store, whichever it is. */
 #include "sqlite.h"
 #include "store_sql.h"
-
-#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,32 +69,6 @@ bool mel_store_is_read_only(const mel_store *store)
     return store->read_only;
 }
 
-typedef struct {
-    char participant[MEL_ID_TEXT];
-    size_t n;
-} gap;
-
-static mel_status note_gap(void *context, const mel_sql_value *row, mel_error *err)
-{
-    gap *g = context;
-    g->n++;
-    return mel_sql_fixed(g->participant, sizeof g->participant, &row[0], err);
-}
-
-static mel_status find_gap(mel_sql *sql, void *context, mel_error *err)
-{
-    *(gap *)context = (gap){ 0 };
-    return sql->run(sql, MEL_SQL_GAPS, NULL, 0, note_gap, context, err);
-}
-
-mel_status mel_store_verify(mel_store *store, mel_error *err)
-{
-    gap g = { 0 };
-    TRY(store->verify(store, err));
-    TRY(store->read(store, find_gap, &g, err));
-    return g.n == 0 ? MEL_OK : mel_fail(err, MEL_EDATA, "participant %s: the log has a gap", g.participant);
-}
-
 /* --- copies ----------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -139,63 +111,10 @@ static mel_status copy_rows(mel_sql *sql, void *context, mel_error *err)
 /* Fills a file that was opened. */
 static mel_status fill(copying *c, mel_store *store, mel_error *err)
 {
-    /* It gets its name only once it is complete and synced, or never. */
     TRY(mel_sqlite_execute(c->copy, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", err));
     TRY(mel_sqlite_upgrade(c->copy, err));
     TRY(store->read(store, copy_rows, c, err));
     return mel_sqlite_execute(c->copy, "COMMIT", err);
-}
-
-static mel_status sync_file(const char *path, mel_error *err)
-{
-    const int file = open(path, O_RDWR | O_CLOEXEC);
-    const int reason = file < 0 || fsync(file) != 0 ? errno : 0;
-    if (file >= 0)
-        (void)close(file);
-    return reason == 0 ? MEL_OK : mel_sqlite_cannot(path, "be synced", reason, err);
-}
-
-static bool same_file(const char *path, const char *other)
-{
-    struct stat one, two;
-    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
-}
-
-static mel_status copy_to(char *unfinished, mel_store *store, const char *study, const char *path,
-                          mel_error *err)
-{
-    const int file = mkstemp(unfinished);
-    if (file < 0)
-        return mel_sqlite_cannot(unfinished, "be created", errno, err);
-    (void)close(file);
-    copying c = { .study = study };
-    mel_status status = mel_sqlite_open(&c.copy, unfinished, err);
-    if (status == MEL_OK)
-        status = fill(&c, store, err);
-    mel_sqlite_close(c.copy);
-    if (status == MEL_OK)
-        status = sync_file(unfinished, err);
-    if (status == MEL_OK && rename(unfinished, path) != 0)
-        status = mel_sqlite_cannot(path, "be replaced", errno, err);
-    if (status == MEL_OK)
-        mel_file_sync_folder(path);
-    else
-        (void)unlink(unfinished);
-    return status;
-}
-
-mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err)
-{
-    TRY(mel_sqlite_check_name(path, err));
-    if (store->path != NULL && same_file(path, store->path))
-        return mel_fail(err, MEL_EINVAL, "%s: this is the store itself", path);
-    const size_t size = strlen(path) + sizeof ".XXXXXX";
-    MEL_AUTO_MEMORY char *unfinished = mel_alloc(size, 1);
-    if (unfinished == NULL)
-        return mel_fail_memory(err, "a file name");
-    (void)snprintf(unfinished, size, "%s.XXXXXX", path);
-    return copy_to(unfinished, store, study, path, err);
 }
 
 /* --- files without a name ------------------------------------------------------------------------- */

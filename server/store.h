@@ -195,14 +195,11 @@ mel_status mel_store_expire(bool *more, mel_store *store, int64_t now, mel_error
 typedef mel_status (*mel_visit)(void *user, const mel_participant_row *participant,
                                 const mel_event_row *event, mel_error *err);
 mel_status mel_store_visit(mel_store *store, const char *study, mel_visit visit, void *user, mel_error *err);
-/* An SQLite file with one study (NULL: all), readable by any tool and as a store; tokens' hashes and blobs
- * are left out. An existing file is replaced in one step. The server sends mel_store_image; tests read this
- * one. */
-mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err);
 /* A new file without a name, next to the store's or in the folder for temporary files (TMPDIR, or /var/tmp),
  * for the caller to close(): whatever happens, nothing is left of it. */
 mel_status mel_store_scratch(int *file, const mel_store *store, mel_error *err);
-/* mel_store_copy into such a file. */
+/* Such a file with one study (NULL: all) as SQLite has it, readable by any tool and as a store; tokens'
+ * hashes and blobs are left out. */
 mel_status mel_store_image(int *file, mel_store *store, const char *study, const mel_progress *progress,
                            mel_error *err);
 /* What the rows of a store take, not counting what deleted ones left behind for others, and what there is
@@ -211,10 +208,4 @@ typedef struct {
     int64_t used, free;
 } mel_disk;
 mel_status mel_store_measure(mel_disk *out, mel_store *store, mel_error *err);
-/* The two that tests ask, after whatever they did to a store. Whether writing works now (a disk may be full):
- * one row written and removed. */
-mel_status mel_store_check(mel_store *store, mel_error *err);
-/* Reads everything: MEL_EDATA names the first damage (pages, references, gaps in a log). */
-mel_status mel_store_verify(mel_store *store, mel_error *err);
-
 #endif

@@ -266,15 +266,6 @@ mel_status mel_store_expire(bool *more, mel_store *store, int64_t now, mel_error
     return MEL_OK;
 }
 
-mel_status mel_store_check(mel_store *store, mel_error *err)
-{
-    const mel_sql_value p[] = { mel_sql_text("check"), mel_sql_bytes("", 0), mel_sql_integer(0),
-                                mel_sql_integer(0) };
-    const mel_sql_request requests[] = { { MEL_SQL_PUT, p, 4, NULL, NULL, NULL },
-                                         { MEL_SQL_REMOVE, p, 1, NULL, NULL, NULL } };
-    return mel_store_write(store, requests, 2, err);
-}
-
 /* --- reading ------------------------------------------------------------------------------------ */
 
 mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *name, mel_error *err)

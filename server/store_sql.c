@@ -97,8 +97,6 @@ const char *const mel_sql_sources[MEL_SQL_STATEMENTS] = {
                         " WHERE expires > 0 AND expires <= $1 LIMIT 1",
     [MEL_SQL_LOST_PIECE] = "SELECT name FROM piece WHERE NOT EXISTS"
                            " (SELECT 1 FROM thing WHERE thing.name = piece.name) LIMIT 1",
-    [MEL_SQL_GAPS] = "SELECT participant FROM event GROUP BY participant"
-                     " HAVING min(seq) <> 1 OR max(seq) <> count(*) ORDER BY participant LIMIT 1",
 };
 
 /* What makes the tables of each version from those of the one before, so that a server of the version before

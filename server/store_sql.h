@@ -5,7 +5,6 @@
 #define MEL_SERVER_STORE_SQL_H
 
 #include "store.h"
-#include "store_sql.h"
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,7 +58,6 @@ typedef enum {
     MEL_SQL_REMOVE_UNUSED,
     MEL_SQL_EXPIRED,
     MEL_SQL_LOST_PIECE,
-    MEL_SQL_GAPS,
     MEL_SQL_STATEMENTS /* how many there are */
 } mel_sql_statement;
 
@@ -115,8 +113,6 @@ struct mel_store {
     /* In one transaction that is on disk afterwards; erases: no trace of deleted rows may be left. */
     mel_status (*write)(mel_store *store, mel_sql_work work, void *context, bool erases, mel_error *err);
     mel_status (*measure)(mel_store *store, mel_disk *out, mel_error *err);
-    /* Looks for damaged pages and references. */
-    mel_status (*verify)(mel_store *store, mel_error *err);
     void (*close)(mel_store *store);
 };
 mel_status mel_sqlite_store_open(mel_store **out, const char *path, mel_error *err);

@@ -211,97 +211,6 @@ static mel_status read_policy(mel_study *study, const json_t *file, mel_error *e
                : mel_fail(err, MEL_EDATA, "retention_days: expected a number of days above 0, at most 36500");
 }
 
-static mel_status read_study(mel_study *study, mel_error *err)
-{
-    const json_t *file = study->file;
-    mel_status status =
-        mel_check_fields(file, "study",
-                         "format! version:number! title! space:object! words:object "
-                         "elicitation:object show:object resume resume_hours:number retention_days:number "
-                         "quota:number prolific:object phases:list! about learn_from_others:boolean",
-                         err);
-    if (status != MEL_OK)
-        return status;
-    const char *format = mel_json_string(file, "format");
-    if (strcmp(format, "melicit-study") != 0)
-        return mel_fail(err, MEL_EDATA, "format: expected \"melicit-study\", not \"%.40s\"", format);
-    if (mel_json_number(file, "version", 0.0) != 1.0)
-        return mel_fail(err, MEL_EDATA, "version: this program reads study files of version 1");
-    study->title = mel_json_string(file, "title");
-    study->space = json_object_get(file, "space");
-    study->words = json_object_get(file, "words");
-    study->show = json_object_get(file, "show");
-    status = check_parts(file, err);
-    if (status == MEL_OK)
-        status = check_names(study->space, err);
-    if (status == MEL_OK)
-        status = mel_study_options(&study->options, study, NULL, err);
-    if (status == MEL_OK)
-        status = read_policy(study, file, err);
-    return status == MEL_OK ? mel_study_read_phases(study, json_object_get(file, "phases"), err) : status;
-}
-
-mel_status mel_study_take(mel_study **out, json_t *file, mel_error *err)
-{
-    *out = NULL;
-    mel_study *study = mel_alloc_zero(1, sizeof *study);
-    if (study == NULL) {
-        json_decref(file);
-        return mel_fail_memory(err, "a study");
-    }
-    study->file = file;
-    const mel_status status = read_study(study, err);
-    if (status == MEL_OK)
-        *out = study;
-    else
-        mel_study_free(study);
-    return status;
-}
-
-mel_status mel_study_parse(mel_study **out, const char *text, size_t n, mel_error *err)
-{
-    *out = NULL;
-    json_t *file = NULL;
-    const mel_status status = mel_json_parse(&file, text, n, err);
-    return status == MEL_OK ? mel_study_take(out, file, err) : status;
-}
-
-void mel_study_free(mel_study *study)
-{
-    if (study == NULL)
-        return;
-    json_decref(study->file);
-    free(study->phase);
-    free(study);
-}
-
-mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error *err)
-{
-    *out = NULL;
-    static const char *const also[] = { "words", "show" };
-    const mel_status status = mel_check_fields(
-        start, "session", "space:object! words:object family options:object show:object", err);
-    if (status != MEL_OK)
-        return status;
-    json_t *options = json_object_get(start, "options") != NULL
-                          ? json_deep_copy(json_object_get(start, "options"))
-                          : json_object();
-    if (json_object_get(start, "family") != NULL)
-        (void)json_object_set(options, "family", json_object_get(start, "family"));
-    json_t *file = json_pack("{s:s, s:i, s:s, s:O, s:o, s:[{s:s}, {s:s}, {s:s, s:s, s:b}]}", "format",
-                             "melicit-study", "version", 1, "title", "Your own metric", "space",
-                             json_object_get(start, "space"), "elicitation", options, "phases", "kind",
-                             "elicitation", "kind", "result", "kind", "done", "title", "Done", "code", 0);
-    if (file == NULL || !mel_json_copy(file, start, also, 2)) {
-        json_decref(file);
-        return mel_fail_memory(err, "a session");
-    }
-    const mel_status taken = mel_study_take(out, file, err);
-    if (*out != NULL)
-        (*out)->own = true;
-    return taken;
-}
-
 /* --- phases ----------------------------------------------------------------------------------------- */
 
 enum { MOST_PHASES = 100, MOST_FIELDS = 60, MOST_CODE = 999, WHERE_TEXT = 96 };
@@ -352,9 +261,7 @@ static mel_status check_choices(const json_t *choices, const char *where, mel_er
 static mel_status check_input(const json_t *inputs, size_t i, const char *where, mel_error *err)
 {
     const json_t *input = json_array_get(inputs, i);
-    const mel_status status = mel_check_fields(input, where, input_fields, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_check_fields(input, where, input_fields, err));
     const char *type = text_of(input, "type"), *name = text_of(input, "name");
     const bool choice = strcmp(type, "choice") == 0;
     if (!choice && strcmp(type, "text") != 0 && strcmp(type, "number") != 0 && strcmp(type, "long") != 0)
@@ -400,10 +307,9 @@ static mel_status check_item(const json_t *items, size_t i, const char *where, m
     const json_t *item = json_array_get(items, i), *of = json_object_get(item, "of");
     char of_where[WHERE_TEXT + 8];
     (void)snprintf(of_where, sizeof of_where, "%.90s.of", where);
-    mel_status status = mel_check_fields(item, where, item_fields, err);
-    if (status == MEL_OK)
-        status = mel_check_fields(of, of_where, of_fields, err);
-    return status == MEL_OK ? check_of(of, of_where, err) : status;
+    TRY(mel_check_fields(item, where, item_fields, err));
+    TRY(mel_check_fields(of, of_where, of_fields, err));
+    return check_of(of, of_where, err);
 }
 
 /* --- all of them -------------------------------------------------------------------------------- */
@@ -417,13 +323,12 @@ static mel_status check_list(const json_t *json, const char *key, size_t least, 
     const json_t *list = json_object_get(json, key);
     if (json_array_size(list) < least || json_array_size(list) > MOST_FIELDS)
         return mel_fail(err, MEL_EDATA, "%s.%s: expected %zu to %d", where, key, least, MOST_FIELDS);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < json_array_size(list) && status == MEL_OK; i++) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
         char at[WHERE_TEXT];
         (void)snprintf(at, sizeof at, "%.40s.%s[%zu]", where, key, i);
-        status = check(list, i, at, err);
+        TRY(check(list, i, at, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status read_phase(mel_phase *out, const json_t *json, size_t index, mel_error *err)
@@ -441,9 +346,7 @@ static mel_status read_phase(mel_phase *out, const json_t *json, size_t index, m
                         "not '%.40s'",
                         where, name);
     *out = (mel_phase){ .kind = (mel_phase_kind)kind, .json = json };
-    const mel_status status = mel_check_fields(json, where, kinds[kind].fields, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_check_fields(json, where, kinds[kind].fields, err));
     return out->kind == MEL_PHASE_FORM       ? check_list(json, "fields", 0, where, check_input, err)
            : out->kind == MEL_PHASE_TRAINING ? check_list(json, "items", 1, where, check_item, err)
                                              : MEL_OK;
@@ -467,7 +370,7 @@ static mel_status check_order(const mel_study *study, mel_error *err)
     return elicited ? MEL_OK : mel_fail(err, MEL_EDATA, "phases: there is no elicitation");
 }
 
-mel_status mel_study_read_phases(mel_study *study, const json_t *phases, mel_error *err)
+static mel_status read_phases(mel_study *study, const json_t *phases, mel_error *err)
 {
     const size_t n = json_array_size(phases);
     if (n == 0 || n > MOST_PHASES)
@@ -475,11 +378,92 @@ mel_status mel_study_read_phases(mel_study *study, const json_t *phases, mel_err
     study->phase = mel_alloc_zero(n, sizeof *study->phase);
     if (study->phase == NULL)
         return mel_fail_memory(err, "the phases of a study");
-    for (; study->n_phases < n; study->n_phases++) {
-        const mel_status status = read_phase(&study->phase[study->n_phases],
-                                             json_array_get(phases, study->n_phases), study->n_phases, err);
-        if (status != MEL_OK)
-            return status;
-    }
+    for (; study->n_phases < n; study->n_phases++)
+        TRY(read_phase(&study->phase[study->n_phases], json_array_get(phases, study->n_phases),
+                       study->n_phases, err));
     return check_order(study, err);
+}
+
+/* --- the whole ---------------------------------------------------------------------------------- */
+
+MEL_CLEANUP(mel_study)
+
+static mel_status read_study(mel_study *study, mel_error *err)
+{
+    const json_t *file = study->file;
+    TRY(mel_check_fields(file, "study",
+                         "format! version:number! title! space:object! words:object "
+                         "elicitation:object show:object resume resume_hours:number retention_days:number "
+                         "quota:number prolific:object phases:list! about learn_from_others:boolean",
+                         err));
+    const char *format = mel_json_string(file, "format");
+    if (strcmp(format, "melicit-study") != 0)
+        return mel_fail(err, MEL_EDATA, "format: expected \"melicit-study\", not \"%.40s\"", format);
+    if (mel_json_number(file, "version", 0.0) != 1.0)
+        return mel_fail(err, MEL_EDATA, "version: this program reads study files of version 1");
+    study->title = mel_json_string(file, "title");
+    study->space = json_object_get(file, "space");
+    study->words = json_object_get(file, "words");
+    study->show = json_object_get(file, "show");
+    TRY(check_parts(file, err));
+    TRY(check_names(study->space, err));
+    TRY(mel_study_options(&study->options, study, NULL, err));
+    TRY(read_policy(study, file, err));
+    return read_phases(study, json_object_get(file, "phases"), err);
+}
+
+mel_status mel_study_take(mel_study **out, json_t *file, mel_error *err)
+{
+    *out = NULL;
+    MEL_AUTO(mel_study) *study = mel_alloc_zero(1, sizeof *study);
+    if (study == NULL) {
+        json_decref(file);
+        return mel_fail_memory(err, "a study");
+    }
+    study->file = file;
+    TRY(read_study(study, err));
+    *out = study;
+    study = NULL;
+    return MEL_OK;
+}
+
+mel_status mel_study_parse(mel_study **out, const char *text, size_t n, mel_error *err)
+{
+    *out = NULL;
+    json_t *file = NULL;
+    TRY(mel_json_parse(&file, text, n, err));
+    return mel_study_take(out, file, err);
+}
+
+void mel_study_free(mel_study *study)
+{
+    if (study == NULL)
+        return;
+    json_decref(study->file);
+    free(study->phase);
+    free(study);
+}
+
+mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error *err)
+{
+    *out = NULL;
+    static const char *const also[] = { "words", "show" };
+    TRY(mel_check_fields(start, "session", "space:object! words:object family options:object show:object",
+                         err));
+    json_t *options = json_object_get(start, "options") != NULL
+                          ? json_deep_copy(json_object_get(start, "options"))
+                          : json_object();
+    if (json_object_get(start, "family") != NULL)
+        (void)json_object_set(options, "family", json_object_get(start, "family"));
+    json_t *file = json_pack("{s:s, s:i, s:s, s:O, s:o, s:[{s:s}, {s:s}, {s:s, s:s, s:b}]}", "format",
+                             "melicit-study", "version", 1, "title", "Your own metric", "space",
+                             json_object_get(start, "space"), "elicitation", options, "phases", "kind",
+                             "elicitation", "kind", "result", "kind", "done", "title", "Done", "code", 0);
+    if (file == NULL || !mel_json_copy(file, start, also, 2)) {
+        json_decref(file);
+        return mel_fail_memory(err, "a session");
+    }
+    TRY(mel_study_take(out, file, err));
+    (*out)->own = true;
+    return MEL_OK;
 }

@@ -49,8 +49,6 @@ void mel_study_free(mel_study *study);
  * not known yet). */
 mel_status mel_study_options(mel_session_options *out, const mel_study *study, const mel_domain *domain,
                              mel_error *err);
-/* Reads the list of phases into a study that has none yet (study_phases.c). */
-mel_status mel_study_read_phases(mel_study *study, const json_t *phases, mel_error *err);
 
 /* A study for a session without one: elicitation, then the result. start: {"space", "words", "family",
  * "options"}. */

@@ -261,7 +261,7 @@ static void check_snapshots(mel_store *store, const char *copy, const turns *t)
         before = counts[0];
         if (round % 4 != 0)
             continue;
-        assert_ok(mel_store_copy(store, "s", copy, &err), &err);
+        assert_ok(test_store_image(store, "s", copy, &err), &err);
         mel_store *other = test_store_open(copy);
         const size_t a = test_events(other, "a"), b = test_events(other, "b");
         assert_true(a >= before && (a == b || a == b + 1));
@@ -384,7 +384,7 @@ static void test_kill(void **state)
             stored[i] = test_events(store, id); /* numbers without gaps, each once */
             assert_true(stored[i] >= told[i]);
         }
-        assert_ok(mel_store_verify(store, &err), &err);
+        assert_ok(test_store_verify(store, &err), &err);
         mel_store_close(store);
     }
     print_message("  %d kills, %zu acknowledgements, none lost\n", rounds, acknowledged);

@@ -1,6 +1,9 @@
 /* What tests of the store share: a PostgreSQL server of their own, rows, both stores under one name. */
 #include "support/server/store.h"
 
+#include "server/sqlite.h"
+
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,4 +138,64 @@ mel_status test_erase_one(mel_store *store, const char *participant, const char 
     for (size_t i = 0; i < n; i++)
         who.upload[i] = upload[i];
     return mel_store_erase(store, &who, 1, NULL);
+}
+
+mel_status test_store_check(mel_store *store, mel_error *err)
+{
+    TRY(mel_store_put(store, "check", "", 0, 0, err));
+    return mel_store_remove(store, "check", err);
+}
+
+static mel_status check_seq(void *user, const mel_participant_row *participant, const mel_event_row *event,
+                            mel_error *err)
+{
+    uint32_t *last = user;
+    const uint32_t due = event != NULL ? *last + 1 : 0;
+    *last = due;
+    return event == NULL || event->seq == due
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "participant %s: the log has a gap", participant->id);
+}
+
+static mel_status check_file(mel_sql *sql, void *context, mel_error *err)
+{
+    (void)context;
+    mel_sqlite *c = (mel_sqlite *)sql;
+    char line[256];
+    TRY(mel_sqlite_line(line, sizeof line, c, "PRAGMA integrity_check(1)", err));
+    if (strcmp(line, "ok") != 0)
+        return mel_fail(err, MEL_EDATA, "%s: %s", c->path, line);
+    TRY(mel_sqlite_line(line, sizeof line, c, "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1", err));
+    return line[0] == '\0'
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "%s: a row of table %s refers to nothing", c->path, line);
+}
+
+mel_status test_store_verify(mel_store *store, mel_error *err)
+{
+    mel_study_row *row = NULL;
+    size_t n = 0;
+    uint32_t last = 0;
+    if (store->path != NULL)
+        TRY(store->read(store, check_file, NULL, err));
+    mel_status status = mel_store_studies(&row, &n, store, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = mel_store_visit(store, row[i].id, check_seq, &last, err);
+    mel_study_rows_free(row, n);
+    return status;
+}
+
+mel_status test_store_image(mel_store *store, const char *study, const char *path, mel_error *err)
+{
+    int from = -1;
+    char piece[8192];
+    TRY(mel_store_image(&from, store, study, NULL, err));
+    const int to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(to >= 0 && lseek(from, 0, SEEK_SET) == 0);
+    for (ssize_t n = 1; n > 0;) {
+        n = read(from, piece, sizeof piece);
+        assert_true(n >= 0 && write(to, piece, (size_t)n) == n);
+    }
+    assert_int_equal(close(from) + close(to), 0);
+    return MEL_OK;
 }

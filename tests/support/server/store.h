@@ -38,6 +38,12 @@ mel_status test_append(mel_append *outcome, mel_store *store, const char *partic
 size_t test_events(mel_store *store, const char *participant);
 /* mel_store_erase of one participant, with these uploads. */
 mel_status test_erase_one(mel_store *store, const char *participant, const char *const *upload, size_t n);
+/* Whether writing works now (a disk may be full): one blob written and removed. */
+mel_status test_store_check(mel_store *store, mel_error *err);
+/* Reads everything: MEL_EDATA names the first damage (pages and references of a file, gaps in a log). */
+mel_status test_store_verify(mel_store *store, mel_error *err);
+/* mel_store_image under a name. */
+mel_status test_store_image(mel_store *store, const char *study, const char *path, mel_error *err);
 /* Waits for a child process, which must exit with 0. */
 void test_child(int pid);
 
