@@ -111,7 +111,8 @@ static void print_certified(const cli_applied_rule *a)
     if (c->n_limits > 0)
         cli_print("  %zu rows%s certify it: %zu of %zu rules pass%s\n", c->rows,
                   c->all_rows ? "" : ", which chose nothing,", c->n_certified, c->n_rules,
-                  c->weighted ? "; rows of different weights count as the equal rows that they are worth" : "");
+                  c->weighted ? "; rows of different weights count as the equal rows that they are worth"
+                              : "");
 }
 
 static void print_limits(const cli_applied_rule *a)

@@ -33,7 +33,8 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The bundled data: share/melicit beside the program's bin, wherever both were moved to; else the source's. */
+/* The bundled data: share/melicit beside the program's bin, wherever both were moved to; else the source's.
+ */
 static const char *bundled_data(void)
 {
     static char folder[PATH_MAX];

@@ -1,7 +1,7 @@
 """melicit: finds out which classification metric somebody wants, and what is best for it."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, List
 
 from . import errors
 from ._native import ffi, lib
@@ -47,6 +47,10 @@ __all__ = [
     "pool",
     "train",
 ]
+
+
+def __dir__() -> List[str]:
+    return sorted([*__all__, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """Labels and groups as codes, confusion matrices out of them."""
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -220,6 +221,12 @@ def confusion(
         cell += group.astype(np.intp) * (k * k)
     counts = np.bincount(cell, weights=weight, minlength=m * k * k)
     return counts.astype(np.float64).reshape(m, k, k)
+
+
+def as_table(caption: str, rows: Sequence[Tuple[str, str]]) -> str:
+    """For notebooks."""
+    body = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
+    return f"<table><caption>{html.escape(caption)}</caption>{body}</table>"
 
 
 def same_rows(n: int, **arrays: Any) -> None:

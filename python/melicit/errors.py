@@ -1,9 +1,9 @@
-"""Exceptions, one for each status of the library, made from its table: `errors.EDATA`, `errors.ECONFLICT`, ..."""
+"""Exceptions, one for each status of the library: `errors.DataError`, `errors.ConflictError`, ..."""
 from __future__ import annotations
 
-from typing import Dict, Tuple, Type
+from typing import Dict, Type
 
-from ._native import ffi, lib
+from ._native import lib
 
 
 class MelicitError(Exception):
@@ -12,32 +12,60 @@ class MelicitError(Exception):
     code = "EUNKNOWN"
 
 
-# What Python would raise for the same reason, so that `except ValueError` does what one expects.
-_ALSO: Dict[str, Type[Exception]] = {
-    "EINVAL": ValueError,
-    "EDATA": ValueError,
-    "ELIMIT": ValueError,
-    "ENOMEM": MemoryError,
-    "EIO": OSError,
-    "ENUMERIC": ArithmeticError,
-    "ESTATE": RuntimeError,
-    "ECONFLICT": RuntimeError,
-}
+class InvalidArgumentError(MelicitError, ValueError):
+    """An argument that has no meaning here."""
+
+    code = "EINVAL"
 
 
-def _make(status: int, name: str) -> Type[MelicitError]:
-    sentence = ffi.string(lib.mel_status_text(status)).decode()
-    bases: Tuple[type, ...] = (MelicitError, *([_ALSO[name]] if name in _ALSO else []))
-    return type(name, bases, {"__doc__": sentence, "__module__": __name__, "code": name})
+class OutOfMemoryError(MelicitError, MemoryError):
+    """There is not enough memory."""
+
+    code = "ENOMEM"
+
+
+class DataError(MelicitError, ValueError):
+    """Data that are missing or malformed."""
+
+    code = "EDATA"
+
+
+class StateError(MelicitError, RuntimeError):
+    """What is not allowed now."""
+
+    code = "ESTATE"
+
+
+class ConflictError(MelicitError, RuntimeError):
+    """What conflicts with what is recorded, such as another answer to the same question."""
+
+    code = "ECONFLICT"
+
+
+class StorageError(MelicitError, OSError):
+    """A file that cannot be read, written or stored."""
+
+    code = "EIO"
+
+
+class LimitError(MelicitError, ValueError):
+    """More than a limit allows."""
+
+    code = "ELIMIT"
+
+
+class NumericError(MelicitError, ArithmeticError):
+    """A computation without a result."""
+
+    code = "ENUMERIC"
+
+
+class StoppedError(MelicitError):
+    """Work that was stopped before its end."""
+
+    code = "ESTOPPED"
 
 
 BY_STATUS: Dict[int, Type[MelicitError]] = {
-    status: _make(status, name[len("MEL_") :])
-    for status, name in ffi.typeof("mel_status").elements.items()
-    if status != lib.MEL_OK
+    int(getattr(lib, f"MEL_{kind.code}")): kind for kind in MelicitError.__subclasses__()
 }
-globals().update({kind.code: kind for kind in BY_STATUS.values()})
-
-
-def __getattr__(name: str) -> Type[MelicitError]:
-    raise AttributeError(f"the library has no status {name}")

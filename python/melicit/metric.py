@@ -118,6 +118,63 @@ class Metric:
             )
         )
 
+    @classmethod
+    def fair(
+        cls,
+        costs: ArrayLike,
+        between_groups: ArrayLike,
+        trade_off: float,
+        prevalence: ArrayLike,
+        *,
+        classes: Optional[Sequence[Any]] = None,
+        groups: Optional[Sequence[Any]] = None,
+    ) -> "Metric":
+        """A fair linear metric, without any question: what mistakes cost, and what it costs that they hit groups differently.
+
+        Parameters
+        ----------
+        costs : k x k
+            Weights of the rates of mistakes [true, predicted]; the diagonal is not looked at.
+        between_groups : k x k, or pairs x k x k
+            Weights of the differences of these rates between two groups, for all pairs of groups alike, or for each in the
+            order 1-2, 1-3, .., 2-3, ...
+        trade_off : float
+            From 0, mistakes alone, to 1, differences alone.
+        prevalence : groups x k
+            P(group | true class).
+        classes, groups : sequence, optional
+            Their names.
+
+        Examples
+        --------
+        >>> import melicit
+        >>> fair = melicit.Metric.fair([[0, 1], [7, 0]], [[0, 1], [1, 0]], 0.2, [[0.6, 0.5], [0.4, 0.5]],
+        ...                            classes=["paid", "defaulted"], groups=["men", "women"])
+        >>> fair.family, fair.groups
+        ('fair-linear', ['men', 'women'])
+        """
+        matrix, share = floats(costs, "costs", (2,)), floats(prevalence, "prevalence", (2,))
+        m, k = share.shape
+        pairs = m * (m - 1) // 2
+        differences = floats(between_groups, "between_groups", (2, 3))
+        blocks = np.broadcast_to(differences, (pairs, k, k)) if differences.shape in ((k, k), (pairs, k, k)) else None
+        if blocks is None or matrix.shape != (k, k):
+            raise fail("EINVAL", f"costs and between_groups: expected {k} x {k} numbers for the {k} classes of the prevalence")
+        layout = ffi.new("mel_layout *")
+        layout.kind, layout.coordinates, layout.n_classes, layout.n_groups = lib.MEL_RATES, lib.MEL_OFFDIAGONAL, k, m
+        mistakes = ~np.eye(k, dtype=bool)
+        a, b = np.ascontiguousarray(matrix[mistakes]), np.ascontiguousarray(blocks[:, mistakes])
+        called = [Texts([_rows.name_of(one) for one in names or ()], what) for names, what in ((classes, "classes"), (groups, "groups"))]
+        for names, n, what in ((classes, k, "classes"), (groups, m, "groups")):
+            if names is not None and len(names) != n:
+                raise fail("EINVAL", f"{what}: {len(names)} names for {n}")
+        return cls._of(
+            made(
+                "mel_metric", lib.mel_metric_free, lib.mel_metric_fair_linear, layout, called[0].pointer, called[1].pointer, pointer(a),
+                pointer(b), float(trade_off), pointer(share)
+            )
+        )
+
     def save(self, path: Path) -> None:
         call(lib.mel_metric_save, self._object("save"), text(os.fspath(path), "path"))
 
@@ -146,6 +203,20 @@ class Metric:
         if self._handle is None:
             return f"Metric({self._name!r})"
         return f"<Metric {self.family} of {_rows.listed(self.classes)}>"
+
+    def _summary(self) -> List[Tuple[str, str]]:
+        """What notebooks show."""
+        rows = [("in words", self.describe())]
+        if self._handle is None:
+            return rows
+        rows += [("family", str(self.family)), ("classes", ", ".join(self.classes))]
+        for i, (value, (low, high)) in enumerate(zip(self.coefficients, self.intervals)):
+            open_ended = np.isnan(low) or np.isnan(high)
+            rows.append((f"coefficient {i + 1}", f"{value:.4g}" if open_ended else f"{value:.4g} ({low:.4g} to {high:.4g})"))
+        return rows
+
+    def _repr_html_(self) -> str:
+        return _rows.as_table("Metric" if self._name is None else self._name, self._summary())
 
     def _object(self, what: str) -> Any:
         if self._handle is None:
@@ -271,7 +342,7 @@ class Metric:
         lib.mel_outcome_options_init(options)
         handle, ground = self._object("equivalents"), None
         if problem is not None:
-            ground = problem.ground("linear" if len(problem.classes) == 2 else self.family)
+            ground = problem.ground("linear" if len(problem.classes) == 2 else str(self.family))
             if not self.any_classes and list(self.classes) != list(ground.classes):
                 raise fail("EINVAL", f"equivalents: the metric is about {self.classes}, the problem about {ground.classes}")
             options.domain, options.rows = ground.domain, ground.rows
@@ -400,9 +471,13 @@ class Metric:
         *,
         labels: Optional[Sequence[Any]] = None,
         pos_label: Any = None,
+        sensitive_features: Optional[ArrayLike] = None,
     ) -> float:
-        """The value of predictions. `labels`: the classes in order; `pos_label`: the positive one of two, by default the larger
+        """The value of predictions. `sensitive_features` is fairlearn's name of `groups`. `labels`: the classes in order; `pos_label`: the positive one of two, by default the larger
         number; of texts it must be said where it matters (`has_positive`), but for pairs such as no and yes."""
+        if groups is not None and sensitive_features is not None:
+            raise fail("EINVAL", "groups and sensitive_features are two names of one thing")
+        groups = sensitive_features if groups is None else groups
         return self.of_confusion(
             self.confusion(y_true, y_pred, groups, sample_weight, labels=labels, pos_label=pos_label)
         )

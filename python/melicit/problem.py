@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -201,29 +201,54 @@ class Problem:
         return out
 
     @classmethod
-    def from_frame(cls, frame: Any, label: str = "label", classes: Optional[Sequence[str]] = None, **options: Any) -> "Problem":
+    def from_frame(
+        cls,
+        frame: Any,
+        label: str = "label",
+        classes: Optional[Sequence[str]] = None,
+        *,
+        group: Optional[str] = None,
+        weights: Optional[str] = None,
+        positive: Optional[str] = None,
+        test_share: Optional[float] = None,
+        seed: Optional[int] = None,
+    ) -> "Problem":
         """A labelled table in memory: a frame of pandas, polars or pyarrow, anything with `__arrow_c_stream__`, or a dict of
         columns. A logistic regression is trained on some rows and measured on the others, as for a file; group=, weights=,
         positive=, test_share= and seed= are those of from_files."""
-        known = {"group", "weights", "positive", "test_share", "seed"}
-        if not set(options) <= known:
-            raise fail("EINVAL", f"{', '.join(sorted(set(options) - known))}: not among {', '.join(sorted(known))}")
-        out = cls._made({"data": "frame:data", "label": label, **options}, classes)
+        options = {"label": label, "group": group, "weights": weights, "positive": positive, "test_share": test_share, "seed": seed}
+        out = cls._made({"data": "frame:data", **options}, classes)
         out._frames["frame:data"] = frame
         return out
 
     @classmethod
-    def from_files(cls, classes: Optional[Sequence[str]] = None, **options: Any) -> "Problem":
+    def from_files(
+        cls,
+        classes: Optional[Sequence[str]] = None,
+        *,
+        data: Optional[Path] = None,
+        label: Optional[str] = None,
+        group: Optional[str] = None,
+        weights: Optional[str] = None,
+        probs: Optional[Path] = None,
+        labels: Optional[Path] = None,
+        groups: Optional[Path] = None,
+        candidates: Optional[Path] = None,
+        positive: Optional[str] = None,
+        test_share: Optional[float] = None,
+        seed: Optional[int] = None,
+    ) -> "Problem":
         """As the program does it: data=, label=, group= (a table), or probs=, labels=, groups= (files)."""
-        known = {"data", "label", "group", "weights", "probs", "labels", "groups", "candidates", "positive", "test_share", "seed"}
-        if not set(options) <= known:
-            raise fail("EINVAL", f"{', '.join(sorted(set(options) - known))}: not among {', '.join(sorted(known))}")
-        return cls._made({k: os.fspath(v) if isinstance(v, os.PathLike) else v for k, v in options.items()}, classes)
+        given = {
+            "data": data, "label": label, "group": group, "weights": weights, "probs": probs, "labels": labels, "groups": groups,
+            "candidates": candidates, "positive": positive, "test_share": test_share, "seed": seed,
+        }
+        return cls._made({k: os.fspath(v) if isinstance(v, os.PathLike) else v for k, v in given.items()}, classes)
 
     @classmethod
     def _made(cls, options: Dict[str, Any], classes: Optional[Sequence[str]]) -> "Problem":
         out = cls._new()
-        out._options = dict(options)
+        out._options = {key: value for key, value in options.items() if value is not None}
         out.classes = [str(name) for name in classes] if classes is not None else []
         return out
 
@@ -365,10 +390,32 @@ class Problem:
 
     # --- rules ---
 
-    def best(self, metric: Union[Metric, str], **options: Any) -> "Rule":
-        """The rule that is best for a metric or a measure by its name; options as MetricClassifier's."""
+    def best(
+        self,
+        metric: Union[Metric, str],
+        *,
+        form: str = "best",
+        evidence: Optional[str] = None,
+        prior: Optional[ArrayLike] = None,
+        at_least: Optional[Mapping[str, float]] = None,
+        at_most: Optional[Mapping[str, float]] = None,
+        groups_seen: bool = True,
+        refer_cost: Optional[float] = None,
+        seed: int = 1,
+        threads: int = 0,
+        trust: bool = False,
+        confidence: Optional[float] = None,
+    ) -> "Rule":
+        """The rule that is best for a metric or a measure by its name; options as MetricClassifier's. evidence: "calibrated"
+        unless given, of rows with the workers of Dask "model"."""
         from .rule import find_rule, require_positive
 
+        options: Dict[str, Any] = {
+            "form": form, "prior": prior, "at_least": at_least, "at_most": at_most, "groups_seen": groups_seen, "refer_cost": refer_cost,
+            "seed": seed, "threads": threads, "trust": trust, "confidence": confidence,
+        }
+        if evidence is not None:
+            options["evidence"] = evidence
         if not self.positive_said:
             require_positive(Metric(metric), self.labels, options)
         if self.engine is not None:

@@ -300,7 +300,7 @@ def find_rule(
     {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group. trust: also how
     sure it is, as `melicit apply` says it. The report has what is expected by the probabilities ("value", "achieved" of each limit), what
     the labels say ("by_labels", "counted"), and "doubtful" where these differ by more than chance allows, which is warned of. With trust: report["expected"] on other rows with report["interval"], and
-    report["thresholds"] of two classes, {group: (low, high)}, 95% each. confidence: limits hold on new rows with it, or errors.EDATA says how
+    report["thresholds"] of two classes, {group: (low, high)}, 95% each. confidence: limits hold on new rows with it, or errors.DataError says how
     many rows would do; report["certified"] then has the bounds. The probabilities must be of rows that the model has not seen.
     """
     if evidence not in EVIDENCE:
@@ -338,13 +338,14 @@ def find_rule(
     report = ffi.gc(ffi.new("mel_rule_report *"), lib.mel_rule_report_clear)
     certified = ffi.gc(ffi.new("mel_certified *"), lib.mel_certified_clear)
     if confidence is None:
-        find, args = lib.mel_rule_find, (report, rows, ordered, name, opt)
+        classifier = made("mel_classifier", lib.mel_classifier_free, lib.mel_rule_find, report, rows, ordered, name, opt)
     else:
         promise = ffi.new("mel_certify_options *")
         lib.mel_certify_options_init(promise)
         promise.confidence, promise.calibrated, promise.seed = float(confidence), evidence == "calibrated", seed
-        find, args = lib.mel_rule_certify, (report, certified, rows, ordered, name, opt, promise)
-    classifier = made("mel_classifier", lib.mel_classifier_free, find, *args)
+        classifier = made(
+            "mel_classifier", lib.mel_classifier_free, lib.mel_rule_certify, report, certified, rows, ordered, name, opt, promise
+        )
     set_names(classifier, names, group_names, _rows.number_texts(labels))
     _judge(report, limits)
     said = {**_report(report), "positive": labels[1] if len(names) == 2 else None}

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTupl
 
 import numpy as np
 
-from ._core import Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, to_json
+from . import _rows
+from ._core import Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, taken_text, text, to_json
 from .metric import Metric, Path
 from .problem import Ground, Problem, family_number
 
@@ -48,14 +49,53 @@ class Question:
         return hash((self.number, self.classes, self.groups, self.a.tobytes(), self.b.tobytes()))
 
 
+def _scalar_options() -> List[str]:
+    """The keys of the library's table of options that are numbers, words or flags."""
+    n = ffi.new("size_t *")
+    rows = lib.mel_option_table(n)
+    elsewhere = {"family", "degree", "tolerance_factor", "known_costs_only"}  # said by other arguments
+    scalars = (lib.MEL_OPTION_NUMBER, lib.MEL_OPTION_WHOLE, lib.MEL_OPTION_FLAG, lib.MEL_OPTION_WORD, lib.MEL_OPTION_ASSUMPTION)
+    keys = [ffi.string(rows[i].key).decode() for i in range(n[0]) if rows[i].type in scalars]
+    return [key for key in keys if key not in elsewhere]
+
+
+OPTIONS = _scalar_options()
+
+
 class Session:
     """Finds a metric by asking which of two classifiers is preferred: ask and tell, or iterate.
 
-    problem: what it is about. path: a session file as the program's, opened or resumed; rows that are in memory are
-    stored next to it. for_people: 20 questions at most, simple ones, wrong answers allowed for; False: as many as it
-    takes, of a respondent that never errs, or errs as `noise` says ("flip:0.1", as in simulate). Further options are those of `melicit elicit`: tolerance=0.01,
-    max_questions=50, assume="flip", strategy="search", until="rank" with pool=, prior= with prior_strength=, ... What is known of
-    a fair metric: known= (everything but the trade-off) or known_costs= (the costs of mistakes), each a Metric.
+    The options are those of `melicit elicit` (`melicit help elicit --all` explains them); None leaves what suits the
+    respondent and the problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        What the questions are about.
+    family : str
+        The shape of metric to look for: "linear", "linear-fractional", "diagonal-linear", "quadratic", "fair-linear", ...
+    path : str or path, optional
+        A session file as the program's, opened or resumed; rows that are in memory are stored next to it.
+    for_people : bool
+        20 questions at most, simple ones, wrong answers allowed for. False: as many as it takes, of a respondent that
+        never errs, or errs as `noise` says.
+    noise : str
+        How a simulated respondent errs ("flip:0.1"), as in `simulate`.
+    pool : array, optional
+        Points of classifiers whose order is wanted (until="rank").
+    prior, known, known_costs : Metric, optional
+        A metric that is thought likely, with prior_strength=; what is known of a fair metric: everything but the
+        trade-off, or the costs of mistakes.
+    signs : sequence of int, optional
+        The sign of each coefficient where it is known, else 0.
+
+    Examples
+    --------
+    >>> import melicit
+    >>> session = melicit.Session(melicit.Problem.population("logistic:a=5,b=0"), for_people=False, tolerance=0.01)
+    >>> wanted = melicit.Metric.from_costs({"missed": 7, "false-alarm": 1})
+    >>> 6.5 < session.simulate(wanted).metric.cost_ratio[0] < 7.5
+    True
     """
 
     def __init__(
@@ -71,8 +111,29 @@ class Session:
         known: Optional[Metric] = None,
         known_costs: Optional[Metric] = None,
         signs: Optional[Sequence[int]] = None,
-        **options: Any,
+        strategy: Optional[str] = None,
+        tolerance: Union[float, str, None] = None,
+        questions: Optional[str] = None,
+        people: Optional[int] = None,
+        imagined_beyond: Optional[bool] = None,
+        max_questions: Optional[int] = None,
+        seed: Optional[int] = None,
+        until: Optional[str] = None,
+        prior_strength: Optional[float] = None,
+        direction: Optional[str] = None,
+        assume: Optional[str] = None,
+        repeat_every: Optional[int] = None,
+        announce_repeats: Optional[bool] = None,
+        simple_questions: Optional[bool] = None,
+        diagonal_b: Optional[bool] = None,
+        equal_pairs: Optional[bool] = None,
+        known_p11: Optional[float] = None,
+        per_round: Optional[int] = None,
+        tournament: Optional[bool] = None,
+        cycles: Optional[int] = None,
+        ask_trade_off: Optional[bool] = None,
     ) -> None:
+        options = {key: value for key, value in locals().items() if key in OPTIONS and value is not None}
         if not isinstance(problem, Problem):
             raise TypeError(f"problem: expected a Problem, not {type(problem).__name__}")
         family_number(family)
@@ -301,8 +362,6 @@ class Session:
 
     def _in_order(self, metric: Any, what: str) -> Any:
         """The metric in the order of this session's classes and groups."""
-        from . import _rows
-
         return _rows.matched(Metric(metric)._object(what), self._ground.layout, self._ground.classes, self._ground.groups)
 
     # --- what was found ---
@@ -374,6 +433,25 @@ class Session:
                     }
                 )
             return out
+
+    def report(self, path: Optional[Path] = None, *, title: Optional[str] = None) -> str:
+        """The page that `melicit report` makes, as HTML that needs nothing else; stored as a file, too, if there is a path."""
+        with self._lock:
+            about, opt = ffi.new("mel_outcome_options *"), ffi.new("mel_report_options *")
+            lib.mel_outcome_options_init(about)
+            lib.mel_report_options_init(opt)
+            about.rows = self._ground.rows
+            called = ffi.NULL if title is None else ffi.new("char[]", text(title, "title"))
+            where = ffi.NULL if self.path is None else ffi.new("char[]", text(self.path, "path"))
+            opt.about, opt.title, opt.session_path = about, called, where
+            page = taken_text(lib.mel_report_session, self._open(), opt)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        return page
+
+    def _repr_html_(self) -> str:
+        return _rows.as_table(f"Session about {self.family} metrics, {len(self)} answers", self.metric._summary())
 
     def to_frame(self) -> Any:
         """Questions and answers as a pandas frame, a column for each statistic of A and B."""

@@ -1,5 +1,7 @@
 """The Python package: problems, sessions, metrics, errors."""
 import ctypes
+import doctest
+import inspect
 import json
 import os
 import pickle
@@ -18,6 +20,7 @@ from python_package import BUILD, SOURCE, environment, rows, run
 import melicit
 import pandas
 from melicit import FrankWolfeClassifier, Metric, MetricClassifier, Problem, Rule, Session, _arrow, _core, _native, _rows, errors
+from melicit import session as session_module
 from melicit._core import ffi
 from sklearn import metrics as known
 from sklearn.exceptions import ConvergenceWarning
@@ -64,19 +67,19 @@ def test_labels_and_pos_label():
         order = sorted(["yes", "no"], key=lambda c: c == positive)
         assert f1(y, p, labels=order) == f1(y, p, pos_label=positive)
     assert f1(y, p) == f1(y, p, pos_label="yes")  # as plain as 0 and 1; other texts are refused
-    with pytest.raises(errors.EINVAL):
+    with pytest.raises(errors.InvalidArgumentError):
         f1(y, p, pos_label="maybe")
     costs = Metric.from_costs({("yes", "no"): 7, ("no", "yes"): 1}, classes=["no", "yes"])
-    with pytest.raises(errors.EINVAL, match="positive class"):
+    with pytest.raises(errors.InvalidArgumentError, match="positive class"):
         costs(y, p, pos_label="no")
-    with pytest.raises(errors.EDATA, match="none of the classes"):
+    with pytest.raises(errors.DataError, match="none of the classes"):
         costs(["yes", "maybe"], ["yes", "yes"])
 
 
 def test_labels_that_look_the_same_are_refused():
     for first, second in (("yes", "yes "), ("true", "True"), ("caf\u00e9", "cafe\u0301"), ("a b", "a\u00a0b"), ("yes", "y\u200bes")):
         y = np.array([first, second, "other"] * 5)
-        with pytest.raises(errors.EDATA, match="look the same"):
+        with pytest.raises(errors.DataError, match="look the same"):
             Metric("accuracy")(y, y)
         assert Metric("accuracy")(y, y, labels=["other", first, second]) == 1.0  # told apart by hand
     y = np.array(["yes", "Yes", "cafe", "caf\u00e9"] * 5)
@@ -101,9 +104,9 @@ def test_costs_are_what_they_say():
     assert named == Metric.from_costs([[0, 1], [7, 0]], classes=["healthy", "cancer"])
     assert "One missed cancer case counts as much as 7 false alarms" in named.describe()
     for wrong, classes in (({"lost": 1}, None), ({"missed": 1}, list("abc"))):
-        with pytest.raises(errors.EINVAL, match="missed"):
+        with pytest.raises(errors.InvalidArgumentError, match="missed"):
             Metric.from_costs(wrong, classes)
-    with pytest.raises(errors.EDATA):
+    with pytest.raises(errors.DataError):
         Metric.from_costs(np.zeros((2, 2)))
 
 
@@ -124,7 +127,7 @@ def test_metric_files_gradient_and_pickle(tmp_path):
     y, p = np.repeat([0, 1], [70, 30]), np.tile([0, 0, 1], 34)[:100]
     assert metric(y, p) == pytest.approx(known.f1_score(y, p), abs=1e-12)
     assert metric.value(metric.statistics(metric.confusion(y, p))) == pytest.approx(metric(y, p), abs=1e-15)
-    with pytest.raises(errors.EDATA, match="nowhere.json"):
+    with pytest.raises(errors.DataError, match="nowhere.json"):
         Metric.load(tmp_path / "nowhere.json")
 
 
@@ -150,14 +153,14 @@ def test_noise_and_priors_are_those_of_the_program(tmp_path):
         with Session(problem, path=path, for_people=False, noise=noise, max_questions=5) as session:
             session.simulate(truth)
         assert json.loads(path.read_text().splitlines()[0])["options"]["assume"] == assumed
-    with pytest.raises(errors.EINVAL, match="every second time"):
+    with pytest.raises(errors.InvalidArgumentError, match="every second time"):
         Session(problem, for_people=False, noise="flip:0.5")
-    with pytest.raises(errors.EINVAL, match="for_people"):
+    with pytest.raises(errors.InvalidArgumentError, match="for_people"):
         Session(problem, noise="flip:0.1")
     plain = Session(problem, for_people=False).simulate(truth)
     told = Session(problem, for_people=False, prior=plain.metric, prior_strength=1000).simulate(truth)
     assert len(told) < len(plain)
-    with pytest.raises(errors.EINVAL, match="without a metric"):
+    with pytest.raises(errors.InvalidArgumentError, match="without a metric"):
         Session(problem, for_people=False, prior_strength=10)
 
 
@@ -201,9 +204,9 @@ def test_what_is_known_saves_questions():
         if "known" in what:
             assert found["a"] == pytest.approx([0.6, 0.8], abs=1e-9)
     assert asked[2] == asked[3] < asked[1] < asked[0]
-    with pytest.raises(errors.EINVAL, match="one metric is known"):
+    with pytest.raises(errors.InvalidArgumentError, match="one metric is known"):
         Session(problem, "fair-linear", known=truth, known_costs=truth)
-    with pytest.raises(errors.EINVAL, match="known"):
+    with pytest.raises(errors.InvalidArgumentError, match="known"):
         Session(problem, "fair-linear", known="f1")
 
 
@@ -219,7 +222,7 @@ def test_a_family_that_only_the_search_finds(for_people):
     found = Session(problem, "monotone", for_people=for_people, tolerance=0.01).simulate(truth).metric
     asked = Session(problem, "monotone", for_people=for_people, tolerance=0.01, strategy="search").simulate(truth).metric
     assert found == asked and json.loads(found.to_json())["elicited"]["strategy"] == "search"
-    with pytest.raises(errors.EINVAL, match="monotone metrics are found by the search strategy"):
+    with pytest.raises(errors.InvalidArgumentError, match="monotone metrics are found by the search strategy"):
         Session(problem, "monotone", for_people=for_people, strategy="active")
 
 
@@ -237,7 +240,7 @@ def test_more_classes_and_groups():
     fair = Session(Problem.from_proba(y, p, groups), "fair-linear")
     question = fair.ask()
     assert question.groups == ("f", "m") and question.counts_a.shape == (2, 3, 3)
-    with pytest.raises(errors.EINVAL, match="about groups"):
+    with pytest.raises(errors.InvalidArgumentError, match="about groups"):
         Session(Problem.from_proba(y, p), "fair-linear")
 
 
@@ -247,20 +250,20 @@ def test_answers_are_idempotent_taken_back_and_checked():
     session.tell(first, "A")
     session.tell(first, "A")
     assert len(session) == 1 and session.ask().number == 2
-    with pytest.raises(errors.ECONFLICT):
+    with pytest.raises(errors.ConflictError):
         session.tell(first, "B")
     session.undo()
     assert len(session) == 0
     np.testing.assert_array_equal(session.ask().a, first.a)
-    with pytest.raises(errors.EINVAL):
+    with pytest.raises(errors.InvalidArgumentError):
         session.tell(first, "C")
-    with pytest.raises(errors.ESTATE):
+    with pytest.raises(errors.StateError):
         session.undo()
-    with pytest.raises(errors.ESTATE, match="not answered"):
+    with pytest.raises(errors.StateError, match="not answered"):
         for _ in session:
             pass
     session.close()
-    with pytest.raises(errors.ESTATE, match="closed"):
+    with pytest.raises(errors.StateError, match="closed"):
         session.ask()
 
 
@@ -386,7 +389,7 @@ def test_ctrl_c_wherever_the_library_asks(tmp_path, request):
         with pytest.raises(KeyboardInterrupt):
             work()
         assert ctrl_c() > before
-        with pytest.raises(errors.EDATA):
+        with pytest.raises(errors.DataError):
             Metric.load(tmp_path / "nothing.json")
     assert len(session) == answered
 
@@ -398,7 +401,7 @@ def test_ctrl_c_of_one_thread_is_not_heard_by_others(tmp_path, ctrl_c):
 
     def elsewhere(kind, error, trace):
         heard(kind, error, trace)
-        other = threading.Thread(target=lambda: seen.append(pytest.raises(errors.EDATA, Metric.load, tmp_path / "nothing.json")))
+        other = threading.Thread(target=lambda: seen.append(pytest.raises(errors.DataError, Metric.load, tmp_path / "nothing.json")))
         other.start()
         other.join()
 
@@ -463,9 +466,9 @@ def test_probabilities_are_matched_with_the_classes_of_a_rule(tmp_path, labels):
         for one in fitted:
             np.testing.assert_array_equal(one.predict(X), one.rule_.decide(p))
         if len(labels) == 2 and positive == model.classes_[0]:
-            with pytest.raises(errors.EINVAL, match="of which class is this one column"):
+            with pytest.raises(errors.InvalidArgumentError, match="of which class is this one column"):
                 Problem.from_proba(y, p[:, 0], pos_label=positive)
-            with pytest.raises(errors.EINVAL, match="of which class is this one column"):
+            with pytest.raises(errors.InvalidArgumentError, match="of which class is this one column"):
                 best.decide(p[:, 1])
         if len(labels) == 2:
             for i, name in enumerate(best.columns):
@@ -499,9 +502,9 @@ def test_the_program_goes_on_with_a_session_and_back(tmp_path):
         [BUILD / "melicit", "report", "--session", path, "--out", page], capture_output=True, text=True, env=environment()
     )
     assert done.returncode == 0 and "cancer" in page.read_text(), done.stderr
-    with pytest.raises(errors.ECONFLICT, match="other rows"):
+    with pytest.raises(errors.ConflictError, match="other rows"):
         Session(Problem.from_proba(names, p[::-1], classes=["healthy", "cancer"]), path=path)
-    with pytest.raises(errors.ECONFLICT, match="family"):
+    with pytest.raises(errors.ConflictError, match="family"):
         Session(problem, "linear-fractional", path=path)
 
 
@@ -524,7 +527,7 @@ def test_the_program_reads_sessions_with_a_seed(tmp_path, split, own):
         assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["cost_ratio"]["value"] == pytest.approx(ratio, rel=1e-9)
-    with pytest.raises(errors.ECONFLICT, match="seed"):
+    with pytest.raises(errors.ConflictError, match="seed"):
         Session(Problem.from_files(data=SOURCE / "data" / "breast_cancer_original.csv.gz", classes=["benign", "malignant"], seed=9), path=path, seed=own, max_questions=6)
 
 
@@ -545,7 +548,7 @@ def test_best_rules_points_and_files(tmp_path):
     chances = problem.classifier_for(question.a).chances(p)
     achieved = [(chances[:, i] * (y == i)).sum() / len(y) for i in (1, 0)]
     np.testing.assert_allclose(achieved, question.a, atol=1e-3)
-    with pytest.raises(errors.EINVAL, match="no classifier achieves"):
+    with pytest.raises(errors.InvalidArgumentError, match="no classifier achieves"):
         problem.classifier_for([0.5, 0.5])
 
 
@@ -628,13 +631,13 @@ def test_decisions_are_no_probabilities_and_folders_no_files(tmp_path, monkeypat
     y, p = rows(100)
     for call in (lambda: Metric("accuracy")(y, p[:, 1]), lambda: Metric("accuracy").rank({"a": p[:, 1]}, y),
                  lambda: melicit.group_report("accuracy", y, p[:, 1], y)):
-        with pytest.raises(errors.EDATA, match="these are probabilities, not decisions"):
+        with pytest.raises(errors.DataError, match="these are probabilities, not decisions"):
             call()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "accuracy").mkdir()
     assert Metric("accuracy")(y, y) == 1.0
     (tmp_path / "f1").write_text("")
-    with pytest.raises(errors.EINVAL, match="a measure and a file"):
+    with pytest.raises(errors.InvalidArgumentError, match="a measure and a file"):
         Metric("f1")
 
 
@@ -646,7 +649,7 @@ def test_a_forked_process_leaves_the_session_file_alone(tmp_path):
         if child == 0:
             try:
                 session.tell(2, "B")
-            except errors.ESTATE as error:
+            except errors.StateError as error:
                 os._exit(0 if "belongs to the process that opened it" in str(error) else 2)
             os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -672,7 +675,7 @@ def test_several_people_are_pooled_as_by_the_program(tmp_path):
                           ([sessions[0], Session(Problem.from_proba(*rows(300))).simulate(found.metric)], "about other data")):
         with pytest.raises(errors.MelicitError, match=reason):
             melicit.pool(given)
-    with pytest.raises(errors.EINVAL, match="2 for 3"):
+    with pytest.raises(errors.InvalidArgumentError, match="2 for 3"):
         melicit.pool(sessions, ["a", "b"])
     with pytest.raises(TypeError):
         melicit.pool([tmp_path / "1.jsonl"] * 2)
@@ -692,9 +695,11 @@ def test_candidates_from_a_frame(tmp_path):
 
 
 def test_statuses_are_exceptions_of_the_table():
+    statuses = {code: name for name, code in ffi.typeof("mel_status").relements.items() if name != "MEL_OK"}
+    assert {status: f"MEL_{kind.code}" for status, kind in errors.BY_STATUS.items()} == statuses
     for kind in errors.BY_STATUS.values():
-        assert issubclass(kind, errors.MelicitError) and kind.__doc__ and kind.code == kind.__name__
-    assert issubclass(errors.EDATA, ValueError) and issubclass(errors.EIO, OSError)
+        assert issubclass(kind, errors.MelicitError) and kind.__doc__ and kind.__name__.endswith("Error")
+    assert issubclass(errors.DataError, ValueError) and issubclass(errors.StorageError, OSError)
     with pytest.raises(AttributeError):
         errors.ENOTHING
 
@@ -748,7 +753,7 @@ def test_frames_in_frames_out():
     assert (decided.index == frame.index).all() and (decided.to_numpy() == plain.decide(p)).all()
     chances = mixed.chances(frame)
     assert list(chances.columns) == ["x", "y", "z"] and (chances.to_numpy() == plain.chances(p)).all()
-    with pytest.raises(errors.EINVAL, match="are not the classes"):
+    with pytest.raises(errors.InvalidArgumentError, match="are not the classes"):
         mixed.decide(frame.rename(columns={"x": "w"}))
 
 
@@ -842,5 +847,64 @@ def test_frames_refused():
     ]:
         with pytest.raises(ValueError, match=re.escape(sentence)):
             Problem.from_frame(frame).ground("linear")
-    with pytest.raises(ValueError, match="not among"):
+    with pytest.raises(TypeError, match="probs"):
         Problem.from_frame({}, probs="p.npy")
+
+
+def test_keywords_are_those_of_the_library():
+    """The signature of Session has every number, word and flag of the table of options, and nothing takes **options."""
+    has = set(inspect.signature(Session).parameters)
+    assert set(session_module.OPTIONS) <= has and len(session_module.OPTIONS) >= 20
+    for function in (Session, Problem.from_frame, Problem.from_files, Problem.best, Metric.fair):
+        assert all(p.kind is not p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()), function
+    assert {"Session", "Metric", "ask", "__version__"} <= set(dir(melicit))
+
+
+def test_examples_in_docstrings():
+    for documented in (Session, Metric.fair):
+        found = doctest.DocTestFinder(recurse=False).find(documented, globs={})
+        assert sum(len(test.examples) for test in found) >= 2
+        for test in found:
+            assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_report_and_notebook(tmp_path):
+    session = Session(Problem.population("logistic:a=5,b=0"), for_people=False).simulate(Metric.from_costs({"missed": 7, "false-alarm": 1}))
+    page = session.report(tmp_path / "r.html", title="Seven <to> one")
+    assert (tmp_path / "r.html").read_text() == page and "Seven &lt;to&gt; one" in page and page.lstrip().lower().startswith("<!doctype html")
+    shown = session._repr_html_()
+    assert "<table>" in shown and "linear" in shown and "coefficient 2" in shown
+    assert "f1" in Metric("f1")._repr_html_() and "&lt;" in _rows.as_table("<", [("a", "b")])
+
+
+def test_fair_metrics_without_questions():
+    """(1 - lambda) of the weighted mistakes, lambda of the weighted differences between groups."""
+    rng = np.random.default_rng(5)
+    for k, m in ((2, 2), (3, 3)):
+        costs, between = rng.random((k, k)), rng.random((m * (m - 1) // 2, k, k))
+        share = rng.random((m, k))
+        share /= share.sum(axis=0)
+        metric = Metric.fair(costs, between, 0.3, share, classes=list("abc")[:k], groups=["x", "y", "z"][:m])
+        counts = rng.integers(1, 60, (m, k, k)).astype(float)
+        rates = counts / counts.sum(axis=2, keepdims=True)
+        off = ~np.eye(k, dtype=bool)
+        overall = sum(share[g][:, None] * rates[g] for g in range(m))
+        pairs = [(u, v) for u in range(m) for v in range(u + 1, m)]
+        gaps = sum((between[i] * abs(rates[u] - rates[v]))[off].sum() for i, (u, v) in enumerate(pairs))
+        want = 0.7 * (costs * overall)[off].sum() + 0.3 * gaps
+        other = counts[::-1].copy()
+        rates = other / other.sum(axis=2, keepdims=True)
+        overall = sum(share[g][:, None] * rates[g] for g in range(m))
+        gaps = sum((between[i] * abs(rates[u] - rates[v]))[off].sum() for i, (u, v) in enumerate(pairs))
+        wanted = 0.7 * (costs * overall)[off].sum() + 0.3 * gaps
+        assert metric.of_confusion(counts) / metric.of_confusion(other) == pytest.approx(want / wanted, rel=1e-9)
+        assert not metric.greater_is_better
+    with pytest.raises(ValueError, match="costs and between_groups"):
+        Metric.fair(np.eye(3), np.eye(2), 0.3, [[0.5, 0.5], [0.5, 0.5]])
+
+
+def test_sensitive_features_are_groups():
+    y, p, g = [0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1], list("aabbab")
+    assert Metric("equalised-odds")(y, p, sensitive_features=g) == Metric("equalised-odds")(y, p, g)
+    with pytest.raises(ValueError, match="groups and sensitive_features"):
+        Metric("equalised-odds")(y, p, g, sensitive_features=g)

@@ -75,7 +75,7 @@ def test_pos_label_turns_the_measure_round(data):
     model = MetricClassifier(metric="recall", pos_label="fine", at_least={"recall[sick]": 0.9}, evidence="labels").fit(X, y)
     assert model.order_ == ["sick", "fine"] and model.classes_.tolist() == ["fine", "sick"]
     assert recall_score(y, model.predict(X), pos_label="sick") > 0.8
-    with pytest.raises(errors.EINVAL, match="pos_label"):
+    with pytest.raises(errors.InvalidArgumentError, match="pos_label"):
         MetricClassifier(pos_label="ill").fit(X, y)
 
 
@@ -143,7 +143,7 @@ def test_rules_of_groups_and_limits():
     column = MetricClassifier(metric="accuracy", groups="m", at_most={"demographic-parity": 0.02}).fit(frame, y)
     decided = column.predict(frame)
     assert abs(decided[sex == "m"].mean() - decided[sex == "f"].mean()) < 0.04
-    with pytest.raises(errors.EDATA, match="no classifier on these probabilities meets all limits"):
+    with pytest.raises(errors.DataError, match="no classifier on these probabilities meets all limits"):
         MetricClassifier(metric="accuracy", at_least={"precision[1]": 0.999, "recall[1]": 0.999}).fit(frame, y)
     truth = Metric.from_json(json.dumps({
         "format": "melicit-metric", "version": 1, "family": "fair-linear",
@@ -153,7 +153,7 @@ def test_rules_of_groups_and_limits():
     by_metric = MetricClassifier(metric=truth).fit(frame, y, groups=sex)
     assert set(by_metric.rule_.groups) == {"f", "m"}
     assert by_metric.score(frame, y, groups=sex) > -truth(y, plain.predict(frame), sex)
-    with pytest.raises(errors.EINVAL, match="groups"):
+    with pytest.raises(errors.InvalidArgumentError, match="groups"):
         by_metric.predict(frame)
 
 
@@ -183,7 +183,7 @@ def test_a_prior_is_matched_by_name():
     expected = problem.best("accuracy", prior=[0.9, 0.1]).thresholds
     for prior in (pandas.Series({"a": 0.1, "b": 0.9}), {"b": 0.9, "a": 0.1}):
         assert problem.best("accuracy", prior=prior).thresholds == expected
-    with pytest.raises(errors.EINVAL, match="prior: the names"):
+    with pytest.raises(errors.InvalidArgumentError, match="prior: the names"):
         problem.best("accuracy", prior=pandas.Series({"a": 0.1, "c": 0.9}))
 
 
@@ -218,9 +218,9 @@ def test_what_a_black_box_raises_comes_through(data):
     for kind in (FrankWolfeClassifier, PlugInClassifier):
         with pytest.raises(KeyboardInterrupt):
             kind(metric=broken).fit(*data)
-        with pytest.raises(errors.EDATA, match="finite"):
+        with pytest.raises(errors.DataError, match="finite"):
             kind(metric=lambda y, decided: float("nan")).fit(*data)
-    with pytest.raises(errors.EINVAL, match="on"):
+    with pytest.raises(errors.InvalidArgumentError, match="on"):
         FrankWolfeClassifier(metric=gmean, on="rows").fit(*data)
 
 
@@ -285,7 +285,7 @@ def test_scores_of_black_boxes(data, kind):
     np.testing.assert_allclose(seen[-1], confusion_matrix(y, kept.predict(X), labels=["sick", "fine"]) / len(y))
     plain = kind(metric=gmean).fit(X, y)
     assert plain.score(X, y) == gmean(y, plain.predict(X))
-    with pytest.raises(errors.EINVAL, match="takes no weights"):
+    with pytest.raises(errors.InvalidArgumentError, match="takes no weights"):
         plain.score(X, y, weight)
 
 
@@ -299,7 +299,7 @@ def test_weights_count_in_the_rule_of_a_black_box(data, kind, metric, on):
     many = kind(base, metric, on=on, cv="prefit").fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert once.value_ == many.value_ and once.queries_ == many.queries_
     np.testing.assert_array_equal(once.decision_chances(X), many.decision_chances(X))
-    with pytest.raises(errors.EINVAL, match="how often a row counts"):
+    with pytest.raises(errors.InvalidArgumentError, match="how often a row counts"):
         kind(base, metric, on=on, cv="prefit").fit(X, y, sample_weight=np.linspace(1, 2, len(y)))
 
 
@@ -343,12 +343,12 @@ def test_which_class_is_positive_is_said_or_refused(data):
             *(lambda kind=kind: kind(plain, name, cv="prefit").fit(X, y) for kind in (MetricClassifier, FrankWolfeClassifier)),
         ]
         for call in refused:
-            with pytest.raises(errors.EINVAL, match=said):
+            with pytest.raises(errors.InvalidArgumentError, match=said):
                 call()
         numbers = (y == "sick") * 1
         assert Metric(name)(numbers, (decided == "sick") * 1) == Metric(name)(y, decided, pos_label="sick") != Metric(name)(y, decided, pos_label="fine")
     for limit in ("flagged", "equal-opportunity"):
-        with pytest.raises(errors.EINVAL, match=said):
+        with pytest.raises(errors.InvalidArgumentError, match=said):
             MetricClassifier(plain, "accuracy", cv="prefit", at_most={limit: 0.3}).fit(X, y, groups=X[:, 0] > 0)
     for name in ("accuracy", "mcc", "macro-f1"):
         assert Metric(name)(y, decided) == Metric(name)(y, decided, pos_label="fine")
@@ -364,7 +364,7 @@ def test_a_scorer_takes_a_column_of_an_array(data):
     expected = -metric(y, plain.predict(X), X[:, 3])
     assert metric.scorer(groups=3)(plain, X, y) == expected
     assert metric.scorer(groups="g")(plain.fit(pandas.DataFrame(X, columns=list("abcg")), y), pandas.DataFrame(X, columns=list("abcg")), y) == expected
-    with pytest.raises(errors.EINVAL, match="no names of columns"):
+    with pytest.raises(errors.InvalidArgumentError, match="no names of columns"):
         metric.scorer(groups="g")(LogisticRegression().fit(X, y), X, y)
 
 
@@ -373,13 +373,13 @@ def test_referred_cases_have_no_score(data):
     metric = Metric.from_costs(COSTS, classes=["fine", "sick"])
     model = MetricClassifier(metric=metric, refer_cost=0.2).fit(X, y)
     assert any(label is None for label in model.predict(X))
-    with pytest.raises(errors.EINVAL, match="referred cases"):
+    with pytest.raises(errors.InvalidArgumentError, match="referred cases"):
         model.score(X, y)
 
 
 @pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), TimeSeriesSplit(3)])
 def test_folds_leave_each_row_out_once(data, cv):
-    with pytest.raises(errors.EINVAL, match="each row is left out once"):
+    with pytest.raises(errors.InvalidArgumentError, match="each row is left out once"):
         MetricClassifier(cv=cv).fit(*data)
 
 
@@ -440,9 +440,9 @@ def test_limits_that_hold_on_new_rows(data):
     told = model.rule_.report["certified"]
     assert told["confidence"] == 0.9 and told["rows"] == half and told["limits"]["recall[sick]"] >= 0.6
     assert recall_score(y[half:], model.predict(X[half:]), pos_label="sick") > 0.6
-    with pytest.raises(errors.EDATA, match="rows more one could"):
+    with pytest.raises(errors.DataError, match="rows more one could"):
         MetricClassifier(fitted, confidence=0.99, **{**options, "at_least": {"recall[sick]": 0.99}}).fit(X[half:], y[half:])
-    with pytest.raises(errors.EINVAL, match="prefit"):
+    with pytest.raises(errors.InvalidArgumentError, match="prefit"):
         MetricClassifier(fitted, confidence=0.9, at_least={"recall[sick]": 0.6}).fit(X, y)
     rule = Problem.from_proba(y[half:], fitted.predict_proba(X[half:]), pos_label="sick").best(
         "accuracy", at_least={"recall[sick]": 0.6}, confidence=0.9)

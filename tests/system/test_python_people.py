@@ -47,7 +47,7 @@ def test_at_a_terminal(capsys):
     assert "Question 1 of about" in shown and "cancer taken for healthy" in shown and shown.count(asking.HELP) == 2  # of "x" and of "?"
     melicit.ask(asked, read=typist(["a"] * 40))
     assert asked.ask() is None and "counts as much as" in capsys.readouterr().out
-    with pytest.raises(errors.ESTATE, match="no terminal"):
+    with pytest.raises(errors.StateError, match="no terminal"):
         melicit.ask(session())
 
 
@@ -145,10 +145,10 @@ def test_reports_of_groups():
     recall, n = frame.loc["overall", ("recall", "value")], (y == 1).sum()
     width = frame.loc["overall", ("recall", "high")] - frame.loc["overall", ("recall", "low")]
     assert width == pytest.approx(2 * 1.96 * np.sqrt(recall * (1 - recall) / n), rel=0.15)
-    with pytest.raises(errors.EINVAL):
+    with pytest.raises(errors.InvalidArgumentError):
         melicit.group_report("recall", y, p, g[:10])
     for name in ("overall", "difference", "ratio"):
-        with pytest.raises(errors.EINVAL, match=f"'{name}' is a row of the report"):
+        with pytest.raises(errors.InvalidArgumentError, match=f"'{name}' is a row of the report"):
             melicit.group_report("recall", y, p, np.where(np.arange(len(y)) % 2, name, "other"))
 
 
@@ -178,12 +178,12 @@ def test_curves_are_about_the_positive_class():
     frame = pandas.DataFrame(p, columns=["b", "a"])
     for given in (p[:, ::-1], p[:, 1], frame, frame[["a", "b"]], frame["a"], frame["b"]):
         np.testing.assert_allclose(plots.net_benefit(text, given, t, "a"), expected, atol=1e-12)
-    with pytest.raises(errors.EINVAL, match="pos_label='a' or pos_label='b'"):
+    with pytest.raises(errors.InvalidArgumentError, match="pos_label='a' or pos_label='b'"):
         plots.net_benefit(text, p, t)
     metric = Metric.from_costs({("a", "b"): 4.0, ("b", "a"): 1.0}, classes=["b", "a"])
     lines = plots.decision_curve(text, {"model": frame}, metric).lines, plots.decision_curve(y, {"model": p}).lines
     np.testing.assert_allclose(lines[0][0].get_ydata(), lines[1][0].get_ydata())
-    with pytest.raises(errors.EINVAL, match="the metric's positive class is 'a'"):
+    with pytest.raises(errors.InvalidArgumentError, match="the metric's positive class is 'a'"):
         plots.decision_curve(text, {"model": frame}, metric, pos_label="b")
     matplotlib.pyplot.close("all")
 
@@ -202,7 +202,7 @@ def test_plots_show_what_was_elicited():
     assert marked == [pytest.approx(1 / (1 + asked.metric.cost_ratio[0]))]
     assert len(plots.cost_curve(y, {"model": p}, asked.metric).lines) == 3
     for plot in (plots.decision_curve, plots.cost_curve):
-        with pytest.raises(errors.EINVAL, match="no models"):
+        with pytest.raises(errors.InvalidArgumentError, match="no models"):
             plot(y, {})
     best = problem.plot(truth).lines[-1]
     point = np.array([best.get_xdata()[0], best.get_ydata()[0]])

@@ -1,7 +1,6 @@
 /* Shows how the library reads files, for tests that compare cells: one line of JSON per file with its
  * columns, `how` and `warnings`, or the refusal. Options stand before the file that they are for: table_dump
- * [--delimiter C] [--decimal C] [--header auto|yes|no] [--encoding E] [--member M] [--format F]
- *            [--column NAME:TYPE] [--strict] [--zero-based] FILE ... */
+ * [--read NAME[=VALUE]] FILE ... */
 #include "data/shared.h"
 
 #include <jansson.h>
@@ -60,9 +59,9 @@ static bool set_choice(int *out, const char *value, const char *const *list)
 
 static bool set_flag(reading *r, const char *name)
 {
-    if (strcmp(name, "--strict") == 0)
+    if (strcmp(name, "strict") == 0)
         r->options.strict = true;
-    else if (strcmp(name, "--zero-based") == 0)
+    else if (strcmp(name, "zero-based") == 0)
         r->options.zero_based = true;
     else
         return false;
@@ -75,19 +74,19 @@ static bool set_value(reading *r, const char *name, char *value)
     static const char *const formats[] = { "auto", "csv", "npy", "libsvm", "npz", NULL };
     int choice = 0;
     bool done = true;
-    if (strcmp(name, "--delimiter") == 0)
+    if (strcmp(name, "delimiter") == 0)
         r->options.delimiter = strcmp(value, "tab") == 0 ? '\t' : value[0];
-    else if (strcmp(name, "--decimal") == 0)
+    else if (strcmp(name, "decimal") == 0)
         r->options.decimal = value[0];
-    else if (strcmp(name, "--encoding") == 0)
+    else if (strcmp(name, "encoding") == 0)
         r->options.encoding = value;
-    else if (strcmp(name, "--member") == 0)
+    else if (strcmp(name, "member") == 0)
         r->options.member = value;
-    else if (strcmp(name, "--column") == 0)
+    else if (strcmp(name, "column") == 0)
         done = add_override(r, value);
-    else if (strcmp(name, "--header") == 0 && (done = set_choice(&choice, value, headers)))
+    else if (strcmp(name, "header") == 0 && (done = set_choice(&choice, value, headers)))
         r->options.header = (mel_header)choice;
-    else if (strcmp(name, "--format") == 0 && (done = set_choice(&choice, value, formats)))
+    else if (strcmp(name, "format") == 0 && (done = set_choice(&choice, value, formats)))
         r->options.format = (mel_format)choice;
     else
         done = false;
@@ -178,9 +177,13 @@ int main(int argc, char **argv)
         if (strncmp(argv[i], "--", 2) != 0) {
             failed = dump(argv[i], &r);
             reset(&r);
-        } else if (!set_flag(&r, argv[i])) {
-            failed = i + 1 < argc && set_value(&r, argv[i], argv[i + 1]) ? 0 : wrong_usage(argv[i]);
-            i++;
+        } else {
+            char *setting = strcmp(argv[i], "--read") == 0 && i + 1 < argc ? argv[++i] : argv[i];
+            char *value = strchr(setting, '=');
+            if (value != NULL)
+                *value++ = '\0';
+            const bool done = value != NULL ? set_value(&r, setting, value) : set_flag(&r, setting);
+            failed = done ? 0 : wrong_usage(setting);
         }
     }
     return failed;
