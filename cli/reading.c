@@ -8,102 +8,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In the order of mel_format. */
-static const char *const formats[] = { "auto", "csv", "npy", "libsvm", "npz", NULL };
-
-const cli_option cli_reading_options[] = {
-    { .name = "format",
-      .under = "read",
-      .kind = CLI_CHOICE,
-      .at = offsetof(mel_reading, format),
-      .choices = formats,
-      .help = "what the file is; auto goes by its name (.csv, .csv.gz, .npy, .npz, .svm, .libsvm), then by "
-              "content" },
-    { .name = "delimiter",
-      .under = "read",
-      .argument = "C",
-      .kind = CLI_TEXT,
-      .at = offsetof(mel_reading, delimiter),
-      .help = "what separates the cells of a CSV file: a character, \"tab\", \"space\" for any number of "
-              "blanks, or \"auto\", which is the default" },
-    { .name = "decimal",
-      .under = "read",
-      .kind = CLI_CHOICE,
-      .at = offsetof(mel_reading, decimal),
-      .choices = mel_decimals,
-      .help = "what comes before the decimals of a number in a CSV file" },
-    { .name = "header",
-      .under = "read",
-      .kind = CLI_CHOICE,
-      .at = offsetof(mel_reading, header),
-      .choices = mel_headers,
-      .help =
-          "whether the first row of a CSV file holds the names of the columns; auto: no, if it has a number "
-          "where the column below has numbers. Without a header the columns are called c1, c2, ..." },
-    { .name = "encoding",
-      .under = "read",
-      .kind = CLI_CHOICE,
-      .at = offsetof(mel_reading, encoding),
-      .choices = mel_encodings,
-      .help =
-          "how the text of a CSV file is stored; auto: UTF-16 by its first bytes, UTF-8 where it is valid, "
-          "else Windows-1252" },
-    { .name = "zero-based",
-      .under = "read",
-      .kind = CLI_FLAG,
-      .at = offsetof(mel_reading, zero_based),
-      .help = "the indices of a LIBSVM file start at 0" },
-    { .name = "member",
-      .under = "read",
-      .argument = "NAME",
-      .kind = CLI_TEXT,
-      .at = offsetof(mel_reading, member),
-      .help = "the array to take from an NPZ file that holds several" },
-    { .name = "strict",
-      .under = "read",
-      .kind = CLI_FLAG,
-      .at = offsetof(mel_reading, strict),
-      .help = "refuse a file instead of warning about it" },
-    { .name = "column",
-      .under = "read",
-      .argument = "NAME:TYPE",
-      .kind = CLI_LIST,
-      .at = offsetof(mel_reading, columns),
-      .help = "read a column as \"number\" or as \"text\" (categories), whatever it looks like" },
-    { .name = "max-rows",
-      .under = "read",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(mel_reading, max_rows),
-      .low = 1,
-      .high = 1e12,
-      .help = "refuse a file with more rows (by default 100 million)" },
-    { .name = "max-columns",
-      .under = "read",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(mel_reading, max_columns),
-      .low = 1,
-      .high = 1e9,
-      .help = "refuse a file with more columns (by default 100,000)" },
-    { .name = "max-bytes",
-      .under = "read",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(mel_reading, max_bytes),
-      .low = 1,
-      .high = 1e15,
-      .help = "refuse a file with more bytes after unpacking (by default 8 GiB)" },
-    { .name = "max-categories",
-      .under = "read",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(mel_reading, max_categories),
-      .low = 1,
-      .high = 4e9,
-      .help = "refuse a column with more different texts (by default 1 million)" },
-    { 0 }
-};
+#define ROW(said, key, option, type, field, placeholder, words, only, least, most, text)                     \
+    { .name = option,                                                                                        \
+      .under = "read",                                                                                       \
+      .kind = CLI_##type,                                                                                    \
+      .at = offsetof(mel_reading, field),                                                                    \
+      .argument = placeholder,                                                                               \
+      .choices = words,                                                                                      \
+      .low = least,                                                                                          \
+      .high = most,                                                                                          \
+      .help = text },
+const cli_option cli_reading_options[] = { MEL_READING_ROWS(ROW){ 0 } };
+#undef ROW
 
 /* How files were read is said with --verbose; what may be a mistake is a warning. */
 static void say_notice(void *user, const char *file, mel_format format, const char *sentence, bool is_warning)

@@ -39,6 +39,11 @@ typedef struct {
 } key_row;
 
 #define AT(field) offsetof(mel_problem_options, field)
+#define KEY_UNSAID(key, option, type, field, words)
+#define KEY_DESCRIBED(key, option, type, field, words)                                                       \
+    { key, "read " option, type, AT(dataset.reading.field), MEL_OF_FILES, 0, words, 0 },
+#define READING(said, key, option, type, field, argument, words, only, low, high, help)                      \
+    KEY_##said(key, option, type, field, words)
 static const key_row keys[] = {
     { "table", "data", INPUT, AT(dataset.data), 0, 0, NULL, 0 },
     { "label", "label", TEXT, AT(dataset.label), MEL_OF_ROWS, MEL_OF_TABLE, NULL, 0 },
@@ -63,13 +68,7 @@ static const key_row keys[] = {
       AT(dataset.naming.names) },
     { "rename", "rename", PAIRS, AT(dataset.naming.rename), MEL_OF_ANY, 0, NULL,
       AT(dataset.naming.old_names) },
-    { "delimiter", "read delimiter", TEXT, AT(dataset.reading.delimiter), MEL_OF_FILES, 0, NULL, 0 },
-    { "decimal", "read decimal", CHOICE, AT(dataset.reading.decimal), MEL_OF_FILES, 0, mel_decimals, 0 },
-    { "header", "read header", CHOICE, AT(dataset.reading.header), MEL_OF_FILES, 0, mel_headers, 0 },
-    { "encoding", "read encoding", CHOICE, AT(dataset.reading.encoding), MEL_OF_FILES, 0, mel_encodings, 0 },
-    { "member", "read member", TEXT, AT(dataset.reading.member), MEL_OF_FILES, 0, NULL, 0 },
     { "skip", "skip", LIST, AT(dataset.skip), MEL_OF_TABLE, 0, NULL, 0 },
-    { "columns", "read column", LIST, AT(dataset.reading.columns), MEL_OF_FILES, 0, NULL, 0 },
     { "l2", "l2", NUMBER, AT(l2), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
     { "radius", "radius", NUMBER, AT(radius), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL, 0 },
     { "found_radius", NULL, NUMBER, AT(found_radius), 0, 0, NULL, 0 },
@@ -77,7 +76,7 @@ static const key_row keys[] = {
     { "smooth", "thesis smooth", FLAG, AT(smooth), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL,
       0 },
     { "seed", NULL, WHOLE, AT(seed), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
-    { "zero_based", "read zero-based", FLAG, AT(dataset.reading.zero_based), MEL_OF_FILES, 0, NULL, 0 },
+    MEL_READING_ROWS(READING)
 };
 /* Of numbers: from 0, which `above` excludes, to `high`, which `below` excludes; or the default. */
 static const struct {

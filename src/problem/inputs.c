@@ -270,7 +270,8 @@ mel_status mel_problem_digest(char digest[MEL_DIGEST_HEX], const mel_problem_opt
     return MEL_OK;
 }
 
-/* In the order of mel_header; "auto" comes first. */
+/* In the order of mel_format and of mel_header; "auto" comes first. */
+const char *const mel_formats[] = { "auto", "csv", "npy", "libsvm", "npz", NULL };
 const char *const mel_headers[] = { "auto", "yes", "no", NULL };
 const char *const mel_decimals[] = { "auto", ".", ",", NULL };
 const char *const mel_encodings[] = { "auto", "utf-8", "utf-16", "latin-1", "windows-1252", NULL };
@@ -373,25 +374,27 @@ mel_status mel_reader_share(mel_reader *reader, mel_error *err)
     return reader->found != NULL ? MEL_OK : mel_fail_memory(err, "types of columns");
 }
 
-/* Every option that not all formats read, and the format that does. */
+/* Refuses an option that not all formats read where the one that does was not read. */
 static mel_status check_formats(const mel_reading *reading, unsigned were_read, mel_error *err)
 {
+#define GIVEN_TEXT(value) ((value) != NULL)
+#define GIVEN_CHOICE(value) ((value) != 0)
+#define GIVEN_WHOLE(value) ((value) != 0)
+#define GIVEN_FLAG(value) (value)
+#define GIVEN_LIST(value) ((value).n > 0)
+#define ROW(said, key, option, type, field, argument, words, only, low, high, help)                          \
+    { option, GIVEN_##type(reading->field), MEL_FORMAT_##only },
     const struct {
         const char *option;
         bool given;
         mel_format format;
-    } table[] = { { "delimiter", reading->delimiter != NULL, MEL_FORMAT_CSV },
-                  { "decimal", reading->decimal != 0, MEL_FORMAT_CSV },
-                  { "header", reading->header != 0, MEL_FORMAT_CSV },
-                  { "encoding", reading->encoding != 0, MEL_FORMAT_CSV },
-                  { "column", reading->columns.n > 0, MEL_FORMAT_CSV },
-                  { "zero-based", reading->zero_based, MEL_FORMAT_LIBSVM },
-                  { "member", reading->member != NULL, MEL_FORMAT_NPZ } };
+    } table[] = { MEL_READING_ROWS(ROW) };
+#undef ROW
     static const char *const called[] = {
         [MEL_FORMAT_CSV] = "CSV", [MEL_FORMAT_LIBSVM] = "LIBSVM", [MEL_FORMAT_NPZ] = "NPZ"
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].given && (were_read & 1U << table[i].format) == 0)
+        if (table[i].given && table[i].format != MEL_FORMAT_AUTO && (were_read & 1U << table[i].format) == 0)
             return mel_fail(err, MEL_EINVAL, "%s is for %s files, and none was read", table[i].option,
                             called[table[i].format]);
     return MEL_OK;

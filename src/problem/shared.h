@@ -43,7 +43,45 @@ mel_status mel_class_values(double *value, bool *whole, size_t n, const char *co
  * data set that is missing is refused with the way to get it. */
 mel_status mel_find_table(char **path, const char *given, const char *const *folders, mel_error *err);
 /* The words of mel_reading; each list ends with NULL. */
-extern const char *const mel_decimals[], *const mel_headers[], *const mel_encodings[];
+extern const char *const mel_formats[], *const mel_decimals[], *const mel_headers[], *const mel_encodings[];
+/* How files are read, an option a row: command line, descriptions and checks come from here.
+ *     X(said, key, option, type, field, argument, words, only, low, high, help)
+ * said: DESCRIBED under `key` in descriptions of problems, or UNSAID; type: of CLI_... and of describe.c;
+ * field: of mel_reading; argument: what stands for the value in help; words: of a choice; only: the one
+ * format whose files have it, or AUTO; low, high: of whole numbers. */
+/* clang-format off */
+#define MEL_READING_ROWS(X) \
+    X(UNSAID, NULL, "format", CHOICE, format, NULL, mel_formats, AUTO, 0, 0, \
+      "what the file is; auto goes by its name (.csv, .csv.gz, .npy, .npz, .svm, .libsvm), then by " \
+      "content") \
+    X(DESCRIBED, "delimiter", "delimiter", TEXT, delimiter, "C", NULL, CSV, 0, 0, \
+      "what separates the cells of a CSV file: a character, \"tab\", \"space\" for any number of " \
+      "blanks, or \"auto\", which is the default") \
+    X(DESCRIBED, "decimal", "decimal", CHOICE, decimal, NULL, mel_decimals, CSV, 0, 0, \
+      "what comes before the decimals of a number in a CSV file") \
+    X(DESCRIBED, "header", "header", CHOICE, header, NULL, mel_headers, CSV, 0, 0, \
+      "whether the first row of a CSV file holds the names of the columns; auto: no, if it has a " \
+      "number where the column below has numbers. Without a header the columns are called c1, c2, ...") \
+    X(DESCRIBED, "encoding", "encoding", CHOICE, encoding, NULL, mel_encodings, CSV, 0, 0, \
+      "how the text of a CSV file is stored; auto: UTF-16 by its first bytes, UTF-8 where it is " \
+      "valid, else Windows-1252") \
+    X(DESCRIBED, "zero_based", "zero-based", FLAG, zero_based, NULL, NULL, LIBSVM, 0, 0, \
+      "the indices of a LIBSVM file start at 0") \
+    X(DESCRIBED, "member", "member", TEXT, member, "NAME", NULL, NPZ, 0, 0, \
+      "the array to take from an NPZ file that holds several") \
+    X(UNSAID, NULL, "strict", FLAG, strict, NULL, NULL, AUTO, 0, 0, \
+      "refuse a file instead of warning about it") \
+    X(DESCRIBED, "columns", "column", LIST, columns, "NAME:TYPE", NULL, CSV, 0, 0, \
+      "read a column as \"number\" or as \"text\" (categories), whatever it looks like") \
+    X(UNSAID, NULL, "max-rows", WHOLE, max_rows, "N", NULL, AUTO, 1, 1e12, \
+      "refuse a file with more rows (by default 100 million)") \
+    X(UNSAID, NULL, "max-columns", WHOLE, max_columns, "N", NULL, AUTO, 1, 1e9, \
+      "refuse a file with more columns (by default 100,000)") \
+    X(UNSAID, NULL, "max-bytes", WHOLE, max_bytes, "N", NULL, AUTO, 1, 1e15, \
+      "refuse a file with more bytes after unpacking (by default 8 GiB)") \
+    X(UNSAID, NULL, "max-categories", WHOLE, max_categories, "N", NULL, AUTO, 1, 4e9, \
+      "refuse a column with more different texts (by default 1 million)")
+/* clang-format on */
 
 /* What each row costs, by the columns of these names: rows x names numbers from 0 up, for free() also after a
  * refusal, which names `option`. */
