@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/json.h"
+#include "oracle/shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -155,54 +156,56 @@ char *mel_mistake_name(const mel_problem *problem, const json_t *words, size_t t
     return mel_buffer_take(&text);
 }
 
-/* "12 fewer missed cancer cases": what changes from left to right. */
-static json_t *difference(const mel_problem *problem, const json_t *words, size_t group, size_t truth,
-                          size_t predicted, int64_t left, int64_t right)
+/* The names that a study, or a person, gave. */
+static mel_change_words change_words(const json_t *words)
 {
-    const int64_t change = right - left;
-    const int64_t size = change < 0 ? -change : change;
-    char *name = mel_mistake_name(problem, words, truth, predicted, size != 1);
-    const bool mistake = truth != predicted;
-    mel_buffer text;
-    mel_buffer_init(&text, MOST_TEXT);
-    mel_buffer_printf(&text, "%lld %s ", (long long)size, change < 0 ? "fewer" : "more");
-    if (mistake)
-        mel_buffer_puts(&text, name != NULL ? name : "");
-    else
-        mel_buffer_printf(&text, "%s predicted rightly", problem->class_name[truth]);
-    if (problem->n_groups > 1)
-        mel_buffer_printf(&text, " (%s)", problem->group_name[group]);
-    char *words_out = mel_buffer_take(&text);
-    json_t *one = words_out == NULL || name == NULL
-                      ? NULL
-                      : json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I}", "text", words_out, "name", name,
-                                  "a", (json_int_t)left, "b", (json_int_t)right, "better",
-                                  (change < 0) == mistake ? "b" : "a", "group", (json_int_t)group, "true",
-                                  (json_int_t)truth, "predicted", (json_int_t)predicted);
-    free(words_out);
-    free(name);
-    return one;
+    const json_t *mistakes = json_object_get(words, "mistakes"),
+                 *means = json_object_get(words, "consequences");
+    return (mel_change_words){ .missed = mel_json_string(mistakes, "missed"),
+                               .missed_plural = mel_json_string(mistakes, "missed_plural"),
+                               .false_alarm = mel_json_string(mistakes, "false_alarm"),
+                               .false_alarms = mel_json_string(mistakes, "false_alarm_plural"),
+                               .found = mel_json_string(means, "found"),
+                               .found_plural = mel_json_string(means, "found_plural"),
+                               .alarmed = mel_json_string(means, "alarmed"),
+                               .alarmed_plural = mel_json_string(means, "alarmed_plural") };
 }
 
-/* Mistakes first; right decisions only where nothing else is known (diagonal statistics). */
-static json_t *differences(const mel_counted *c, const mel_problem *problem, const json_t *words,
-                           bool swapped)
+static json_t *differences(const mel_changes *changes)
 {
     json_t *list = json_array();
     bool good = true;
-    for (int right = 0; right < 2 && good; right++) {
-        if (right == 1 && json_array_size(list) > 0)
-            break;
-        for (size_t i = 0; i < c->n_groups * c->k * c->k && good; i++) {
-            const size_t truth = i / c->k % c->k, predicted = i % c->k;
-            const int64_t left = swapped ? c->b[i] : c->a[i], other = swapped ? c->a[i] : c->b[i];
-            if ((truth == predicted) != (right == 1) || left == other || left < 0 || other < 0)
-                continue;
-            good = mel_json_add(list,
-                                difference(problem, words, i / (c->k * c->k), truth, predicted, left, other));
-        }
+    for (size_t i = 0; i < changes->n && good; i++) {
+        const mel_change *c = &changes->change[i];
+        const bool mistake = c->truth != c->predicted;
+        good = mel_json_add(list,
+                            json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I}", "text", c->text, "name",
+                                      c->name, "a", (json_int_t)c->a, "b", (json_int_t)c->b, "better",
+                                      (c->b < c->a) == mistake ? "b" : "a", "group", (json_int_t)c->group,
+                                      "true", (json_int_t)c->truth, "predicted", (json_int_t)c->predicted));
     }
     return mel_json_if(good, list);
+}
+
+/* Two classes: the sentence in the parts that marks stand before. */
+static json_t *told_json(const mel_told *told)
+{
+    json_t *parts = json_array();
+    bool good = true;
+    for (size_t i = 0; i < told->n_parts && good; i++)
+        good = mel_json_add(parts, json_pack("{s:s, s:s}", "kind", told->part[i].missed ? "missed" : "alarm",
+                                             "text", told->part[i].text));
+    return json_pack("{s:s, s:s, s:o}", "start", told->start, "after", told->after, "parts",
+                     mel_json_if(good, parts));
+}
+
+/* What changes from A to B, as numbers and as the library words it. */
+static bool put_changes(json_t *out, const mel_changes *changes)
+{
+    return mel_json_put(out, "differences", differences(changes)) &&
+           mel_json_put(out, "sentence", json_string(changes->sentence)) &&
+           (changes->told.n_parts == 0 || mel_json_put(out, "told", told_json(&changes->told))) &&
+           (changes->longest.n_parts == 0 || mel_json_put(out, "longest", told_json(&changes->longest)));
 }
 
 /* --- numbers ------------------------------------------------------------------------------------ */
@@ -280,14 +283,19 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
     mel_counted c;
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
+    const mel_change_words names_given = change_words(words);
+    MEL_AUTO(mel_changes) *changes = NULL;
+    if (mel_changes_make(&changes, &c, question, &names_given, swapped, err) != MEL_OK) {
+        mel_counted_clear(&c);
+        return NULL;
+    }
     json_t *out = frame(&c, problem);
     /* Pairs in whole numbers on a face are two settings of one test: they differ for nobody else. */
     const bool one_test = question->people > 0 && problem->domain.face != NULL;
     const bool good = mel_json_put(out, "number", json_integer((json_int_t)question->number)) &&
                       mel_json_put(out, "expected", json_integer((json_int_t)question->expected)) &&
                       mel_json_put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
-                      mel_json_put(out, "b", counts(&c, swapped ? c.a : c.b)) &&
-                      mel_json_put(out, "differences", differences(&c, problem, words, swapped)) &&
+                      mel_json_put(out, "b", counts(&c, swapped ? c.a : c.b)) && put_changes(out, changes) &&
                       mel_json_put(out, "swapped", json_boolean(swapped)) &&
                       (!question->named || mel_json_put(out, "names", names(question, swapped))) &&
                       (!one_test || mel_json_put(out, "same_test", json_true())) &&

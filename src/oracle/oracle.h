@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/internal.h"
 #include "melicit/oracle.h"
+#include "oracle/shared.h"
 
 /* First member of every kind of oracle. */
 struct mel_oracle {
@@ -19,5 +20,9 @@ enum { MEL_NUMBER_NAME = 24 };
 const char *mel_question_class(char number[MEL_NUMBER_NAME], const mel_question *question, size_t class_code);
 /* The line of JSON that a program is asked with, its newline included. */
 void mel_question_json(mel_buffer *out, const mel_question *question);
+
+/* One of the two mistakes of a question about two classes by name; given names win. words may be NULL. */
+void mel_question_add_mistake(mel_buffer *out, const mel_question *question, const mel_change_words *words,
+                              bool missed, bool plural);
 
 #endif

@@ -103,7 +103,7 @@ static void add_wide_bar(mel_canvas *c, const mel_screen *s, size_t row, int64_t
     mel_buffer label;
     mel_buffer_init(&label, MEL_SCREEN_PHRASE);
     if (s->mistakes)
-        mel_screen_mistake(&label, s, row == 1, true);
+        mel_question_add_mistake(&label, s->question, &s->words, row == 1, true);
     else
         mel_buffer_printf(&label, "%s: right", mel_screen_class(number, s, row));
     if (label.status != MEL_OK)
@@ -311,6 +311,15 @@ static void add_remark(mel_canvas *c, const mel_screen *s)
     free(text);
 }
 
+static mel_status add_changes(mel_canvas *c, const mel_screen *s, mel_error *err)
+{
+    MEL_AUTO(mel_changes) *changes = NULL;
+    TRY(mel_changes_make(&changes, &s->counted, s->question, &s->words, false, err));
+    (void)mel_canvas_wrap(c, MEL_BOLD, changes->sentence, s->width, 2);
+    mel_canvas_newline(c);
+    return MEL_OK;
+}
+
 void mel_show_options_init(mel_show_options *opt)
 {
     *opt = (mel_show_options){ .struct_size = sizeof *opt, .width = 80, .sizes = true };
@@ -328,7 +337,11 @@ static mel_status show(char **out, mel_screen *s, mel_error *err)
     add_head(&c, s);
     add_remark(&c, s);
     add_sides(&c, s);
-    mel_screen_changes(&c, s);
+    mel_status worded = add_changes(&c, s, err);
+    if (worded != MEL_OK) {
+        mel_canvas_free(&c);
+        return worded;
+    }
     return mel_text_take(out, &c.text, "a question", err);
 }
 
@@ -347,6 +360,10 @@ mel_status mel_question_show(char **out, const mel_question *question, const mel
         return mel_fail(err, MEL_EINVAL, "a question cannot be shown in %d columns (%d to %d)", use.width,
                         (int)MIN_WIDTH, (int)MAX_WIDTH);
     mel_screen s = { .question = question, .opt = &use, .width = (size_t)use.width };
+    s.words = (mel_change_words){ .missed = use.missed,
+                                  .missed_plural = use.missed_plural,
+                                  .false_alarm = use.false_alarm,
+                                  .false_alarms = use.false_alarms };
     status = show(out, &s, err);
     mel_counted_clear(&s.counted);
     return status;

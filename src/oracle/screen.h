@@ -12,6 +12,7 @@ enum { MEL_SCREEN_FRAME = 4, MEL_SCREEN_GAP = 2, MEL_SCREEN_PHRASE = 1 << 14 /* 
 typedef struct {
     const mel_question *question;
     const mel_show_options *opt;
+    mel_change_words words;
     mel_counted counted;
     size_t width;
     size_t panel;  /* columns of one side, frame included */
@@ -42,10 +43,5 @@ int64_t mel_screen_wrong(const mel_screen *s, bool side_b, size_t group, size_t 
 int64_t mel_screen_bar(const mel_screen *s, bool side_b, size_t group, size_t row);
 /* Fills everything after `width` but classifier_lines, from what was counted. */
 void mel_screen_lay_out(mel_screen *s);
-
-/* One of the two mistakes of a binary question by name. */
-void mel_screen_mistake(mel_buffer *out, const mel_screen *s, bool missed, bool plural);
-/* "From A to B: 3 more false alarms, ...". */
-void mel_screen_changes(mel_canvas *c, const mel_screen *s);
 
 #endif

@@ -49,8 +49,7 @@ static const shown rows[] = {
 "│ false alarms          114 │  │ false alarms           29 │\n"
 "│ █████████████████████████ │  │ ██████▍                   │\n"
 "╰───────────────────────────╯  ╰───────────────────────────╯\n"
-"From A to B: 12 more missed cancer cases, 85 fewer false\n"
-"  alarms.\n" },
+"B finds 12 fewer cancer cases; 85 fewer false alarms.\n" },
 { "80 columns",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 80, true, true, false, 0, 3, 7, { "healthy", "cancer" }, { 0 },
   { 0.361, 0.513 }, { 0.349, 0.598 }, { 0.627, 0.373 },
@@ -67,7 +66,7 @@ static const shown rows[] = {
 "│ false alarms                    114 │  │ false alarms                     29 │\n"
 "│ ███████████████████████████████████ │  │ ████████▉                           │\n"
 "╰─────────────────────────────────────╯  ╰─────────────────────────────────────╯\n"
-"From A to B: 12 more missed cancer cases, 85 fewer false alarms.\n" },
+"B finds 12 fewer cancer cases; 85 fewer false alarms.\n" },
 { "100 columns, with the classifiers",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 100, true, true, true, 0, 3, 7, { "healthy", "cancer" }, { 0 },
   { 0.361, 0.513 }, { 0.349, 0.598 }, { 0.627, 0.373 },
@@ -87,7 +86,7 @@ static const shown rows[] = {
 "│ false alarms                              114 │  │ false alarms                               29 │\n"
 "│ █████████████████████████████████████████████ │  │ ███████████▌                                  │\n"
 "╰───────────────────────────────────────────────╯  ╰───────────────────────────────────────────────╯\n"
-"From A to B: 12 more missed cancer cases, 85 fewer false alarms.\n" },
+"B finds 12 fewer cancer cases; 85 fewer false alarms.\n" },
 { "ASCII, out of 100",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 80, false, true, false, 100, 1, 0, { "healthy", "cancer" }, { 0 },
   { 0.361, 0.513 }, { 0.349, 0.598 }, { 0.627, 0.373 },
@@ -104,7 +103,7 @@ static const shown rows[] = {
 "| false alarms                     11 |  | false alarms                      3 |\n"
 "| ################################### |  | ##########                          |\n"
 "+-------------------------------------+  +-------------------------------------+\n"
-"From A to B: 1 more missed cancer case, 8 fewer false alarms.\n" },
+"B finds 1 fewer cancer case; 8 fewer false alarms.\n" },
 { "40 columns: one below the other, own words",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 40, true, false, false, 0, 9, 7, { "repaid", "default" }, { 0 },
   { 0.03, 0.8 }, { 0.029, 0.9 }, { 0.95, 0.05 },
@@ -132,8 +131,8 @@ static const shown rows[] = {
 "│ lost customer cases              500 │\n"
 "│ ████████████                         │\n"
 "╰──────────────────────────────────────╯\n"
-"From A to B: 10 more bad loan cases,\n"
-"  1,000 fewer lost customer cases.\n" },
+"B has 10 more bad loan cases; 1,000\n"
+"  fewer lost customer cases.\n" },
 { "names of any length and script",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 60, true, true, false, 0, 1, 9, { "kein bösartiger Befund", "乳がん" }, { 0 },
   { 0.2, 0.5 }, { 0.1, 0.65 }, { 0.7, 0.3 },
@@ -150,8 +149,7 @@ static const shown rows[] = {
 "│ false alarms           20 │  │ false alarms            5 │\n"
 "│ █████████████████████████ │  │ ██████▎                   │\n"
 "╰───────────────────────────╯  ╰───────────────────────────╯\n"
-"From A to B: 10 more missed cases of \"乳がん\", 15 fewer\n"
-"  false alarms.\n" },
+"B finds 10 fewer cases of \"乳がん\"; 15 fewer false alarms.\n" },
 { "the same without UTF-8",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 60, false, true, false, 0, 1, 9, { "kein bösartiger Befund", "乳がん" }, { 0 },
   { 0.2, 0.5 }, { 0.1, 0.65 }, { 0.7, 0.3 },
@@ -168,8 +166,7 @@ static const shown rows[] = {
 "| false alarms           20 |  | false alarms            5 |\n"
 "| ######################### |  | ######                    |\n"
 "+---------------------------+  +---------------------------+\n"
-"From A to B: 10 more missed cases of \"???\", 15 fewer false\n"
-"  alarms.\n" },
+"B finds 10 fewer cases of \"???\"; 15 fewer false alarms.\n" },
 { "class shares unknown",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 80, true, true, false, 0, 2, 0, { "healthy", "cancer" }, { 0 },
   { 0.361, 0.513 }, { 0.349, 0.598 }, { 0 },
@@ -181,7 +178,7 @@ static const shown rows[] = {
 "│ healthy: right                  513 │  │ healthy: right                  598 │\n"
 "│ ██████████████████████████████      │  │ ███████████████████████████████████ │\n"
 "╰─────────────────────────────────────╯  ╰─────────────────────────────────────╯\n"
-"From A to B: 12 more missed cancer cases, 85 fewer false alarms.\n" },
+"B finds 12 fewer cancer cases; 85 fewer false alarms.\n" },
 { "nothing to see",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 80, true, true, false, 0, 2, 0, { "0", "1" }, { 0 },
   { 0.3, 0.5 }, { 0.3, 0.500001 }, { 0.6, 0.4 },
@@ -234,8 +231,8 @@ static const shown rows[] = {
 "│ flu       ████████▍              40 │  │ flu       ████▎                  20 │\n"
 "│ pneumonia █████████████████████ 100 │  │ pneumonia ████████████▋          60 │\n"
 "╰─────────────────────────────────────╯  ╰─────────────────────────────────────╯\n"
-"From A to B: 40 fewer wrong about pneumonia, 20 more wrong about healthy, 20\n"
-"  fewer wrong about flu.\n" },
+"From A to B: 40 more pneumonia recognised, 20 fewer healthy recognised, 20 more\n"
+"  flu recognised.\n" },
 { "two groups of rates",
   { MEL_RATES, MEL_BINARY, 2, 2 }, 80, true, true, false, 0, 1, 30, { "no", "yes" }, { "men", "women" },
   { 0.45, 0.26, 0.1, 0.5 }, { 0.43, 0.28, 0.14, 0.4 }, { 0 },
@@ -565,7 +562,7 @@ static void test_lines(void **state)
         const char *seen;
     } cases[] = {
         { "a\n", MEL_REPLY_A, "Which would you rather have?" },
-        { "A\n", MEL_REPLY_A, "12 more missed tumour cases, 85 fewer false alarms" },
+        { "A\n", MEL_REPLY_A, "finds 12 fewer tumour cases; 85 fewer false alarms" },
         { "1\n", MEL_REPLY_A, NULL },
         { " b \r\n", MEL_REPLY_B, NULL },
         { "2", MEL_REPLY_B, NULL },

@@ -77,3 +77,7 @@ export function list(items: readonly string[]): string {
   if (items.length < 2) return items[0] ?? '';
   return `${items.slice(0, -1).join(', ')} and ${items[items.length - 1] ?? ''}`;
 }
+
+/** "A (model 3)", where A is a system that exists. */
+export const called = (side: 'A' | 'B', names?: [string, string]): string =>
+  names ? `${side} (${names[side === 'A' ? 0 : 1]})` : side;

@@ -61,12 +61,26 @@ export interface Difference {
   predicted?: number;
 }
 
+/** What changes from A to B, two classes: what is found first. */
+export interface Told {
+  /** What comes before the parts: "B", or "With B,". */
+  start: string;
+  parts: { kind: 'missed' | 'alarm'; text: string }[];
+  /** What comes after the first part, where systems have names: " than A (model 3)". */
+  after: string;
+}
+
 export interface Question extends Frame {
   number: number;
   expected?: number;
   a: Counts;
   b: Counts;
   differences: Difference[];
+  /** What changes from A to B, in words. */
+  sentence: string;
+  told?: Told;
+  /** As long as it gets with these names. */
+  longest?: Told;
   swapped?: boolean;
   /** What A and B are called, where they are systems that exist. */
   names?: [string, string];

@@ -4,10 +4,9 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Mark } from '../charts/crowd';
 import { Pair, firstLook, keepLook, outOf, type Look } from '../charts/pair';
-import { called, foundWord, tell, toldAs } from '../lib/consequences';
 import { binaryOrder, className, differing, gap, isBinary, matrices, positiveOf, viewOf } from '../lib/counts';
-import { alarmWord, capital, change, missedWord, peopleWord, sentence, whole } from '../lib/text';
-import type { Counts, Matrix, Question, QuestionPage, Words } from '../lib/types';
+import { alarmWord, called, capital, change, missedWord, peopleWord, sentence, whole } from '../lib/text';
+import type { Counts, Matrix, Question, QuestionPage, Told, Words } from '../lib/types';
 import { Heading, Problem, type PageProps } from './common';
 import './question.css';
 
@@ -82,8 +81,8 @@ function useShortcuts(active: boolean, act: (what: Answer | 'undo' | 'explain') 
 }
 
 /** Two classes: what changes from A to B, what is found first. */
-function TwoMistakes({ q, words }: { q: Question; words?: Words }): JSX.Element {
-  const { start, parts, after } = tell(q, words);
+function TwoMistakes({ told }: { told: Told }): JSX.Element {
+  const { start, parts, after } = told;
   return (
     <p>
       {start}{' '}
@@ -160,8 +159,7 @@ function InClasses({ q }: { q: Question }): JSX.Element {
 }
 
 /** Numbers as long as any: what they say takes as many lines as anything that is asked. */
-function longest(q: Question, words?: Words): Question {
-  const p = positiveOf(q);
+function longest(q: Question): Question {
   const [a, b] = [Math.floor(q.people / 2), q.people];
   const side = (n: number): Counts => {
     const group = (g: number): Matrix => q.classes.map(() => q.classes.map(() => (g % 2 ? 0 : n)));
@@ -171,11 +169,7 @@ function longest(q: Question, words?: Words): Question {
   const classes = [...q.classes].sort((x, y) => y.name.length - x.name.length);
   return {
     ...q,
-    differences: [p, 1 - p].map((truth) => {
-      // "Fewer" is longer than "more".
-      const [from, to] = truth === p && foundWord(words, 2) ? [0, b] : [b, 0];
-      return { text: '', a: from, b: to, true: truth, predicted: 1 - truth };
-    }),
+    told: q.longest,
     a: side(b),
     b: side(a),
     classes: q.classes.length > 2 ? classes : q.classes,
@@ -184,7 +178,7 @@ function longest(q: Question, words?: Words): Question {
 
 function Sentences({ q, words }: { q: Question; words?: Words }): JSX.Element {
   if (q.differences.length === 0) return <p>In these numbers the two systems are alike.</p>;
-  if (isBinary(q)) return <TwoMistakes q={q} words={words} />;
+  if (q.told) return <TwoMistakes told={q.told} />;
   return q.groups?.length && q.classes.length === 2 ? <InGroups q={q} words={words} /> : <InClasses q={q} />;
 }
 
@@ -198,7 +192,7 @@ function DifferenceWords({ q, words }: { q: Question; words?: Words }): JSX.Elem
           <Sentences q={q} words={words} />
         </div>
         <div class="ghost" aria-hidden="true">
-          <Sentences q={longest(q, words)} words={words} />
+          <Sentences q={longest(q)} words={words} />
         </div>
       </div>
       {means && (
@@ -381,5 +375,4 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
 }
 
 /** What a screen reader is told when a question appears. */
-export const questionSummary = ({ question: q, words }: QuestionPage): string =>
-  `Question ${q.number}. ${toldAs(q, q.words ?? words)}`;
+export const questionSummary = ({ question: q }: QuestionPage): string => `Question ${q.number}. ${q.sentence}`;

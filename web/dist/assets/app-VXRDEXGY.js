@@ -1,1 +1,0 @@
-import{a,b}from"/assets/chunk-6YOVM33O.js";import"/assets/chunk-JBJH3MSS.js";import"/assets/chunk-6KADXYNJ.js";import"/assets/chunk-3LQQ2VNF.js";import"/assets/chunk-WZJPX5CB.js";import"/assets/chunk-6VTF4JGH.js";import"/assets/chunk-YPPKOANL.js";import"/assets/chunk-TUCXIWII.js";export{b as App,a as PageBody};
