@@ -380,6 +380,81 @@ static void test_beyond_as_often(void **state)
     assert_true(beyond > 0 && beyond - beyond_holds <= hardly_more(0.05, beyond));
 }
 
+/* What the best setting for a rate loses, as a share of what the best one adds to flagging all or none. */
+static double regret_of(const mel_face *on, double rate, double truth)
+{
+    const double r = exp(truth), all = r * mel_face_positives(on), none = mel_face_negatives(on);
+    mel_point best, setting;
+    assert_ok(mel_face_support(&best, on, r, 1.0, NULL), NULL);
+    assert_ok(mel_face_support(&setting, on, exp(rate), 1.0, NULL), NULL);
+    const double value = r * best.tp + best.tn;
+    return (value - r * setting.tp - setting.tn) / (value - fmax(all, none));
+}
+
+/* How many more questions it took to know the ratio as well as was asked; infinity: more than `most`. */
+static double questions_until_ratio(mel_session *session, const test_trader *who, uint32_t most)
+{
+    const uint32_t before = mel_session_answers(session);
+    mel_error err;
+    assert_ok(mel_session_set_budget(session, before + most, &err), &err);
+    for (;;) {
+        const mel_question *q = NULL;
+        bool done = false;
+        assert_ok(mel_session_ask(&q, &done, session, &err), &err);
+        if (done)
+            break;
+        assert_ok(mel_session_tell(session, q->number, test_trader_answer(who, q), NAN, &err), &err);
+    }
+    return test_summary_of(session).end == MEL_END_TOLERANCE ? (double)(mel_session_answers(session) - before)
+                                                             : (double)INFINITY;
+}
+
+/* A setting that is called settled with some probability is as good as that so often, and the questions that
+ * are said to be left for the ratio are so many, to half of them, more often than not. */
+static void test_settled_as_often(void **state)
+{
+    (void)state;
+    enum { MOST_MORE = 60 };
+    static const struct {
+        const char *name;
+        test_trader_kind kind;
+    } rows[] = { { "exact", TEST_EXACT }, { "Weber", TEST_WEBER }, { "as assumed", TEST_PRIOR } };
+    const size_t people = test_repeats(400, 60, 6);
+    mel_session_options opt = test_options_for_people();
+    opt.until = MEL_UNTIL_DECISION;
+    mel_rng rng;
+    mel_rng_seed(&rng, 31);
+    for (size_t k = 0; k < COUNT(rows); k++) {
+        size_t settled = 0, right = 0, told = 0, near = 0;
+        double sure = 0.0;
+        for (uint64_t seed = 0; seed < people; seed++) {
+            const test_trader who = { rows[k].kind, log(0.25) + log(60.0) * mel_rng_uniform(&rng), seed };
+            opt.seed = seed;
+            mel_session *session = test_answer_as(face[0], &opt, &who);
+            const result r = read_result(session);
+            if (says(&r, "Your setting is settled")) {
+                settled++;
+                sure += number_after(&r, "a probability of at least ") / 100.0;
+                right += regret_of(face[0], log(r.summary.ratio), who.rate) <= 0.05;
+            }
+            if (says(&r, "go on until ratio: about ")) {
+                const double said = number_after(&r, "go on until ratio: about ");
+                const double took = questions_until_ratio(session, &who, MOST_MORE);
+                told++;
+                near += took >= said / 1.5 - 1.0 && took <= 1.5 * said + 1.0;
+            }
+            mel_session_free(session);
+        }
+        const double n = (double)settled, share = sure / n;
+        print_message(
+            "  %s: %zu settled, %.3f sure on average, %.3f right; %zu told how many more, %zu near\n",
+            rows[k].name, settled, share, (double)right / n, told, near);
+        assert_true(settled > people / 4);
+        assert_true((double)right >= sure - 3.0 * sqrt(n * share * (1.0 - share)) - 0.02 * n);
+        assert_true(2.0 * (double)near + 3.0 * sqrt((double)told) >= (double)told);
+    }
+}
+
 static void test_imagined(void **state)
 {
     (void)state;
@@ -547,11 +622,11 @@ int main(void)
         cmocka_unit_test(test_lexicographic),     cmocka_unit_test(test_ratio_of_300),
         cmocka_unit_test(test_beyond_by_weights), cmocka_unit_test(test_one_answer_only),
         cmocka_unit_test(test_cannot_say),        cmocka_unit_test(test_coins),
-        cmocka_unit_test(test_no_answers),        cmocka_unit_test(test_imagined),
-        cmocka_unit_test(test_where_pairs_are),   cmocka_unit_test(test_prior_people),
-        cmocka_unit_test(test_learners),          cmocka_unit_test(test_variation),
-        cmocka_unit_test(test_precise_searches),  cmocka_unit_test(test_beyond_as_often),
-        cmocka_unit_test(test_headlines),
+        cmocka_unit_test(test_no_answers),        cmocka_unit_test(test_settled_as_often),
+        cmocka_unit_test(test_imagined),          cmocka_unit_test(test_where_pairs_are),
+        cmocka_unit_test(test_prior_people),      cmocka_unit_test(test_learners),
+        cmocka_unit_test(test_variation),         cmocka_unit_test(test_precise_searches),
+        cmocka_unit_test(test_beyond_as_often),   cmocka_unit_test(test_headlines),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
