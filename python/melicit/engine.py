@@ -45,9 +45,9 @@ class Rows:
             rows.x = view
             kept += [array, view]
         if proba is not None:
-            array = floats(proba, "proba", (2,))
-            if array.shape != (codes.size, len(classes)):
-                raise fail("EINVAL", f"proba: {array.shape} numbers for {codes.size} labels of {len(classes)} classes")
+            names = [_rows.name_of(label) for label in classes]
+            array = _rows.in_class_order(proba, names, names)  # columns of frames by their names
+            _rows.same_rows(codes.size, proba=array)
             rows.probability = pointer(array)
             kept.append(array)
         if group is not None:

@@ -138,7 +138,8 @@ class Problem:
     def from_dask(cls, client: Any, y_true: Any, proba: Any, groups: Any = None, classes: Optional[Sequence[Any]] = None) -> "Problem":
         """Labels and predict_proba as Dask collections with parts of the same rows, which stay with the workers of a client of
         dask.distributed: best, score and optimise send them passes and add up what comes back. What needs the rows in one place
-        (questions, calibration, how sure a rule is) is refused. proba has a column for each class, in the order of `classes`."""
+        (questions, calibration, how sure a rule is) is refused. proba has a column for each class, in the order of `classes`, or in any order
+        where it is a frame, whose columns are matched by name."""
         out = cls._new()
         out.engine = Engine.of_dask(client, y_true, classes=classes, groups=groups, proba=proba)
         out.labels = out.engine.classes

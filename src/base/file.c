@@ -110,12 +110,10 @@ mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_e
     if (is_special(path))
         return write_special(path, bytes, n, err);
     const size_t room = strlen(path) + 64;
-    char *temporary = mel_alloc(room, 1);
+    MEL_AUTO_MEMORY char *temporary = mel_alloc(room, 1);
     if (temporary == NULL)
         return mel_fail_memory(err, "the name of a file");
     /* The address tells the threads of a process apart. */
     (void)snprintf(temporary, room, "%s.%ld-%zx.tmp", path, (long)getpid(), (size_t)temporary);
-    const mel_status status = replace(path, temporary, bytes, n, err);
-    free(temporary);
-    return status;
+    return replace(path, temporary, bytes, n, err);
 }

@@ -171,9 +171,7 @@ static size_t apply_pseudo_inverse(const svd_job *f, size_t m, size_t n, const d
 mel_status mel_least_squares(size_t m, size_t n, double *a, size_t lda, double *b, double tol, double *x,
                              size_t *rank, mel_error *err)
 {
-    const mel_status status = check_matrix(m, n, a, lda, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_matrix(m, n, a, lda, err));
     if (!mel_all_finite(m, b))
         return mel_fail(err, MEL_ENUMERIC, "right-hand side of %zu equations is not finite", m);
     const size_t r = m < n ? m : n;
@@ -185,8 +183,8 @@ mel_status mel_least_squares(size_t m, size_t n, double *a, size_t lda, double *
         return MEL_OK;
     }
     /* The long factor replaces a; the short one is r x r and fits beside it. */
-    double *values = mel_alloc(r, sizeof *values);
-    double *small = r <= SIZE_MAX / r ? mel_alloc(r * r, sizeof *small) : NULL;
+    MEL_AUTO_MEMORY double *values = mel_alloc(r, sizeof *values);
+    MEL_AUTO_MEMORY double *small = r <= SIZE_MAX / r ? mel_alloc(r * r, sizeof *small) : NULL;
     mel_status done;
     if (values == NULL || small == NULL) {
         done = mel_fail_memory(err, "least squares");
@@ -203,8 +201,6 @@ mel_status mel_least_squares(size_t m, size_t n, double *a, size_t lda, double *
                 *rank = found;
         }
     }
-    free(values);
-    free(small);
     return done;
 }
 

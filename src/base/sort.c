@@ -333,14 +333,12 @@ mel_status mel_argsort(size_t n, const double *key, size_t *index, mel_error *er
     plan.scale = (BUCKETS - 1) / (high - plan.low);
     const bool spread = n >= MANY && plan.scale > 0.0 && isfinite(plan.scale);
     const size_t largest = spread ? plan_buckets(&plan, n, key) : n;
-    uint64_t *bits = spread ? mel_alloc(n, sizeof *bits) : NULL;
-    keyed *scratch = largest <= SIZE_MAX / 2 ? mel_alloc(2 * largest, sizeof *scratch) : NULL;
+    MEL_AUTO_MEMORY uint64_t *bits = spread ? mel_alloc(n, sizeof *bits) : NULL;
+    MEL_AUTO_MEMORY keyed *scratch = largest <= SIZE_MAX / 2 ? mel_alloc(2 * largest, sizeof *scratch) : NULL;
     const bool enough = scratch != NULL && (bits != NULL || !spread);
     if (enough && spread)
         argsort_buckets(&plan, n, key, index, bits, scratch, largest);
     else if (enough)
         argsort_at_once(n, key, index, scratch);
-    free(bits);
-    free(scratch);
     return enough ? MEL_OK : mel_fail_memory(err, "sorting");
 }

@@ -95,13 +95,12 @@ bool mel_team_count(size_t *count, size_t n)
 {
     if (team->size == 1)
         return true;
-    size_t *all = gather_all(count, n, sizeof *count);
+    MEL_AUTO_MEMORY size_t *all = gather_all(count, n, sizeof *count);
     if (all == NULL)
         return false;
     memset(count, 0, n * sizeof *count);
     for (size_t i = 0; i < team->size * n; i++)
         count[i % n] += all[i];
-    free(all);
     return true;
 }
 

@@ -248,23 +248,16 @@ static bool lloyd(double *centre, uint32_t *of, double *sum, size_t *count, cons
 static mel_status find_clusters(double *centre, const mel_feature_rows *rows, size_t k, uint64_t seed,
                                 mel_error *err)
 {
-    double *sum = mel_alloc(k * rows->n_columns + rows->n_rows, sizeof *sum);
-    size_t *count = mel_alloc(k, sizeof *count);
-    uint32_t *of = mel_alloc_zero(rows->n_rows, sizeof *of);
-    if (sum == NULL || count == NULL || of == NULL) {
-        free(sum);
-        free(count);
-        free(of);
+    MEL_AUTO_MEMORY double *sum = mel_alloc(k * rows->n_columns + rows->n_rows, sizeof *sum);
+    MEL_AUTO_MEMORY size_t *count = mel_alloc(k, sizeof *count);
+    MEL_AUTO_MEMORY uint32_t *of = mel_alloc_zero(rows->n_rows, sizeof *of);
+    if (sum == NULL || count == NULL || of == NULL)
         return mel_fail_memory(err, "clusters");
-    }
-    const mel_status status = draw_centres(centre, rows, k, sum + k * rows->n_columns, seed, err);
-    for (int round = 0; round < MOST_KMEANS_ROUNDS && status == MEL_OK; round++)
+    TRY(draw_centres(centre, rows, k, sum + k * rows->n_columns, seed, err));
+    for (int round = 0; round < MOST_KMEANS_ROUNDS; round++)
         if (!lloyd(centre, of, sum, count, rows, k) && round > 0)
             break;
-    free(sum);
-    free(count);
-    free(of);
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_feature_rows *rows, size_t k,
@@ -403,24 +396,19 @@ static mel_status check_value(double value, const mel_basis_part *part, size_t f
 static mel_status add_values(double *value, size_t n_functions, size_t at, const mel_basis_part *part,
                              const mel_feature_rows *rows, size_t n_rows, bool without_own, mel_error *err)
 {
-    size_t *place = mel_alloc(part->n_columns, sizeof *place);
-    double *row = mel_alloc(part->n_columns, sizeof *row);
-    if (place == NULL || row == NULL) {
-        free(place);
-        free(row);
+    MEL_AUTO_MEMORY size_t *place = mel_alloc(part->n_columns, sizeof *place);
+    MEL_AUTO_MEMORY double *row = mel_alloc(part->n_columns, sizeof *row);
+    if (place == NULL || row == NULL)
         return mel_fail_memory(err, "basis functions");
-    }
-    mel_status status = part->n_columns > 0 ? find_columns(place, part, rows, err) : MEL_OK;
-    for (size_t i = 0; i < n_rows && status == MEL_OK; i++) {
+    TRY(part->n_columns > 0 ? find_columns(place, part, rows, err) : MEL_OK);
+    for (size_t i = 0; i < n_rows; i++) {
         double *to = value + i * n_functions + at;
         take_row(row, part, rows, place, i);
         part_values(to, part, row, without_own);
-        for (size_t f = 0; part->kind == MEL_BASIS_COLUMNS && f < part->n_functions && status == MEL_OK; f++)
-            status = check_value(to[f], part, f, i, err);
+        for (size_t f = 0; part->kind == MEL_BASIS_COLUMNS && f < part->n_functions; f++)
+            TRY(check_value(to[f], part, f, i, err));
     }
-    free(place);
-    free(row);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status all_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,

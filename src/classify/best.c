@@ -116,21 +116,15 @@ static mel_status find_best(mel_classifier *c, const mel_domain *domain, const m
 {
     const size_t n = mel_layout_size(mel_domain_layout(domain));
     const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
-    double *direction = mel_alloc(2 * n, sizeof *direction);
-    if (direction == NULL || (domain->face == NULL && !mel_classifier_make_room(c, 1))) {
-        free(direction);
+    MEL_AUTO_MEMORY double *direction = mel_alloc(2 * n, sizeof *direction);
+    if (direction == NULL || (domain->face == NULL && !mel_classifier_make_room(c, 1)))
         return mel_fail_memory(err, "a classifier");
-    }
-    mel_status status = MEL_OK;
     if (mel_metric_denominator(metric, NULL) != NULL)
-        status = climb_fraction(direction, direction + n, c, domain, metric, sign, err);
+        TRY(climb_fraction(direction, direction + n, c, domain, metric, sign, err));
     else
         for (size_t i = 0; i < n; i++)
             direction[i] = sign * mel_metric_numerator(metric, NULL)[i];
-    if (status == MEL_OK)
-        status = take_step(c, domain, direction, metric, err);
-    free(direction);
-    return status;
+    return take_step(c, domain, direction, metric, err);
 }
 
 /* One rule for a metric that is neither a sum nor a ratio: the solvers of mel_rule_find, on a space. */

@@ -116,7 +116,7 @@ static mel_status fill_rules(mel_classifier *c, const mel_solution *s, const mel
 {
     const mel_steps *steps = vertices->steps;
     const size_t most = count_rules(s), size = steps->n_blocks * mel_steps_rule_size(steps);
-    place *at = mel_alloc(steps->n_blocks, sizeof *at);
+    MEL_AUTO_MEMORY place *at = mel_alloc(steps->n_blocks, sizeof *at);
     c->blend = (mel_blend){ .n_rules = 0, .n_classes = c->n_classes, .n_groups = c->n_groups };
     c->blend.gain = mel_alloc_zero(most * size, sizeof *c->blend.gain);
     c->blend.share = mel_alloc_zero(most, sizeof *c->blend.share);
@@ -126,7 +126,6 @@ static mel_status fill_rules(mel_classifier *c, const mel_solution *s, const mel
         sort_rules(&c->blend, size);
         simplify(c);
     }
-    free(at);
     return enough ? MEL_OK : mel_fail_memory(err, "a classifier");
 }
 

@@ -224,7 +224,7 @@ static mel_status shape_fair_linear(mel_goal *goal, const mel_steps *steps, mel_
 /* Whether sign times a symmetric matrix bends downwards everywhere. */
 static mel_status bends_down(bool *out, size_t n, const double *matrix, double sign, mel_error *err)
 {
-    double *copy = mel_alloc(n * n, sizeof *copy);
+    MEL_AUTO_MEMORY double *copy = mel_alloc(n * n, sizeof *copy);
     if (copy == NULL)
         return mel_fail_memory(err, "a matrix");
     const double slack = definite * (mel_norm_inf(n * n, matrix) + definite);
@@ -232,7 +232,6 @@ static mel_status bends_down(bool *out, size_t n, const double *matrix, double s
         copy[i] = -sign * matrix[i] + (i % (n + 1) == 0 ? slack : 0.0);
     const mel_status status = mel_cholesky(n, copy, n, NULL);
     *out = status == MEL_OK;
-    free(copy);
     return status == MEL_ENOMEM ? mel_fail_memory(err, "a matrix") : MEL_OK;
 }
 

@@ -375,17 +375,16 @@ static mel_status improve_measured(pairs *p, double *slope, const mel_solution *
 
 static mel_status improve(pairs *p, const mel_solution *mixture, mel_error *err)
 {
-    double *slope = mel_alloc_zero(p->s->goal->size, sizeof *slope);
-    mel_status status = slope != NULL ? make_trees(p, err) : mel_fail_memory(err, "a slope");
+    MEL_AUTO_MEMORY double *slope = mel_alloc_zero(p->s->goal->size, sizeof *slope);
+    TRY(slope != NULL ? make_trees(p, err) : mel_fail_memory(err, "a slope"));
     p->c = p->s->by_terms ? p->s->goal->program.c : slope;
     p->constant = p->s->by_terms ? p->s->goal->program.constant : 0.0;
-    if (status == MEL_OK && p->s->by_terms)
+    if (p->s->by_terms)
         improve_program(p);
-    else if (status == MEL_OK)
-        status = p->s->goal->kind == MEL_SHAPE_RATIO ? improve_ratio(p, slope, mixture, err)
-                                                     : improve_measured(p, slope, mixture, err);
-    free(slope);
-    return status;
+    else
+        TRY(p->s->goal->kind == MEL_SHAPE_RATIO ? improve_ratio(p, slope, mixture, err)
+                                                : improve_measured(p, slope, mixture, err));
+    return MEL_OK;
 }
 
 mel_status mel_single_pairs(mel_single *s, const mel_solution *mixture, mel_error *err)

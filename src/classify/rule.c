@@ -96,7 +96,7 @@ static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
         return mel_fail(err, MEL_EINVAL,
                         "thresholds are given for two classes without limits, one for each group");
     size_t place = 0;
-    double *shares = mel_alloc(size, sizeof *shares);
+    MEL_AUTO_MEMORY double *shares = mel_alloc(size, sizeof *shares);
     mel_status status = shares != NULL ? MEL_OK : mel_fail_memory(err, "a rule");
     for (size_t b = 0; b < n_blocks && shares != NULL && status == MEL_OK; b++) {
         const double threshold = fmin(fmax(opt->threshold[b], 0.0), 1.0);
@@ -114,7 +114,6 @@ static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
             if (w->vertices.block[v] == b)
                 w->solution.weight[v] = v == place ? 1.0 : 0.0;
     }
-    free(shares);
     if (status != MEL_OK)
         return status;
     mel_vertices_mix(w->solution.x, &w->vertices, w->solution.n, w->solution.weight);

@@ -184,7 +184,7 @@ void mel_simplex_begin(mel_simplex *lp, size_t row, size_t c)
 static mel_status refresh(mel_simplex *lp, mel_error *err)
 {
     const size_t n = lp->n;
-    double *matrix = mel_alloc_zero(n * n, sizeof *matrix);
+    MEL_AUTO_MEMORY double *matrix = mel_alloc_zero(n * n, sizeof *matrix);
     if (matrix == NULL)
         return mel_fail_memory(err, "a linear program");
     for (size_t r = 0; r < n; r++) {
@@ -195,10 +195,7 @@ static mel_status refresh(mel_simplex *lp, mel_error *err)
     memset(lp->inverse, 0, n * n * sizeof *lp->inverse);
     for (size_t r = 0; r < n; r++)
         lp->inverse[r * n + r] = 1.0;
-    const mel_status status = mel_solve(n, matrix, n, n, lp->inverse, n, NULL, err);
-    free(matrix);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_solve(n, matrix, n, n, lp->inverse, n, NULL, err));
     mel_gemv(n, n, 1.0, lp->inverse, n, lp->b, 0.0, lp->level);
     for (size_t r = 0; r < n; r++)
         if (lp->columns[lp->basis[r]].forbidden || fabs(lp->level[r]) < zero)

@@ -294,35 +294,27 @@ static mel_status make_block(sorted_block *b, const mel_step_rows *rows, const u
     b->score = mel_alloc(n + 1, sizeof *b->score);
     b->above = mel_alloc_zero((n + 1) * b->width, sizeof *b->above);
     b->hull = mel_alloc(b->width == 2 ? n + 1 : 1, sizeof *b->hull);
-    double *key = mel_alloc(n + 1, sizeof *key);
-    size_t *ascending = mel_alloc(n + 1, sizeof *ascending);
-    mel_status status = MEL_OK;
+    MEL_AUTO_MEMORY double *key = mel_alloc(n + 1, sizeof *key);
+    MEL_AUTO_MEMORY size_t *ascending = mel_alloc(n + 1, sizeof *ascending);
     if (b->score != NULL && b->above != NULL && b->hull != NULL && key != NULL && ascending != NULL)
-        status = sort_block(b, rows, row, n, key, ascending, err);
+        TRY(sort_block(b, rows, row, n, key, ascending, err));
     else
-        status = mel_fail_memory(err, "sorted rows");
-    free(key);
-    free(ascending);
-    return status;
+        return mel_fail_memory(err, "sorted rows");
+    return MEL_OK;
 }
 
 static mel_status sort_blocks(sorted_steps *s, const mel_step_rows *rows, mel_error *err)
 {
     if (s->n_blocks == 1)
         return make_block(&s->block[0], rows, NULL, rows->n_rows, err);
-    uint32_t *order = mel_alloc(rows->n_rows, sizeof *order);
-    size_t *start = mel_alloc(s->n_blocks + 1, sizeof *start);
-    if (order == NULL || start == NULL) {
-        free(order);
-        free(start);
+    MEL_AUTO_MEMORY uint32_t *order = mel_alloc(rows->n_rows, sizeof *order);
+    MEL_AUTO_MEMORY size_t *start = mel_alloc(s->n_blocks + 1, sizeof *start);
+    if (order == NULL || start == NULL)
         return mel_fail_memory(err, "rows by group");
-    }
-    mel_status status = mel_order_by_group(order, start, rows->n_rows, s->n_blocks, rows->group, err);
-    for (size_t b = 0; b < s->n_blocks && status == MEL_OK; b++)
-        status = make_block(&s->block[b], rows, order + start[b], start[b + 1] - start[b], err);
-    free(order);
-    free(start);
-    return status;
+    TRY(mel_order_by_group(order, start, rows->n_rows, s->n_blocks, rows->group, err));
+    for (size_t b = 0; b < s->n_blocks; b++)
+        TRY(make_block(&s->block[b], rows, order + start[b], start[b + 1] - start[b], err));
+    return MEL_OK;
 }
 
 /* Sums become shares of everything; the masses are what lies above the lowest threshold. */

@@ -290,7 +290,7 @@ static void add_weights(double *sums, size_t from, size_t to, const void *user)
 
 static mel_status weigh(fit *f, mel_error *err)
 {
-    double *sums = mel_alloc(1 + f->k, sizeof *sums);
+    MEL_AUTO_MEMORY double *sums = mel_alloc(1 + f->k, sizeof *sums);
     mel_status status =
         sums != NULL ? sum_up(sums, 1 + f->k, f, add_weights, f, err) : mel_fail_memory(err, "an adjustment");
     f->n_here = 0.0;
@@ -300,7 +300,6 @@ static mel_status weigh(fit *f, mel_error *err)
             status = mel_fail(err, MEL_EDATA, "calibration: there are no rows of class %zu", i + 1);
     }
     f->total = status == MEL_OK ? sums[0] : 0.0;
-    free(sums);
     return status;
 }
 

@@ -7,21 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Entries of sparse row i; none when there are no features at all. */
-typedef struct {
-    size_t n;
-    const uint32_t *col;
-    const double *value;
-} entries;
-
-static entries sparse_row(const mel_features *x, size_t i)
-{
-    if (x->n_cols == 0)
-        return (entries){ 0 };
-    const size_t begin = x->row_start[i], n = x->row_start[i + 1] - begin;
-    return n > 0 ? (entries){ n, x->col + begin, x->value + begin } : (entries){ 0 };
-}
-
 /* Sparse rows with one number per feature: two classes. */
 static double sparse_dot(size_t n, const uint32_t *col, const double *value, const double *coef)
 {
@@ -137,7 +122,7 @@ void mel_block_scores(const mel_objective *obj, size_t first, size_t n, double *
     repeat_row(n, ld, obj->coef + d * ld, score);
     if (x->dense == NULL) {
         for (size_t i = 0; i < n; i++) {
-            const entries row = sparse_row(x, first + i);
+            const mel_feature_row row = mel_row_of(x, first + i);
             if (ld == 1)
                 score[i] += sparse_dot(row.n, row.col, row.value, obj->coef);
             else
@@ -160,7 +145,7 @@ void mel_block_gradient(const mel_objective *obj, size_t first, size_t n, const 
     add_rows(n, ld, residual, intercept);
     if (x->dense == NULL) {
         for (size_t i = 0; i < n; i++) {
-            const entries row = sparse_row(x, first + i);
+            const mel_feature_row row = mel_row_of(x, first + i);
             if (ld == 1)
                 sparse_axpy(row.n, row.col, row.value, residual[i], gradient);
             else
@@ -246,7 +231,7 @@ void mel_block_curvature(const mel_objective *obj, size_t first, size_t n, const
         dense_squares(obj, first, n, scratch->pair, scratch->buffer, curvature);
     } else {
         for (size_t i = 0; i < n; i++) {
-            const entries row = sparse_row(x, first + i);
+            const mel_feature_row row = mel_row_of(x, first + i);
             double *pair = scratch->buffer; /* of the row; padding stays 0 */
             for (size_t q = 0; q < obj->n_pairs; q++)
                 pair[q] = scratch->pair[q * obj->block_rows + i];

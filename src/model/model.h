@@ -38,6 +38,23 @@ mel_status mel_features_check(const mel_features *x, double limit, const char *w
 /* Sum of weights (n when weight is NULL); refuses a negative or non-finite one and a sum of 0. */
 mel_status mel_weights_check(double *total, const double *weight, size_t n, mel_error *err);
 
+/* The entries of a row, whichever way it is stored; col is NULL for a dense row. */
+typedef struct {
+    size_t n;
+    const uint32_t *col;
+    const double *value;
+} mel_feature_row;
+
+static inline mel_feature_row mel_row_of(const mel_features *x, size_t i)
+{
+    if (x->n_cols == 0)
+        return (mel_feature_row){ 0 };
+    if (x->dense != NULL)
+        return (mel_feature_row){ .n = x->n_cols, .value = x->dense + i * x->stride };
+    const size_t begin = x->row_start[i], n = x->row_start[i + 1] - begin;
+    return n == 0 ? (mel_feature_row){ 0 } : (mel_feature_row){ n, x->col + begin, x->value + begin };
+}
+
 /* scores: n_rows x n_classes, each row's linear scores minus its largest, so that the largest is 0, all
  * are finite and softmax of the row are the probabilities. x has been checked. */
 mel_status mel_model_scores(double *scores, const mel_model *model, const mel_features *x, int threads,

@@ -21,26 +21,9 @@ typedef struct {
     double *scratch; /* one row of ld per thread */
 } predictor;
 
-/* The entries of a row, whichever way it is stored; col is NULL for a dense row. */
-typedef struct {
-    size_t n;
-    const uint32_t *col;
-    const double *value;
-} feature_row;
-
-static feature_row row_of(const mel_features *x, size_t i)
-{
-    if (x->n_cols == 0)
-        return (feature_row){ 0 };
-    if (x->dense != NULL)
-        return (feature_row){ .n = x->n_cols, .value = x->dense + i * x->stride };
-    const size_t begin = x->row_start[i], n = x->row_start[i + 1] - begin;
-    return n == 0 ? (feature_row){ 0 } : (feature_row){ n, x->col + begin, x->value + begin };
-}
-
 /* One order of summation for dense and sparse rows alike: a zero adds nothing, not even a rounding. */
 MEL_VECTORISED
-static void linear_scores(feature_row row, size_t ld, const double *restrict coef, double *restrict score)
+static void linear_scores(mel_feature_row row, size_t ld, const double *restrict coef, double *restrict score)
 {
     for (size_t e = 0; e < row.n; e++) {
         const double *w = coef + (row.col != NULL ? row.col[e] : e) * ld;
@@ -50,7 +33,7 @@ static void linear_scores(feature_row row, size_t ld, const double *restrict coe
     }
 }
 
-static void linear_scores_scaled(feature_row row, size_t ld, size_t n_features, const double *coef,
+static void linear_scores_scaled(mel_feature_row row, size_t ld, size_t n_features, const double *coef,
                                  double *score)
 {
     for (size_t c = 0; c < ld; c++)
@@ -79,7 +62,7 @@ static void spread(const mel_model *model, const double *score, int exponent, do
 static void score_row(const predictor *p, size_t i, double *score, double *out)
 {
     const size_t ld = p->ld, d = p->model->n_features;
-    const feature_row row = row_of(p->x, i);
+    const mel_feature_row row = mel_row_of(p->x, i);
     memcpy(score, p->coef + d * ld, ld * sizeof *score);
     linear_scores(row, ld, p->coef, score);
     bool finite = true;

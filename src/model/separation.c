@@ -32,24 +32,22 @@ mel_status mel_separation_counted(mel_separation *out, double number[2], size_t 
                                   mel_error *err)
 {
     *out = (mel_separation){ .auc = NAN, .found = NAN, .alarms = NAN };
-    double *score = mel_alloc(n + 1, sizeof *score);
-    size_t *row = mel_alloc(n + 1, sizeof *row);
-    mel_status status = score != NULL && row != NULL ? MEL_OK : mel_fail_memory(err, "probabilities to sort");
+    MEL_AUTO_MEMORY double *score = mel_alloc(n + 1, sizeof *score);
+    MEL_AUTO_MEMORY size_t *row = mel_alloc(n + 1, sizeof *row);
+    if (score == NULL || row == NULL)
+        return mel_fail_memory(err, "probabilities to sort");
     number[0] = number[1] = 0.0;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         score[i] = probability[2 * i + 1];
         number[label[i] == 1] += count != NULL ? count[i] : 1.0;
     }
-    if (status == MEL_OK && number[0] > 0.0 && number[1] > 0.0) {
-        status = mel_argsort(n, score, row, err);
+    if (number[0] > 0.0 && number[1] > 0.0) {
+        TRY(mel_argsort(n, score, row, err));
         out->found = out->alarms = 0.0;
-        if (status == MEL_OK)
-            walk(out, n, row, score, label, count, number, most_alarms);
+        walk(out, n, row, score, label, count, number, most_alarms);
         out->wrong_way = mel_auc_wrong_way(out->auc, number[1], number[0]);
     }
-    free(score);
-    free(row);
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_separation_of(mel_separation *out, size_t n, const double *probability, const uint32_t *label,

@@ -48,7 +48,7 @@ mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, siz
         const mel_status judged = box->judge(out, box->user, chance, err);
         return judged == MEL_OK ? mel_metric_finite(*out, err) : judged;
     }
-    double *confusion = mel_alloc_zero(m * k * k, sizeof *confusion);
+    MEL_AUTO_MEMORY double *confusion = mel_alloc_zero(m * k * k, sizeof *confusion);
     if (confusion == NULL)
         return mel_fail_memory(err, "a confusion matrix");
     for (size_t i = 0; i < n; i++)
@@ -56,9 +56,8 @@ mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, siz
             confusion[(mel_box_group(box, i) * k + label[i]) * k + j] += chance[i * k + j];
     for (size_t c = 0; c < m * k * k; c++)
         confusion[c] /= (double)n;
-    const mel_status status = box->value(out, box->user, confusion, err);
-    free(confusion);
-    return status == MEL_OK ? mel_metric_finite(*out, err) : status;
+    TRY(box->value(out, box->user, confusion, err));
+    return mel_metric_finite(*out, err);
 }
 
 /* Rows in a new order, of which a part can be left out, and the best classifier so far. */
@@ -89,7 +88,7 @@ static void folded_clear(folded *f)
 /* Rows of one class and group go to the folds in turn, in random order. */
 static mel_status deal(folded *f, size_t folds, uint64_t seed, mel_error *err)
 {
-    size_t *order = mel_alloc(f->n, sizeof *order);
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(f->n, sizeof *order);
     if (order == NULL)
         return mel_fail_memory(err, "folds");
     mel_rng rng;
@@ -103,7 +102,6 @@ static mel_status deal(folded *f, size_t folds, uint64_t seed, mel_error *err)
         for (size_t i = 0; i < f->n; i++)
             if (mel_box_group(f->box, order[i]) * f->k + f->rows->label[order[i]] == cell)
                 f->fold[order[i]] = (uint32_t)(dealt++ % folds);
-    free(order);
     return MEL_OK;
 }
 
@@ -196,17 +194,13 @@ static mel_status cross_fit(double *value, folded *f, const mel_weight_candidate
                             mel_error *err)
 {
     mel_optimise_options own = *opt;
-    double *chance = mel_alloc(f->n, f->k * sizeof *chance);
+    MEL_AUTO_MEMORY double *chance = mel_alloc(f->n, f->k * sizeof *chance);
     if (chance == NULL)
         return mel_fail_memory(err, "decisions");
-    mel_status status = MEL_OK;
     own.epsilon = c->epsilon;
-    for (size_t fold = 0; fold < folds && status == MEL_OK; fold++)
-        status = fit_fold(chance, f, c, number, fold, train, &own, err);
-    if (status == MEL_OK)
-        status = mel_black_box_of(value, f->box, f->n, f->k, f->rows->label, chance, err);
-    free(chance);
-    return status;
+    for (size_t fold = 0; fold < folds; fold++)
+        TRY(fit_fold(chance, f, c, number, fold, train, &own, err));
+    return mel_black_box_of(value, f->box, f->n, f->k, f->rows->label, chance, err);
 }
 
 /* What a run that was cut short has found so far; an error where that is nothing. */

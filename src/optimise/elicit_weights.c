@@ -21,21 +21,20 @@ static void add_part(double *x, double *u, size_t m, size_t n, const double *a, 
 static mel_status solve_least_norm(double *x, size_t *rank, double *condition, size_t m, size_t n,
                                    const double *a, const double *b, double tolerance, mel_error *err)
 {
-    double *copy = mel_alloc(m * n + n * n + n + m, sizeof *copy);
+    MEL_AUTO_MEMORY double *copy = mel_alloc(m * n + n * n + n + m, sizeof *copy);
     if (copy == NULL)
         return mel_fail_memory(err, "a linear system");
     double *vt = copy + m * n, *value = vt + n * n, *u = value + n;
     memcpy(copy, a, m * n * sizeof *a);
-    const mel_status status = mel_svd(m, n, copy, n, value, vt, err);
+    TRY(mel_svd(m, n, copy, n, value, vt, err));
     *rank = 0;
     memset(x, 0, n * sizeof *x);
-    for (size_t i = 0; status == MEL_OK && i < n && value[i] > tolerance * value[0]; i++) {
+    for (size_t i = 0; i < n && value[i] > tolerance * value[0]; i++) {
         add_part(x, u, m, n, a, b, vt + i * n, value[i]);
         ++*rank;
     }
-    *condition = status == MEL_OK && *rank > 0 ? value[0] / value[*rank - 1] : INFINITY;
-    free(copy);
-    return status;
+    *condition = *rank > 0 ? value[0] / value[*rank - 1] : INFINITY;
+    return MEL_OK;
 }
 
 /* --- asking the black box ----------------------------------------------------------------------- */
@@ -216,21 +215,19 @@ static mel_status fill_system(double *system, double *right, mel_weighting *w, c
                               mel_error *err)
 {
     const size_t m = count_probes(w), n = w->size.n_basis * w->n_cells;
-    double *u = mel_alloc(w->size.n_directions, sizeof *u);
+    MEL_AUTO_MEMORY double *u = mel_alloc(w->size.n_directions, sizeof *u);
     if (u == NULL)
         return mel_fail_memory(err, "a probe");
-    mel_status status = MEL_OK;
     if (w->box->judge == NULL)
         mel_weighting_confusion(w->confusion, w, h->validation);
-    if (status == MEL_OK && w->opt.known)
-        status = w->box->gradient(w->slope, w->box->user, w->confusion, err);
-    for (size_t i = 0; i < m && status == MEL_OK; i++) {
+    if (w->opt.known)
+        TRY(w->box->gradient(w->slope, w->box->user, w->confusion, err));
+    for (size_t i = 0; i < m; i++) {
         const probe p = probe_at(w, i);
         fill_row(system + i * n, w, h, &p);
-        status = probe_value(&right[i], w, h, &p, u, err);
+        TRY(probe_value(&right[i], w, h, &p, u, err));
     }
-    free(u);
-    return status;
+    return MEL_OK;
 }
 
 /* As the authors' code does: (S - shift I)^-1 r. */
@@ -261,7 +258,7 @@ mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *
 {
     const size_t m = count_probes(w), n_cells = w->n_cells, n = w->size.n_basis * n_cells;
     const size_t all = mel_weight_cells(&w->size);
-    double *system = mel_alloc_zero(m * n + m + n, sizeof *system);
+    MEL_AUTO_MEMORY double *system = mel_alloc_zero(m * n + m + n, sizeof *system);
     if (system == NULL)
         return mel_fail_memory(err, "a linear system");
     double *right = system + m * n, *x = right + m;
@@ -277,6 +274,5 @@ mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *
     for (size_t l = 0; l < w->size.n_basis && status == MEL_OK; l++)
         for (size_t e = 0; e < n_cells; e++)
             weight[l * all + w->cell[e]] = x[l * n_cells + e];
-    free(system);
     return status;
 }

@@ -102,22 +102,21 @@ static mel_status make_run_room(run *r, mel_error *err)
 static mel_status fill_totals(run *r, const mel_weight_rows *train, mel_error *err)
 {
     mel_weighting *w = &r->w;
-    double *u = mel_alloc(w->size.n_directions, sizeof *u);
+    MEL_AUTO_MEMORY double *u = mel_alloc(w->size.n_directions, sizeof *u);
     if (u == NULL)
         return mel_fail_memory(err, "sums");
-    mel_status status = mel_packed_totals(w->train_total, w->packed, err);
-    if (status == MEL_OK && r->now.validation != NULL)
+    TRY(mel_packed_totals(w->train_total, w->packed, err));
+    if (r->now.validation != NULL)
         mel_validation_totals(w->validation_total, w, u);
-    free(u);
-    for (size_t l = 0; l < w->size.n_basis && status == MEL_OK; l++) {
+    for (size_t l = 0; l < w->size.n_basis; l++) {
         for (size_t c = 0; c < w->size.k; c++)
             w->scale[l] += w->train_total[c * w->size.n_directions * w->size.n_basis + l];
         if (!(w->scale[l] > 0.0))
-            status = mel_fail(err, MEL_EDATA, "basis function %zu is 0 for every training row", l + 1);
+            return mel_fail(err, MEL_EDATA, "basis function %zu is 0 for every training row", l + 1);
         if (w->opt.scale == MEL_SCALE_ROWS && w->opt.engine == NULL) /* elsewhere: the same, of function 1 */
             w->scale[l] = (double)train->n_rows;
     }
-    return status;
+    return MEL_OK;
 }
 
 /* --- iterates ----------------------------------------------------------------------------------- */

@@ -274,7 +274,7 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     if (p->size.engine != NULL)
         return ask_engine(moment, n, p, weight, err);
     const size_t n_all = n + 2 * size->k + size->n_basis + size->n_directions;
-    double *part = mel_alloc(p->n_slices, n_all * sizeof *part);
+    MEL_AUTO_MEMORY double *part = mel_alloc(p->n_slices, n_all * sizeof *part);
     if (part == NULL)
         return mel_fail_memory(err, "sums over training rows");
     const mel_slices slices = { .n_slices = p->n_slices,
@@ -288,7 +288,6 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     mel_slices_fill(&slices);
     mel_slices_join(&slices);
     memcpy(moment, part, n * sizeof *moment);
-    free(part);
     return MEL_OK;
 }
 

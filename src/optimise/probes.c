@@ -117,22 +117,20 @@ static void put_probe(double *weight, const double *shunned, const mel_weight_si
 static mel_status make_disjoint(mel_weighting *w, const mel_weight_rows *rows, mel_error *err)
 {
     const size_t k = w->size.k, n_basis = w->size.n_basis, n = n_basis * k;
-    double *shunned = mel_alloc(2 * n + n * k, sizeof *shunned);
+    MEL_AUTO_MEMORY double *shunned = mel_alloc(2 * n + n * k, sizeof *shunned);
     if (shunned == NULL)
         return mel_fail_memory(err, "probes");
     double *weight = shunned + n, *gain = weight + n;
-    mel_status status = shun_clusters(shunned, &w->size, rows, err);
+    TRY(shun_clusters(shunned, &w->size, rows, err));
     for (size_t l = 0; l < n_basis; l++)
-        for (size_t i = 0; i < k && status == MEL_OK; i++) {
+        for (size_t i = 0; i < k; i++) {
             const size_t q = l * k + i;
             put_probe(weight, shunned, &w->size, l, i);
             mel_weights_to_gains(gain, k, n_basis, weight);
-            status = mel_packed_sums(w->probes.train + q * k * n_basis, w->packed, weight, err);
-            if (status == MEL_OK)
-                status = mel_probes_decide(w, q, gain, 1.0, err);
+            TRY(mel_packed_sums(w->probes.train + q * k * n_basis, w->packed, weight, err));
+            TRY(mel_probes_decide(w, q, gain, 1.0, err));
         }
-    free(shunned);
-    return status;
+    return MEL_OK;
 }
 
 /* --- all of them -------------------------------------------------------------------------------- */
@@ -143,7 +141,7 @@ mel_status mel_probes_decide(mel_weighting *w, size_t number, const double *gain
     mel_probes *p = &w->probes;
     const size_t k = w->size.k, n_basis = w->size.n_basis, n = w->validation->n_rows;
     const bool diagonal = mel_weighted_diagonal(k, n_basis, gain);
-    double *score = mel_alloc(k, sizeof *score);
+    MEL_AUTO_MEMORY double *score = mel_alloc(k, sizeof *score);
     if (score == NULL)
         return mel_fail_memory(err, "scores");
     for (size_t i = 0; i < n; i++) {
@@ -156,7 +154,6 @@ mel_status mel_probes_decide(mel_weighting *w, size_t number, const double *gain
             p->validation[((number * w->size.n_groups + g) * k + w->validation->label[i]) * k + j] +=
                 share / (double)n;
     }
-    free(score);
     return MEL_OK;
 }
 

@@ -64,7 +64,7 @@ mel_status mel_validation_sums(mel_iterate *rule, const mel_weighting *w, const 
     /* Decisions about each row are for one process to note. */
     p.n_slices = rule->chance != NULL || wanted < 2 ? 1 : wanted < MOST_SLICES ? wanted : MOST_SLICES;
     const size_t stride = p.n_sums + k + n_directions;
-    double *part = mel_alloc(p.n_slices, stride * sizeof *part);
+    MEL_AUTO_MEMORY double *part = mel_alloc(p.n_slices, stride * sizeof *part);
     if (part == NULL)
         return mel_fail_memory(err, "sums over validation rows");
     if (rule->chance != NULL)
@@ -81,6 +81,5 @@ mel_status mel_validation_sums(mel_iterate *rule, const mel_weighting *w, const 
     mel_slices_join(&slices);
     if (rule->validation != NULL)
         memcpy(rule->validation, part, p.n_sums * sizeof *part);
-    free(part);
     return MEL_OK;
 }

@@ -415,7 +415,7 @@ static void test_refused_files(void **state)
         const char *text, *says;
     } cases[] = {
         { "[]", "melicit-classifier" },
-        { "{\"format\": \"melicit-metric\"}", "melicit-classifier" },
+        { "{\"format\": \"melicit-metric\"}", "expected a classifier" },
         { "{\"format\": \"melicit-classifier\", \"version\": 3}", "version" },
         { "{\"format\": \"melicit-classifier\", \"version\": 1, \"classes\": [\"a\"]}", "classes" },
         { HEAD "\"rules\": []}", "rules" },
