@@ -145,3 +145,18 @@ def test_a_worker_that_fails(client, rows):
     with pytest.raises(OSError, match="the worker is gone"):
         melicit.Model._fit_elsewhere(engine, 1.0)
     assert len(asked) == 4
+
+
+def test_frames(client, rows):
+    """Columns of frames are matched by their names, whatever their order."""
+    pandas, frames = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    names = sorted(set(rows["y"]))
+    table = pandas.DataFrame(rows["proba"], columns=names)
+    y, turned = (frames.from_pandas(of, npartitions=3) for of in (pandas.Series(rows["y"]), table[names[::-1]]))
+    here, there = melicit.Problem.from_proba(rows["y"], table), melicit.Problem.from_dask(client, y, turned, classes=names)
+    assert abs(here.best("f1_macro", evidence="model").value - there.best("f1_macro").value) < (1e-9 if len(names) > 2 else 1e-3)
+    X = frames.from_pandas(pandas.DataFrame(rows["X"], columns=list("abcd")), npartitions=3)
+    alike(melicit.train(rows["X"], rows["y"]).predict_proba(rows["X"]).tolist(), melicit.train(X, y, engine=client).predict_proba(rows["X"]).tolist())
+    other = frames.from_pandas(table.rename(columns={names[0]: "nobody"}), npartitions=3)
+    with pytest.raises(MelicitError, match="nobody"):
+        melicit.Problem.from_dask(client, y, other, classes=names).best("f1_macro")
