@@ -19,6 +19,13 @@ static double share_at(const cli_applied_rule *a, size_t group, size_t i, size_t
     return sum;
 }
 
+/* By the labels; NaN: they were not asked. */
+static mel_label_check counted(const cli_applied_rule *a, size_t limit)
+{
+    return limit < a->labels.n_limits ? a->labels.limit[limit]
+                                      : (mel_label_check){ .value = NAN, .chance = NAN };
+}
+
 static double ratio(double a, double b)
 {
     return b > 0.0 ? a / b : (double)NAN;
@@ -123,7 +130,7 @@ static void print_limits(const cli_applied_rule *a)
         const char *side = l->at_least ? "least" : "most";
         if (a->by_model)
             cli_print("  %s: %.4g expected, %.4g by the labels (at %s %.4g)", l->text, a->report.achieved[i],
-                      a->labels.limit[i].value, side, l->bound);
+                      counted(a, i).value, side, l->bound);
         else
             cli_print("  %s: %.4g by the labels (at %s %.4g)", l->text, a->report.achieved[i], side,
                       l->bound);
@@ -160,11 +167,50 @@ static void print_classes(const cli_applied_rule *a)
     }
 }
 
+static void print_people(const cli_applied_rule *a)
+{
+    const mel_compromise *p = &a->report.people;
+    const char *const headers[] = { "", "with this rule", "with the\naverage\nperson's",
+                                    "with the\nother ones',\nat worst", "weight" };
+    cli_print("  who loses how much: 0 is the own best rule, 1 deciding the same about everybody\n\n");
+    cli_table *table = cli_table_new("lrrrr", headers);
+    for (size_t i = 0; i < p->n; i++) {
+        double worst = 0.0;
+        for (size_t j = 0; j < p->n; j++)
+            worst = fmax(worst, p->cross[i * p->n + j]);
+        cli_table_cell(table, "%s", a->person_file[i]);
+        cli_table_cell(table, "%.3f", p->regret[i]);
+        cli_table_cell(table, "%.3f", p->pooled[i]);
+        cli_table_cell(table, "%.3f", worst);
+        cli_table_cell(table, "%.2f", p->weight[i]);
+    }
+    cli_table_print(table);
+    cli_print("\n  nobody loses more than %.4g; with no rule on these probabilities the one who loses most "
+              "loses less than %.4g\n",
+              cli_settled(a->report.value), cli_settled(a->report.bound));
+    cli_print("  farthest apart: %s and %s, who would lose %.3f and %.3f by each other's rules\n",
+              a->person_file[p->first], a->person_file[p->second], p->cross[p->first * p->n + p->second],
+              p->cross[p->second * p->n + p->first]);
+    for (size_t i = 0; i < p->n; i++)
+        if (p->floored[i] > 0.5)
+            cli_print("  the rule hardly matters to %s\n", a->person_file[i]);
+    if (!a->report.mixed)
+        return;
+    cli_print("  it draws between rules; --rule threshold finds one that does not\n");
+}
+
 void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
 {
     cli_heading("The classifier");
     print_rules(a->classifier);
     print_classes(a);
+    if (a->n_people > 0) {
+        print_people(a);
+        print_limits(a);
+        if (path != NULL)
+            cli_print("  classifier file: %s\n", path);
+        return;
+    }
     cli_print("  value of the metric: %.6g%s", cli_settled(a->report.value), a->by_model ? " expected" : "");
     if (isfinite(a->labels.value.value))
         cli_print(a->by_model ? ", %.6g by the labels" : " (measured on the labels: %.6g)",
@@ -223,8 +269,8 @@ static json_t *limits_json(const cli_applied_rule *a)
         cli_put(one, "limit", cli_json_text(a->limit[i].text));
         cli_put(one, a->limit[i].at_least ? "at_least" : "at_most", cli_json_number(a->limit[i].bound));
         cli_put(one, "achieved", cli_json_number(a->report.achieved[i]));
-        cli_put(one, "by_labels", cli_json_number(a->labels.limit[i].value));
-        cli_put(one, "chance", cli_json_number(a->labels.limit[i].chance));
+        cli_put(one, "by_labels", cli_json_number(counted(a, i).value));
+        cli_put(one, "chance", cli_json_number(counted(a, i).chance));
         if (i < a->trust.n_limits)
             cli_put(one, "interval", cli_json_range(a->trust.limit[i].low, a->trust.limit[i].high));
         cli_put(one, "price", cli_json_number(a->report.price[i]));
@@ -254,6 +300,29 @@ static json_t *certified_json(const cli_applied_rule *a)
     return out;
 }
 
+static void put_people(json_t *result, const cli_applied_rule *a)
+{
+    const mel_compromise *p = &a->report.people;
+    json_t *list = json_array(), *apart = json_array();
+    for (size_t i = 0; i < p->n; i++) {
+        json_t *one = json_object(), *others = json_array();
+        for (size_t j = 0; j < p->n; j++)
+            cli_push(others, cli_json_number(p->cross[i * p->n + j]));
+        cli_put(one, "metric", cli_json_text(a->person_file[i]));
+        cli_put(one, "regret", cli_json_number(p->regret[i]));
+        cli_put(one, "with_average", cli_json_number(p->pooled[i]));
+        cli_put(one, "with_each_others", others);
+        cli_put(one, "weight", cli_json_number(p->weight[i]));
+        cli_put(one, "hardly_matters", cli_json_number(p->floored[i]));
+        cli_push(list, one);
+    }
+    cli_put(result, "people", list);
+    cli_put(result, "worst", cli_json_number(a->report.value));
+    cli_push(apart, cli_json_text(a->person_file[p->first]));
+    cli_push(apart, cli_json_text(a->person_file[p->second]));
+    cli_put(result, "farthest_apart", apart);
+}
+
 void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
 {
     const mel_rule_report *r = &a->report;
@@ -270,6 +339,8 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     cli_put(result, "steps", cli_json_count(r->steps));
     cli_put(result, "mixed", json_boolean(r->mixed));
     cli_put_positive(result, a->problem->n_classes, a->problem->class_name);
+    if (a->n_people > 0)
+        put_people(result, a);
     cli_put(result, "per_class", classes_json(a, SIZE_MAX));
     cli_put(result, "per_group", groups_json(a));
     cli_put(result, "limits", limits_json(a));

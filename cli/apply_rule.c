@@ -22,6 +22,11 @@ void cli_applied_rule_clear(cli_applied_rule *a)
     free(a->row_cost);
     mel_adjustment_clear(&a->adjustment);
     mel_metric_free(a->metric);
+    for (size_t i = 0; i < a->n_people; i++)
+        mel_metric_free(a->person_metric[i]);
+    free(a->person_file);
+    free(a->person_metric);
+    free(a->person);
     mel_problem_free(a->problem);
 }
 
@@ -30,7 +35,8 @@ bool cli_apply_asks_more(const cli_apply_args *args)
     return args->named != NULL || args->space.evidence != MEL_BY_LABELS || args->rule != MEL_RULE_BEST ||
            args->use_group > 0 || args->at_most.n > 0 || args->at_least.n > 0 || args->class_prior != NULL ||
            args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0 ||
-           args->row_costs.n > 0 || args->rule == CLI_RULE_AVERAGE || !isnan(args->confidence);
+           args->row_costs.n > 0 || args->rule == CLI_RULE_AVERAGE || !isnan(args->confidence) ||
+           args->metrics.n > 0;
 }
 
 /* --- limits ------------------------------------------------------------------------------------- */
@@ -117,14 +123,38 @@ static mel_status find_want(mel_problem_want *out, const cli_apply_args *args, c
 }
 
 /* The metric's layout on these rows. */
-static mel_status match_metric(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
+static mel_status match_metric(mel_metric **metric, const mel_problem *problem, const char *file,
+                               cli_run *run, mel_error *err)
 {
-    mel_layout layout = *mel_metric_layout(a->metric);
-    layout.n_classes = a->problem->n_classes;
+    mel_layout layout = *mel_metric_layout(*metric);
+    layout.n_classes = problem->n_classes;
     if (layout.n_groups > 1)
-        layout.n_groups = a->problem->n_groups;
-    const cli_about about = cli_space_about(a->problem, run);
-    return cli_match_metric(&a->metric, args->metric, &layout, &about, err);
+        layout.n_groups = problem->n_groups;
+    const cli_about about = cli_space_about(problem, run);
+    return cli_match_metric(metric, file, &layout, &about, err);
+}
+
+static mel_status match_person(cli_applied_rule *a, size_t i, cli_run *run, mel_error *err)
+{
+    TRY(match_metric(&a->person_metric[i], a->problem, a->person_file[i], run, err));
+    a->person[i].metric = a->person_metric[i];
+    return MEL_OK;
+}
+
+/* --metrics A.json B.json ..: the words after the first are operands. */
+static mel_status load_people(cli_applied_rule *a, const cli_apply_args *args, const cli_run *run,
+                              mel_error *err)
+{
+    const size_t n = args->metrics.n > 0 ? args->metrics.n + run->n_operands : 0;
+    a->person_file = cli_alloc_zero(n + 1, sizeof *a->person_file);
+    a->person_metric = cli_alloc_zero(n + 1, sizeof(mel_metric *));
+    a->person = cli_alloc_zero(n + 1, sizeof *a->person);
+    for (size_t i = 0; i < n; i++) {
+        a->person_file[i] = i < args->metrics.n ? args->metrics.item[i] : run->operand[i - args->metrics.n];
+        TRY(cli_load_metric(&a->person_metric[i], a->person_file[i], err));
+        a->n_people++;
+    }
+    return MEL_OK;
 }
 
 /* A class of which no row costs anything could as well not be there. */
@@ -186,7 +216,8 @@ static mel_status check_by_name(const char *name, const char *shown, const mel_p
 static mel_status check_positive(const cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
     const mel_text_list *const limits[] = { &args->at_most, &args->at_least };
-    mel_status status = a->metric == NULL ? check_by_name(args->named, args->named, a->problem, err) : MEL_OK;
+    mel_status status =
+        args->named != NULL ? check_by_name(args->named, args->named, a->problem, err) : MEL_OK;
     for (size_t l = 0; l < 2; l++)
         for (size_t i = 0; i < limits[l]->n && status == MEL_OK; i++)
             if (a->problem->classes.positive_unsaid && mel_limit_needs_positive(limits[l]->item[i]))
@@ -204,12 +235,14 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     if (space.smooth)
         return cli_fail(err, MEL_EINVAL,
                         "--thesis smooth goes with --evidence labels and metrics of (TP, TN)");
-    if (a->metric != NULL)
-        cli_follow_metric(&space.dataset.naming, a->metric);
+    if (a->metric != NULL || a->n_people > 0)
+        cli_follow_metric(&space.dataset.naming, a->n_people > 0 ? a->person_metric[0] : a->metric);
     space.numbers = cli_cost_columns(&args->row_costs);
     status = cli_space_make(&a->problem, &space, &want, run, err);
     if (status == MEL_OK && a->metric != NULL)
-        status = match_metric(a, args, run, err);
+        status = match_metric(&a->metric, a->problem, args->metric, run, err);
+    for (size_t i = 0; i < a->n_people && status == MEL_OK; i++)
+        status = match_person(a, i, run, err);
     if (status == MEL_OK)
         status = check_positive(a, args, err);
     if (status == MEL_OK && args->row_costs.n > 0)
@@ -247,9 +280,10 @@ static mel_rule_options options_of(const cli_applied_rule *a, const cli_apply_ar
     return opt;
 }
 
+/* For people there is none. */
 static const char *name_of(const cli_applied_rule *a, const cli_apply_args *args)
 {
-    return a->metric != NULL ? NULL : args->named;
+    return a->metric != NULL || a->n_people > 0 ? NULL : args->named;
 }
 
 mel_status cli_apply_calibrate(mel_adjustment *out, const cli_applied_rule *a, bool by_group,
@@ -260,7 +294,8 @@ mel_status cli_apply_calibrate(mel_adjustment *out, const cli_applied_rule *a, b
     if (!by_group)
         rows.n_groups = 0;
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
-        return mel_rule_calibrate(out, &rows, a->metric, name_of(a, args), &opt, err);
+        return mel_rule_calibrate(out, &rows, a->n_people > 0 ? a->person[0].metric : a->metric,
+                                  name_of(a, args), &opt, err);
     return mel_adjustment_init(out, rows.n_classes, err);
 }
 
@@ -369,6 +404,8 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         opt.adjustment = &a->adjustment;
     opt.seed = run->seed;
     opt.threads = run->threads;
+    opt.n_people = a->n_people;
+    opt.person = a->person;
     const char *name = name_of(a, args);
     const bool certify = !isnan(args->confidence);
     mel_status status = certify
@@ -378,6 +415,11 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         status = refuse_limits(a, err);
     if (status == MEL_OK && a->report.rewards_mistakes)
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
+    if (a->n_people > 0) {
+        a->trust.value.value = a->trust.cross.value = a->labels.value.value = a->labels.value.chance = NAN;
+        a->labels.auc = NAN;
+        return status;
+    }
     if (status == MEL_OK && !certify)
         status = cli_apply_trust(a, &rows, &opt, args, run, err);
     if (status == MEL_OK && a->averaged)
@@ -416,7 +458,9 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
     out->averaged = args->rule == CLI_RULE_AVERAGE;
     out->by_model = args->space.evidence != MEL_BY_LABELS;
     *metric = NULL;
-    mel_status status = make_problem(out, args, run, err);
+    mel_status status = load_people(out, args, run, err);
+    if (status == MEL_OK)
+        status = make_problem(out, args, run, err);
     if (status == MEL_OK && out->averaged && args->at_most.n + args->at_least.n > 0)
         status = cli_fail(err, MEL_EINVAL,
                           "--rule average and limits exclude each other: means need not keep limits");

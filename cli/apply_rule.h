@@ -16,6 +16,8 @@ enum { CLI_GROUP_AUTO, CLI_GROUP_YES, CLI_GROUP_NO };
 typedef struct {
     mel_problem_options space;
     const char *metric, *named, *point, *out, *plot;
+    mel_text_list metrics; /* of several people, .. */
+    bool compromise;       /* .. between whom a rule is looked for */
     int coordinates;
     double delta;
     int rule, use_group;
@@ -42,8 +44,12 @@ typedef struct {
     size_t folds;
     mel_certified certified; /* n_limits 0: limits are those of these rows */
     double *row_cost;        /* n_rows x n_classes; NULL: none */
-    bool averaged;           /* as the options ask for */
-    bool by_model;           /* values are what the probabilities expect */
+    size_t n_people;
+    const char **person_file;
+    mel_metric **person_metric;
+    mel_person *person;
+    bool averaged; /* as the options ask for */
+    bool by_model; /* values are what the probabilities expect */
 } cli_applied_rule;
 void cli_applied_rule_clear(cli_applied_rule *a);
 

@@ -107,6 +107,8 @@ static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, me
         status = cli_asked_parse(&a->asked, args.point, NULL, err);
     if (status != MEL_OK)
         return status;
+    if (args.metrics.n > 0 && !rows)
+        return cli_fail(err, MEL_EINVAL, "--metrics needs rows: --data, or --probs with --labels");
     if (args.named != NULL && !rows)
         return cli_fail(err, MEL_EINVAL, "--named needs rows: --data, or --probs with --labels");
     a->by_rule = rows && args.point == NULL &&
@@ -170,8 +172,18 @@ static void print_text(const applied *a, const char *path)
 
 static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel_error *err)
 {
-    if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) != 1)
+    const bool people = args->metrics.n > 0;
+    if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) + people != 1)
         return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json, --named NAME and --point A,B,..");
+    if (people != args->compromise || (run->n_operands > 0 && !people))
+        return cli_fail(err, MEL_EINVAL, "--metrics A.json B.json .. and --compromise go together");
+    if (people && args->metrics.n + run->n_operands < 2)
+        return cli_fail(err, MEL_EINVAL, "--compromise: expected the metrics of two people or more");
+    if (people && (!isnan(args->confidence) || !isnan(args->reject) || args->rule == CLI_RULE_AVERAGE ||
+                   args->folds > 0 || args->row_costs.n > 0 || args->plot != NULL))
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--compromise takes no --confidence, --reject, --rule average, --folds, --row-cost and --plot");
     if (args->space.radius_method != 0)
         return cli_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
@@ -248,6 +260,20 @@ static const cli_option own_options[] = {
       .help = "instead of a metric: a well-known measure, such as g-mean, macro-f1, min-recall, q-mean, mcc, "
               "balanced-accuracy, f2; of all rows together, with groups g-mean:every-group, equalised-odds, "
               "f1:group-min, ... as well (docs/metric-file.md)" },
+    { .name = "metrics",
+      .reads = MEL_OF_ROWS,
+      .argument = "METRIC.json ..",
+      .kind = CLI_LIST,
+      .at = offsetof(cli_apply_args, metrics),
+      .help = "instead of a metric: those of several people, weighted sums" },
+    { .name = "compromise",
+      .reads = MEL_OF_ROWS,
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_apply_args, compromise),
+      .help = "with --metrics: the rule with which the person who loses most loses least. What somebody "
+              "loses is 0 "
+              "with the best rule for them and 1 where everybody is decided alike; a mixture, unless --rule "
+              "threshold" },
     { .name = "rule",
       .level = MEL_LEVEL_COMMON,
       .reads = MEL_OF_ROWS,
@@ -396,6 +422,10 @@ static const cli_example examples[] = {
     { "at least 90% of the malignant found on new rows, too, with 95% confidence",
       "melicit apply --metric doctor.json --at-least recall[malignant]=0.9 --confidence 0.95 --data "
       "mammographic_mass --classes benign,malignant" },
+    { "two people who disagree",
+      "melicit metric --cost missed=20,false-alarm=1 --classes benign,malignant --out careful.json && "
+      "melicit apply "
+      "--compromise --data mammographic_mass --classes benign,malignant --metrics doctor.json careful.json" },
     { "a classifier for a point of the space",
       "melicit apply --population logistic:a=5,b=0 --point 0.3,0.3 --out -" },
     { "the same for three classes, by what each right decision is worth",
@@ -421,6 +451,9 @@ static unsigned inputs(const void *arguments)
 const cli_command cli_apply = {
     .name = "apply",
     .bare = "data",
+    .list = "metrics",
+    .operands = "[METRIC.json ...]",
+    .max_operands = 1000,
     .summary = "find the classifier that is best for a metric, from probabilities",
     .description =
         "Finds the rule on the model's probabilities that is best for a metric of any family, or "

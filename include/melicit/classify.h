@@ -93,6 +93,26 @@ MEL_API mel_status mel_limit_parse(mel_limit *out, const char *text, bool at_lea
  * without naming it; false where it is no limit. */
 MEL_API bool mel_limit_needs_positive(const char *text);
 
+/* One of several people, with a metric that is a weighted sum. */
+typedef struct {
+    const mel_metric *metric;
+    /* Equally likely coefficients of it, in file order; n_draws 0: some that its intervals make as likely, or
+     * its own, which are known. Lent. */
+    size_t n_draws;
+    const double *draws;
+} mel_person;
+/* What people lose with a compromise: 0 is the best rule for them, 1 the best decision that is the same about
+ * everybody; means over the metrics that they may mean. */
+typedef struct {
+    size_t n;
+    double *regret;       /* with the rule that was found */
+    double *pooled;       /* with the best rule for the mean of all metrics */
+    double *cross;        /* n x n: [i][j] of person i with the best rule for person j */
+    double *weight;       /* how much each of them decides about the rule; they add up to 1 */
+    double *floored;      /* in which share of the metrics the rule hardly matters to them */
+    size_t first, second; /* who lose most by each other's rules */
+} mel_compromise;
+
 typedef struct {
     size_t struct_size;
     mel_rule_form form;
@@ -113,6 +133,10 @@ typedef struct {
     size_t n_thresholds;
     const double *threshold;
     mel_progress progress;
+    /* Instead of a metric or a name: the rule with the least worst regret of these people, a mixture unless
+     * the form is MEL_RULE_THRESHOLD. Lent. */
+    size_t n_people;
+    const mel_person *person;
 } mel_rule_options;
 MEL_API void mel_rule_options_init(mel_rule_options *opt);
 
@@ -133,6 +157,7 @@ typedef struct {
     bool rewards_mistakes; /* a linear measure gains more by some mistake than by being right */
     double utility;        /* the value, or minus the value of a cost */
     double refer_cost;     /* of a referred case, in the metric's own numbers; NaN: nothing is referred */
+    mel_compromise people; /* n 0: a rule for one metric */
 } mel_rule_report;
 MEL_API void mel_rule_report_clear(mel_rule_report *report);
 

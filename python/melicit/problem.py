@@ -391,6 +391,32 @@ class Problem:
 
     # --- rules ---
 
+    def compromise(
+        self,
+        metrics: Sequence[Metric],
+        *,
+        form: str = "mixture",
+        evidence: str = "calibrated",
+        prior: Optional[ArrayLike] = None,
+        at_least: Optional[Mapping[str, float]] = None,
+        at_most: Optional[Mapping[str, float]] = None,
+        groups_seen: bool = True,
+        seed: int = 1,
+        threads: int = 0,
+    ) -> "Rule":
+        """The rule with which the person who loses most loses least; options as `best`. What somebody loses is 0 with the best
+        rule for them and 1 where everybody is decided alike: report["people"], in the order of the metrics."""
+        from .rule import find_rule
+
+        codes = self.codes
+        if self.proba is None or codes is None:
+            raise fail("EINVAL", "compromise: needs rows of probabilities (from_proba)")
+        return find_rule(
+            [Metric(one) for one in metrics], self.proba, codes, self.labels, self.group_codes, self.groups,
+            self.sample_weight, columns=self.columns, form=form, evidence=evidence, prior=prior, at_least=at_least,
+            at_most=at_most, groups_seen=groups_seen, seed=seed, threads=threads
+        )
+
     def best(
         self,
         metric: Union[Metric, str],

@@ -269,7 +269,7 @@ def require_positive(metric: Metric, labels: Sequence[Any], options: Mapping[str
 
 
 def find_rule(
-    metric: Metric,
+    metric: Union[Metric, Sequence[Metric]],
     proba: Floats,
     codes: Codes,
     labels: Sequence[Any],
@@ -302,7 +302,13 @@ def find_rule(
     the labels say ("by_labels", "counted"), and "doubtful" where these differ by more than chance allows, which is warned of. With trust: report["expected"] on other rows with report["interval"], and
     report["thresholds"] of two classes, {group: (low, high)}, 95% each. confidence: limits hold on new rows with it, or errors.DataError says how
     many rows would do; report["certified"] then has the bounds. The probabilities must be of rows that the model has not seen.
+    Several metrics, of people who disagree: the rule with the least worst regret, and who loses what in report["people"].
     """
+    people = [] if isinstance(metric, Metric) else list(metric)
+    if not isinstance(metric, Metric):
+        if len(people) < 2 or confidence is not None or refer_cost is not None or trust:
+            raise fail("EINVAL", "a compromise is between two people or more, without confidence and refer_cost")
+        metric = people[0]
     if evidence not in EVIDENCE:
         raise fail("EINVAL", f"evidence {evidence!r}: one of {', '.join(EVIDENCE)}")
     if form not in FORMS:
@@ -310,7 +316,7 @@ def find_rule(
     names, group_names = [_rows.name_of(label) for label in labels], [str(group) for group in groups]
     if not isinstance(groups_seen, bool):
         raise fail("EINVAL", f"groups_seen {groups_seen!r}: True or False")
-    if metric.name is None and not metric.groups and not at_least and not at_most:
+    if metric.name is None and not metric.groups and not at_least and not at_most and not people:
         group_names, group_codes = [], None  # nothing is about groups
     opt = ffi.new("mel_rule_options *")
     lib.mel_rule_options_init(opt)
@@ -337,6 +343,14 @@ def find_rule(
     kept = _adjust(opt, rows, ordered, name, evidence, _in_class_order(prior, names), (codes, sample_weight))
     report = ffi.gc(ffi.new("mel_rule_report *"), lib.mel_rule_report_clear)
     certified = ffi.gc(ffi.new("mel_certified *"), lib.mel_certified_clear)
+    everybody = [_in_order(one, names, group_names) for one in people]
+    if people:
+        if ffi.NULL in everybody:
+            raise fail("EINVAL", "a compromise is between weighted sums, not measures by their names")
+        persons = ffi.new("mel_person[]", len(people))
+        for person, one in zip(persons, everybody):
+            person.metric = one
+        opt.person, opt.n_people, ordered = persons, len(people), ffi.NULL
     if confidence is None:
         classifier = made("mel_classifier", lib.mel_classifier_free, lib.mel_rule_find, report, rows, ordered, name, opt)
     else:
@@ -349,7 +363,9 @@ def find_rule(
     set_names(classifier, names, group_names, _rows.number_texts(labels))
     _judge(report, limits)
     said = {**_report(report), "positive": labels[1] if len(names) == 2 else None}
-    if engine is None:
+    if people:
+        said["people"], said["farthest_apart"] = _regrets(report.people)
+    elif engine is None:
         said.update(_ask_labels(classifier, report, rows, (ordered, name, opt), names, limits))
     if confidence is not None:
         said["certified"] = {
@@ -362,6 +378,22 @@ def find_rule(
         said.update(_trust(classifier, rows, (ordered, name, opt), metric, evidence == "calibrated", group_names))
     del kept
     return Rule(classifier, labels, said, columns)
+
+
+def _regrets(people: Any) -> Tuple[List[Dict[str, Any]], Tuple[int, int]]:
+    """Who loses what; the two who lose most by each other's rules."""
+    n = people.n
+    said = [
+        {
+            "regret": people.regret[i],
+            "with_average": people.pooled[i],
+            "with_each_others": [people.cross[i * n + j] for j in range(n)],
+            "weight": people.weight[i],
+            "hardly_matters": people.floored[i],
+        }
+        for i in range(n)
+    ]
+    return said, (people.first, people.second)
 
 
 def _trust(classifier: Any, rows: Any, found: Tuple[Any, Any, Any], metric: Metric, calibrated: bool, groups: List[str]) -> Dict[str, Any]:

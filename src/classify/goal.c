@@ -56,6 +56,10 @@ mel_status mel_goal_value(double *out, const mel_goal *goal, const double *x, me
         *out = mel_dot(goal->size, goal->program.c, x) + goal->program.constant;
         return MEL_OK;
     }
+    if (goal->measure == NULL) {
+        *out = mel_program_value(&goal->program, x);
+        return MEL_OK;
+    }
     TRY(mel_measure_value(out, goal->measure, mel_goal_seen(goal, x), err));
     *out *= goal->sign;
     return MEL_OK;
@@ -384,6 +388,14 @@ mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel
     if (mel_metric_degree(metric) > 1)
         return shape_curved(out, err);
     return out->kind == MEL_SHAPE_LINEAR ? put_constant_slope(out, steps, err) : MEL_OK;
+}
+
+mel_status mel_goal_of_terms(mel_goal *out, const mel_steps *steps, mel_error *err)
+{
+    TRY(begin_goal(out, steps, err));
+    out->kind = MEL_SHAPE_KINKED;
+    out->sign = -1.0;
+    return MEL_OK;
 }
 
 mel_status mel_goal_named(mel_goal *out, const char *name, const mel_steps *steps, mel_error *err)

@@ -7,7 +7,7 @@
 
 typedef struct {
     mel_shape kind;       /* kinked: all of it is in the program */
-    mel_measure *measure; /* owned */
+    mel_measure *measure; /* owned; NULL: the program is all there is */
     double sign;          /* -1: the measure is a cost; values below are utilities, sign times the measure */
     size_t k, d, n_groups, size;
     bool pooled;              /* the measure does not know groups */
@@ -21,6 +21,8 @@ typedef struct {
 mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel_steps *steps,
                               mel_error *err);
 mel_status mel_goal_named(mel_goal *out, const char *name, const mel_steps *steps, mel_error *err);
+/* One whose terms the caller adds: kinked, a cost, without a measure. */
+mel_status mel_goal_of_terms(mel_goal *out, const mel_steps *steps, mel_error *err);
 void mel_goal_clear(mel_goal *goal);
 /* A linear goal for one more decision that costs `cost` cheapest mistakes. */
 mel_status mel_goal_refer(mel_goal *goal, double cost, mel_error *err);

@@ -60,6 +60,19 @@ double mel_program_term(const mel_program *program, const mel_term *term, const 
     return sum;
 }
 
+double mel_program_value(const mel_program *p, const double *x)
+{
+    double value = mel_dot(p->size, p->c, x) + p->constant, smallest = INFINITY;
+    for (size_t t = 0; t < p->n_terms; t++) {
+        const double at = mel_program_term(p, &p->term[t], x);
+        if (p->term[t].kind == MEL_TERM_ABSOLUTE)
+            value -= p->term[t].weight * fabs(at - p->term[t].f);
+        else if (p->term[t].kind == MEL_TERM_SMALLEST)
+            smallest = fmin(smallest, at + p->term[t].f);
+    }
+    return isfinite(smallest) ? value + p->smallest_weight * smallest : value;
+}
+
 bool mel_program_has_limits(const mel_program *program)
 {
     for (size_t t = 0; t < program->n_terms; t++)

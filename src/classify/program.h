@@ -43,6 +43,8 @@ mel_status mel_program_add(mel_program *program, mel_term term, mel_error *err);
 mel_status mel_program_entry(mel_program *program, size_t at, double a, mel_error *err);
 /* <a, x> of a term. */
 double mel_program_term(const mel_program *program, const mel_term *term, const double *x);
+/* What is maximised, at x. */
+double mel_program_value(const mel_program *program, const double *x);
 bool mel_program_has_limits(const mel_program *program);
 
 /* A program being solved. */

@@ -1,5 +1,6 @@
 /* The best rule for a measure on rows: evidence, goal, limits, solution, classifier. */
 #include "classify/classify.h"
+#include "classify/compromise.h"
 #include "classify/evidence.h"
 #include "classify/limits.h"
 #include "classify/shared.h"
@@ -26,6 +27,7 @@ void mel_rule_report_clear(mel_rule_report *report)
     free(report->achieved);
     free(report->price);
     free(report->shares);
+    mel_compromise_clear(&report->people);
     *report = (mel_rule_report){ 0 };
 }
 
@@ -35,6 +37,7 @@ typedef struct {
     mel_rule_evidence evidence;
     mel_steps *steps;
     mel_goal goal;
+    mel_people_goal people;
     mel_vertices vertices;
     mel_solution solution;
 } work;
@@ -44,6 +47,7 @@ static void work_clear(work *w)
     mel_solution_clear(&w->solution);
     mel_vertices_clear(&w->vertices);
     mel_goal_clear(&w->goal);
+    mel_people_goal_clear(&w->people);
     mel_steps_free(w->steps);
     mel_rule_evidence_clear(&w->evidence);
 }
@@ -51,8 +55,10 @@ static void work_clear(work *w)
 static mel_status make_goal(work *w, const mel_metric *metric, const char *name, const mel_rule_options *opt,
                             mel_error *err)
 {
-    TRY(metric != NULL ? mel_goal_of_metric(&w->goal, metric, w->steps, err)
-                       : mel_goal_named(&w->goal, name, w->steps, err));
+    TRY(opt->n_people > 0
+            ? mel_goal_of_people(&w->goal, &w->people, opt->n_people, opt->person, w->steps, err)
+        : metric != NULL ? mel_goal_of_metric(&w->goal, metric, w->steps, err)
+                         : mel_goal_named(&w->goal, name, w->steps, err));
     if (!isnan(opt->refer_cost))
         TRY(mel_goal_refer(&w->goal, opt->refer_cost, err));
     for (size_t i = 0; i < opt->n_limits; i++)
@@ -239,7 +245,8 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
         report->achieved[i] = mel_limit_achieved(&opt->limit[i], &achieved);
         report->price[i] = mel_limit_price(i, &w->goal.program, s->price);
     }
-    return MEL_OK;
+    return opt->n_people > 0 ? mel_compromise_judge(&report->people, &w->people, s->x, s->price, err)
+                             : MEL_OK;
 }
 
 /* --- the classifier ----------------------------------------------------------------------------- */
@@ -319,8 +326,13 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
         status = mel_fail(err, MEL_EINVAL,
                           "limits are about rows, and here rows count by their costs: find a rule without "
                           "limits, or without costs of rows");
-    if (status == MEL_OK && (metric == NULL) == (name == NULL))
-        status = mel_fail(err, MEL_EINVAL, "a rule is best for a metric or for a measure by name");
+    if (status == MEL_OK && (metric != NULL) + (name != NULL) + (own.n_people > 0) != 1)
+        status =
+            mel_fail(err, MEL_EINVAL, "a rule is best for a metric, for a measure by name, or for people");
+    if (own.n_people > 0 && own.form == MEL_RULE_BEST)
+        own.form = MEL_RULE_MIXTURE;
+    if (status == MEL_OK && own.n_people > 0 && !isnan(own.refer_cost))
+        status = mel_fail(err, MEL_EINVAL, "a compromise refers no cases");
     if (status == MEL_OK)
         status = mel_rule_rows_check(rows, err);
     if (status == MEL_OK && rows->engine != NULL &&
