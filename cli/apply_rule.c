@@ -390,6 +390,7 @@ static mel_status find_certified(cli_applied_rule *a, const mel_rule_rows *rows,
     TRY(mel_rule_certify(&a->classifier, &a->report, &a->certified, rows, a->metric, name_of(a, args), rule,
                          &opt, err));
     a->trust.value = a->certified.value;
+    a->trust.regret = NAN;
     a->trust.cross.value = NAN;
     return MEL_OK;
 }
@@ -417,7 +418,7 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
     if (a->n_people > 0) {
         a->trust.value.value = a->trust.cross.value = a->labels.value.value = a->labels.value.chance = NAN;
-        a->labels.auc = NAN;
+        a->labels.auc = a->trust.regret = NAN;
         return status;
     }
     if (status == MEL_OK && !certify)

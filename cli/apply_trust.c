@@ -65,6 +65,11 @@ void cli_apply_trust_print(const cli_applied_rule *a)
     print_value(isfinite(t->cross.value) ? &t->cross : &t->value, isfinite(t->cross.value) ? folds : "",
                 &t->why);
     free(folds);
+    if (isfinite(t->regret) && t->regret >= 5e-5)
+        cli_print("  its mistakes cost at most %.2g%% more than those of the best rule for %swhat other rows "
+                  "may show, 95%% "
+                  "sure\n",
+                  100.0 * t->regret, t->value.metric_deviation > 0.0 ? "what you may have meant and " : "");
     for (size_t b = 0; b < t->n_thresholds; b++)
         print_threshold(&t->threshold[b], t->n_thresholds > 1 ? a->problem->group_name[b] : NULL);
 }
@@ -113,6 +118,7 @@ void cli_apply_trust_json(json_t *result, const cli_applied_rule *a)
     } else {
         cli_put(result, "interval", json_null());
     }
+    cli_put(result, "regret", cli_json_number(t->regret));
     cli_put(result, "folds", a->folds > 0 ? cli_json_count(a->folds) : json_null());
     json_t *list = json_array();
     for (size_t b = 0; b < t->n_thresholds; b++)

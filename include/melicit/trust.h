@@ -41,6 +41,10 @@ typedef struct {
     mel_trust_threshold *threshold;
     size_t n_limits;
     mel_interval *limit; /* what is achieved of each on other rows */
+    /* Weighted sums of two classes, rules by thresholds: the mistakes of this rule cost at most so much more
+     * than those of the best rule for the metric that is meant, as a share of these, for 95% of what rows and
+     * metric make likely together; NaN: not known. */
+    double regret;
 } mel_trust;
 MEL_API void mel_trust_clear(mel_trust *sure);
 

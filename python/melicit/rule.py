@@ -300,7 +300,8 @@ def find_rule(
     {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group. trust: also how
     sure it is, as `melicit apply` says it. The report has what is expected by the probabilities ("value", "achieved" of each limit), what
     the labels say ("by_labels", "counted"), and "doubtful" where these differ by more than chance allows, which is warned of. With trust: report["expected"] on other rows with report["interval"], and
-    report["thresholds"] of two classes, {group: (low, high)}, 95% each. confidence: limits hold on new rows with it, or errors.DataError says how
+    report["thresholds"] of two classes, {group: (low, high)}, 95% each, and report["regret"]: how much more its mistakes cost than those of the best rule
+    for what the metric may be and other rows may show, 95% sure. confidence: limits hold on new rows with it, or errors.DataError says how
     many rows would do; report["certified"] then has the bounds. The probabilities must be of rows that the model has not seen.
     Several metrics, of people who disagree: the rule with the least worst regret, and who loses what in report["people"].
     """
@@ -409,6 +410,7 @@ def _trust(classifier: Any, rows: Any, found: Tuple[Any, Any, Any], metric: Metr
         "expected": out.value.value,
         "interval": (out.value.both.low, out.value.both.high),
         "thresholds": dict(zip(of, ends)),
+        "regret": out.regret,
     }
 
 

@@ -473,7 +473,7 @@ mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel
                           const mel_metric *metric, const char *name, const mel_rule_options *rule,
                           const mel_trust_options *opt, mel_error *err)
 {
-    *out = (mel_trust){ .value.value = NAN, .seen = NAN, .cross.value = NAN };
+    *out = (mel_trust){ .value.value = NAN, .seen = NAN, .cross.value = NAN, .regret = NAN };
     mel_trust_work w = { 0 };
     MEL_AUTO_MEMORY double *drawn = NULL;
     mel_status status = mel_trust_begin(&w, found, rows, metric, name, rule, err);

@@ -47,7 +47,10 @@ typedef struct {
     bool inverted[MOST_BLOCKS]; /* the thresholds of the rule are from above */
     double *threshold[3];       /* by block and draw: rows drawn, metrics drawn, both */
     size_t n_thresholds[3];     /* draws with thresholds */
-    mel_metric *metric;         /* with drawn coefficients; NULL: none */
+    double own[MOST_BLOCKS];    /* thresholds of the rule */
+    double *regret;             /* by draw: what the rule costs more than the best one */
+    size_t n_regrets;
+    mel_metric *metric; /* with drawn coefficients; NULL: none */
     mel_rng rng;
 } drawing;
 
@@ -242,6 +245,61 @@ static mel_status keep_value(drawing *d, const mel_classifier *c, mel_error *err
     return MEL_OK;
 }
 
+/* Regrets are known of rules that are thresholds, by the probabilities, without limits, for a weighted sum.
+ */
+static bool has_regret(const drawing *d)
+{
+    const mel_trust_work *w = d->of;
+    return w->metric != NULL && mel_family_about(mel_metric_family(w->metric))->sum && d->n_blocks > 0 &&
+           w->rule.evidence == MEL_BY_MODEL && w->rule.n_limits == 0 && w->rule.class_share == NULL &&
+           isnan(w->rule.refer_cost) && d->at.rows.row_cost == NULL;
+}
+
+/* What deciding everything rightly is worth where a rule achieves these shares. */
+static double perfect_value(drawing *d, const double *shares)
+{
+    const mel_trust_work *w = d->of;
+    memset(d->counts, 0, w->m * w->k * w->d * sizeof *d->counts);
+    for (size_t c = 0; c < w->m * w->k * w->d; c++)
+        d->counts[c / w->d * w->d + c / w->d % w->k] += shares[c];
+    return mel_trust_value(w, d->counts, d->seen);
+}
+
+/* What the mistakes of the rule cost more than those of the best one if the rows of the draw are right about
+ * the probabilities, and this is the metric. */
+static mel_status keep_regret(drawing *d, const mel_metric *metric, mel_error *err)
+{
+    mel_trust_work *w = d->of;
+    mel_adjustment adjustment = { 0 };
+    mel_rule_options opt = w->rule;
+    mel_rule_report report = { 0 };
+    mel_classifier *c = NULL;
+    mel_error why = { 0 };
+    double value = NAN, best = NAN, perfect = NAN;
+    mel_status status = opt.adjustment != NULL ? mel_trust_adjust(&adjustment, w, &d->at.rows, &why) : MEL_OK;
+    opt.adjustment = opt.adjustment != NULL ? &adjustment : NULL;
+    opt.threshold = d->own;
+    opt.n_thresholds = d->n_blocks;
+    if (status == MEL_OK)
+        status = mel_rule_find(&c, &report, &d->at.rows, metric, NULL, &opt, &why);
+    if (status == MEL_OK) {
+        mel_status drawn = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(metric), NULL);
+        perfect = drawn == MEL_OK ? perfect_value(d, report.shares) : (double)NAN;
+        drawn = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(w->metric), NULL);
+        value = report.value;
+        best = report.optimum;
+    }
+    mel_rule_report_clear(&report);
+    mel_adjustment_clear(&adjustment);
+    mel_classifier_free(c);
+    if (status == MEL_ENOMEM || status == MEL_ESTOPPED)
+        return mel_fail(err, status, "%s", why.text);
+    const double extra = fabs(best - value) / fabs(perfect - best);
+    if (status == MEL_OK && isfinite(extra))
+        d->regret[d->n_regrets++] = extra;
+    return MEL_OK;
+}
+
 /* A draw for which there is no rule (limits that cannot be met, a metric that is none) counts for nothing. */
 static mel_status one(drawing *d, size_t kind, const mel_metric *metric, mel_error *err)
 {
@@ -303,6 +361,8 @@ static mel_status draw_all(drawing *d, mel_error *err)
             status = one(d, 0, NULL, err);
         if (status == MEL_OK && metric)
             status = one(d, 2, d->metric, err);
+        if (status == MEL_OK && has_regret(d))
+            status = keep_regret(d, metric ? d->metric : d->of->metric, err);
     }
     return status;
 }
@@ -373,7 +433,7 @@ static mel_status make_room(drawing *d, mel_error *err)
                                { w->m * w->k * w->d, { &d->counts, &d->seen } },
                                { n, { &d->label_weight } },
                                { w->k, { &d->growth } },
-                               { d->draws, { &d->gain, &d->more, &d->chosen } },
+                               { d->draws, { &d->gain, &d->more, &d->chosen, &d->regret } },
                                { blocks + 1, { &d->threshold[0], &d->threshold[1], &d->threshold[2] } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "how sure a rule is");
@@ -383,9 +443,8 @@ static mel_status make_room(drawing *d, mel_error *err)
 static mel_status draw(mel_trust *out, drawing *d, mel_error *err)
 {
     mel_trust_work *w = d->of;
-    double own[MOST_BLOCKS] = { 0 };
     const size_t blocks = mel_classifier_blocks(w->found);
-    d->n_blocks = blocks <= MOST_BLOCKS && thresholds_of(own, d->inverted, w->found, blocks) ? blocks : 0;
+    d->n_blocks = blocks <= MOST_BLOCKS && thresholds_of(d->own, d->inverted, w->found, blocks) ? blocks : 0;
     if (too_many(w))
         return MEL_OK;
     mel_status status = gather(d, err);
@@ -410,7 +469,12 @@ static mel_status draw(mel_trust *out, drawing *d, mel_error *err)
          * one: what they gain beyond it counts. */
         w->spread = sqrt(fmin(mel_variance(d->n_chosen, d->chosen), mel_variance(d->n_chosen, d->more)));
     }
-    put_thresholds(out, d, own);
+    put_thresholds(out, d, d->own);
+    if ((double)d->n_regrets >= most_agree * (double)d->draws) {
+        const double end =
+            1.0 - fmax(0.05 * (double)(d->n_regrets + 1) - 1.0, 0.0) / fmax((double)d->n_regrets - 1.0, 1.0);
+        out->regret = mel_quantile_sort(d->n_regrets, d->regret, end);
+    }
     return MEL_OK;
 }
 

@@ -647,3 +647,23 @@ def test_certified_limits(melicit, two):
     # Shares that the classes will have change what a share of everybody is.
     told = melicit(*words[:-4], "--at-most", "flagged=0.5", "--class-prior", "yes=0.1", "--confidence", 0.9, "--json").done().json["certified"]
     assert told["weighted"] and told["limits"][0]["bound"] <= 0.5
+
+
+def test_what_both_uncertainties_cost(melicit, two):
+    """More where the metric is known roughly; nothing is said of limits, of measures that are no weighted sums, of labels."""
+    said = []
+    for width in (0.001, 0.1):
+        angle = numpy.arctan(5.0)
+        ends = [[float(f(angle - width)), float(f(angle + width))] for f in (numpy.sin, numpy.cos)]
+        melicit.write("m.json", json.dumps({
+            "format": "melicit-metric", "version": 1, "family": "linear", "orientation": "utility", "layout": {
+                "kind": "confusion", "coordinates": "binary", "classes": ["no", "yes"], "groups": []},
+            "coefficients": {"a": [float(numpy.sin(angle)), float(numpy.cos(angle))]}, "intervals": {"a": [sorted(e) for e in ends]}}))
+        words = ("apply", "--metric", "m.json", *ROWS)
+        said.append(melicit(*words, "--json").done().json["regret"])
+        text = " ".join(melicit(*words).done().out.split())
+        assert f"its mistakes cost at most {100 * said[-1]:.2g}% more than those of the best rule for what you may have meant" in text
+    assert 0 < said[0] < said[1] < 0.5
+    for more in (("--at-most", "flagged=0.9"), ("--evidence", "labels")):
+        assert melicit(*words, *more, "--json").done().json["regret"] is None
+    assert melicit("apply", "--named", "g-mean", *ROWS, "--json").done().json["regret"] is None
