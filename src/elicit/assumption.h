@@ -5,6 +5,11 @@
 #include "melicit/elicit.h"
 #include "oracle/noise/noise.h"
 
+/* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
+#define MEL_LEAST_OF_BAND 0.35
+/* Band noise: when it decided so many of the last MEL_LATELY answers, further ones tell next to nothing. */
+enum { MEL_LATELY = 8, MEL_MOST_IN_BAND = 6 };
+
 /* Flips at a rate that is learned: what people are taken to do, and what is left when answers that were
  * assumed right contradict each other. */
 mel_assumption mel_assumed_flips(void);

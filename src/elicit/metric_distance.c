@@ -1,5 +1,5 @@
 /* How far the metrics of several respondents are apart. */
-#include "elicit/metric_distance.h"
+#include "elicit/population.h"
 
 #include "base/la.h"
 #include "elicit/active/family.h"

@@ -5,7 +5,6 @@
 #include "base/la.h"
 #include "elicit/active/posterior/exchange.h"
 #include "elicit/options.h"
-#include "elicit/respondents.h"
 
 #include <stdlib.h>
 #include <string.h>

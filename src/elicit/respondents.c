@@ -1,6 +1,5 @@
 /* Several respondents: the mean of the population that they are from, how far people are apart, who differs.
  */
-#include "elicit/respondents.h"
 
 #include "base/la.h"
 #include "base/stat.h"

@@ -90,6 +90,72 @@ mel_status mel_session_new(mel_session **out, const mel_domain *domain, const me
     return MEL_OK;
 }
 
+/* --- decisions ---------------------------------------------------------------------------------- */
+
+/* Probability with which a decision must stand. */
+static const double sure = 0.95;
+
+/* Classifiers whose numbers differ, counted up to the most. */
+static size_t count_different(const mel_pool *pool, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pool->n && n < most; i++)
+        n += mel_pool_place(pool, pool->value + i * pool->size) == i;
+    return n;
+}
+
+/* The prior alone may make an order so probable that one answer about something else seems to settle it. So
+ * answers must prefer one to another as often as there are neighbours in the order; of many classifiers, a
+ * few times. */
+bool mel_session_order_was_asked(const mel_session *session)
+{
+    enum { ENOUGH = 3 };
+    size_t preferring = 0;
+    for (size_t i = 0; i < session->n_entries; i++) {
+        const mel_answer answer = session->entries[i].answer;
+        preferring += answer == MEL_ANSWER_A || answer == MEL_ANSWER_B;
+    }
+    return preferring + 1 >= count_different(session->domain.pool, ENOUGH + 1);
+}
+
+/* Before any answer only what holds for all metrics counts: nobody has been asked yet. */
+static double least_sure(const mel_session *session)
+{
+    const bool rank = session->options.values.until == MEL_UNTIL_RANK && session->domain.pool != NULL;
+    if (session->n_entries == 0)
+        return 1.0;
+    return rank && !mel_session_order_was_asked(session) ? INFINITY : sure;
+}
+
+static mel_status session_decided(bool *out, mel_session *session, mel_error *err)
+{
+    const mel_session_options *opt = &session->options.values;
+    if (opt->until == MEL_UNTIL_DECISION) {
+        *out = session->engine->ops->settled != NULL && session->engine->ops->settled(session->engine);
+        return MEL_OK;
+    }
+    mel_belief now = { .domain = &session->domain, .n_pool = opt->n_pool, .pool = opt->pool };
+    if (now.pool == NULL && session->domain.pool != NULL) {
+        now.n_pool = session->domain.pool->n;
+        now.pool = session->domain.pool->value;
+    }
+    mel_summary ignored;
+    mel_metric *metric = NULL;
+    double *draw = NULL, probability = 0.0;
+    size_t ignored_width = 0;
+    mel_status status = mel_session_draws(&now.n_draws, &ignored_width, &draw, session, err);
+    if (status == MEL_OK)
+        status = session->engine->ops->result(session->engine, &metric, &ignored, err);
+    now.metric = metric;
+    now.draw = draw;
+    if (status == MEL_OK)
+        status = mel_standing_of(opt)(&probability, &now, err);
+    *out = status == MEL_OK && probability >= least_sure(session);
+    mel_metric_free(metric);
+    free(draw);
+    return status;
+}
+
 /* --- questions ---------------------------------------------------------------------------------- */
 
 mel_pair mel_session_pair(const mel_session *session, size_t index)
@@ -170,7 +236,7 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     find_shown(session, &session->pending);
     bool decided = false;
     if (end != MEL_END_TOLERANCE && session->options.values.until != MEL_UNTIL_TOLERANCE)
-        TRY(mel_session_decided(&decided, session, err));
+        TRY(session_decided(&decided, session, err));
     if (decided)
         end = MEL_END_DECIDED;
     if (end == MEL_END_NOT_YET && session->n_entries >= session->options.values.max_questions)
@@ -503,7 +569,7 @@ mel_status mel_session_set_budget(mel_session *session, uint32_t max_questions, 
     session->options.values.max_questions = max_questions;
     bool settled = false;
     if (session->options.values.until == MEL_UNTIL_DECISION)
-        TRY(mel_session_decided(&settled, session, err));
+        TRY(session_decided(&settled, session, err));
     if (settled)
         session->options.values.until = MEL_UNTIL_TOLERANCE;
     session->end = MEL_END_NOT_YET;

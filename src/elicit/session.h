@@ -41,8 +41,6 @@ mel_log_line mel_session_log_line(const mel_session *session, size_t index);
 mel_status mel_session_propose(mel_session *session, mel_error *err);
 /* Takes an answered question in, not yet in the log. */
 mel_status mel_session_accept(mel_session *session, const mel_record *said, mel_error *err);
-/* Whether what the session is for can no longer change (mel_until). */
-mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err);
 /* The earlier question that question i (0-based) repeats with its sides swapped, both of them answered;
  * SIZE_MAX: none. */
 size_t mel_session_repeats(const mel_session *session, size_t index);

@@ -1,9 +1,12 @@
-/* What can be seen of a session: its questions, and the metric as known so far. */
+/* What can be seen of a session: its questions, the metric as known so far, draws of the posterior. */
 #include "elicit/session.h"
+
+#include "elicit/active/select.h"
 #include "elicit/shared.h"
 #include "metric/shared.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint32_t mel_session_answers(const mel_session *session)
@@ -187,4 +190,45 @@ mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_s
                             ? "the search strategy keeps an interval, not a posterior"
                             : "only a linear metric on a face has a single angle");
     return ops->posterior(session->engine, n, angle, density, err);
+}
+
+/* --- draws of the posterior, and ratios ------------------------------------------------- */
+
+mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
+                             mel_error *err)
+{
+    if (session->broken)
+        return mel_fail(err, MEL_ESTATE,
+                        "an answer could not be stored nor taken back; open the session again");
+    if (session->engine->ops->draws == NULL)
+        return mel_fail(err, MEL_ESTATE, "a search knows an interval, but no probabilities to draw from");
+    return session->engine->ops->draws(session->engine, n, n_coefficients, values, err);
+}
+
+/* --- ratios ------------------------------------------------------------------------------------- */
+
+/* Below an estimate that is infinite there is no upper end, and so on: quantiles of what is comparable. */
+mel_status mel_drawn_ratio_interval(mel_cost_ratio *out, size_t n, size_t stride, const double *draw,
+                                    size_t i, size_t j, mel_error *err)
+{
+    double *ratio = mel_alloc(n, sizeof *ratio);
+    if (ratio == NULL)
+        return mel_fail_memory(err, "the ratio of two weights");
+    size_t known = 0;
+    for (size_t k = 0; k < n; k++) {
+        const double r = draw[k * stride + i] / draw[k * stride + j];
+        if (!isnan(r))
+            ratio[known++] = fmax(-1e300, fmin(1e300, r));
+    }
+    out->low = out->high = NAN;
+    if (known > 0) {
+        out->low = mel_quantile_select(known, ratio, 0.025);
+        out->high = mel_quantile_select(known, ratio, 0.975);
+        if (out->high >= 1e300)
+            out->high = INFINITY;
+        if (out->low <= -1e300)
+            out->low = -INFINITY;
+    }
+    free(ratio);
+    return MEL_OK;
 }

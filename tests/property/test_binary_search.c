@@ -1,7 +1,6 @@
 /* The thesis' searches of chapter 3: its tables, its question counts, its bounds. */
 #include "support/binary.h"
 
-#include "elicit/fractional.h"
 #include "elicit/search/binary.h"
 #include "metric/shared.h"
 

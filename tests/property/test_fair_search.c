@@ -5,7 +5,7 @@
 
 #include "base/la.h"
 #include "elicit/engine.h"
-#include "elicit/search/trade_off.h"
+#include "elicit/search/fair.h"
 #include "metric/shared.h"
 #include "support/multiclass.h"
 

@@ -1,8 +1,7 @@
 /* The solvers of the searches at several places, with exact slopes. */
 #include "support/multiclass.h"
 
-#include "elicit/search/polynomial_slopes.h"
-#include "elicit/search/quadratic_slopes.h"
+#include "elicit/search/slopes.h"
 
 #include "base/la.h"
 

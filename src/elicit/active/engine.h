@@ -5,7 +5,27 @@
 #define MEL_ACTIVE_ENGINE_H
 
 #include "elicit/active/ask/pair.h"
-#include "elicit/active/history.h"
+#include "elicit/engine.h"
+
+/* A question that is expected to tell less, in bits, is not worth asking. */
+#define MEL_LEAST_INFORMATION 0.005
+
+/* What was told so far, pair by pair. */
+typedef struct {
+    size_t size;         /* numbers in a point */
+    size_t n, n_skipped; /* questions answered, and put aside with "can't say" */
+    size_t capacity;
+    bool *again;    /* n: a repetition, repeated already, or not to be repeated */
+    double *points; /* n x 2 x size: A, then B */
+    bool repeated;  /* the last one was a repetition */
+    /* Log of how much likelier the answers A and B were, each by what was believed before it, than coin
+     * tosses. Questions that tell most are those whose answer is a coin toss by what is believed: only
+     * others, repetitions above all, can speak for or against somebody who answers at random. */
+    double evidence;
+} mel_history;
+
+/* Probability that an engine's next answer is A. */
+typedef double (*mel_prediction)(mel_engine *engine, const double *a, const double *b);
 
 typedef struct mel_active mel_active;
 
@@ -18,7 +38,7 @@ typedef struct {
     /* The best question into a and b, and whether it is worth asking into end. */
     mel_status (*choose)(mel_active *e, mel_rng *rng, mel_error *err);
     mel_prediction predict;
-    /* The row of a pair: two with nearly the same row are the same question (ask/avoid.h). */
+    /* The row of a pair: two with nearly the same row are the same question (mel_avoided). */
     void (*row)(mel_active *e, const double *a, const double *b, double *row);
     /* Takes in an answer that is not put aside. *apart: it is about something else than the posterior, and
      * neither speaks for or against the respondent nor comes back. Called right after `predict` of the pair.
@@ -83,5 +103,13 @@ mel_status mel_active_ready(mel_engine **out, mel_active *e, mel_status status);
 /* Whether the best question there is is worth asking: MEL_END_NOT_YET; MEL_END_NOISE when the noise leaves
  * nothing to learn from it, MEL_END_EXHAUSTED when no pair is informative any more. */
 mel_end mel_end_of(const mel_session_options *opt, const mel_samples *samples, const mel_outlook *best);
+
+/* For summaries: NaN where flips are not what is assumed. */
+double mel_reported_evidence(double evidence, const mel_session_options *opt);
+/* Which side is A is a coin toss. */
+void mel_toss_sides(size_t size, double *a, double *b, mel_rng *rng);
+
+/* Bits that an answer carries at most; error_rate: share of wrong answers, NaN when none are expected. */
+double mel_bits_per_answer(const mel_noise_ops *noise, double error_rate);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef MEL_ELICIT_SEARCH_BINARY_H
 #define MEL_ELICIT_SEARCH_BINARY_H
 
+#include "base/internal.h"
 #include "elicit/search/procedure.h"
 #include "elicit/shared.h"
 
@@ -26,5 +27,11 @@ bool mel_binary_lower_at_end(const mel_binary_search *search);
 mel_point mel_binary_boundary(const mel_face *face, double theta);
 /* The supporting line with slope angle theta. */
 mel_line mel_binary_line(const mel_face *face, double theta);
+
+/* Parameters of binary linear-fractional metrics from supporting lines; see fractional.c. */
+
+/* Proposition 3.3: q and q0 when p (with p0 = 0) is known, from the supporting line at the maximiser. */
+mel_status mel_fractional_from_p(double q[2], double *q0, const double p[2], mel_line upper, double positives,
+                                 double negatives, mel_error *err);
 
 #endif

@@ -1,8 +1,7 @@
 /* The searches for quadratic and polynomial metrics as engines: what quadratic_slopes.c and
  * polynomial_slopes.c find around the centre, as a metric of the statistics themselves. */
 #include "elicit/search/bounds.h"
-#include "elicit/search/polynomial_slopes.h"
-#include "elicit/search/quadratic_slopes.h"
+#include "elicit/search/slopes.h"
 
 #include "base/la.h"
 #include "metric/shared.h"

@@ -1,5 +1,4 @@
 /* The searches on a planar face as an engine: what binary.c has found, as a metric. */
-#include "elicit/fractional.h"
 #include "elicit/search/binary.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* The searches on two-class faces as an engine: what diagonal.c has found, as a metric. */
 #include "elicit/search/bounds.h"
 #include "elicit/search/diagonal.h"
-#include "elicit/search/pencil.h"
 #include "elicit/search/procedure.h"
 
 #include "base/la.h"

@@ -2,7 +2,7 @@
 #include "elicit/search/fair.h"
 
 #include "base/la.h"
-#include "elicit/search/quadratic_slopes.h"
+#include "elicit/search/slopes.h"
 #include "metric/shared.h"
 #include "space/shared.h"
 

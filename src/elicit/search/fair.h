@@ -3,9 +3,106 @@
 #ifndef MEL_ELICIT_SEARCH_FAIR_H
 #define MEL_ELICIT_SEARCH_FAIR_H
 
-#include "elicit/search/fair_solve.h"
+#include "base/internal.h"
 #include "elicit/search/plan.h"
-#include "elicit/search/trade_off.h"
+#include "elicit/search/procedure.h"
+
+/* Algorithms 5.2 and D.3 of the thesis: the trade-off of a fair metric whose weights are known, by halving
+ * [0, 1]. One group moves on a sphere on which the cost is linear, or (quadratic) nearly, the others stay at
+ * the centre; for every trade-off there is a best point of the sphere. */
+typedef struct {
+    size_t q, group, axis; /* which group moves; quadratic: around a step along this axis */
+    double radius;
+    /* Gradients of the mistakes' and of the differences' part of the cost in what moves, then the middle of
+     * the sphere: q numbers each. */
+    double *mistakes, *apart, *middle;
+    double *room; /* owns them */
+    mel_arc arc;  /* where the trade-off is, as far as known */
+} mel_trade_off;
+
+/* On failure, too, for mel_trade_off_clear. */
+mel_status mel_trade_off_init(mel_trade_off *trade, size_t q, mel_error *err);
+void mel_trade_off_clear(mel_trade_off *trade);
+
+/* What questions about this trade-off can be about. */
+typedef struct {
+    size_t q, groups;
+    bool quadratic;
+    const double *tau; /* groups x q: P(G = g | Y = the true class of the coordinate) */
+    /* q of a, then one block per pair of groups, q or q x q: as large as the trade-off refers to. */
+    const double *weights;
+    const double *centre; /* q */
+    double radius;        /* of the ball */
+    double inner;         /* quadratic: of the sphere */
+} mel_trade_off_scene;
+/* The group (and axis, for quadratic metrics) for which the two gradients differ most. The thesis takes the
+ * first group and axis; its condition for that is not the right one: the answers say nothing when
+ * the gradients are parallel. False: they are for all. */
+bool mel_trade_off_choose(mel_trade_off *trade, const mel_trade_off_scene *scene);
+/* The two gradients for this group and axis; q numbers each. */
+void mel_trade_off_gradients(double *mistakes, double *apart, const mel_trade_off_scene *scene, size_t group,
+                             size_t axis);
+
+/* The best direction for this trade-off, of unit length; nil where the gradients cancel. */
+void mel_trade_off_direction(double *direction, const mel_trade_off *trade, double lambda);
+/* The trade-off with which a respondent whose gradients are these would have answered alike if the middle of
+ * the arc is the answer: where the metric's slope is at right angles to the way of the best point. */
+double mel_trade_off_of(const mel_trade_off *trade, const double *mistakes, const double *apart);
+
+/* From slopes of a fair metric at several places to its weights, which are known up to a common factor: x
+ * (mistakes, (1 - lambda) a) and one block y per pair of groups (differences, lambda b or lambda B). Slopes
+ * are of the cost, of unit length, or nil where nothing matters. */
+
+/* Places where a fair linear cost is linear: some groups move together, the others stay on one side. The
+ * gradient in what moves is share * x + side * (sum of the blocks that are cut), coordinate by coordinate. */
+typedef struct {
+    size_t q, n_places, n_blocks;
+    const double *share;     /* n_places x q: of everybody, how much moves */
+    const double *side;      /* n_places x q: 1 where what moves is above what stays, -1 where it is below */
+    const double *cut;       /* n_places x n_blocks: how often a block counts */
+    const double *known;     /* q: x up to a positive factor; NULL: unknown */
+    const signed char *sign; /* q: of x; 0: either; NULL: all unknown */
+    bool apart_positive;     /* y >= 0 */
+} mel_fair_places;
+
+/* weights: q numbers of x, then q of each block. Unless x is known, everything moves at the first place; the
+ * others come in twos, with those that stay at the rates of the first and of the last class. All slopes at
+ * once by least squares: every slope is a gradient but for its length, slopes weigh alike
+ * whatever that is, and weights whose sign would be against the rules are zero. All nil when no place has a
+ * slope. */
+mel_status mel_fair_linear_squares(double *weights, const mel_fair_places *places, const double *slope,
+                                   mel_error *err);
+
+/* Sets of groups that move together while the others stay at the centre: q + 2 places each, the centre, a
+ * step forward along each axis, and a step back along the first. The gradient of a fair quadratic cost at
+ * distance z is share * x + W z with W the sum of the blocks that are cut. */
+typedef struct {
+    size_t q, n_sets, n_blocks;
+    const double *share; /* n_sets x q */
+    const double *cut;   /* n_sets x n_blocks */
+    const double *known; /* q: x up to a positive factor; NULL: unknown */
+    double step;
+    bool apart_positive; /* blocks are positive semidefinite: negative eigenvalues are taken to be 0 */
+} mel_fair_sets;
+/* weights: q numbers of x, then q x q of each block; slope: n_sets x (q + 2) x q. */
+mel_status mel_fair_quadratic_squares(double *weights, const mel_fair_sets *sets, const double *slope,
+                                      mel_error *err);
+/* The same from a quadratic function of each set, q numbers of its gradient at the centre and q x q of its
+ * curvature (n_sets x (q + q q)), each known up to a positive factor of its own. */
+mel_status mel_fair_quadratic_join(double *weights, const mel_fair_sets *sets, const double *found,
+                                   mel_error *err);
+/* Makes a symmetric q x q matrix positive semidefinite: its negative eigenvalues become 0. */
+mel_status mel_fair_make_positive(size_t q, double *block, mel_error *err);
+
+/* --- what both share */
+
+/* Least squares of sum[s] = sum over p of cut[s][p] block[p], for each of n numbers; sum: n_sets x n;
+ * block: n_blocks x n. cut: n_sets x n_blocks of full column rank, else MEL_ENUMERIC. */
+mel_status mel_fair_split(double *block, size_t n_sets, size_t n_blocks, const double *cut, size_t n,
+                          const double *sum, mel_error *err);
+/* x = R^-1 x for the upper triangle R (n x n) of a QR factorisation; x: n x n_columns. Where R is singular
+ * the unknown is 0; false then. */
+bool mel_back_substitute(size_t n, const double *r, size_t n_columns, double *x);
 
 typedef struct {
     mel_plan plan; /* first: the engine is a plan */
@@ -56,6 +153,7 @@ mel_status mel_fair_result(mel_procedure *procedure, mel_metric **metric, mel_su
 /* Sets of groups that move apart from the others. The differences between groups that a set shows are those
  * of the pairs that it cuts, one group inside and one outside; as many sets as there are pairs tell all pairs
  * from each other when the matrix of cuts is regular. */
+
 /* member: n_groups(n_groups - 1)/2 sets of one or two groups, one flag per group (the fewer move, the more
  * differences count beside mistakes, and the better they are known). The largest over the smallest singular
  * value of their matrix of cuts is 1, 2, 5.8, 6, 4, 5, 6 for 2 to 8 groups, and n_groups - 2 beyond. */

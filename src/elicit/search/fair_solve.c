@@ -2,7 +2,7 @@
  * the y_i that are cut. Once the lengths are known the equations of one coordinate have nothing to do with
  * those of another: its weights are the least-squares solution, linear in the lengths, and what they leave
  * over must vanish for the right lengths: a homogeneous system in one unknown per place. */
-#include "elicit/search/fair_solve.h"
+#include "elicit/search/fair.h"
 
 #include "base/la.h"
 

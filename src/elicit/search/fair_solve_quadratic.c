@@ -2,7 +2,7 @@
  * from steps along the axes, (length * f) less the gradient at the centre, and the right lengths are those
  * that make it symmetric and the step back along the first axis fit; all of this is linear in the lengths and
  * in x. x is chosen to leave the least over in all sets together, the lengths of a set then to suit it. */
-#include "elicit/search/fair_solve.h"
+#include "elicit/search/fair.h"
 
 #include "base/la.h"
 

@@ -7,7 +7,7 @@
  * one metric on all faces, hence (a hyperplane through k independent points of the axes is one hyperplane) in
  * all of space. b_r and b0 stay free: psi and psi / (s + t psi) order alike. With b_r = 0 and b0 = 1 this is
  * u_i = (m_r a_i / a_r - m_i) / c, and b = u + t a. */
-#include "elicit/search/pencil.h"
+#include "elicit/search/diagonal.h"
 
 #include "base/la.h"
 

@@ -1,5 +1,5 @@
 /* Places and unknowns of the search for a polynomial metric. */
-#include "elicit/search/polynomial_slopes.h"
+#include "elicit/search/slopes.h"
 
 #include "base/stat.h"
 #include "elicit/families/families.h"

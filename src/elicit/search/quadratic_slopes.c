@@ -1,5 +1,5 @@
 /* Places and unknowns of the search for a quadratic metric. */
-#include "elicit/search/quadratic_slopes.h"
+#include "elicit/search/slopes.h"
 
 #include "base/la.h"
 

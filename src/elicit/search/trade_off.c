@@ -1,5 +1,5 @@
 /* The search for the trade-off of a fair metric alone. */
-#include "elicit/search/trade_off.h"
+#include "elicit/search/fair.h"
 
 #include "base/la.h"
 #include "metric/shared.h"

@@ -35,8 +35,6 @@ enum {
 };
 /* How much smaller the steps of the refinement get. */
 static const double shrink = 0.95;
-/* How strongly a direction is kept in the cut through the mean, and flat directions apart. */
-static const double through_mean = 1e4, least_share = 1e-9;
 /* Lines stay this close to the ball's centre, in radii: at most, and when noise hides small differences. */
 static const double outermost = 0.97, outermost_blurred = 0.7;
 
@@ -68,27 +66,6 @@ static void look_from(mel_lines *l, const double *c)
         }
 }
 
-/* M1 with a penalty on the mean's slope, as its Cholesky factor. */
-static void penalise(mel_lines *l)
-{
-    const size_t n = l->n;
-    double *a = l->first, trace = 0.0;
-    const double slope2 = mel_dot(n, l->slope, l->slope);
-    for (size_t i = 0; i < n; i++)
-        trace += a[i * n + i];
-    for (size_t i = 0; i < n; i++) {
-        a[i * n + i] += least_share * trace;
-        if (slope2 > 0.0)
-            mel_axpy(n, through_mean * trace * l->slope[i] / slope2, l->slope, a + i * n);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double least = fmax(least_share * fabs(a[i * n + i]), 1e-280);
-        for (size_t j = 0; j < i; j++)
-            a[i * n + j] = (a[i * n + j] - mel_dot(j, a + i * n, a + j * n)) / a[j * n + j];
-        a[i * n + i] = sqrt(fmax(a[i * n + i] - mel_dot(i, a + i * n, a + i * n), least));
-    }
-}
-
 /* delta in the plane of coordinates i and j; its score. */
 static double try_plane(mel_lines *l, const double *c, size_t i, size_t j)
 {
@@ -112,7 +89,7 @@ static double try_any(mel_lines *l, const double *c)
 {
     const size_t n = l->n;
     double score = 0.0, *x = l->delta, *y = l->other;
-    penalise(l);
+    mel_factor_through_mean(n, l->first, l->slope);
     for (size_t i = 0; i < n; i++)
         x[i] = 1.0 + 0.1 * (double)(i % 3) * ((i & 1) != 0 ? 1.0 : -1.0);
     for (int step = 0; step < POWER; step++) {

@@ -8,7 +8,7 @@
 #ifndef MEL_ACTIVE_LINE_H
 #define MEL_ACTIVE_LINE_H
 
-#include "elicit/active/ask/shortlist.h"
+#include "elicit/active/ask/pair.h"
 #include "elicit/active/class_faces.h"
 #include "elicit/active/posterior/bivector.h"
 

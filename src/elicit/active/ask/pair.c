@@ -9,6 +9,98 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- candidates, and what answers are expected to tell ---------------------------------------------- */
+
+void mel_shortlist_new(mel_shortlist *list, size_t most, size_t size, double *room)
+{
+    *list = (mel_shortlist){ .size = size, .most = most };
+    for (size_t i = 0; i < most; i++)
+        list->at[i] = (mel_candidate){ .c = room + 2 * i * size, .delta = room + (2 * i + 1) * size };
+}
+
+mel_candidate *mel_shortlist_admit(mel_shortlist *list, double score, const double *c)
+{
+    if (!(score > 0.0) || !isfinite(score))
+        return NULL;
+    size_t at = list->n;
+    if (at < list->most) {
+        list->n++;
+    } else {
+        at = 0;
+        for (size_t i = 1; i < list->most; i++)
+            if (list->at[i].score < list->at[at].score)
+                at = i;
+        if (list->at[at].score >= score)
+            return NULL;
+    }
+    mel_candidate *k = &list->at[at];
+    k->score = score;
+    memcpy(k->c, c, list->size * sizeof(double));
+    memset(k->delta, 0, list->size * sizeof(double));
+    return k;
+}
+
+double mel_entropy(double p)
+{
+    return p <= 0.0 || p >= 1.0 ? 0.0 : -(p * log2(p) + (1.0 - p) * log2(1.0 - p));
+}
+
+mel_outlook mel_outlook_of(size_t n, const double *likely, double *share)
+{
+    double known = 0.0;
+    *share = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        *share += likely[i] / (double)n;
+        known += mel_entropy(likely[i]) / (double)n;
+    }
+    return (mel_outlook){ .information = fmax(0.0, mel_entropy(*share) - known) };
+}
+
+enum { MOST = 8 };
+
+mel_status mel_avoided_new(mel_avoided *avoided, size_t dimension, mel_error *err)
+{
+    *avoided = (mel_avoided){ .dimension = dimension, .alike = MEL_ALIKE };
+    avoided->row = mel_alloc_zero(dimension, MOST * sizeof *avoided->row);
+    return avoided->row != NULL ? MEL_OK : mel_fail_memory(err, "the questions");
+}
+
+void mel_avoided_free(mel_avoided *avoided)
+{
+    free(avoided->row);
+    *avoided = (mel_avoided){ 0 };
+}
+
+void mel_avoided_add(mel_avoided *avoided, const double *row)
+{
+    const size_t d = avoided->dimension;
+    const double length = mel_norm2(d, row);
+    if (!(length > 0.0))
+        return;
+    double *kept = avoided->row + avoided->n++ % MOST * d;
+    for (size_t i = 0; i < d; i++)
+        kept[i] = row[i] / length;
+}
+
+void mel_avoided_clear(mel_avoided *avoided)
+{
+    avoided->n = 0;
+}
+
+bool mel_avoided_has(const mel_avoided *avoided, const double *row)
+{
+    if (avoided == NULL || avoided->n == 0)
+        return false;
+    const size_t d = avoided->dimension, n = avoided->n < MOST ? avoided->n : MOST;
+    const double limit = avoided->alike * mel_norm2(d, row);
+    for (size_t i = 0; i < n; i++)
+        if (fabs(mel_dot(d, avoided->row + i * d, row)) >= limit)
+            return true;
+    return false;
+}
+
+/* --- the chooser ------------------------------------------------------------------------------------- */
+
 struct mel_chooser {
     mel_basis *f;
     size_t count, dimension, size;
@@ -80,20 +172,18 @@ static void look_from(mel_chooser *q, const double *c, bool squares)
             q->second[j * s + i] = q->second[i * s + j];
 }
 
-/* M1 becomes the factor of M1 + penalty slope slope': deltas that solve with it cut through the mean. */
-static void factor_through_mean(mel_chooser *q)
+void mel_factor_through_mean(size_t n, double *first, const double *slope)
 {
-    const size_t s = q->size;
-    const double slope2 = mel_dot(s, q->slope, q->slope);
+    const double slope2 = mel_dot(n, slope, slope);
     double trace = 0.0;
-    for (size_t i = 0; i < s; i++)
-        trace += q->first[i * s + i];
+    for (size_t i = 0; i < n; i++)
+        trace += first[i * n + i];
     const double penalty = slope2 > 0.0 ? through_mean * trace / slope2 : 0.0;
-    for (size_t i = 0; i < s; i++) {
-        q->first[i * s + i] += least_share * trace;
-        mel_axpy(s, penalty * q->slope[i], q->slope, q->first + i * s);
+    for (size_t i = 0; i < n; i++) {
+        first[i * n + i] += least_share * trace;
+        mel_axpy(n, penalty * slope[i], slope, first + i * n);
     }
-    mel_cholesky_raised(s, q->first, least_share);
+    mel_cholesky_raised(n, first, least_share);
 }
 
 static double pair_score(const mel_chooser *q, size_t a, size_t b)
@@ -131,7 +221,7 @@ static double try_coefficients(mel_chooser *q, const double *c)
 {
     const size_t s = q->size;
     double best = 0.0;
-    factor_through_mean(q);
+    mel_factor_through_mean(s, q->first, q->slope);
     for (size_t j = 0; j < q->dimension; j++) {
         memcpy(q->delta, q->through + j * s, s * sizeof(double));
         mel_solve_lower(s, q->first, q->delta);
@@ -153,7 +243,7 @@ static double try_longest(mel_chooser *q, const double *c)
 {
     const size_t s = q->size;
     double *x = q->delta, *y = q->vector, share = 0.0;
-    factor_through_mean(q);
+    mel_factor_through_mean(s, q->first, q->slope);
     for (size_t i = 0; i < s; i++)
         x[i] = 1.0 + 0.1 * (double)(i % 7); /* not in a family's symmetries */
     for (int step = 0; step < POWER_STEPS; step++) {

@@ -9,8 +9,7 @@
 #ifndef MEL_ACTIVE_REALISTIC_H
 #define MEL_ACTIVE_REALISTIC_H
 
-#include "elicit/active/ask/pair.h"
-#include "elicit/active/history.h"
+#include "elicit/active/engine.h"
 
 typedef struct mel_realistic mel_realistic;
 

@@ -2,7 +2,6 @@
 #include "elicit/active/posterior/bivector.h"
 
 #include "base/la.h"
-#include "elicit/active/history.h"
 #include "elicit/active/posterior/answers.h"
 #include "elicit/active/select.h"
 

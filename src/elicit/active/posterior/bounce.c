@@ -1,5 +1,4 @@
 /* Long moves of a chain: paths that bounce off the planes of its answers. */
-#include "elicit/active/posterior/bounce.h"
 
 #include "base/la.h"
 #include "base/wide.h"

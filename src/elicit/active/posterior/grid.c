@@ -2,7 +2,6 @@
 #include "elicit/active/posterior/grid.h"
 
 #include "base/stat.h"
-#include "elicit/active/history.h"
 #include "elicit/active/posterior/answers.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "elicit/active/posterior/sphere.h"
 
 #include "base/la.h"
-#include "elicit/active/history.h"
 #include "elicit/active/posterior/chain.h"
 #include "elicit/active/posterior/interior.h"
 #include "elicit/active/select.h"
