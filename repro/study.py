@@ -24,7 +24,8 @@ TIMES = int(os.environ.get("MELICIT_TIMES", "2" if QUICK else "20"))  # simulate
 FAR = {"tolerance": TOLERANCE, "questions": "far"}
 STRATEGIES = {"search": {"strategy": "search", "tolerance": TOLERANCE, "max_questions": 200},
               "active": {"strategy": "active", "assume": "flip", "repeat_every": 6, "max_questions": 30, **FAR},
-              "realistic": {"questions": "realistic", "assume": "person", "repeat_every": 6, "max_questions": 20}}
+              "realistic": {"questions": "realistic", "assume": "person", "repeat_every": 6, "max_questions": 20,
+                            "until": "ratio"}}
 
 
 def study(strategy):
