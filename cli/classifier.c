@@ -12,16 +12,14 @@ static mel_domain domain_of(const mel_problem *space)
 
 mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *space, mel_error *err)
 {
-    char *description = cli_json_written(space->description);
     const mel_classifier_source source = { .class_name = (const char *const *)space->class_name,
                                            .label = (const char *const *)space->classes.label,
                                            .group_name = mel_classifier_get(*classifier).n_groups > 1
                                                              ? (const char *const *)space->group_name
                                                              : NULL,
-                                           .space = description,
+                                           .space = space->description,
                                            .number_texts = space->classes.number_texts };
     const mel_status status = mel_classifier_set_source(*classifier, &source, err);
-    free(description);
     if (status != MEL_OK) {
         mel_classifier_free(*classifier);
         *classifier = NULL;

@@ -123,7 +123,9 @@ mel_status cli_header_space(mel_problem_options *out, const json_t *header, cons
                             mel_error *err)
 {
     const json_t *space = json_object_get(header, "space");
-    const mel_status status = mel_problem_from_json(out, space, err);
+    char *text = space != NULL ? cli_json_written(space) : cli_format("null");
+    const mel_status status = mel_problem_from_json(out, text, err);
+    free(text);
     if (json_object_get(space, "seed") == NULL)
         out->seed = run->seed;
     return status;
@@ -204,7 +206,8 @@ static mel_status write_text(const char *path, const char *text, mel_error *err)
 mel_status cli_session_report(mel_session *session, const mel_problem *space, mel_report_options *opt,
                               const char *path, mel_error *err)
 {
-    const char *table = json_string_value(json_object_get(space->description, "table"));
+    json_t *description = cli_json_made(cli_format("%s", space->description));
+    const char *table = json_string_value(json_object_get(description, "table"));
     char *data =
         table != NULL
             ? cli_format("%s: part of the rows trained a logistic regression, the others measured it.", table)
@@ -217,5 +220,6 @@ mel_status cli_session_report(mel_session *session, const mel_problem *space, me
         status = write_text(path, html, err);
     free(html);
     free(data);
+    json_decref(description);
     return status;
 }

@@ -58,9 +58,9 @@ static char *way(const char *from, const char *to)
     return whole;
 }
 
-json_t *cli_paths_for_session(const json_t *description, const char *session)
+json_t *cli_paths_for_session(const char *description, const char *session)
 {
-    json_t *copy = cli_json_copy(description);
+    json_t *copy = cli_json_made(cli_format("%s", description));
     char *home = cli_real_folder(session);
     const char *key = NULL;
     for (size_t i = 0; home != NULL && (key = mel_problem_file_key(i)) != NULL; i++) {

@@ -10,7 +10,7 @@
 char *cli_real_folder(const char *path);
 /* A copy of a space's description for the header of this session file; names of bundled data sets and
  * absolute paths stay. Freed with json_decref. */
-json_t *cli_paths_for_session(const json_t *description, const char *session);
+json_t *cli_paths_for_session(const char *description, const char *session);
 /* The other way: a header's description as seen from the working folder. What is not found from the session's
  * folder stays: it may be the name of a bundled data set. */
 void cli_paths_from_session(json_t *description, const char *session);

@@ -8,13 +8,10 @@ import cffi
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from declarations import declarations  # noqa: E402
 
-# Descriptions of problems are objects of jansson in C; here they are texts.
 SHIM = """
-#include <jansson.h>
 #include <melicit/melicit.h>
 #include <stdlib.h>
 #include <string.h>
-static char *melicit_json_text(const json_t *value) { return json_dumps(value, JSON_COMPACT); }
 
 /* A stream of one struct array whose memory Python owns. */
 typedef struct { const struct ArrowSchema *schema; const struct ArrowArray *array; } frame;
@@ -63,7 +60,6 @@ ffi.set_source(
     SHIM,
     include_dirs=[str(include)],
     extra_objects=[os.environ["MELICIT_LIBRARY"]],
-    libraries=["jansson"],
     extra_compile_args=["-g0", "-O1"],
     extra_link_args=["-Wl,-rpath,$ORIGIN"],
     py_limited_api=True,

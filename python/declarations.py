@@ -17,7 +17,6 @@ extern "Python" mel_status melicit_frame(struct ArrowArrayStream *, void *, cons
 int melicit_frame_stream(struct ArrowArrayStream *, struct ArrowSchema *, struct ArrowArray *);
 void free(void *);
 void *malloc(size_t);
-char *melicit_json_text(const json_t *);
 """
 
 

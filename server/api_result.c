@@ -68,14 +68,9 @@ mel_status mel_api_result(json_t **out, mel_call *call)
 static mel_status session_text(char **out, mel_flow *flow, bool own, mel_error *err)
 {
     const mel_problem *problem = mel_flow_problem(flow);
-    char *space = own && problem->description != NULL
-                      ? mel_json_text(problem->description, JSON_COMPACT | JSON_REAL_PRECISION(17))
-                      : NULL;
-    const mel_identity identity = { .space_json = space,
+    const mel_identity identity = { .space_json = own ? problem->description : NULL,
                                     .digest = own && problem->digest[0] != '\0' ? problem->digest : NULL };
-    const mel_status status = mel_session_to_text(out, mel_flow_session(flow), &identity, err);
-    mel_json_free_text(space);
-    return status;
+    return mel_session_to_text(out, mel_flow_session(flow), &identity, err);
 }
 
 static mel_status metric_text(char **out, mel_flow *flow, bool own, mel_error *err)

@@ -96,7 +96,11 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
                                mel_notice notice, mel_error *err)
 {
     mel_problem_options opt;
-    TRY(mel_problem_from_json(&opt, study->space, err));
+    char *space = mel_json_text(study->space, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const mel_status described =
+        space != NULL ? mel_problem_from_json(&opt, space, err) : mel_fail_memory(err, "the data of a study");
+    mel_json_free_text(space);
+    TRY(described);
     mel_problem_want want = mel_want_of_family(study->options.family);
     want.rows = rows;
     opt.smooth = opt.smooth && !rows;

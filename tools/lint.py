@@ -164,6 +164,8 @@ def check_headers(pool):
     umbrella = (ROOT / "include" / "melicit" / "melicit.h").read_text()
     found = [f"melicit.h does not include {h.name}" for h in headers
              if h.name != "melicit.h" and f'"melicit/{h.name}"' not in umbrella]
+    found += [f"{h.name}: {other} is of another library" for h in headers
+              for other in re.findall(r"json_t\b|#include <(?!std(?:bool|def|int)\.h>)[^>]+>", h.read_text())]
     for result in pool.map(compile_alone, headers):
         found += result
     return found

@@ -17,8 +17,6 @@
 extern "C" {
 #endif
 
-typedef struct json_t json_t; /* of jansson */
-
 /* --- names -------------------------------------------------------------------------------------- */
 
 /* Texts, lent. */
@@ -132,6 +130,7 @@ typedef struct {
     uint64_t seed; /* of the split and of the search for the radius */
     mel_resources resources;
     const char **held; /* memory of mel_problem_from_json; NULL: none */
+    void *parsed;      /* likewise */
     mel_text_list
         numbers; /* columns of numbers that come along with the rows: of the table, or of `labels` */
 } mel_problem_options;
@@ -144,10 +143,10 @@ MEL_API void mel_problem_options_init(mel_problem_options *opt);
 /* Frees what mel_problem_from_json holds. */
 MEL_API void mel_problem_options_clear(mel_problem_options *opt);
 
-/* The options that a description says: the `space` of a session file or of a study file, where `data` stands
- * for `table`. Texts belong to it. Refuses (MEL_EDATA) fields that are not known, are of another type or
- * are not read with the given kind of input. */
-MEL_API mel_status mel_problem_from_json(mel_problem_options *out, const json_t *description, mel_error *err);
+/* The options that a description says, in JSON: the `space` of a session file or of a study file, where
+ * `data` stands for `table`. Refuses (MEL_EDATA) fields that are not known, are of another type or are not
+ * read with the given kind of input. */
+MEL_API mel_status mel_problem_from_json(mel_problem_options *out, const char *description, mel_error *err);
 /* The keys of a description that name files, i from 0 up; NULL after the last. */
 MEL_API const char *mel_problem_file_key(size_t i);
 
@@ -190,7 +189,7 @@ typedef struct {
     double *weight;  /* NULL: every row counts 1 */
     double *numbers; /* n_rows x those that were asked for; NULL: none */
     char digest[MEL_DIGEST_HEX]; /* of the files; "" where there is none */
-    json_t *description;         /* for the header of a session; enough to make the problem again */
+    char *description;           /* JSON for the header of a session; enough to make the problem again */
     char *typed;                 /* "--data cancer.csv --group sex", as one would type it */
 } mel_problem;
 

@@ -576,10 +576,8 @@ def _ground_of(problem: Any) -> Ground:
     out.class_share = copied(problem.class_share, problem.n_classes)
     out.rows, out.face, out.ball = problem.n_rows, problem.face, problem.ball
     out.digest = ffi.string(problem.digest).decode()
-    described = lib.melicit_json_text(problem.description)
-    if described != ffi.NULL:
-        out.description = ffi.string(described).decode()
-        lib.free(described)
+    if problem.description != ffi.NULL:
+        out.description = ffi.string(problem.description).decode()
     return out
 
 

@@ -1,6 +1,7 @@
 /* Problems as files describe them: one table of keys gives the reading and writing of descriptions, the
  * options as one types them, and which kinds of input read an option. */
 #include "base/buffer.h"
+#include "base/json.h"
 #include "problem/problem.h"
 
 #include <float.h>
@@ -344,13 +345,18 @@ static mel_status read_fields(mel_problem_options *out, json_t *description, mel
     return check_read(out, description, err);
 }
 
-mel_status mel_problem_from_json(mel_problem_options *out, const json_t *description, mel_error *err)
+mel_status mel_problem_from_json(mel_problem_options *out, const char *description, mel_error *err)
 {
+    json_t *object = NULL;
     mel_problem_options_init(out);
-    if (!json_is_object(description))
-        return mel_fail(err, MEL_EDATA, "space: expected an object that says what questions are about");
-    json_t *object = (json_t *)(uintptr_t)description; /* jansson iterates over what may change */
-    const mel_status status = read_fields(out, object, err);
+    const mel_status parsed = mel_json_parse(&object, description, strlen(description), err);
+    if (parsed == MEL_ENOMEM)
+        return parsed;
+    out->parsed = object;
+    const mel_status status =
+        json_is_object(object)
+            ? read_fields(out, object, err)
+            : mel_fail(err, MEL_EDATA, "space: expected an object that says what questions are about");
     if (status != MEL_OK)
         mel_problem_options_clear(out);
     return status;
@@ -489,8 +495,13 @@ mel_status mel_problem_describe(mel_problem *problem, const mel_problem_options 
     const bool followed = naming->n_preferred == 2 && problem->classes.place[1] == 0;
     if (followed && naming->positive == NULL && naming->classes == NULL && naming->names.n == 0)
         naming->positive = problem->classes.label[1];
-    problem->description = json_object();
-    if (problem->description != NULL && describe(problem->description, &told))
-        problem->typed = typed_options(problem->description, &told);
-    return problem->typed != NULL ? MEL_OK : mel_fail_memory(err, "the description of a problem");
+    json_t *description = json_object();
+    if (description != NULL && describe(description, &told)) {
+        problem->description = mel_json_text(description, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        problem->typed = typed_options(description, &told);
+    }
+    json_decref(description);
+    return problem->description != NULL && problem->typed != NULL
+               ? MEL_OK
+               : mel_fail_memory(err, "the description of a problem");
 }

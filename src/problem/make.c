@@ -16,6 +16,7 @@ void mel_problem_options_init(mel_problem_options *opt)
 void mel_problem_options_clear(mel_problem_options *opt)
 {
     free(opt->held);
+    json_decref(opt->parsed);
     mel_problem_options_init(opt);
 }
 
@@ -48,7 +49,7 @@ void mel_problem_free(mel_problem *problem)
     free(problem->weight);
     free(problem->numbers);
     free(problem->row);
-    json_decref(problem->description);
+    free(problem->description);
     free(problem->typed);
     free(problem->group_column);
     free(problem);

@@ -98,7 +98,6 @@ static int fail_script(mel_status status, const mel_error *err)
 
 typedef struct {
     mel_problem_options about;
-    json_t *description;
     mel_problem *problem;
     mel_session *session;
     mel_metric *metric;
@@ -124,10 +123,7 @@ static mel_status use_session(session_parts *s, const char *options, const char 
     mel_session_options opt;
     mel_session_options_init(&opt);
     TRY(mel_session_options_from_json(&opt, options, err));
-    json_t *description = NULL;
-    TRY(mel_json_parse(&description, problem, strlen(problem), err));
-    s->description = description;
-    TRY(mel_problem_from_json(&s->about, description, err));
+    TRY(mel_problem_from_json(&s->about, problem, err));
     const mel_problem_want want = mel_want_of_family(opt.family);
     TRY(mel_problem_make(&s->problem, &s->about, &want, err));
     opt.class_names = s->problem->class_name;
@@ -166,7 +162,6 @@ static int run_session(const char *name)
     mel_session_free(s.session);
     mel_problem_free(s.problem);
     mel_problem_options_clear(&s.about);
-    json_decref(s.description);
     return fail_script(status, &err);
 }
 

@@ -502,7 +502,9 @@ static world make_without_radius(const char *space, const char *elicitation, uin
     world w = { .study = parse(text) };
     mel_problem_options opt;
     mel_error err;
-    assert_ok(mel_problem_from_json(&opt, w.study->space, &err), &err);
+    char *described = json_dumps(w.study->space, JSON_COMPACT);
+    assert_ok(mel_problem_from_json(&opt, described, &err), &err);
+    free(described);
     const mel_problem_want want = mel_want_of_family(w.study->options.family);
     assert_ok(mel_problem_make(&w.problem, &opt, &want, &err), &err);
     mel_problem_options_clear(&opt);

@@ -38,7 +38,10 @@ mel_status test_make_problem(mel_problem **out, const mel_study *study, mel_erro
 {
     *out = NULL;
     mel_problem_options opt;
-    mel_status status = mel_problem_from_json(&opt, study->space, err);
+    char *space = json_dumps(study->space, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    mel_status status =
+        space != NULL ? mel_problem_from_json(&opt, space, err) : mel_fail_memory(err, "the data of a study");
+    free(space);
     if (status != MEL_OK)
         return status;
     static const char logistic[] = "logistic:";
