@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "base/json.h"
-#include "oracle/shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -284,7 +283,7 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
     const mel_change_words names_given = change_words(words);
-    MEL_AUTO(mel_changes) *changes = NULL;
+    mel_changes *changes = NULL;
     if (mel_changes_make(&changes, &c, question, &names_given, swapped, err) != MEL_OK) {
         mel_counted_clear(&c);
         return NULL;
@@ -301,6 +300,7 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
                       (!one_test || mel_json_put(out, "same_test", json_true())) &&
                       (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
     mel_counted_clear(&c);
+    mel_changes_free(changes);
     char *remark = mel_question_remark(question);
     const bool whole = good && (remark == NULL || mel_json_put(out, "remark", json_string(remark)));
     free(remark);

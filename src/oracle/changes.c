@@ -1,7 +1,5 @@
 /* What changes from A to B, in words: the two mistakes of two classes as what is found and who is alarmed,
  * the largest changes elsewhere. */
-#include "oracle/shared.h"
-
 #include "base/digits.h"
 #include "base/sentences.h"
 #include "metric/text.h"

@@ -5,7 +5,6 @@
 #include "base/buffer.h"
 #include "base/internal.h"
 #include "melicit/oracle.h"
-#include "oracle/shared.h"
 
 /* First member of every kind of oracle. */
 struct mel_oracle {
@@ -24,5 +23,7 @@ void mel_question_json(mel_buffer *out, const mel_question *question);
 /* One of the two mistakes of a question about two classes by name; given names win. words may be NULL. */
 void mel_question_add_mistake(mel_buffer *out, const mel_question *question, const mel_change_words *words,
                               bool missed, bool plural);
+
+MEL_CLEANUP(mel_changes)
 
 #endif

@@ -2,7 +2,6 @@
 #ifndef MEL_ORACLE_SHARED_H
 #define MEL_ORACLE_SHARED_H
 
-#include "base/internal.h"
 #include "melicit/oracle.h"
 
 #include <stdio.h>
@@ -71,45 +70,5 @@ mel_status mel_oracle_terminal(mel_oracle **out, const mel_terminal_options *opt
 /* How the models of wrong answers are written, and how they are assumed, i from 0 up; NULL after the last. */
 const char *mel_noise_form(size_t i);
 const char *mel_noise_assumed_form(size_t i);
-
-/* What changes from A to B in a question, in words: the same on the terminal, in the browser and for those
- * who are read to. */
-
-/* Names, all optional and borrowed: of the two mistakes of two classes, and of what they mean for somebody:
- * "cancer(s)" that are found, "healthy person gets a biopsy". */
-typedef struct {
-    const char *missed, *missed_plural, *false_alarm, *false_alarms;
-    const char *found, *found_plural, *alarmed, *alarmed_plural;
-} mel_change_words;
-
-/* One entry of the matrices that differs; of a class of which only the right answers are known, those. */
-typedef struct {
-    size_t group, truth, predicted;
-    int64_t a, b;
-    const char *name, *text; /* "missed cancers", "12 fewer missed cancers" */
-} mel_change;
-
-/* "B" "finds 3 more cancers" " than A (old)" "29 more false alarms": two classes without groups. */
-typedef struct {
-    const char *start, *after; /* after: behind the first part */
-    size_t n_parts;
-    struct {
-        bool missed; /* about missed positives */
-        const char *text;
-    } part[2];
-} mel_told;
-
-typedef struct {
-    size_t n;
-    const mel_change *change; /* in the order of the matrices */
-    mel_told told, longest;   /* longest: as long as it gets with these names; no parts elsewhere */
-    const char *sentence;     /* all of it, or the largest changes of many */
-} mel_changes;
-
-/* swapped: A is the question's b. */
-mel_status mel_changes_make(mel_changes **out, const mel_counted *counted, const mel_question *question,
-                            const mel_change_words *words, bool swapped, mel_error *err);
-void mel_changes_free(mel_changes *changes);
-MEL_CLEANUP(mel_changes)
 
 #endif

@@ -1,6 +1,6 @@
 /* What changes from A to B is worded once: what is found first, for one and for several, with the names that
  * somebody gave. */
-#include "oracle/shared.h"
+#include "oracle/oracle.h"
 #include "support/test.h"
 
 #include <string.h>
