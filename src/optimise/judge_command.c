@@ -5,7 +5,7 @@
 #include "data/quote.h"
 #include "optimise/optimise.h"
 #include "optimise/shared.h"
-#include "oracle/talk.h"
+#include "oracle/process.h"
 
 #include <errno.h>
 #include <math.h>

@@ -17,8 +17,6 @@ mel_status mel_question_check(const mel_question *question, mel_error *err);
 /* The name of a class ("1" for the second when there are none); number needs room for one. */
 enum { MEL_NUMBER_NAME = 24 };
 const char *mel_question_class(char number[MEL_NUMBER_NAME], const mel_question *question, size_t class_code);
-/* The line of JSON that a program is asked with, its newline included. */
-void mel_question_json(mel_buffer *out, const mel_question *question);
 
 /* One of the two mistakes of a question about two classes by name; given names win. words may be NULL. */
 void mel_question_add_mistake(mel_buffer *out, const mel_question *question, const mel_change_words *words,

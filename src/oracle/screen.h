@@ -1,47 +1,32 @@
-/* A question on a terminal: what is known of it, how wide its parts are. */
+/* Lines of text that know how wide they are on the screen: names of any script, colours, blocks. */
 #ifndef MEL_ORACLE_SCREEN_H
 #define MEL_ORACLE_SCREEN_H
 
-#include "oracle/canvas.h"
-#include "oracle/counts.h"
-#include "oracle/oracle.h"
-#include "oracle/shared.h"
+#include "base/buffer.h"
 
-enum { MEL_SCREEN_FRAME = 4, MEL_SCREEN_GAP = 2, MEL_SCREEN_PHRASE = 1 << 14 /* most bytes */ };
+typedef enum {
+    MEL_PLAIN,
+    MEL_BOLD,
+    MEL_DIM,
+    MEL_BLUE,
+    MEL_MAGENTA,
+    MEL_RED,
+    MEL_YELLOW,
+    MEL_GREEN
+} mel_paint;
 
 typedef struct {
-    const mel_question *question;
-    const mel_show_options *opt;
-    mel_change_words words;
-    mel_counted counted;
-    size_t width;
-    size_t panel;  /* columns of one side, frame included */
-    bool stacked;  /* B below A instead of beside it */
-    bool tables;   /* there is room for them */
-    bool whole;    /* every entry of the matrices is known */
-    bool mistakes; /* the number of mistakes per class is known */
-    size_t classifier_lines;
-    size_t columns;                 /* of a table: k, or right and wrong */
-    size_t name, size, cell, apart; /* widths of names, class sizes, counts, and gaps before counts */
-    size_t lead;                    /* blanks before the first gap: tables end at the right edge */
-    int64_t longest;                /* the count that fills a bar */
-} mel_screen;
+    mel_buffer text;
+    size_t column; /* columns used in the current line */
+    bool utf8, colour;
+} mel_canvas;
 
-static inline const char *mel_screen_class(char number[MEL_NUMBER_NAME], const mel_screen *s, size_t code)
-{
-    return mel_question_class(number, s->question, code);
-}
-
-static inline bool mel_screen_is_binary(const mel_screen *s)
-{
-    return s->counted.k == 2;
-}
-
-/* People of a class that a side gets wrong; unknown when the class size is. */
-int64_t mel_screen_wrong(const mel_screen *s, bool side_b, size_t group, size_t row);
-/* What a bar shows: mistakes where they are known, right answers otherwise. */
-int64_t mel_screen_bar(const mel_screen *s, bool side_b, size_t group, size_t row);
-/* Fills everything after `width` but classifier_lines, from what was counted. */
-void mel_screen_lay_out(mel_screen *s);
+void mel_canvas_init(mel_canvas *canvas, bool utf8, bool colour);
+void mel_canvas_free(mel_canvas *canvas);
+/* ASCII that we wrote ourselves. */
+void mel_canvas_puts(mel_canvas *canvas, mel_paint paint, const char *ascii);
+void mel_canvas_newline(mel_canvas *canvas);
+/* Text broken between words at `width`, further lines indented. Returns how many lines. */
+size_t mel_canvas_wrap(mel_canvas *canvas, mel_paint paint, const char *text, size_t width, size_t indent);
 
 #endif

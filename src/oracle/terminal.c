@@ -1,6 +1,6 @@
 /* A person at a terminal, or lines from a file that stands for one. */
-#include "oracle/canvas.h"
 #include "oracle/oracle.h"
+#include "oracle/screen.h"
 #include "oracle/tty_keys.h"
 
 #include "metric/text.h"
