@@ -33,6 +33,8 @@ typedef struct {
     double seconds;
     bool stopped;
     json_t *header; /* of the session file, when it is there already */
+    cli_comparisons comparisons;
+    char budget[24]; /* the text of max_questions */
 } elicitation;
 
 static void elicitation_clear(elicitation *e)
@@ -44,6 +46,7 @@ static void elicitation_clear(elicitation *e)
     mel_problem_free(e->space);
     cli_mistake_names_clear(&e->names);
     json_decref(e->header);
+    cli_comparisons_clear(&e->comparisons);
 }
 
 static double now(void)
@@ -58,7 +61,9 @@ static mel_status check_args(const cli_run *run, const elicit_args *args, mel_er
     mel_status status = cli_oracle_of(&kind, args->oracle, err);
     if (status != MEL_OK)
         return status;
-    if (kind == CLI_ASK && run->json)
+    if (args->comparisons != NULL && args->space.candidates == NULL)
+        return cli_fail(err, MEL_EINVAL, "--comparisons are about the classifiers of --candidates POOL");
+    if (kind == CLI_ASK && run->json && args->comparisons == NULL)
         return cli_fail(err, MEL_EINVAL,
                         "--oracle ask writes to standard output, which --json needs for itself");
     if (args->session != NULL && strcmp(args->session, "-") == 0)
@@ -275,6 +280,39 @@ static mel_status ask_all(elicitation *e, const elicit_args *args, cli_run *run,
     return mel_outcome_of_session(&e->found, e->session, &about, err);
 }
 
+/* Answers that exist already begin the session; without an oracle they are all there is. */
+static mel_status hear_comparisons(elicitation *e, const elicit_args *args, mel_error *err)
+{
+    if (args->comparisons == NULL)
+        return MEL_OK;
+    if (mel_session_answers(e->session) > 0)
+        return cli_fail(err, MEL_EINVAL, "--comparisons begin a session: %s has answers already",
+                        args->session);
+    TRY(cli_comparisons_tell(e->session, &e->comparisons, e->space->pool, err));
+    if (strcmp(args->oracle, "ask") != 0)
+        return MEL_OK;
+    const mel_outcome_options about = cli_outcome_options(&e->names, e->space->n_rows);
+    return mel_outcome_of_session(&e->found, e->session, &about, err);
+}
+
+/* The budget holds at least the answers that exist already. */
+static mel_status read_comparisons(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
+{
+    mel_reader reader = { 0 };
+    if (args->comparisons == NULL)
+        return MEL_OK;
+    mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
+    if (status == MEL_OK)
+        status = cli_comparisons_read(&e->comparisons, args->comparisons, &reader.options, err);
+    mel_reader_clear(&reader);
+    const char **most = cli_given((elicit_args *)args, "max_questions");
+    if (status == MEL_OK && *most == NULL) {
+        (void)snprintf(e->budget, sizeof e->budget, "%zu", e->comparisons.n + 20);
+        *most = e->budget;
+    }
+    return status;
+}
+
 /* --- results ------------------------------------------------------------------------------------ */
 
 static mel_status save_metric(const void *user, const char *file, mel_error *err)
@@ -365,10 +403,14 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
         return status;
     }
     if (status == MEL_OK)
+        status = read_comparisons(&e, args, run, err);
+    if (status == MEL_OK)
         status = make_oracle(&e, args, run, err);
     if (status == MEL_OK)
         status = make_session(&e, args, run, err);
     if (status == MEL_OK)
+        status = hear_comparisons(&e, args, err);
+    if (status == MEL_OK && e.found == NULL)
         status = ask_all(&e, args, run, err);
     if (status == MEL_OK)
         status = store(&e, args, err);
@@ -417,6 +459,10 @@ static const cli_example examples[] = {
       "printf 'name,tp,fn,fp,tn\\nbold,95,5,400,500\\nfast,80,20,120,780\\nshy,30,70,10,890\\n' > "
       "systems.csv "
       "&& melicit elicit --candidates systems.csv --classes benign,malignant --oracle sim:doctor.json" },
+    { "comparisons that exist already, about classifiers whose mistakes are known",
+      "printf 'name,tp,fn,fp,tn\nbold,95,5,400,500\nfast,80,20,120,780\nshy,30,70,10,890\n' > systems.csv && "
+      "printf 'a,b,winner\nbold,fast,fast\nfast,shy,fast\nbold,shy,bold\n' > votes.csv && melicit elicit "
+      "--candidates systems.csv --classes benign,malignant --comparisons votes.csv" },
     { "two respondents together: start from what the first one thinks, then pool",
       "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json "
       "--assume flip --known prior=metric.json:25 --session second.jsonl && melicit elicit --respondents "

@@ -14,7 +14,7 @@ typedef struct {
     double timeout;
     uint64_t votes;
     mel_text_list pool; /* session files of several respondents */
-    const char *oracle, *noise;
+    const char *oracle, *noise, *comparisons;
     const char *missed, *false_alarm;
     const char *session, *out, *report, *log_questions;
     bool show;
@@ -48,6 +48,20 @@ typedef struct {
 mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const json_t *header,
                              const mel_problem *space, cli_run *run, mel_error *err);
 void cli_settings_clear(cli_settings *settings);
+
+/* Comparisons that exist already: a table of two classifiers and who won in each row. */
+typedef struct {
+    const char *file;
+    mel_table *table;
+    size_t n, a, b, winner; /* rows; columns */
+} cli_comparisons;
+/* To be cleared, after a failure too. */
+mel_status cli_comparisons_read(cli_comparisons *out, const char *file, const mel_read_options *read,
+                                mel_error *err);
+void cli_comparisons_clear(cli_comparisons *comparisons);
+/* The session hears all of them. */
+mel_status cli_comparisons_tell(mel_session *session, const cli_comparisons *comparisons,
+                                const mel_pool *pool, mel_error *err);
 
 /* melicit elicit --respondents: the sessions of several respondents (args->pool, then the run's operands); no
  * question is asked. */

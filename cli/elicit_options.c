@@ -115,6 +115,11 @@ const cli_option cli_oracle_options[] = {
             "who answers: ask (you, here), sim:METRIC.json (a metric), cmd:PROGRAM (a program that reads a "
             "JSON "
             "line per question and answers A, B, = or, when it can't say, ?)"),
+    CLI_ROW(elicit_args, "comparisons", INPUT, comparisons, .argument = "VOTES.csv",
+            .help =
+                "answers that exist already about the classifiers of --candidates: columns a, b (or model_a, "
+                "model_b) with their names and winner (a name, a, b, tie or ?); no question is asked unless "
+                "--oracle says who answers"),
     CLI_ROW(elicit_args, "noise", TEXT, noise, .argument = "NOISE", .help = noise_help),
     CLI_ROW(elicit_args, "votes", WHOLE, votes, .argument = "N", .low = 1, .high = 9999,
             .help = "put every question N times (odd) and take the majority"),

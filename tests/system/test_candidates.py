@@ -330,3 +330,36 @@ def test_always_the_same_answer(pool, space):
         text = " ".join(pool("elicit", *space, "--oracle", "ask", stdin=f"{answer}\n" * 70).done().out.split())
         said, asked = re.search(words, text), re.search(r"The session ended after (\d+) questions", text)
         assert said and asked and said[1] == asked[1], text
+
+
+def test_comparisons_that_exist_already(melicit):
+    """Votes of somebody to whom a miss is worth seven false alarms, as a session asked would have heard them; arena's words, too."""
+    rng = numpy.random.default_rng(4)
+    names = [f"m{i}" for i in range(12)]
+    tpr = numpy.sort(rng.uniform(0.3, 0.99, 12))
+    value = numpy.column_stack([0.3 * tpr, 0.7 * (1 - tpr**2.5 * 0.9)])
+    melicit.write("pool.csv", "name,tp,tn\n" + "".join(f"{n},{tp!r},{tn!r}\n" for n, (tp, tn) in zip(names, value.tolist())))
+    worth = value @ [7.0, 1.0]
+    rows = [(i, j) for i in range(12) for j in range(12) if i != j and rng.uniform() < 0.5]
+    votes = lambda header, say: melicit.write("votes.csv", header + "\n" + "".join(
+        f"{names[i]},{names[j]},{say(i, j)}\n" for i, j in rows))
+    words = ("elicit", "--candidates", "pool.csv", "--classes", "no,yes", "--comparisons", "votes.csv")
+    votes("a,b,winner", lambda i, j: names[i] if worth[i] > worth[j] else names[j])
+    got = melicit(*words, "--session", "s.jsonl", "--out", "m.json", "--json").done().json
+    assert got["questions"] == len(rows) and got["ratio_interval"][0] <= 7 <= got["ratio_interval"][1]
+    assert got["order"][0]["name"] == names[int(numpy.argmax(worth))]
+    lines = [json.loads(line) for line in (melicit.folder / "s.jsonl").read_text().splitlines()[1:]]
+    assert [line["classifiers"] for line in lines] == [[names[i], names[j]] for i, j in rows]
+    votes("model_a,model_b,Winner", lambda i, j: "model_a" if worth[i] > worth[j] else "model_b")
+    again = melicit(*words, "--json").done().json
+    assert again["ratio"] == got["ratio"] and again["ratio_interval"] == got["ratio_interval"]
+    # The session goes on with what it heard; a second time is refused.
+    melicit("elicit", "--session", "s.jsonl", "--oracle", "sim:m.json", "--max-questions", len(rows) + 20, "--json").done()
+    melicit(*words, "--session", "s.jsonl", "--max-questions", len(rows) + 20).refused(2, "has answers already")
+    votes("a,b,winner", lambda i, j: "tie (bothbad)" if i < j else "?")
+    assert melicit(*words, "--json").done().json["skipped"] == sum(i > j for i, j in rows)
+    for text, code, said in (("a,b,winner\nm1,m2,m3\n", 3, 'the winner "m3"'), ("a,b,winner\nm1,x,a\n", 3, 'no classifier "x"'),
+                             ("a,b,winner\nm1,m1,a\n", 3, "with itself"), ("a,b\nm1,m2\n", 3, "expected columns"), ("a,b,winner\n", 3, "no ")):
+        melicit.write("votes.csv", text)
+        melicit(*words).refused(code, said)
+    melicit("elicit", "--population", "logistic:a=5,b=0", "--comparisons", "votes.csv").refused(2, "--candidates")
