@@ -1,6 +1,5 @@
 /* NPY files: their header, a Python dictionary; arrays to tables; arrays of doubles to files. */
 #include "base/buffer.h"
-#include "base/file.h"
 #include "data/number.h"
 #include "data/quote.h"
 #include "data/shared.h"
@@ -585,21 +584,4 @@ size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t row
     memcpy(out + PREFIX_BYTES, text, (size_t)n);
     out[total - 1] = '\n';
     return total;
-}
-
-mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const double *values, mel_error *err)
-{
-    char header[MEL_NPY_START_BYTES];
-    const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    const size_t offset = mel_npy_start(header, little ? "<f8" : ">f8", rows, &columns);
-    if (columns != 0 && rows > (SIZE_MAX - offset) / sizeof *values / columns)
-        return mel_fail(err, MEL_EINVAL, "an array of %zu x %zu numbers", rows, columns);
-    const size_t n = rows * columns * sizeof *values;
-    MEL_AUTO_MEMORY char *bytes = mel_alloc(offset + n, 1);
-    if (bytes == NULL)
-        return mel_fail_memory(err, "an NPY file");
-    memcpy(bytes, header, offset);
-    if (n != 0)
-        memcpy(bytes + offset, values, n);
-    return mel_file_replace(path, bytes, offset + n, err);
 }

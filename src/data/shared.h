@@ -113,13 +113,9 @@ void mel_table_leave_out(mel_table *table, size_t column);
 mel_status mel_split(bool *first, size_t n, const uint32_t *label, const uint32_t *group, double share,
                      uint64_t seed, mel_error *err);
 
-/* A matrix of doubles as an .npy file (version 1, C order); written to a temporary file first, so a
- * failure leaves the old file. "-": standard output. The program writes rows one after another; tests make
- * their files by this. */
-mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const double *values, mel_error *err);
-/* The header of such a file, for writers of rows one after another; returns its bytes. item: what the numbers
- * are, as NumPy says it ("<f8": doubles, "<i8": whole numbers, of 8 bytes each, the lowest first; three
- * characters). columns: NULL for an array of one dimension. */
+/* The header of an .npy file (version 1, C order), for writers of rows one after another; returns its bytes.
+ * item: what the numbers are, as NumPy says it ("<f8": doubles, "<i8": whole numbers, of 8 bytes each, the
+ * lowest first; three characters). columns: NULL for an array of one dimension. */
 enum { MEL_NPY_START_BYTES = 128 };
 size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t rows, const size_t *columns);
 

@@ -94,18 +94,16 @@ typedef struct {
     double agreement;
     char name[32]; /* for people: "F1", "weighted accuracy 6.1:1" */
 } mel_neighbour;
-mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,
-                                 double positives, size_t n, const double *a, const double *b,
-                                 mel_error *err);
 /* How those of the candidates that are the same for every metric order the pairs: MEL_FIXED_NEIGHBOURS x n
  * signs of value(a[i]) - value(b[i]); a and b are entries of confusion matrices. */
 enum { MEL_FIXED_NEIGHBOURS = 11 };
 mel_status mel_neighbours_order(int8_t *order, double positives, size_t n, const double *a, const double *b,
                                 mel_error *err);
-/* mel_metric_neighbours with these; NULL: they are not known, or the metric is about rates. */
-mel_status mel_metric_neighbours_known(mel_neighbour *out, size_t n_out, size_t *n_found,
-                                       const mel_metric *metric, double positives, size_t n, const double *a,
-                                       const double *b, const int8_t *order, mel_error *err);
+/* The best of them. order: how the fixed candidates order the pairs, by mel_neighbours_order; NULL: that is
+ * not known, or the metric is about rates. */
+mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,
+                                 double positives, size_t n, const double *a, const double *b,
+                                 const int8_t *order, mel_error *err);
 /* The shape of a measure in what classifiers achieve, where every class keeps its rows. */
 typedef enum {
     MEL_SHAPE_LINEAR,

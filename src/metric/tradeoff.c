@@ -313,14 +313,8 @@ static mel_status check_pairs(const mel_metric *metric, double positives, size_t
 }
 
 mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,
-                                 double positives, size_t n, const double *a, const double *b, mel_error *err)
-{
-    return mel_metric_neighbours_known(out, n_out, n_found, metric, positives, n, a, b, NULL, err);
-}
-
-mel_status mel_metric_neighbours_known(mel_neighbour *out, size_t n_out, size_t *n_found,
-                                       const mel_metric *metric, double positives, size_t n, const double *a,
-                                       const double *b, const int8_t *order, mel_error *err)
+                                 double positives, size_t n, const double *a, const double *b,
+                                 const int8_t *order, mel_error *err)
 {
     TRY(check_pairs(metric, positives, n, err));
     MEL_AUTO_MEMORY double *difference = mel_alloc(n, sizeof *difference);

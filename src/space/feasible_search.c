@@ -49,11 +49,10 @@ void mel_rule_search_free(mel_rule_search *s)
 
 static bool allocate(mel_rule_search *s)
 {
-    const size_t n = s->n, k = s->k, cells = k * k, word = sizeof(uint64_t);
+    const size_t n = s->n, k = s->k, cells = k * k; /* all in words of 8 bytes; two of 4 bytes make one */
     _Static_assert(sizeof(double) == sizeof(uint64_t) && sizeof(size_t) <= sizeof(double),
                    "words of 8 bytes");
-    s->block =
-        mel_alloc(n * (k + 6) + (2 + 2 * (size_t)MOST_KNOWN) * cells, word + 1); /* 2 n of 4 bytes, too */
+    s->block = mel_alloc(n * (k + 7) + (2 + 2 * (size_t)MOST_KNOWN) * cells, sizeof(double));
     if (s->block == NULL)
         return false;
     s->score = s->block;

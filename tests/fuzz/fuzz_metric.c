@@ -58,7 +58,7 @@ static void describe(const mel_metric *metric)
     static const double points[] = { 0.1, 0.2, 0.2, 0.1, 0.0, 0.7, 0.3, 0.0 };
     mel_neighbour found[4];
     size_t n = 0;
-    (void)mel_metric_neighbours(found, 4, &n, metric, 0.3, 2, points, points + 4, NULL);
+    (void)mel_metric_neighbours(found, 4, &n, metric, 0.3, 2, points, points + 4, NULL, NULL);
 }
 
 static void round_trip(const mel_metric *metric)

@@ -256,7 +256,8 @@ static void test_neighbours_count(void **state)
         size_t n = 0;
         assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &layouts[0], NULL, MEL_UTILITY, w, NULL),
                   NULL);
-        assert_ok(mel_metric_neighbours(found, COUNT(found), &n, metric, share, PAIRS, a, b, NULL), NULL);
+        assert_ok(mel_metric_neighbours(found, COUNT(found), &n, metric, share, PAIRS, a, b, NULL, NULL),
+                  NULL);
         for (size_t j = 0; j < n; j++) {
             size_t same = 0;
             for (size_t i = 0; i < PAIRS; i++) {

@@ -1,6 +1,7 @@
-/* Tables as text. */
+/* Tables as text, and into files. */
 #include "support/tables.h"
 
+#include "data/shared.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -29,4 +30,15 @@ void test_describe(const mel_table *table, char *out, size_t size)
         }
         assert_true(n < size);
     }
+}
+
+void test_write_npy(const char *path, size_t rows, size_t columns, const double *values)
+{
+    char header[MEL_NPY_START_BYTES];
+    const size_t start = mel_npy_start(header, "<f8", rows, &columns);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(header, 1, start, file), start);
+    assert_int_equal(fwrite(values, sizeof *values, rows * columns, file), rows * columns);
+    assert_int_equal(fclose(file), 0);
 }

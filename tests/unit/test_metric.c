@@ -541,7 +541,7 @@ static void test_neighbours(void **state)
         size_t n = 0;
         print_message("  %s\n", rows[i].first);
         assert_ok(mel_metric_named(&metric, rows[i].named, share, NULL, &err), &err);
-        assert_ok(mel_metric_neighbours(found, COUNT(found), &n, metric, share, N, a, b, &err), &err);
+        assert_ok(mel_metric_neighbours(found, COUNT(found), &n, metric, share, N, a, b, NULL, &err), &err);
         assert_true(n >= 11);
         assert_string_equal(found[0].name, rows[i].first);
         assert_true(found[0].agreement == 1.0);
@@ -565,25 +565,25 @@ static void test_neighbours_of_others(void **state)
     /* Scale is irrelevant, costs are turned around, 6.11 is said as 6.1. */
     const double tiny[] = { -6.11e-20, -1e-20 };
     mel_metric *metric = linear(&binary, MEL_COST, tiny);
-    assert_ok(mel_metric_neighbours(found, 3, &n, metric, 0.4, 2, a, b, &err), &err);
+    assert_ok(mel_metric_neighbours(found, 3, &n, metric, 0.4, 2, a, b, NULL, &err), &err);
     assert_int_equal(n, 3);
     assert_true(found[0].agreement == 1.0);
     mel_neighbour all[12];
-    assert_ok(mel_metric_neighbours(all, 12, &n, metric, 0.4, 2, a, b, &err), &err);
+    assert_ok(mel_metric_neighbours(all, 12, &n, metric, 0.4, 2, a, b, NULL, &err), &err);
     assert_int_equal(n, 12);
     bool said = false;
     for (size_t i = 0; i < n; i++)
         said = said || strcmp(all[i].name, "weighted accuracy 6.1:1") == 0;
     assert_true(said);
-    assert_int_equal(mel_metric_neighbours(found, 3, &n, metric, 0.0, 2, a, b, &err), MEL_EINVAL);
-    assert_int_equal(mel_metric_neighbours(found, 3, &n, metric, 1.0, 2, a, b, &err), MEL_EINVAL);
-    assert_int_equal(mel_metric_neighbours(found, 3, &n, metric, 0.4, 0, a, b, &err), MEL_EINVAL);
+    assert_int_equal(mel_metric_neighbours(found, 3, &n, metric, 0.0, 2, a, b, NULL, &err), MEL_EINVAL);
+    assert_int_equal(mel_metric_neighbours(found, 3, &n, metric, 1.0, 2, a, b, NULL, &err), MEL_EINVAL);
+    assert_int_equal(mel_metric_neighbours(found, 3, &n, metric, 0.4, 0, a, b, NULL, &err), MEL_EINVAL);
     mel_metric_free(metric);
     /* Pairs where the metric has no value do not count; none left is refused. */
     metric = binary_fraction(1, 0, 0, 1, -1, 0.6);
     const double with_hole[] = { 0, 0.6, 0.3, 0.4 }, others[] = { 0.1, 0.3, 0.1, 0.3 };
-    assert_ok(mel_metric_neighbours(found, 1, &n, metric, 0.4, 2, with_hole, others, &err), &err);
-    assert_int_equal(mel_metric_neighbours(found, 1, &n, metric, 0.4, 1, with_hole, others, &err),
+    assert_ok(mel_metric_neighbours(found, 1, &n, metric, 0.4, 2, with_hole, others, NULL, &err), &err);
+    assert_int_equal(mel_metric_neighbours(found, 1, &n, metric, 0.4, 1, with_hole, others, NULL, &err),
                      MEL_EINVAL);
     assert_non_null(strstr(err.text, "not defined on any"));
     mel_metric_free(metric);
@@ -591,7 +591,7 @@ static void test_neighbours_of_others(void **state)
     const double equal[] = { 1, 1 };
     metric = linear(&binary_rates, MEL_UTILITY, equal);
     const double rate_a[] = { 0.9, 0.3, 0.5, 0.7 }, rate_b[] = { 0.5, 0.6, 0.6, 0.9 };
-    assert_ok(mel_metric_neighbours(all, 12, &n, metric, 0.1, 2, rate_a, rate_b, &err), &err);
+    assert_ok(mel_metric_neighbours(all, 12, &n, metric, 0.1, 2, rate_a, rate_b, NULL, &err), &err);
     assert_int_equal(n, 11);
     for (size_t i = 0; i < n; i++)
         if (strcmp(all[i].name, "balanced accuracy") == 0)
@@ -601,7 +601,7 @@ static void test_neighbours_of_others(void **state)
     mel_metric_free(metric);
     const double six[] = { 1, 1, 1, 1, 1, 1 };
     metric = linear(&diagonal, MEL_UTILITY, six);
-    assert_int_equal(mel_metric_neighbours(found, 1, &n, metric, 0.4, 1, a, b, &err), MEL_EINVAL);
+    assert_int_equal(mel_metric_neighbours(found, 1, &n, metric, 0.4, 1, a, b, NULL, &err), MEL_EINVAL);
     mel_metric_free(metric);
 }
 

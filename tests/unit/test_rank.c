@@ -466,7 +466,7 @@ static void test_closest(void **state)
     double *points = mel_closest_pairs(face);
     assert_non_null(points);
     assert_ok(mel_metric_neighbours(expected, N, &n, metric, mel_face_positives(face), MEL_CLOSEST_PAIRS,
-                                    points, points + 2 * (size_t)MEL_CLOSEST_PAIRS, &err),
+                                    points, points + 2 * (size_t)MEL_CLOSEST_PAIRS, NULL, &err),
               &err);
     for (size_t i = 0; i < 2 * (size_t)MEL_CLOSEST_PAIRS; i++)
         assert_true(mel_face_contains(face, (mel_point){ points[2 * i], points[2 * i + 1] }, 1e-12));
