@@ -153,7 +153,7 @@ test('answers are given again, by keyboard alone, and count', async () => {
 test('decisions about rows and about probabilities, and lines that run as shown', async () => {
   const person = await visitor(browser, server, 1280);
   const { page } = person;
-  const { result } = await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 6 } }));
+  const { result } = await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 12 } }));
   await page.goto(`${server.url}/session`);
   await arrive(person, 'result');
   await page.getByText('Use it with my model').click();
@@ -161,7 +161,7 @@ test('decisions about rows and about probabilities, and lines that run as shown'
     const [download] = await Promise.all([page.waitForEvent('download'), click()]);
     return readFileSync(await download.path(), 'utf8').trim().split(/\r?\n/);
   };
-  const measured = await take(() => page.getByRole('button', { name: /rows measured here/ }).click());
+  const measured = await take(() => page.getByRole('button', { name: /Decisions for your file/ }).click());
   assert.equal(measured[0], '"row","probability of cancer","truth","decision"');
   const file = server.fileOf('p.csv', 'id,p\na,0.01\nb,0.5\nc,0.99\n');
   await page.getByLabel(/Probabilities of your model/).setInputFiles(file);
@@ -193,7 +193,7 @@ test('decisions about rows and about probabilities, and lines that run as shown'
 
 test('a link shows the result, and whoever has it compares theirs', async () => {
   const person = await visitor(browser, server, 390);
-  await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 6 } }));
+  await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 12 } }));
   await person.page.goto(`${server.url}/session`);
   await arrive(person, 'result');
   await person.page.getByText('Share, or invite a colleague').click();

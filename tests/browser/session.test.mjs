@@ -57,7 +57,7 @@ for (const width of process.env.MELICIT_SOAK ? WIDTHS : [1280])
     const first = await arrive(person, 'question');
     console.log(`first question ${Date.now() - clicked} ms after the click`);
     await inspect(person, 'question');
-    assert.equal(first.question.classes[1].name, 'cancer');
+    assert.equal(first.question.classes[1].name, 'malignant');
     await assertShown(page, first.question);
     await everyPicture(person);
 

@@ -92,7 +92,7 @@ export function Changes({ question, words, rates, sides = ['A', 'B'] }: Props): 
             {titleOf(m, question, words)}
             {question.classes.length === 2 && m.truth !== m.predicted && (
               <small>
-                truly {className(question.classes, m.truth)}, predicted {className(question.classes, m.predicted)}
+                really {className(question.classes, m.truth)}, but called {className(question.classes, m.predicted)}
               </small>
             )}
           </h3>

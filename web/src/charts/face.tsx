@@ -53,10 +53,10 @@ export function FacePlot({
             </g>
           ))}
           <text class="axis-text" x={MARGIN.left + inner / 2} y={height - 8} text-anchor="middle">
-            of truly {positive}: predicted {positive}
+            share of {positive} cases found
           </text>
           <text class="axis-text" transform={`translate(12 ${MARGIN.top + tall / 2}) rotate(-90)`} text-anchor="middle">
-            of truly {negative}: right
+            share of {negative} cases right
           </text>
           {best && (
             <g>

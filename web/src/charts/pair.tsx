@@ -153,7 +153,7 @@ export function System({ name, called, view, other, look, words, scale, large }:
 export function outOf(view: View, words?: Words): string {
   const who = `${whole(view.people)} ${peopleWord(words)}`;
   if (view.of_each_class)
-    return view.groups?.length ? `out of ${who} of each true class and group` : `out of ${who} of each true class`;
+    return view.groups?.length ? `out of ${who} with each class in each group` : `out of ${who} with each class`;
   return view.groups?.length ? `out of ${who} of each group` : `out of ${who}`;
 }
 

@@ -77,7 +77,7 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
       {own && result.best && rows > 0 && (
         <p>
           <button type="button" disabled={busy} onClick={() => decide({})}>
-            Decisions about the rows measured here <small>CSV</small>
+            Decisions for your file <small>CSV</small>
           </button>
         </p>
       )}
@@ -108,9 +108,9 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
             </div>
           )}
           <div class="field">
-            <label for="decide-id">What the rows are called</label>
+            <label for="decide-id">Name the rows by</label>
             <select id="decide-id" value={id} onChange={(event) => setId(event.currentTarget.value)}>
-              <option value="">their number, and an id where there is one</option>
+              <option value="">row number, and the id where there is one</option>
               {upload.columns.map((c) => (
                 <option key={c.name}>{c.name}</option>
               ))}

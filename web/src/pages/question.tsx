@@ -117,18 +117,17 @@ function InGroups({ q, words }: { q: Question; words?: Words }): JSX.Element {
             {groups.map((name, g) => (
               <span key={name}>
                 {g > 0 && ', '}
-                {from[g] === to[g] ? `${name} as many` : <strong>{`${name} ${change(from[g] ?? 0, to[g] ?? 0)}`}</strong>}
+                {from[g] === to[g] ? `the same for ${name}` : <strong>{`${name} ${change(from[g] ?? 0, to[g] ?? 0)}`}</strong>}
               </span>
             ))}
-            . Gap{' '}
+            .{' '}
             {gap(from) === gap(to) ? (
-              `${whole(gap(from))} as before`
+              `The gap stays at ${whole(gap(from))}.`
             ) : (
               <strong>
-                from {whole(gap(from))} to {whole(gap(to))}
+                The gap goes from {whole(gap(from))} to {whole(gap(to))}.
               </strong>
             )}
-            .
           </p>
         );
       })}
@@ -213,7 +212,7 @@ function Shaded({ q, words }: { q: Question; words?: Words }): JSX.Element | nul
       <span class="shade-sample" />
       {q.same_test
         ? `Shaded: the ${whole(differ)} ${people} who fare differently. For the other ${whole(q.people - differ)}, A and B do the same.`
-        : 'Shaded: by how much the numbers differ.'}
+        : 'Shaded: where A and B differ.'}
     </p>
   );
 }

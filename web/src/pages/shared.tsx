@@ -33,7 +33,7 @@ export function Shared({ id, proof }: { id: string; proof: string }): JSX.Elemen
       </header>
       <main id="main">
         <div class="wide result">
-          <p class="notice">Somebody else's result, without their name. "You" is them.</p>
+          <p class="notice">Another person's result, without their name. Where it says “you”, it means that person.</p>
           <Findings result={told.result} words={told.words} />
           <section>
             <h2>Would you answer alike?</h2>

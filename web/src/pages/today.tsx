@@ -94,10 +94,10 @@ export function TodayForm({ result, send, groups = false }: { result: Result; se
     wrong?.field === field ? { 'aria-invalid': true, 'aria-describedby': `${field}-problem` } : {};
   return (
     <details class="today">
-      <summary>Today is different: compare with what you do now</summary>
+      <summary>Compare with what you do today</summary>
       {two && (
         <div class="field">
-          <label for="today-threshold">From which probability on does the test say {result.metric?.layout?.classes?.[1]} today?</label>
+          <label for="today-threshold">Above which probability do you say {result.metric?.layout?.classes?.[1]} today?</label>
           <div class="today-row">
             <input id="today-threshold" type="text" inputMode="decimal" size={6} value={text} onInput={(event) => setText(event.currentTarget.value)} {...bad('today-threshold')} />
             <button type="button" onClick={threshold}>

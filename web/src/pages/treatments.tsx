@@ -181,7 +181,7 @@ export function Treatments({ result, both, words, send, told }: Props): JSX.Elem
       )}
       <p class="note">
         <span class="shade-sample" />
-        Shaded: by how much the numbers differ.
+        Shaded: where the two differ.
         {both.rows > 0 && ` Measured on ${whole(both.rows)} rows: the table has the ranges for others like them.`}
       </p>
       {send && <TodayForm result={result} send={send} groups={grouped} />}

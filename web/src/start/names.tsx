@@ -23,7 +23,7 @@ export function NamesStep({ draft, set, problem }: StepProps): JSX.Element {
     );
   return (
     <>
-      <p class="note">The systems in the questions are then made up: they work on an imagined population with these classes.</p>
+      <p class="note">We make up tests that tell these apart as well as you say.</p>
       <div class="class-list">
         {draft.classes.map((name, i) => (
           <div key={i} class="class-row">

@@ -76,7 +76,7 @@ function Mistakes({ draft, set, problem }: StepProps): JSX.Element {
       <h2 class="sub">What are the two mistakes called?</h2>
       <div class="mistake">
         <p>
-          <Diamond /> Truly {found}, taken for {other}
+          <Diamond /> Really {found}, but the model says {other}
         </p>
         <div class="grid">
           <Field id="missed" label="One of them" value={words.missed} problem={problem} set={(missed) => set({ ...draft, missed })} />
@@ -100,7 +100,7 @@ function Mistakes({ draft, set, problem }: StepProps): JSX.Element {
       </div>
       <div class="mistake">
         <p>
-          <Ring /> Truly {other}, taken for {found}
+          <Ring /> Really {other}, but the model says {found}
         </p>
         <div class="grid">
           <Field id="false-alarm" label="One of them" value={words.alarm} problem={problem} set={(alarm) => set({ ...draft, alarm })} />
