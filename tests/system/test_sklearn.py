@@ -60,7 +60,7 @@ class FitOptions(ctypes.Structure):
     _fields_ = [("struct_size", size_t), ("l2", double), ("tolerance", double),
                 ("max_iterations", ctypes.c_uint32), ("solver", ctypes.c_int), ("warm", ctypes.c_void_p),
                 ("threads", ctypes.c_int), ("progress_call", ctypes.c_void_p),
-                ("progress_user", ctypes.c_void_p)]
+                ("progress_user", ctypes.c_void_p), ("engine", ctypes.c_void_p), ("n_features", size_t)]
 
 
 class FitReport(ctypes.Structure):
