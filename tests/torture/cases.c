@@ -34,9 +34,9 @@ static void write_rows(void)
 {
     static const struct {
         const char *name, *columns;
-    } files[] = { { "two.csv", "age,weight,town,sex,label" },
+    } files[] = { { "two.csv", "age,paid,town,sex,label" },
                   { "three.csv", "age,weight,town,label" },
-                  { "new.csv", "age,weight,town,sex" },
+                  { "new.csv", "age,paid,town,sex" },
                   { "p.csv", "well,ill" },
                   { "q.csv", "a,b,c" },
                   { "y.csv", "label" },
@@ -53,9 +53,9 @@ static void write_rows(void)
         const double ill = 0.05 + 0.9 * (i * 7 % 48) / 48, b = 0.1 + 0.3 * (i * 3 % 10) / 10;
         const bool sick = age + weight + i * 13 % 17 > 70, is_ill = ill > 0.2 + 0.1 * (i % 6);
         const char *town = i % 3 == 0 ? "Ulm" : "Bonn, old", *sex = i % 2 == 0 ? "f" : "m";
-        (void)fprintf(to[0], "%g,%.2f,\"%s\",%s,%s\n", age, weight, town, sex, sick ? "ill" : "well");
+        (void)fprintf(to[0], "%g,%.2f $,\"%s\",%s,%s\n", age, weight, town, sex, sick ? "ill" : "well");
         (void)fprintf(to[1], "%g,%.2f,\"%s\",%c\n", age, weight, town, 'a' + (int)(age + i * 13 % 17) / 28);
-        (void)fprintf(to[2], "%g,%.2f,\"%s\",%s\n", age + 1, weight, town, sex);
+        (void)fprintf(to[2], "%g,%.2f $,\"%s\",%s\n", age + 1, weight, town, sex);
         (void)fprintf(to[3], "%.4f,%.4f\n", 1 - ill, ill);
         (void)fprintf(to[4], "%.4f,%.4f,%.4f\n", (1 - b) * ill, b, (1 - b) * (1 - ill));
         (void)fprintf(to[5], "%s\n", is_ill ? "ill" : "well");
@@ -295,6 +295,7 @@ const torture_case torture_cases[] = {
     { .name = "report --session s.jsonl --out report.html" },
     { .name = "rank --session s.jsonl --pool pool.csv --plot rank.svg" },
     { .name = "rank --named f1 --labels y.csv --predictions predicted.csv --positive ill --json" },
+    { .name = "rank --named min-recall:every-group --labels y.csv --predictions predicted.csv --groups g.csv" },
     { .name =
           "score --metric seven.json --named f1 --labels y.csv --predictions predicted.csv --groups g.csv" },
     { .name = "score --named equalised-odds --labels y.csv --predictions predicted.csv --groups g.csv "
