@@ -2,7 +2,6 @@
 #include "apply_rule.h"
 #include "data/shared.h"
 #include "output.h"
-#include "prior_args.h"
 #include "progress.h"
 #include "row_costs.h"
 

@@ -77,4 +77,7 @@ static inline double cli_settled(double value)
 void cli_apply_rule_print(const cli_applied_rule *a, const char *path);
 void cli_apply_rule_json(json_t *result, const cli_applied_rule *a);
 
+/* Fills class_share, and the adjustment for these shares. */
+mel_status cli_apply_prior(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err);
+
 #endif

@@ -4,7 +4,6 @@
 #include "base/layout.h"
 #include "command.h"
 #include "files.h"
-#include "numbers.h"
 #include "output.h"
 #include "space_args.h"
 #include "space_classes.h"

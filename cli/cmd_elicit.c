@@ -5,8 +5,6 @@
 #include "files.h"
 #include "melicit/report.h"
 #include "metric_file.h"
-#include "mistake_names.h"
-#include "numbers.h"
 #include "oracle/shared.h"
 #include "outcome.h"
 #include "output.h"

@@ -1,14 +1,13 @@
 /* melicit rank: orders classifiers by a metric or a measure and compares two orders. */
 #include "command.h"
+#include "contenders.h"
 #include "dataset.h"
 #include "files.h"
 #include "metric/shared.h"
 #include "metric_file.h"
 #include "output.h"
-#include "pool.h"
 #include "rank/shared.h"
 #include "rank_work.h"
-#include "statistics.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* melicit report: a page about a session, at any time, from its file alone. */
 #include "command.h"
 #include "files.h"
-#include "mistake_names.h"
+#include "outcome.h"
 #include "output.h"
 #include "session_file.h"
 #include "space_args.h"

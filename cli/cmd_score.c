@@ -6,9 +6,7 @@
 #include "contenders.h"
 #include "dataset.h"
 #include "metric_file.h"
-#include "numbers.h"
 #include "output.h"
-#include "statistics.h"
 
 #include <math.h>
 #include <stddef.h>

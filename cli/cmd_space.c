@@ -3,11 +3,9 @@
 #include "command.h"
 #include "files.h"
 #include "metric_file.h"
-#include "numbers.h"
 #include "output.h"
 #include "space_args.h"
 #include "space_classes.h"
-#include "space_plot.h"
 
 #include <math.h>
 #include <stddef.h>

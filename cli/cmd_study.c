@@ -6,7 +6,6 @@
 #include "output.h"
 #include "server/manage.h"
 #include "study_desk.h"
-#include "study_print.h"
 
 #include <math.h>
 #include <stddef.h>

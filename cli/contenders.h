@@ -5,8 +5,11 @@
 
 #include "classify/shared.h"
 #include "command.h"
-#include "pool.h"
+#include "melicit/data.h"
+#include "melicit/layout.h"
+#include "melicit/metric.h"
 #include "predictions.h"
+#include "problem/shared.h"
 
 typedef struct {
     const char *metric; /* a file, or NULL */
@@ -74,5 +77,18 @@ void cli_judges_free(cli_judge *judge, size_t n);
 /* The value of counts that the judge looks at, and how sure it is, by rows and the metric's intervals. */
 mel_status cli_judge_counts(mel_certainty *out, const cli_judge *judge, const double *counts,
                             const cli_run *run, mel_error *err);
+
+/* The statistics of a classifier with these counts, groups x k x k; names are for refusals. MEL_EDATA when
+ * there are no rows, or the layout asks for rates of a class without any. */
+mel_status cli_statistics_of(double *out, const mel_layout *layout, const double *counts,
+                             const char *const *class_name, const char *const *group_name, mel_error *err);
+
+/* The option that says how common the classes are; the field is a double, NaN unless given. */
+#define CLI_SHARES_OPTION(args, field)                                                                       \
+    {                                                                                                        \
+        .name = "shares", .argument = "P", .kind = CLI_NUMBER, .at = offsetof(args, field), .high = 1,       \
+        .above_low = true, .below_high = true,                                                               \
+        .help = "two classes: the share of the positive one, where the columns do not say it"                \
+    }
 
 #endif

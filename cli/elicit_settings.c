@@ -1,9 +1,8 @@
 /* From the options of melicit elicit to those of a session. */
+#include "contenders.h"
 #include "elicit_args.h"
 #include "metric_file.h"
-#include "numbers.h"
 #include "output.h"
-#include "pool.h"
 #include "session_file.h"
 
 #include "base/internal.h"

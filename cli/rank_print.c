@@ -1,7 +1,6 @@
 /* An order of classifiers as JSON, as a table and as a plot. */
 #include "files.h"
 #include "metric_file.h"
-#include "numbers.h"
 #include "output.h"
 #include "panels.h"
 #include "rank_work.h"

@@ -2,7 +2,6 @@
 #include "space_classes.h"
 #include "base/layout.h"
 #include "classifier.h"
-#include "numbers.h"
 #include "output.h"
 
 #include <math.h>

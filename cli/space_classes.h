@@ -29,4 +29,7 @@ mel_status cli_classes_measure(cli_asked *asked, const mel_problem *space, mel_r
 void cli_classes_fill(json_t *result, const mel_problem *space, const cli_asked *asked);
 void cli_classes_print(const mel_problem *space, const cli_asked *asked);
 
+/* The planar face, or the two-class faces of a space without groups, side by side. */
+mel_status cli_space_plot(const mel_problem *space, const char *path, mel_error *err);
+
 #endif

@@ -1,9 +1,9 @@
 /* The plot of melicit space: one face, or the faces of all pairs of classes. */
-#include "space_plot.h"
 #include "output.h"
 #include "panels.h"
 #include "report/shared.h"
 #include "space/shared.h"
+#include "space_classes.h"
 
 #include <math.h>
 #include <stdlib.h>

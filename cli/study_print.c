@@ -1,5 +1,5 @@
 /* Tables of studies and of the people in one, for melicit study. */
-#include "study_print.h"
+#include "study_desk.h"
 
 #include "output.h"
 
