@@ -90,7 +90,7 @@ static void print_best(const mel_outcome *found)
 /* The numbers that others use, in one row; `melicit metric --show` has all of them. */
 static void print_equivalents(const mel_outcome *found)
 {
-    static const char *const usual[] = { "threshold", "score_threshold", "class_weight", "beta" };
+    static const char *const usual[] = { "threshold", "score_threshold", "regret", "class_weight", "beta" };
     char *text = NULL;
     for (size_t i = 0; i < found->n_equivalents; i++)
         for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {

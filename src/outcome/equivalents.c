@@ -212,9 +212,10 @@ static void spread_costs(double *draw, mel_estimate ratio)
 }
 
 /* Where the calibration curve of these scores crosses 1/(1 + r), with the interval that `melicit apply` gives
- * it: because of the rows, and of the ratio where that has two bounds. */
-static mel_status find_on_scores(mel_estimate *out, const score_rows *from, mel_estimate ratio,
-                                 mel_error *err)
+ * it: because of the rows, and of the ratio where that has two bounds. Then *regret says what the rule costs
+ * more than the best one at most. */
+static mel_status find_on_scores(mel_estimate *out, double *regret, const score_rows *from,
+                                 mel_estimate ratio, mel_error *err)
 {
     double draw[2 * METRIC_DRAWS];
     const double cost[] = { 0.0, 1.0, ratio.value, 0.0 };
@@ -251,13 +252,14 @@ static mel_status find_on_scores(mel_estimate *out, const score_rows *from, mel_
     if (status == MEL_OK && trust.n_thresholds == 1)
         *out = (mel_estimate){ trust.threshold[0].threshold, trust.threshold[0].both.low,
                                trust.threshold[0].both.high };
+    *regret = status == MEL_OK && sure.n_metrics > 0 ? trust.regret : (double)NAN;
     mel_trust_clear(&trust);
     mel_rule_report_clear(&report);
     mel_adjustment_clear(&curve);
     return status;
 }
 
-static mel_estimate on_scores(mel_outcome_work *w, const mel_face *face, mel_estimate ratio)
+static mel_estimate on_scores(double *regret, mel_outcome_work *w, const mel_face *face, mel_estimate ratio)
 {
     mel_estimate out = { NAN, NAN, NAN };
     score_rows rows = { 0 };
@@ -266,7 +268,7 @@ static mel_estimate on_scores(mel_outcome_work *w, const mel_face *face, mel_est
         return out;
     mel_status status = rows_of_face(&rows, face, w->out.rows, &why);
     if (status == MEL_OK && rows.n > 0)
-        status = find_on_scores(&out, &rows, ratio, &why);
+        status = find_on_scores(&out, regret, &rows, ratio, &why);
     if (status == MEL_ENOMEM)
         (void)mel_outcome_good(w, mel_fail(w->said.err, status, "%s", why.text));
     free(rows.probability);
@@ -318,6 +320,16 @@ static void add_on_rows(mel_outcome_work *w, mel_estimate ratio, const mel_face 
                                        isfinite(rules.high) ? beta_of(rules.high, face) : (double)INFINITY };
 }
 
+/* In one sentence what is open about the ratio and about the rows. */
+static void add_regret(mel_outcome_work *w, double regret)
+{
+    mel_equivalent *one = add(
+        w, "regret", "extra cost of mistakes at that threshold for what may have been meant, at most (95%)",
+        (mel_estimate){ regret, NAN, NAN });
+    if (one != NULL)
+        one->text = mel_sentences_format(&w->said, "%s%%", mel_digits_significant(100.0 * regret, 2).text);
+}
+
 static void find_two(mel_outcome_work *w)
 {
     const mel_estimate ratio = w->out.cost;
@@ -328,9 +340,13 @@ static void find_two(mel_outcome_work *w)
               image(ratio, same, NULL, false));
     add_threshold(w, "threshold", "threshold on calibrated probabilities",
                   image(ratio, threshold_of, NULL, true));
-    const mel_estimate scores = face != NULL ? on_scores(w, face, ratio) : (mel_estimate){ NAN, NAN, NAN };
+    double regret = NAN;
+    const mel_estimate scores =
+        face != NULL ? on_scores(&regret, w, face, ratio) : (mel_estimate){ NAN, NAN, NAN };
     if (isfinite(scores.value))
         add_threshold(w, "score_threshold", "threshold on these scores", scores);
+    if (isfinite(regret))
+        add_regret(w, regret);
     (void)add(w, "number_willing_to_test", "number willing to test to find one",
               image(ratio, willing_of, NULL, false));
     const mel_estimate benefit = image(ratio, benefit_of, NULL, true);
@@ -554,10 +570,11 @@ static void put_two(mel_sheet *s, const mel_outcome *o)
 {
     for (size_t i = 0; i < o->n_equivalents; i++) {
         const mel_equivalent *e = &o->equivalents[i];
-        if (!isnan(e->number.value) && strcmp(e->key, "class_weight") != 0 && strcmp(e->key, "balanced") != 0)
-            mel_sheet_put(s, e->key, triple(e->number));
-        else if (strcmp(e->key, "balanced") == 0)
+        const bool plain = strcmp(e->key, "balanced") == 0 || strcmp(e->key, "regret") == 0;
+        if (plain)
             mel_sheet_put(s, e->key, mel_sheet_number(e->number.value));
+        else if (!isnan(e->number.value) && strcmp(e->key, "class_weight") != 0)
+            mel_sheet_put(s, e->key, triple(e->number));
     }
     mel_sheet weights = mel_sheet_new();
     mel_sheet_put(&weights, mel_metric_class_name(o->metric, 0), json_integer(1));

@@ -209,7 +209,7 @@ def test_program_page_and_python_agree(melicit):
     ours = Metric.load(melicit.folder / "m.json").equivalents()
     assert shown == ours and ours["ratio"][0] == pytest.approx(said["ratio"][0]) == pytest.approx(done["ratio"])
     assert done["ratio_interval"] == pytest.approx(said["ratio"][1:])
-    assert said["balanced"] == pytest.approx(258 / 222, abs=0.01) and set(said) - set(shown) == {"beta", "same_beta", "balanced", "score_threshold"}
+    assert said["balanced"] == pytest.approx(258 / 222, abs=0.01) and set(said) - set(shown) == {"beta", "same_beta", "balanced", "score_threshold", "regret"} and 0 < said["regret"] < 0.3
     page = html.unescape((melicit.folder / "r.html").read_text())
     text = melicit("metric", "--show", "m.json").done().out
     for one in said["lines"]:
