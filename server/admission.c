@@ -389,12 +389,12 @@ static bool try_to_begin(mel_admission *a, const mel_work *work)
 }
 
 /* Waits until there may be a place; false: that is no use any more. What is no study's waits only where it
- * can step aside, and in a limited number. The lock is held. */
+ * can step aside, and as many at a time as there are workers. The lock is held, but not while the budget is
+ * looked at, which takes a moment. */
 static bool wait_for_place(mel_admission *a, const mel_work *work, double until)
 {
-    enum { MOST_OWN_WAITING = 128 }; /* half of those who may step aside */
-    if (mel_clock_seconds(CLOCK_MONOTONIC) >= until || mel_budget_check(NULL) != MEL_OK ||
-        (work->own && a->n_waiting[1] >= MOST_OWN_WAITING))
+    if (mel_clock_seconds(CLOCK_MONOTONIC) >= until ||
+        (work->own && (work->holds || a->n_waiting[1] >= a->workers)))
         return false;
     const bool aside = step_aside();
     if (!aside && (work->own || !may_be_stuck(a)))
@@ -412,7 +412,10 @@ static bool wait_for_place(mel_admission *a, const mel_work *work, double until)
             *at = mine.next;
             break;
         }
-    return true;
+    pthread_mutex_unlock(&a->lock);
+    const bool useful = mel_budget_check(NULL) == MEL_OK;
+    pthread_mutex_lock(&a->lock);
+    return useful;
 }
 
 mel_status mel_work_begin(mel_admission **held, mel_admission *a, const mel_work *work, mel_error *err)

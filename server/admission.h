@@ -96,6 +96,7 @@ mel_status mel_busy(mel_error *err); /* with a sentence */
 typedef struct {
     bool own;          /* it is no study's: a session of somebody's own, an upload */
     bool shared;       /* it counts for the client of the request */
+    bool holds;        /* a participant whom others wait for: what is no study's is then refused at once */
     const void *study; /* it counts for; NULL: none in particular */
     size_t bytes;      /* that it will take; for what is no study's they must fit beside what others take */
 } mel_work;

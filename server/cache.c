@@ -391,6 +391,7 @@ mel_status mel_cache_begin_flow(mel_admission **held, mel_cache *cache, const me
     const bool own = open_study->study->own;
     mel_work work = { .own = own,
                       .shared = own || what != MEL_WORK_ANSWER,
+                      .holds = what != MEL_WORK_ANSWER,
                       .study = own ? NULL : open_study->study };
     *held = NULL;
     if (mel_work_is_under_way() ||

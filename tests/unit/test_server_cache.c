@@ -754,7 +754,8 @@ static void test_work_waits_for_a_place(void **state)
     } rows[] = { { { .study = &study }, true, true },
                  { { .study = &study }, false, true },
                  { { .own = true }, true, true },
-                 { { .own = true }, false, false } };
+                 { { .own = true }, false, false },
+                 { { .own = true, .holds = true }, true, false } };
     mel_cache *cache = ((world *)*state)->app.cache;
     mel_error err;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
