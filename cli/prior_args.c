@@ -93,8 +93,8 @@ static mel_status estimate(double *share, const cli_applied_rule *a, const mel_a
     double *matched = cli_alloc_zero(k, sizeof *matched);
     mel_adjust(seen, adjustment, p->n_rows, p->probability, NULL);
     mel_adjust(there, adjustment, proba->n_rows, proba->value, NULL);
-    const mel_prior_rows labelled = { p->n_rows, seen, p->label },
-                         unlabelled = { proba->n_rows, there, NULL };
+    const mel_rows labelled = { .n_rows = p->n_rows, .n_classes = k, .probability = seen, .label = p->label },
+                   unlabelled = { .n_rows = proba->n_rows, .n_classes = k, .probability = there };
     const mel_status status = mel_prior_estimate(share, matched, k, &labelled, &unlabelled, err);
     if (status == MEL_OK)
         say_estimates(share, matched, p, run);

@@ -11,15 +11,6 @@
 extern "C" {
 #endif
 
-/* All pointers are borrowed. */
-typedef struct {
-    size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
-    const mel_features *x;              /* to train on; NULL: not */
-    const double *probability;          /* n_rows x n_classes, for rules; NULL: none */
-    const uint32_t *label;              /* n_rows, below n_classes */
-    const uint32_t *group;              /* n_rows, below n_groups; NULL without groups */
-    const double *weight;               /* n_rows, of training; NULL: 1 */
-} mel_rows;
 typedef struct mel_held_rows mel_held_rows;
 /* MEL_EDATA with the row for what is out of range. Parts need not have rows of every class or group. */
 MEL_API mel_status mel_rows_hold(mel_held_rows **out, const mel_rows *rows, int threads, mel_error *err);

@@ -67,6 +67,16 @@ MEL_API mel_status mel_model_predict(double *probs, const mel_model *model, cons
 MEL_API mel_status mel_model_save(const mel_model *model, const char *path, mel_error *err);
 MEL_API mel_status mel_model_load(mel_model **out, const char *path, mel_error *err);
 
+/* Rows that something is learned from, or measured on. All pointers are borrowed. */
+typedef struct {
+    size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
+    const double *probability;          /* n_rows x n_classes; NULL: none */
+    const uint32_t *label;              /* n_rows, below n_classes; NULL where nobody knows */
+    const uint32_t *group;              /* n_rows, below n_groups; NULL without groups */
+    const double *weight;               /* n_rows; NULL: 1 */
+    const mel_features *x;              /* features to train on; NULL: none */
+} mel_rows;
+
 /* Calibrated probabilities: q_i proportional to exp(offset_i) max(p_i, least_i)^sharpness_i. */
 typedef struct {
     size_t n_classes;

@@ -86,16 +86,16 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const doub
         status = mel_adjustment_copy(&start, opt->adjustment, err);
     if (status == MEL_OK && cost != NULL && opt->adjustment != NULL)
         mel_adjustment_shift(&start, 2, same, cost);
-    const mel_adjustment_rows of = { .n = rows->n_rows,
-                                     .stand_for = number_of(rows),
-                                     .n_classes = rows->n_classes,
-                                     .probability = rows->probability,
-                                     .label = rows->label,
-                                     .weight = weight != NULL ? weight : rows->weight,
-                                     .n_groups = by_group(rows, opt) ? rows->n_groups : 0,
-                                     .group = rows->group };
+    const mel_rows of = { .n_rows = rows->n_rows,
+                          .n_classes = rows->n_classes,
+                          .probability = rows->probability,
+                          .label = rows->label,
+                          .weight = weight != NULL ? weight : rows->weight,
+                          .n_groups = by_group(rows, opt) ? rows->n_groups : 0,
+                          .group = rows->group };
     if (status == MEL_OK)
-        status = mel_adjustment_fit(out, &of, opt->adjustment != NULL ? &start : NULL, &opt->progress, err);
+        status = mel_adjustment_fit(out, &of, number_of(rows), opt->adjustment != NULL ? &start : NULL,
+                                    &opt->progress, err);
     if (status == MEL_OK && cost != NULL)
         mel_adjustment_shift(out, 2, cost, same);
     mel_adjustment_clear(&start);

@@ -111,7 +111,8 @@ double mel_adjustment_undo(const mel_adjustment *a, size_t group, double adjuste
 /* --- fitting ------------------------------------------------------------------------------------ */
 
 typedef struct {
-    const mel_adjustment_rows *rows;
+    const mel_rows *rows;
+    double stand_for;
     size_t n, k;
     size_t n_sharp; /* 1, or of two classes 2 */
     const double *weight;
@@ -396,8 +397,8 @@ static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *st
     find_least(least, f);
     for (size_t i = 0; i < n * k; i++)
         f->logs[i] = log(fmax(f->rows->probability[i], least[i % k]));
-    const double rows = f->rows->stand_for > 0.0 ? f->rows->stand_for : (double)n;
-    f->penalty = f->n_sharp > 1 ? fmin(fmax(prior_rows / rows, least_penalty), most_penalty) : most_penalty;
+    f->penalty =
+        f->n_sharp > 1 ? fmin(fmax(prior_rows / f->stand_for, least_penalty), most_penalty) : most_penalty;
     f->direction = 1.0;
     put_start(theta, f, start != NULL && start->sharpness[0] > 0.0 ? start : NULL);
     mel_status status = fit_either_way(f, theta, room, err);
@@ -410,11 +411,12 @@ static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *st
     return status;
 }
 
-mel_status mel_adjustment_fit(mel_adjustment *out, const mel_adjustment_rows *rows,
+mel_status mel_adjustment_fit(mel_adjustment *out, const mel_rows *rows, double stand_for,
                               const mel_adjustment *start, const mel_progress *progress, mel_error *err)
 {
     fit f = { .rows = rows,
-              .n = rows->n,
+              .stand_for = stand_for,
+              .n = rows->n_rows,
               .k = rows->n_classes,
               .n_sharp = rows->n_classes == 2 ? 2 : 1,
               .group = SIZE_MAX,
@@ -433,14 +435,14 @@ mel_status mel_adjustment_fit(mel_adjustment *out, const mel_adjustment_rows *ro
 
 /* --- shares of classes -------------------------------------------------------------------------- */
 
-static void mean_row(double *out, size_t k, const mel_prior_rows *rows)
+static void mean_row(double *out, size_t k, const mel_rows *rows)
 {
     memset(out, 0, k * sizeof *out);
     for (size_t r = 0; r < rows->n_rows; r++)
         mel_axpy(k, 1.0 / (double)rows->n_rows, rows->probability + r * k, out);
 }
 
-static void label_shares(double *out, size_t k, const mel_prior_rows *rows)
+static void label_shares(double *out, size_t k, const mel_rows *rows)
 {
     memset(out, 0, k * sizeof *out);
     for (size_t r = 0; r < rows->n_rows; r++)
@@ -448,7 +450,7 @@ static void label_shares(double *out, size_t k, const mel_prior_rows *rows)
 }
 
 /* Saerens, Latinne and Decaestecker, with a pseudo-row of every class. next: k numbers. */
-static void expect(double *share, double *next, size_t k, const double *from, const mel_prior_rows *rows)
+static void expect(double *share, double *next, size_t k, const double *from, const mel_rows *rows)
 {
     const double n = (double)rows->n_rows + (double)k;
     memcpy(share, from, k * sizeof *share);
@@ -472,8 +474,8 @@ static void expect(double *share, double *next, size_t k, const double *from, co
 }
 
 /* Which weights of the classes give the mean of the probabilities: soft BBSE. room: 2 k^2 + k. */
-static mel_status match(double *share, double *room, size_t k, const double *from,
-                        const mel_prior_rows *labelled, const mel_prior_rows *unlabelled, mel_error *err)
+static mel_status match(double *share, double *room, size_t k, const double *from, const mel_rows *labelled,
+                        const mel_rows *unlabelled, mel_error *err)
 {
     double *joint = room, *mean = room + k * k, *weight = mean + k, sum = 0.0;
     size_t rank = 0;
@@ -490,9 +492,8 @@ static mel_status match(double *share, double *room, size_t k, const double *fro
     return MEL_OK;
 }
 
-mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
-                              const mel_prior_rows *labelled, const mel_prior_rows *unlabelled,
-                              mel_error *err)
+mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes, const mel_rows *labelled,
+                              const mel_rows *unlabelled, mel_error *err)
 {
     const size_t k = n_classes;
     double *from = NULL, *next = NULL, *room = NULL;

@@ -25,25 +25,15 @@ typedef struct {
 } mel_proba;
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err);
 void mel_proba_clear(mel_proba *proba);
-/* Labelled rows that the model has not seen. */
-typedef struct {
-    size_t n, n_classes;
-    double stand_for;          /* how many rows these stand for; 0: n */
-    const double *probability; /* n x n_classes */
-    const uint32_t *label;     /* n */
-    const double *weight;      /* n, or NULL */
-    size_t n_groups;           /* 0 or 1: one curve for all */
-    const uint32_t *group;     /* n, or NULL */
-} mel_adjustment_rows;
-/* Fitted to them by penalised likelihood: 0.3 / n, at most 1e-3 and at least 2e-4, times the squares of the
- * offsets and of sharpness - 1 is added to twice the mean log-loss. Two classes have a sharpness each (beta
- * calibration): models err differently at either end; more share one. Probabilities of 0 are raised to half
- * of the smallest other one of their class, so that the fit can move them. Two classes that are ranked the
- * wrong way round get negative sharpness. With groups each of them has a curve of its own, shrunk towards
- * that of all rows: 8 / (rows of the group) times the squared differences is the penalty, so that few rows
- * change little. progress and start, where the search begins, may be NULL. MEL_EDATA for a class without
- * rows. */
-mel_status mel_adjustment_fit(mel_adjustment *out, const mel_adjustment_rows *rows,
+/* Fitted to labelled rows that the model has not seen, by penalised likelihood: 0.3 / stand_for (how many
+ * rows they stand for), at most 1e-3 and at least 2e-4, times the squares of the offsets and of sharpness - 1
+ * is added to twice the mean log-loss. Two classes have a sharpness each (beta calibration): models err
+ * differently at either end; more share one. Probabilities of 0 are raised to half of the smallest other one
+ * of their class, so that the fit can move them. Two classes that are ranked the wrong way round get negative
+ * sharpness. With groups each of them has a curve of its own, shrunk towards that of all rows: 8 / (rows of
+ * the group) times the squared differences is the penalty, so that few rows change little. progress and
+ * start, where the search begins, may be NULL. MEL_EDATA for a class without rows. */
+mel_status mel_adjustment_fit(mel_adjustment *out, const mel_rows *rows, double stand_for,
                               const mel_adjustment *start, const mel_progress *progress, mel_error *err);
 /* n rows; out may be probability itself. group: of each row, where the adjustment has groups. */
 void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability,
@@ -69,14 +59,8 @@ double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, 
 /* Shares of the classes among n unlabelled rows, two ways: `likely` by expectation maximisation from the
  * shares `from` on adjusted probabilities, with one pseudo-row of each class; `matched` by what the mean of
  * the probabilities would be with these shares (soft BBSE), learned from labelled rows. k numbers each. */
-typedef struct {
-    size_t n_rows;
-    const double *probability; /* adjusted */
-    const uint32_t *label;     /* NULL: unlabelled */
-} mel_prior_rows;
-mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
-                              const mel_prior_rows *labelled, const mel_prior_rows *unlabelled,
-                              mel_error *err);
+mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes, const mel_rows *labelled,
+                              const mel_rows *unlabelled, mel_error *err);
 
 /* The encoding that travels with the coefficients, so that a file is enough to predict from tables: taken
  * over; lent, NULL when there is none. */

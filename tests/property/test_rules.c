@@ -879,10 +879,10 @@ static void test_stopping(void **state)
     }
     mel_adjustment adjustment = { 0 };
     assert_int_equal(
-        mel_adjustment_fit(&adjustment,
-                           &(mel_adjustment_rows){
-                               .n = p.n, .n_classes = p.k, .probability = p.probability, .label = p.label },
-                           NULL, &opt.progress, NULL),
+        mel_adjustment_fit(
+            &adjustment,
+            &(mel_rows){ .n_rows = p.n, .n_classes = p.k, .probability = p.probability, .label = p.label },
+            (double)p.n, NULL, &opt.progress, NULL),
         MEL_ESTOPPED);
     assert_null(adjustment.offset);
 }

@@ -122,10 +122,10 @@ static found find(const sample *s, const mel_metric *metric, const char *name, m
     how.metrics = metrics;
     how.calibrated = evidence == MEL_BY_MODEL;
     if (how.calibrated) {
-        const mel_adjustment_rows all = {
-            .n = s->n, .n_classes = 2, .probability = s->probability, .label = s->label
+        const mel_rows all = {
+            .n_rows = s->n, .n_classes = 2, .probability = s->probability, .label = s->label
         };
-        assert_ok(mel_adjustment_fit(&adjustment, &all, NULL, NULL, &err), &err);
+        assert_ok(mel_adjustment_fit(&adjustment, &all, (double)s->n, NULL, NULL, &err), &err);
         opt.adjustment = &adjustment;
     }
     assert_ok(mel_rule_find(&c, NULL, &rows, metric, name, &opt, &err), &err);

@@ -24,7 +24,7 @@ static void test_adjustments_of_two_classes(void **state)
         double offset[2] = { 0.0, mel_rng_normal(&rng) };
         const mel_adjustment truth = { .n_classes = 2, .sharpness = sharpness, .offset = offset };
         mel_adjustment found = { 0 };
-        const mel_adjustment_rows rows = { .n = ROWS, .n_classes = 2, .probability = p, .label = label };
+        const mel_rows rows = { .n_rows = ROWS, .n_classes = 2, .probability = p, .label = label };
         mel_error err = { 0 };
         for (size_t r = 0; r < ROWS; r++) {
             double q[2];
@@ -34,7 +34,7 @@ static void test_adjustments_of_two_classes(void **state)
             assert_close(mel_adjustment_undo(&truth, 0, q[1]), p[2 * r + 1], 1e-9);
             label[r] = mel_rng_uniform(&rng) < q[1];
         }
-        assert_ok(mel_adjustment_fit(&found, &rows, NULL, NULL, &err), &err);
+        assert_ok(mel_adjustment_fit(&found, &rows, ROWS, NULL, NULL, &err), &err);
         assert_close(found.offset[1] - found.offset[0], offset[1], 0.25);
         for (size_t i = 0; i < 2; i++)
             assert_close(found.sharpness[i], sharpness[i], 0.15);
