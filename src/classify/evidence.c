@@ -173,13 +173,16 @@ static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
     return MEL_OK;
 }
 
+mel_status mel_rule_rows_here(const mel_rule_rows *rows, mel_error *err)
+{
+    return rows->engine == NULL
+               ? MEL_OK
+               : mel_fail(err, MEL_EINVAL, "this needs all rows in one place: an engine only adds up");
+}
+
 mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err)
 {
-    if (rows->engine != NULL && (rows->weight != NULL || rows->row_cost != NULL || rows->count != NULL))
-        return mel_fail(err, MEL_EINVAL,
-                        "weights and costs of rows that an engine has need all rows in one place");
-    if (rows->engine != NULL && rows->n_classes >= 2)
-        return MEL_OK;
+    TRY(mel_rule_rows_here(rows, err));
     if (rows->n_rows == 0 || rows->n_classes < 2)
         return mel_fail(err, MEL_EDATA, "a rule needs rows of two or more classes");
     if (rows->n_groups > 1 && rows->group == NULL)

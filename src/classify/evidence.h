@@ -15,6 +15,9 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *out, const mel_rule_rows *r
                                   const mel_rule_options *opt, mel_error *err);
 void mel_rule_evidence_clear(mel_rule_evidence *evidence);
 
+/* MEL_EINVAL where an engine has them. */
+mel_status mel_rule_rows_here(const mel_rule_rows *rows, mel_error *err);
+/* Here, and within their ranges. */
 mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err);
 /* Two classes: thresholds are on the model's own probability, as adjusting keeps the order of the rows. */
 bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *opt);

@@ -313,6 +313,24 @@ static mel_status find_once(mel_classifier **out, mel_rule_report *report, const
     return status;
 }
 
+/* What an engine, which only adds up, can be asked for. */
+static mel_status check_elsewhere(const mel_rule_rows *rows, const mel_rule_options *opt, mel_error *err)
+{
+    if (rows->n_classes < 2)
+        return mel_fail(err, MEL_EDATA, "a rule needs rows of two or more classes");
+    if (rows->weight != NULL || rows->row_cost != NULL || rows->count != NULL)
+        return mel_fail(err, MEL_EINVAL, "weights and costs of rows need all rows in one place");
+    if (opt->adjustment != NULL || opt->class_share != NULL || opt->threshold != NULL)
+        return mel_fail(err, MEL_EINVAL,
+                        "calibration, other shares of classes and given thresholds need all rows in one "
+                        "place: an engine only adds up");
+    if (rows->n_classes == 2 && opt->evidence == MEL_BY_LABELS)
+        return mel_fail(err, MEL_EINVAL,
+                        "the best threshold by the labels needs all rows in one place, sorted; an engine "
+                        "finds rules of two classes by the model's probabilities");
+    return MEL_OK;
+}
+
 mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
                          const mel_metric *metric, const char *name, const mel_rule_options *opt,
                          mel_error *err)
@@ -334,16 +352,7 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
     if (status == MEL_OK && own.n_people > 0 && !isnan(own.refer_cost))
         status = mel_fail(err, MEL_EINVAL, "a compromise refers no cases");
     if (status == MEL_OK)
-        status = mel_rule_rows_check(rows, err);
-    if (status == MEL_OK && rows->engine != NULL &&
-        (own.adjustment != NULL || own.class_share != NULL || own.threshold != NULL))
-        status = mel_fail(err, MEL_EINVAL,
-                          "calibration, other shares of classes and given thresholds need all rows in one "
-                          "place: an engine only adds up");
-    if (status == MEL_OK && rows->engine != NULL && rows->n_classes == 2 && own.evidence == MEL_BY_LABELS)
-        status = mel_fail(err, MEL_EINVAL,
-                          "the best threshold by the labels needs all rows in one place, sorted; an engine "
-                          "finds rules of two classes by the model's probabilities");
+        status = rows->engine != NULL ? check_elsewhere(rows, &own, err) : mel_rule_rows_check(rows, err);
     if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_classes != rows->n_classes)
         status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu probabilities for rows of %zu",
                           own.adjustment->n_classes, rows->n_classes);

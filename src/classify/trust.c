@@ -435,6 +435,7 @@ mel_status mel_trust_begin(mel_trust_work *out, const mel_classifier *found, con
                            const mel_metric *metric, const char *name, const mel_rule_options *rule,
                            mel_error *err)
 {
+    TRY(mel_rule_rows_here(rows, err));
     *out = (mel_trust_work){ .rows = rows,
                              .metric = metric,
                              .name = name,

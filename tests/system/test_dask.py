@@ -113,6 +113,7 @@ def test_refusals(client, rows, spread):
     for what, words in [
         (lambda: there.best("accuracy", evidence="calibrated"), "calibration needs all rows in one place"),
         (lambda: there.best("accuracy", trust=True), "in one place"),
+        (lambda: there.best("accuracy", at_most={"flagged": 0.5} if len(there.classes) == 2 else {"share[ill]": 0.5}, confidence=0.9), "in one place"),
         (lambda: there.best("accuracy", prior=[1] * len(there.classes)), "in one place"),
         (lambda: there.ground("linear"), "questions need all rows in one place"),
         (lambda: melicit.Problem.from_dask(client, spread["y"], spread["proba"].rechunk((750, -1))), "rechunk or repartition them alike"),

@@ -133,6 +133,12 @@ static void test_rules(void **state)
         assert_string_equal(err.text, "the third machine is off");
         assert_null(two);
         spread.fails_at = 0;
+        mel_adjustment adjustment = { 0 };
+        assert_int_equal(mel_rule_calibrate(&adjustment, &there, NULL, "f1-macro", &how, &err), MEL_EINVAL);
+        assert_non_null(strstr(err.text, "all rows in one place"));
+        mel_trust trust = { 0 };
+        assert_int_equal(mel_rule_trust(&trust, one, &there, NULL, "f1-macro", &how, NULL, &err), MEL_EINVAL);
+        assert_non_null(strstr(err.text, "all rows in one place"));
 
         mel_measure *measure = NULL;
         assert_ok(mel_measure_named(&measure, "f1-macro", k, 0, &err), &err);
