@@ -31,7 +31,8 @@ typedef struct {
     /* The pair need not be the one that `next` proposes: a log may come from another machine.
      * MEL_ANSWER_SKIP changes nothing in what is believed, but the next question is another one. */
     mel_status (*tell)(mel_engine *engine, const mel_pair *pair, mel_answer answer, mel_error *err);
-    /* The metric as known now; fills radius, error_rate and angles of the summary. */
+    /* The metric as known now; fills radius, error_rate and angles of the summary. On failure, too, a metric
+     * that was made is for the caller to free. */
     mel_status (*result)(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err);
     /* NULL: it has none of a single angle. */
     mel_status (*posterior)(mel_engine *engine, size_t n, double *angle, double *density, mel_error *err);

@@ -152,9 +152,7 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
     };
     mel_metric *result = NULL;
     status = session->engine->ops->result(session->engine, &result, &found, err);
-    if (status != MEL_OK)
-        return status;
-    if (found.end == MEL_END_RANGE)
+    if (status == MEL_OK && found.end == MEL_END_RANGE)
         status = withdraw_precision(result, &found, err);
     if (status == MEL_OK)
         status = note_elicited(result, &found, session, err);

@@ -426,20 +426,16 @@ static mel_status make_metric(mel_metric **out, mel_active *e, double *middle, m
 static mel_status result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
 {
     mel_active *e = (mel_active *)base;
-    mel_metric *made = NULL;
     double *room = mel_alloc_zero(3 * e->n_reported, sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "the metric that was found");
-    const mel_status status = make_metric(&made, e, room, err);
+    const mel_status status = make_metric(metric, e, room, err);
     free(room);
-    if (status != MEL_OK) {
-        mel_metric_free(made);
+    if (status != MEL_OK)
         return status;
-    }
     summary->radius = e->radius;
     summary->error_rate = e->ops->samples(e)->error_rate;
     summary->evidence = mel_reported_evidence(e->history.evidence, &e->opt);
-    *metric = made;
     return MEL_OK;
 }
 

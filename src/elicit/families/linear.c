@@ -30,16 +30,8 @@ mel_status mel_linear_result(mel_metric **metric, mel_summary *summary, const me
     summary->angle = angle;
     summary->angle_low = low;
     summary->angle_high = high;
-    mel_status status =
-        mel_metric_linear(metric, opt->family, &mel_binary_layout, opt->class_names, MEL_UTILITY, a, err);
-    if (status != MEL_OK)
-        return status;
-    status = mel_metric_set_intervals(*metric, least, most, err);
-    if (status != MEL_OK) {
-        mel_metric_free(*metric);
-        *metric = NULL;
-    }
-    return status;
+    TRY(mel_metric_linear(metric, opt->family, &mel_binary_layout, opt->class_names, MEL_UTILITY, a, err));
+    return mel_metric_set_intervals(*metric, least, most, err);
 }
 
 static void coefficients(const mel_basis *f, const double *w, double *out)

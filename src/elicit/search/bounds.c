@@ -52,13 +52,8 @@ mel_status mel_bounds_metric(mel_metric **out, mel_family family, const mel_layo
                              const char *const *class_names, const double *a, const double *low,
                              const double *high, mel_error *err)
 {
-    mel_status status = mel_metric_linear(out, family, layout, class_names, MEL_UTILITY, a, err);
+    const mel_status status = mel_metric_linear(out, family, layout, class_names, MEL_UTILITY, a, err);
     if (status != MEL_OK || low == NULL)
         return status;
-    status = mel_metric_set_intervals(*out, low, high, err);
-    if (status != MEL_OK) {
-        mel_metric_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return mel_metric_set_intervals(*out, low, high, err);
 }

@@ -289,15 +289,8 @@ static mel_status metric_of(mel_metric **out, const curve_engine *engine, const 
     }
     summary->radius = mel_bounds_radius(n, low, high);
     summary->finding = s->finding;
-    mel_status status = make_metric(out, engine, entry, err);
-    if (status != MEL_OK)
-        return status;
-    status = mel_metric_set_intervals(*out, low, high, err);
-    if (status != MEL_OK) {
-        mel_metric_free(*out);
-        *out = NULL;
-    }
-    return status;
+    TRY(make_metric(out, engine, entry, err));
+    return mel_metric_set_intervals(*out, low, high, err);
 }
 
 /* --- the engine --------------------------------------------------------------------------------- */

@@ -480,19 +480,12 @@ static mel_status make_metric(mel_metric **out, const report *r, mel_error *err)
     const mel_layout *layout = mel_ball_layout(search->plan.ball);
     const double *prevalence = mel_ball_prevalence(search->plan.ball), *apart = r->value + search->q;
     const double lambda = r->value[r->n - 1];
-    mel_status status = search->quadratic
-                            ? mel_metric_fair_quadratic(out, layout, opt->class_names, opt->group_names,
-                                                        r->value, apart, lambda, prevalence, err)
-                            : mel_metric_fair_linear(out, layout, opt->class_names, opt->group_names,
-                                                     r->value, apart, lambda, prevalence, err);
-    if (status != MEL_OK)
-        return status;
-    status = mel_metric_set_intervals(*out, r->low, r->high, err);
-    if (status != MEL_OK) {
-        mel_metric_free(*out);
-        *out = NULL;
-    }
-    return status;
+    const mel_status status = search->quadratic
+                                  ? mel_metric_fair_quadratic(out, layout, opt->class_names, opt->group_names,
+                                                              r->value, apart, lambda, prevalence, err)
+                                  : mel_metric_fair_linear(out, layout, opt->class_names, opt->group_names,
+                                                           r->value, apart, lambda, prevalence, err);
+    return status == MEL_OK ? mel_metric_set_intervals(*out, r->low, r->high, err) : status;
 }
 
 static mel_status fill(report *r, mel_error *err)
