@@ -56,14 +56,10 @@ static mel_status read_winner(mel_answer *out, const char *winner, const char *a
                              *const second[] = { "b", "model_b", "right", NULL },
                              *const same[] = { "=", "tie", "same", "tie (bothbad)", "both", NULL },
                              *const unsaid[] = { "", "?", "skip", "can't say", NULL };
-    const bool by_name = strcmp(a, b) != 0;
-    if (by_name && strcmp(winner, a) == 0)
+    const bool named = strcmp(winner, a) == 0 || strcmp(winner, b) == 0;
+    if (strcmp(winner, a) == 0 || (!named && is_one_of(winner, first)))
         *out = MEL_ANSWER_A;
-    else if (by_name && strcmp(winner, b) == 0)
-        *out = MEL_ANSWER_B;
-    else if (is_one_of(winner, first))
-        *out = MEL_ANSWER_A;
-    else if (is_one_of(winner, second))
+    else if (named || is_one_of(winner, second))
         *out = MEL_ANSWER_B;
     else if (is_one_of(winner, same))
         *out = MEL_ANSWER_SAME;

@@ -283,9 +283,9 @@ static mel_status keep_regret(drawing *d, const mel_metric *metric, mel_error *e
     if (status == MEL_OK)
         status = mel_rule_find(&c, &report, &d->at.rows, metric, NULL, &opt, &why);
     if (status == MEL_OK) {
-        mel_status drawn = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(metric), NULL);
-        perfect = drawn == MEL_OK ? perfect_value(d, report.shares) : (double)NAN;
-        drawn = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(w->metric), NULL);
+        if (mel_measure_set_coefficients(w->measure, mel_metric_coefficient(metric), NULL) == MEL_OK)
+            perfect = perfect_value(d, report.shares);
+        status = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(w->metric), &why);
         value = report.value;
         best = report.optimum;
     }

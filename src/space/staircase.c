@@ -412,15 +412,17 @@ size_t mel_staircase_scores(double *score, double *weight, const mel_staircase *
     size_t different = n > 0, done = 0;
     for (size_t i = 1; i < n; i++)
         different += key[i] != key[i - 1];
-    const size_t together = different > most ? (n + most - 1) / most : 1;
+    const size_t together = most > 0 && different > most ? (n + most - 1) / most : 1;
     for (size_t from = 0, to; from < n; from = to) {
         const uint64_t until = different > most && n - from > together ? key[from + together - 1] : key[from];
-        double sum = 0.0;
-        for (to = from; to < n && key[to] <= until; to++)
+        double sum = mel_score_of_bits(key[from]), taken = 1.0;
+        for (to = from + 1; to < n && key[to] <= until; to++) {
             sum += mel_score_of_bits(key[to]);
+            taken += 1.0;
+        }
         const uint64_t mass =
             below == NULL ? to - from : (to < n ? below[to] : s->weight[role]) - below[from];
-        score[done] = key[from] == key[to - 1] ? mel_score_of_bits(key[from]) : sum / (double)(to - from);
+        score[done] = key[from] == key[to - 1] ? mel_score_of_bits(key[from]) : sum / taken;
         weight[done++] = (double)mass / (double)s->total;
     }
     return done;
