@@ -1899,7 +1899,7 @@ def test_list_of_parts():
     parts = {p["name"]: p["versionInfo"] for p in told["packages"]}
     dynamic = subprocess.run(["readelf", "-d", str(BUILD / "melicit")], check=True, capture_output=True, text=True).stdout
     needed = re.findall(r"\[lib(\w+?)\d*\.so", dynamic)
-    same = {"z": "zlib", "sodium": "libsodium", "microhttpd": "libmicrohttpd", "pq": "libpq", "gomp": "libgomp"}
+    same = {"z": "zlib", "zip": "libzip", "sodium": "libsodium", "microhttpd": "libmicrohttpd", "pq": "libpq", "gomp": "libgomp"}
     for name in set(needed) - {"c", "m"}:
         assert re.match(r"\d+\.\d+", parts[same.get(name, name)]), name
     locked = json.loads((SOURCE / "web" / "package-lock.json").read_text())["packages"]
