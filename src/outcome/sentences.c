@@ -19,6 +19,8 @@ static const double most_shown = 1e6;
 static const double too_wide = 20.0;
 static const double inconsistent_below = 0.05, consistent_from = 0.2;
 static const double least_evidence = 1.0; /* natural logarithm of a ratio of probabilities */
+/* What a headline rests on: 0.75% of 400 people who toss coins reach it, 95% of careful ones. */
+static const double headline_evidence = 2.0;
 /* Variation from which on answers, not their number, limit what is known; natural logarithm. */
 static const double varies_much = 0.15;
 /* From this probability on that the next one is not better, the order of the two counts as settled. */
@@ -480,7 +482,7 @@ static const char *find_doubt(mel_outcome_work *w)
         return MEL_PUT(w, why_inconsistent, NULL);
     if (s->evidence < -least_evidence)
         return MEL_PUT(w, why_chance, NULL);
-    if (s->evidence < least_evidence && asks_people(o))
+    if (s->evidence < headline_evidence && asks_people(o))
         return MEL_PUT(w, why_few, NULL);
     return NULL;
 }

@@ -572,8 +572,8 @@ static void test_precise_searches(void **state)
 
 /* --- headlines ---------------------------------------------------------------------------------- */
 
-/* Answers that no metric makes never come to a number, whoever stops early too; those of people who have one
- * do. */
+/* Answers that no metric makes do not come to a number, but for a few coins that fall well; those of people
+ * who have one do. */
 static void test_headlines(void **state)
 {
     (void)state;
@@ -586,12 +586,12 @@ static void test_headlines(void **state)
         { "always A", TEST_ALWAYS_A, 0.0, 0.0, 0.0 },
         { "always B", TEST_ALWAYS_B, 0.0, 0.0, 0.0 },
         { "always can't say", TEST_SKIPS, 0.0, 0.0, 0.0 },
-        { "coins", TEST_RANDOM, 0.005, 0.025, 0.0 },
+        { "coins", TEST_RANDOM, 0.02, 0.02, 0.0 },
         { "repeats contradicted", TEST_CHANGES, 0.0, 0.0, 0.0 },
         { "misses first", TEST_LEXICOGRAPHIC, 0.0, 1.0, 0.9 },
         { "exact", TEST_EXACT, 1.0, 1.0, 0.95 },
-        { "Weber", TEST_WEBER, 1.0, 1.0, 0.9 },
-        { "becomes careful", TEST_LEARNS, 1.0, 1.0, 0.5 },
+        { "Weber", TEST_WEBER, 1.0, 1.0, 0.7 },
+        { "becomes careful", TEST_LEARNS, 1.0, 1.0, 0.25 },
     };
     const size_t people = test_repeats(400, 40, 8);
     for (size_t i = 0; i < COUNT(rows); i++) {
