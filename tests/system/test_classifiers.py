@@ -127,7 +127,7 @@ def test_classifier_of_too_many_numbers(melicit):
 
 
 @pytest.mark.parametrize("change, says", [
-    (lambda c: c.update(format="melicit-metric"), "melicit-classifier"),
+    (lambda c: c.update(format="melicit-metric"), "this is a metric; expected a classifier"),
     (lambda c: c.update(version=3), "version"),
     (lambda c: c.update(classes=["0"]), "classes"),
     (lambda c: c.update(classes=["0", 1, "2"]), "classes[1]"),
