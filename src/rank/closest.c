@@ -54,7 +54,7 @@ mel_status mel_closest_metrics(mel_neighbour *out, size_t n_out, size_t *n_found
     *n_found = 0;
     TRY(mel_face_noted(&noted, face, MEL_FACE_PAIRS, make_pairs, 0, err));
     const ordered_pairs *pairs = noted;
-    return mel_metric_neighbours(out, n_out, n_found, metric, mel_face_positives(face),
-                                       MEL_CLOSEST_PAIRS, pairs->points,
-                                       pairs->points + 2 * (size_t)MEL_CLOSEST_PAIRS, pairs->order, err);
+    return mel_metric_neighbours(out, n_out, n_found, metric, mel_face_positives(face), MEL_CLOSEST_PAIRS,
+                                 pairs->points, pairs->points + 2 * (size_t)MEL_CLOSEST_PAIRS, pairs->order,
+                                 err);
 }

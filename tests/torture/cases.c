@@ -295,7 +295,8 @@ const torture_case torture_cases[] = {
     { .name = "report --session s.jsonl --out report.html" },
     { .name = "rank --session s.jsonl --pool pool.csv --plot rank.svg" },
     { .name = "rank --named f1 --labels y.csv --predictions predicted.csv --positive ill --json" },
-    { .name = "rank --named min-recall:every-group --labels y.csv --predictions predicted.csv --groups g.csv" },
+    { .name =
+          "rank --named min-recall:every-group --labels y.csv --predictions predicted.csv --groups g.csv" },
     { .name =
           "score --metric seven.json --named f1 --labels y.csv --predictions predicted.csv --groups g.csv" },
     { .name = "score --named equalised-odds --labels y.csv --predictions predicted.csv --groups g.csv "
