@@ -78,6 +78,13 @@ static void put_plot(page *p, mel_sheet *s, const char *name, mel_status status,
     free(svg);
 }
 
+/* Names in a picture. */
+static void clear_texts(page *p, mel_sentences *texts)
+{
+    p->s.whole = p->s.whole && texts->status == MEL_OK;
+    mel_sentences_clear(texts);
+}
+
 static mel_plot_options embedded(const char *id, const char *title)
 {
     mel_plot_options opt;
@@ -536,7 +543,7 @@ static void put_feasible(page *p, mel_sheet *s, const char *name, const char *id
                          size_t n_asked, const mel_asked *asked)
 {
     const mel_page_data *d = p->d;
-    mel_sentences texts = { .err = &p->failure };
+    mel_sentences texts = { .err = NULL };
     const mel_support best = { d->direction[0], d->direction[1], p->o->decisions[0].point,
                                "best for this metric" };
     mel_feasible_plot plot;
@@ -559,7 +566,7 @@ static void put_feasible(page *p, mel_sheet *s, const char *name, const char *id
     const mel_plot_options opt = embedded(id, title);
     const mel_status status = mel_plot_feasible(&svg, &plot, &opt, &why);
     put_plot(p, s, name, status, svg, &why);
-    mel_sentences_clear(&texts);
+    clear_texts(p, &texts);
 }
 
 /* Where the best cut on these scores is, and where it would be on true probabilities. */
@@ -587,7 +594,7 @@ static void put_worth(page *p, mel_sheet *s)
     const mel_outcome *o = p->o;
     if (!(o->cost.value > 0.0) || !isfinite(o->cost.value) || o->n_decisions == 0)
         return;
-    mel_sentences texts = { .err = &p->failure };
+    mel_sentences texts = { .err = NULL };
     mel_decision_plot plot;
     mel_decision_plot_init(&plot);
     plot.n_hull = d->n_hull;
@@ -611,7 +618,7 @@ static void put_worth(page *p, mel_sheet *s)
     status = mel_plot_cost_curve(&svg, &plot, &costs, &why);
     put_plot(p, &one, "costs", status, svg, &why);
     put_object(s, "worth", &one);
-    mel_sentences_clear(&texts);
+    clear_texts(p, &texts);
 }
 
 static void put_practice(page *p)
@@ -706,7 +713,7 @@ static void put_posterior(page *p)
 {
     static const double least = 1e-3; /* radians from an axis: beyond, a log axis of ratios is no help */
     const mel_page_data *d = p->d;
-    mel_sentences texts = { .err = &p->failure };
+    mel_sentences texts = { .err = NULL };
     mel_posterior_plot plot;
     mel_posterior_plot_init(&plot);
     plot.n = d->n_posterior;
@@ -724,7 +731,7 @@ static void put_posterior(page *p)
     const mel_plot_options opt = embedded("posterior", "What is believed about the metric");
     const mel_status status = mel_plot_posterior(&svg, &plot, &opt, &why);
     put_plot(p, &p->s, "posterior", status, svg, &why);
-    mel_sentences_clear(&texts);
+    clear_texts(p, &texts);
 }
 
 static void put_sureness(page *p)
