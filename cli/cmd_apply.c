@@ -394,7 +394,6 @@ static const cli_option own_options[] = {
       .at = offsetof(cli_apply_args, out),
       .help = "store the classifier; \"-\" prints it" },
     { .name = "plot",
-      .level = MEL_LEVEL_COMMON,
       .argument = "FILE.svg",
       .kind = CLI_OUTPUT,
       .at = offsetof(cli_apply_args, plot),
