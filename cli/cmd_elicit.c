@@ -458,8 +458,9 @@ static const cli_example examples[] = {
       "systems.csv "
       "&& melicit elicit --candidates systems.csv --classes benign,malignant --oracle sim:doctor.json" },
     { "comparisons that exist already, about classifiers whose mistakes are known",
-      "printf 'name,tp,fn,fp,tn\nbold,95,5,400,500\nfast,80,20,120,780\nshy,30,70,10,890\n' > systems.csv && "
-      "printf 'a,b,winner\nbold,fast,fast\nfast,shy,fast\nbold,shy,bold\n' > votes.csv && melicit elicit "
+      "printf 'name,tp,fn,fp,tn\\nbold,95,5,400,500\\nfast,80,20,120,780\\nshy,30,70,10,890\\n' > "
+      "systems.csv && "
+      "printf 'a,b,winner\\nbold,fast,fast\\nfast,shy,fast\\nbold,shy,bold\\n' > votes.csv && melicit elicit "
       "--candidates systems.csv --classes benign,malignant --comparisons votes.csv" },
     { "two respondents together: start from what the first one thinks, then pool",
       "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json "
