@@ -78,15 +78,15 @@ const cli_option cli_dataset_options[] = {
  */
 
 #define ROW(said, key, option, type, field, placeholder, words, only, least, most, text)                     \
-    { .name = option,                                                                                        \
+    { .name = (option),                                                                                      \
       .under = "read",                                                                                       \
       .kind = CLI_##type,                                                                                    \
       .at = offsetof(mel_reading, field),                                                                    \
-      .argument = placeholder,                                                                               \
-      .choices = words,                                                                                      \
-      .low = least,                                                                                          \
-      .high = most,                                                                                          \
-      .help = text },
+      .argument = (placeholder),                                                                             \
+      .choices = (words),                                                                                    \
+      .low = (least),                                                                                        \
+      .high = (most),                                                                                        \
+      .help = (text) },
 const cli_option cli_reading_options[] = { MEL_READING_ROWS(ROW){ 0 } };
 #undef ROW
 

@@ -71,7 +71,10 @@ static mel_status answer_decisions(double *out, mel_held_rows *held, const mel_p
     if (k != rows->n_classes || (d != k && d != k + 1) || (size_t)in[MEL_DECIDE_GROUPS] != groups ||
         block >= blocks || pass->n_in != MEL_DECIDE_HEAD + k * d || pass->n_out != groups / blocks * k * d)
         return mel_fail(err, MEL_EINVAL, "a pass about decisions on other classes or groups");
-    if (held->steps == NULL || memcmp(held->shape, in, sizeof held->shape) != 0) {
+    bool same_shape = held->steps != NULL;
+    for (size_t i = 0; i < MEL_DECIDE_BLOCK && same_shape; i++)
+        same_shape = held->shape[i] == in[i];
+    if (!same_shape) {
         const mel_step_rows own = { .n_rows = rows->n_rows,
                                     .n_classes = k,
                                     .n_groups = groups,

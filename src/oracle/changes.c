@@ -112,8 +112,6 @@ static void word_change(work *w, mel_change *c, const mel_counted *counted)
         c->name = mistake_words(w, c->truth == 1, llabs(change) == 1);
     else if (right)
         c->name = PUT(w, recognised, "truth", class_words(w, c->truth), NULL);
-    else if (counted->k == 2)
-        c->name = mistake_words(w, c->truth == 1, llabs(change) == 1);
     else
         c->name =
             PUT(w, taken_for, "truth", class_words(w, c->truth), "said", class_words(w, c->predicted), NULL);

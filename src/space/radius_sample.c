@@ -52,7 +52,8 @@ static mel_status prover_init(prover *p, const mel_range *range, const mel_some_
     TRY(mel_group_set_init(&p->in_hull, space, group, p->hull, MEL_ALL_COLUMNS, false, false, err));
     for (size_t i = 0; i < BATCH && !mel_space_exact(space); i++)
         TRY(mel_rule_search_new(&p->search[i], some->space, group, err));
-    p->value = mel_alloc(2 * BATCH * cells + (size_t)MOST_PASSES * space->group_size, sizeof *p->value);
+    p->value =
+        mel_alloc((size_t)2 * BATCH * cells + (size_t)MOST_PASSES * space->group_size, sizeof *p->value);
     if (p->value == NULL)
         return mel_fail_memory(err, "directions");
     p->gain = p->value + BATCH * cells;

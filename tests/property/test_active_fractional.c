@@ -5,6 +5,7 @@
 #include "base/la.h"
 #include "base/stat.h"
 #include "elicit/families/families.h"
+#include "elicit/shared.h"
 #include "metric/shared.h"
 #include "space/shared.h"
 
@@ -820,9 +821,13 @@ static void test_no_angle(void **state)
     mel_face *face = logistic_face(5.0, 0.0);
     const mel_session_options opt = options();
     elicitation e = begin(face, &opt);
+    mel_session *session = NULL;
     double angle[4], density[4];
     mel_error err;
-    assert_int_equal(e.engine->ops->posterior(e.engine, 4, angle, density, &err), MEL_ESTATE);
+    assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
+    assert_int_equal(mel_session_posterior(4, angle, density, session, &err), MEL_ESTATE);
+    assert_string_equal(err.text, "only a linear metric on a face has a single angle");
+    mel_session_free(session);
     look(&e);
     assert_true(e.summary.radius > 0.3);
     finish(&e);

@@ -255,7 +255,7 @@ static void test_samples(void **state)
     const double third[S] = { 0, 0, 0.2, 0 };
     of.weight = third;
     assert_ok(mel_rank_places(places, &of, &err), &err);
-    assert_true(places[1 * N] == 1.0 && places[0 * N + 1] == 1.0 && places[2 * N + 2] == 1.0);
+    assert_true(places[N] == 1.0 && places[1] == 1.0 && places[(size_t)2 * N + 2] == 1.0);
     const double broken[] = { 1, 2, 3, (double)NAN };
     const mel_rank_samples bad = { 2, 2, broken, NULL, MEL_COST }, none = { 0, 2, values, NULL, MEL_COST },
                            nobody = { 2, 0, values, NULL, MEL_COST };
@@ -285,12 +285,12 @@ static mel_ranking *make_ranking(mel_ranking_options *opt, const char *measure, 
 static void draw_rows(size_t n, uint32_t *truth, uint32_t *code[CLASSIFIERS], double *counts,
                       const double *right, mel_rng *rng)
 {
-    memset(counts, 0, CLASSIFIERS * 4 * sizeof *counts);
+    memset(counts, 0, sizeof *counts * 4 * CLASSIFIERS);
     for (size_t r = 0; r < n; r++) {
         truth[r] = mel_rng_uniform(rng) < 0.4;
         for (size_t i = 0; i < CLASSIFIERS; i++) {
             code[i][r] = mel_rng_uniform(rng) < right[i] ? truth[r] : 1 - truth[r];
-            counts[i * 4 + truth[r] * 2 + code[i][r]] += 1.0;
+            counts[i * 4 + (size_t)2 * truth[r] + code[i][r]] += 1.0;
         }
     }
 }
