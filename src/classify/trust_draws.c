@@ -282,9 +282,10 @@ static mel_status keep_regret(drawing *d, const mel_metric *metric, mel_error *e
     opt.n_thresholds = d->n_blocks;
     if (status == MEL_OK)
         status = mel_rule_find(&c, &report, &d->at.rows, metric, NULL, &opt, &why);
+    if (status == MEL_OK)
+        status = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(metric), &why);
     if (status == MEL_OK) {
-        if (mel_measure_set_coefficients(w->measure, mel_metric_coefficient(metric), NULL) == MEL_OK)
-            perfect = perfect_value(d, report.shares);
+        perfect = perfect_value(d, report.shares);
         status = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(w->metric), &why);
         value = report.value;
         best = report.optimum;

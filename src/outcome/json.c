@@ -60,7 +60,8 @@ static json_t *json_of_file(char *file)
 
 mel_sheet mel_sheet_new(void)
 {
-    return (mel_sheet){ json_object(), true };
+    json_t *object = json_object();
+    return (mel_sheet){ object, object != NULL };
 }
 
 void mel_sheet_put(mel_sheet *s, const char *key, json_t *value)
