@@ -635,12 +635,11 @@ static void fill(mel_sheet *s, const mel_outcome *o)
 
 void mel_sheet_put_equivalents(mel_sheet *s, const mel_outcome *o)
 {
+    if (o->n_equivalents == 0)
+        return;
     mel_sheet one = mel_sheet_new();
     fill(&one, o);
-    if (o->n_equivalents > 0)
-        mel_sheet_put(s, "equivalents", mel_json_if(one.whole, one.object));
-    else
-        json_decref(one.object);
+    mel_sheet_put(s, "equivalents", mel_json_if(one.whole, one.object));
 }
 
 mel_status mel_outcome_equivalents_json(char **out, const mel_outcome *outcome, mel_error *err)
