@@ -120,6 +120,7 @@ static int dispatch(const cli_command *command, int argc, char **argv)
     cli_expect_json(json);
     mel_error err = { 0 };
     cli_parsed parsed;
+    char *who = cli_format("melicit %s", command->name); /* now: nothing may fail once a result is out */
     mel_status outcome = MEL_OK, status = cli_parse(&parsed, command, argc, argv, &err);
     if (status == MEL_OK) {
         json = parsed.common.json;
@@ -130,7 +131,6 @@ static int dispatch(const cli_command *command, int argc, char **argv)
             status = run_verb(&outcome, command, &parsed, &err);
     }
     cli_parsed_clear(&parsed, command);
-    char *who = cli_format("melicit %s", command->name);
     const int code = finish(who, json, status, outcome, &err);
     free(who);
     return code;

@@ -134,6 +134,12 @@ static unsigned reads_of(const cli_group *group, const cli_option *option)
                                                  : option->reads;
 }
 
+static void *field_of(const cli_group *group, const cli_option *option, void *args, cli_common *common)
+{
+    char *base = group == &common_group ? (char *)common : (char *)args + group->base;
+    return base + option->at;
+}
+
 /* All options of the verb, its own and the common ones, in one array; the caller frees it. */
 static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_common *common)
 {
@@ -143,12 +149,12 @@ static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_c
     const cli_group *group;
     for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
         for (const cli_option *o = group->options; o->name != NULL; o++) {
-            char *base = group == &common_group ? (char *)common : (char *)args + group->base;
             if (used == capacity) {
                 capacity = capacity != 0 ? 2 * capacity : 32;
                 slots = cli_regrow(slots, capacity, sizeof *slots);
             }
-            slots[used++] = (slot){ .option = o, .field = base + o->at, .reads = reads_of(group, o) };
+            slots[used++] =
+                (slot){ .option = o, .field = field_of(group, o, args, common), .reads = reads_of(group, o) };
         }
     *n = used;
     return slots;
@@ -596,17 +602,15 @@ mel_status cli_parse(cli_parsed *out, const cli_command *command, int argc, char
 
 void cli_parsed_clear(cli_parsed *parsed, const cli_command *command)
 {
-    if (parsed->args != NULL) {
-        size_t n;
-        slot *slots = make_slots(&n, command, parsed->args, &parsed->common);
-        for (size_t i = 0; i < n; i++)
-            if (slots[i].option->kind == CLI_LIST) {
+    const void *defaults;
+    const cli_group *group;
+    for (size_t g = 0; parsed->args != NULL && (group = cli_group_at(command, g, &defaults)) != NULL; g++)
+        for (const cli_option *o = group->options; o->name != NULL; o++)
+            if (o->kind == CLI_LIST) {
                 mel_text_list list;
-                memcpy(&list, slots[i].field, sizeof list);
+                memcpy(&list, field_of(group, o, parsed->args, &parsed->common), sizeof list);
                 free(list.item);
             }
-        free(slots);
-    }
     for (size_t i = 0; i < parsed->n_kept; i++)
         free(parsed->kept[i]);
     free(parsed->kept);
