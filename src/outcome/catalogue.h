@@ -39,6 +39,8 @@
       "for each.")                                                                                           \
     X(why_few, METRIC, "headline", false,                                                                    \
       "There is too little in them to rule out chance. Go on with more questions.")                          \
+    X(why_unrepeated, METRIC, "headline", false,                                                             \
+      "Too few questions were asked twice to rule out chance. Ask more, and some of them again.")            \
     X(why_inconsistent, METRIC, "headline", false,                                                           \
       "They contradict each other too often for a metric of this kind. Start again and take more time for "  \
       "each question, or choose another kind of metric.")                                                    \

@@ -616,6 +616,24 @@ static void test_headlines(void **state)
     }
 }
 
+/* Few answers that agree with each other come to a number or a bound, too. */
+static void test_short_sessions(void **state)
+{
+    (void)state;
+    const size_t people = test_repeats(400, 40, 8);
+    size_t careful = 0, coins = 0;
+    for (uint64_t seed = 0; seed < people; seed++) {
+        mel_session_options opt = test_options_for_people();
+        opt.max_questions = 12;
+        const double ratio = exp(log(8.0) * (2.0 * ((double)seed + 0.5) / (double)people - 1.0));
+        careful += ask(face[seed % FACES], &opt, TEST_EXACT, ratio, seed).headline != MEL_HEADLINE_UNSETTLED;
+        coins += ask(face[seed % FACES], &opt, TEST_RANDOM, ratio, seed).headline != MEL_HEADLINE_UNSETTLED;
+    }
+    print_message("  12 answers: headlines of %zu who never err, of %zu who toss coins, of %zu\n", careful,
+                  coins, people);
+    assert_true((double)careful >= 0.95 * (double)people && coins <= hardly_more(0.05, people));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -627,6 +645,7 @@ int main(void)
         cmocka_unit_test(test_prior_people),      cmocka_unit_test(test_learners),
         cmocka_unit_test(test_variation),         cmocka_unit_test(test_precise_searches),
         cmocka_unit_test(test_beyond_as_often),   cmocka_unit_test(test_headlines),
+        cmocka_unit_test(test_short_sessions),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
