@@ -147,6 +147,7 @@ static void check_quadratic(uint32_t k, bool diagonal, kind_of_metric kind, doub
     print_message("  q = %zu%s: %.1e\n", q, diagonal ? ", diagonal" : "", worst);
     assert_true(worst <= within);
     free(h.entry);
+    free(plan.procedure.replay.a); /* as its engine would */
     mel_plan_clear(&plan);
     mel_ball_free(ball);
 }
@@ -212,6 +213,7 @@ static void check_polynomial(uint32_t k, uint32_t degree)
     free(got);
     free(h.entry);
     mel_terms_clear(&terms);
+    free(plan.procedure.replay.a); /* as its engine would */
     mel_plan_clear(&plan);
     mel_ball_free(ball);
 }
