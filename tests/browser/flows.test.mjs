@@ -101,7 +101,7 @@ const FLOWS = {
     await page.getByText('p.csv: 2 rows').waitFor();
     await keys.select(page.locator('#decide-column'), 'p');
     const [download] = await Promise.all([page.waitForEvent('download'), keys.button('Get decisions')]);
-    assert.match(readFileSync(await download.path(), 'utf8'), /1,"a",0.001,"healthy"[^]*2,"b",0.999,"cancer"/);
+    assert.match(readFileSync(await download.path(), 'utf8'), /1,"a",0.001,"benign"[^]*2,"b",0.999,"malignant"/);
     await inspect(person, 'result-decisions');
     await keys.open('Share, or invite a colleague');
     await keys.button('Make a link');

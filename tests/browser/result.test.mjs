@@ -18,6 +18,8 @@ after(async () => {
   await server?.stop();
 });
 
+/** Enough to rule out chance, however soon the best setting is settled. */
+const TWELVE = { max_questions: 12, until: 'tolerance' };
 const CANCER = {
   space: { data: 'breast_cancer_original', classes: ['healthy', 'cancer'] },
   words: { people: 'patients', mistakes: { missed: 'missed cancer', false_alarm: 'false alarm' } },
@@ -153,7 +155,7 @@ test('answers are given again, by keyboard alone, and count', async () => {
 test('decisions about rows and about probabilities, and lines that run as shown', async () => {
   const person = await visitor(browser, server, 1280);
   const { page } = person;
-  const { result } = await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 12 } }));
+  const { result } = await answerRest(person, await start(person, { ...CANCER, options: TWELVE }));
   await page.goto(`${server.url}/session`);
   await arrive(person, 'result');
   await page.getByText('Use it with my model').click();
@@ -193,7 +195,7 @@ test('decisions about rows and about probabilities, and lines that run as shown'
 
 test('a link shows the result, and whoever has it compares theirs', async () => {
   const person = await visitor(browser, server, 390);
-  await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 12 } }));
+  await answerRest(person, await start(person, { ...CANCER, options: TWELVE }));
   await person.page.goto(`${server.url}/session`);
   await arrive(person, 'result');
   await person.page.getByText('Share, or invite a colleague').click();

@@ -290,7 +290,7 @@ export function cancerWords(q) {
   const told = (from, to, one, many) =>
     `${Math.abs(to - from).toLocaleString('en')} ${to > from ? 'more' : 'fewer'} ${Math.abs(to - from) === 1 ? one : many}`;
   const found = q.a[1][1] === q.b[1][1] ? '' : `finds ${told(q.a[1][1], q.b[1][1], 'cancer', 'cancers')}`;
-  const [one, many] = ['healthy patient gets a biopsy', 'healthy patients get a biopsy'];
+  const [one, many] = ['patient without cancer gets a biopsy', 'patients without cancer get a biopsy'];
   const alarms = q.a[0][1] === q.b[0][1] ? '' : told(q.a[0][1], q.b[0][1], one, many);
   return `${found ? 'B' : 'With B,'} ${[found, alarms].filter((text) => text).join('; ')}.`;
 }
