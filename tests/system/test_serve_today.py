@@ -170,7 +170,7 @@ def test_names_of_mistakes_may_hold_usual_ones(server):
     client = server.client()
     page = client.own(space={"population": "logistic:a=5,b=0", "classes": ["negative", "positive"]},
                       words={"mistakes": {"missed": "missed positive case", "missed_plural": "missed positive cases", "false_alarm": "false alarm"}},
-                      options={"max_questions": 20})
+                      options={"max_questions": 20, "until": "ratio"})
     while page["kind"] == "question":
         a, b = (page["question"][side][1][0] + 5 * page["question"][side][0][1] for side in "ab")
         page = client.send(page, {"answer": "A" if a < b else "B"})[1]["page"]
