@@ -143,8 +143,7 @@ def _parts(client: Any, column: Any, name: str) -> List[Any]:
 
 def _known(client: Any, parts: List[Any]) -> List[Any]:
     found = client.gather([client.submit(_distinct, part, pure=False) for part in parts])
-    known: List[Any] = _rows.distinct(np.concatenate(found)).tolist()
-    return known
+    return list(_rows.distinct(np.concatenate(found)).tolist())
 
 
 def _distinct(part: Any) -> Any:

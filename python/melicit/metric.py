@@ -210,7 +210,8 @@ class Metric:
         if self._handle is None:
             return rows
         rows += [("family", str(self.family)), ("classes", ", ".join(self.classes))]
-        for i, (value, (low, high)) in enumerate(zip(self.coefficients, self.intervals)):
+        for i, value in enumerate(self.coefficients):
+            low, high = float(self.intervals[i, 0]), float(self.intervals[i, 1])
             open_ended = np.isnan(low) or np.isnan(high)
             rows.append((f"coefficient {i + 1}", f"{value:.4g}" if open_ended else f"{value:.4g} ({low:.4g} to {high:.4g})"))
         return rows

@@ -25,13 +25,14 @@ class Ranking:
         self.values = copied(info.value, n)[at]
         self.greater_is_better = greater
         self.best = np.full(n, np.nan) if unknown else copied(info.best, n)[at]
-        self.beats, self.places = np.full((n, n), np.nan), np.full((n, n), np.nan)
+        self.beats: Floats = np.full((n, n), np.nan)
+        self.places: Floats = np.full((n, n), np.nan)
         if not unknown:
             call(lib.mel_ranking_beats, pointer(self.beats), handle)
             call(lib.mel_ranking_places, pointer(self.places), handle)
         self.beats, self.places = self.beats[np.ix_(at, at)], self.places[at]
         found = [info.certainty[i].both for i in at] if info.certainty != ffi.NULL else []
-        self.interval = np.array([(both.low, both.high) for both in found]) if found else np.full((n, 2), np.nan)
+        self.interval = np.array([(both.low, both.high) for both in found] or [(np.nan, np.nan)] * n).reshape(n, 2)
         self.order_probability = float(info.order_probability)
         if info.unsure != ffi.NULL:
             why = ffi.string(info.unsure).decode("utf-8", "replace")

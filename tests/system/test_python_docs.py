@@ -29,7 +29,7 @@ def test_every_block_of_the_guide(tmp_path, monkeypatch):
     assert len(found) >= 10
     for block in found:
         exec(compile(block, "docs/python.md", "exec"), names)
-    assert names["ratio"] == pytest.approx(7, rel=1.0)
+    assert names["low"] < 7 < names["high"]
     assert (tmp_path / "decision-curve.png").stat().st_size > 5000
     matplotlib.pyplot.close("all")
 
