@@ -669,13 +669,20 @@ def test_plan(server, melicit):
     assert "do not give half of the people a width of 1" in said and "more people than these" in said
 
 
+@pytest.mark.plain("a plan is refused by resident memory, of which sanitizers take more")
 def test_plan_says_which_questions_tell_nothing(server):
     """Far more questions than it takes: what people will answer is known. Errors need no metric but where there are groups."""
     researcher = server.researcher()
     more = {"elicitation": {"family": "linear", "tolerance": 0.001, "max_questions": 40, "assume": "person", "repeat_every": 0}}
 
     def plan(study, **body):
-        return researcher.post(f"/api/admin/studies/{create_study(server, study)}/plan", {"participants": 3, **body})
+        address, asked = f"/api/admin/studies/{create_study(server, study)}/plan", {"participants": 3, **body}
+        for _ in range(600):  # busy, where other work keeps the processor
+            status, told = researcher.post(address, asked)
+            if status != 503:
+                break
+            time.sleep(0.5)
+        return status, told
 
     status, found = plan(small_study(**more), metric=7, noise="flip:0.05")
     idle = [row["idle"] for row in found["by_questions"]]

@@ -71,7 +71,7 @@ class SmallDisk:
             [*own, "sh", "-c", f"mount -t tmpfs -o size={megabytes}m tmpfs '{folder}' && echo ready && exec sleep 3600"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.mounted = self.holder.stdout.readline() == "ready\n"
-        self.before = ["nsenter", f"--target={self.holder.pid}", "--mount"]
+        self.before = ["nsenter", f"--target={self.holder.pid}", "--mount", "--root"]
         if os.geteuid() != 0:
             self.before += ["--user", "--preserve-credentials"]
         self.filler = f"/proc/{self.holder.pid}/root{folder}/filler"
