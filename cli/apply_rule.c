@@ -320,11 +320,10 @@ static char *missed_limits(const cli_applied_rule *a, const char *is)
 static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
 {
     char *text = missed_limits(a, "would be");
-    (void)cli_fail(
-        err, MEL_EDATA,
-        "no classifier on these probabilities meets all limits; where they are missed least, by %.4g "
-        "together, %s",
-        a->report.violation, text);
+    (void)cli_fail(err, MEL_EDATA,
+                   "no classifier on these probabilities meets all limits; where they are missed least, by "
+                   "%.4g together, %s",
+                   a->report.violation, text);
     free(text);
     return MEL_EDATA;
 }
@@ -354,10 +353,9 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
 {
     const size_t n = a->trust.n_thresholds;
     if (n == 0)
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--rule average: the best rule is not a threshold (for each group) that draws of the rows agree "
-            "on");
+        return cli_fail(err, MEL_EINVAL,
+                        "--rule average: the best rule is not a threshold (for each group) that draws of the "
+                        "rows agree on");
     double *mean = cli_alloc_zero(n, sizeof *mean);
     for (size_t b = 0; b < n; b++)
         mean[b] = a->trust.threshold[b].mean;

@@ -67,8 +67,7 @@ void cli_apply_trust_print(const cli_applied_rule *a)
     free(folds);
     if (isfinite(t->regret) && t->regret >= 5e-5)
         cli_print("  its mistakes cost at most %.2g%% more than those of the best rule for %swhat other rows "
-                  "may show, 95%% "
-                  "sure\n",
+                  "may show, 95%% sure\n",
                   100.0 * t->regret, t->value.metric_deviation > 0.0 ? "what you may have meant and " : "");
     for (size_t b = 0; b < t->n_thresholds; b++)
         print_threshold(&t->threshold[b], t->n_thresholds > 1 ? a->problem->group_name[b] : NULL);

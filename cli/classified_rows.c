@@ -214,8 +214,8 @@ static mel_status check_order(const cli_classified_rows *rows, const cli_decider
     if (status != MEL_OK || is_order_known(&d->classes, &d->of) || job->csv)
         return status;
     return cli_fail(err, MEL_EINVAL,
-                    "%s does not say what the labels of its classes were (no \"labels\"), by which "
-                    "NPY files are sorted: write CSV, or apply the metric again",
+                    "%s does not say what the labels of its classes were (no \"labels\"), by which NPY files "
+                    "are sorted: write CSV, or apply the metric again",
                     job->classifier);
 }
 

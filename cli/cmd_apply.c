@@ -65,8 +65,7 @@ static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run 
     status = cli_space_make(&a->space, &space, &want, run, err);
     if (status == MEL_OK && a->space->face == NULL && a->space->space == NULL)
         status = cli_fail(err, MEL_EINVAL,
-                          "--ball: there are no probabilities that a classifier could be "
-                          "built on");
+                          "--ball: there are no probabilities that a classifier could be built on");
     const cli_about about = cli_space_about(a->space, run);
     if (status == MEL_OK && a->metric != NULL) { /* costs stay costs */
         const mel_layout own = *mel_metric_layout(a->metric);
@@ -145,10 +144,9 @@ static void print_blend(const mel_problem *space, const mel_classifier *c)
     if (got.blend->n_rules == 1)
         cli_print("  %s\n", words);
     else
-        cli_print(
-            "  a mixture of %zu classifiers, each of which predicts the class with the largest expected "
-            "gain under a matrix of gains\n",
-            got.blend->n_rules);
+        cli_print("  a mixture of %zu classifiers, each of which predicts the class with the largest "
+                  "expected gain under a matrix of gains\n",
+                  got.blend->n_rules);
     cli_print("  %s %s: %s\n", mel_coordinates_name(layout->coordinates),
               layout->kind == MEL_RATES ? "rates" : "confusion entries", point);
     free(words);
@@ -244,163 +242,74 @@ static const char *const rule_forms[] = { "best", "threshold", "mixture", "avera
 static const char *const group_uses[] = { "auto", "yes", "no", NULL };
 
 static const cli_option own_options[] = {
-    { .name = "metric",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "METRIC.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_apply_args, metric),
-      .help = "the metric to be best for" },
-    { .name = "named",
-      .level = MEL_LEVEL_COMMON,
-      .reads = MEL_OF_ROWS,
-      .argument = "NAME",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_apply_args, named),
-      .help = "instead of a metric: a well-known measure, such as g-mean, macro-f1, min-recall, q-mean, mcc, "
-              "balanced-accuracy, f2; of all rows together, with groups g-mean:every-group, equalised-odds, "
-              "f1:group-min, ... as well (docs/metric-file.md)" },
-    { .name = "metrics",
-      .reads = MEL_OF_ROWS,
-      .argument = "METRIC.json ..",
-      .kind = CLI_LIST,
-      .at = offsetof(cli_apply_args, metrics),
-      .help = "instead of a metric: those of several people, weighted sums" },
-    { .name = "compromise",
-      .reads = MEL_OF_ROWS,
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_apply_args, compromise),
-      .help = "with --metrics: the rule with which the person who loses most loses least. What somebody "
-              "loses is 0 "
-              "with the best rule for them and 1 where everybody is decided alike; a mixture, unless --rule "
-              "threshold" },
-    { .name = "rule",
-      .level = MEL_LEVEL_COMMON,
-      .reads = MEL_OF_ROWS,
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_apply_args, rule),
-      .choices = rule_forms,
-      .help =
-          "best: one threshold or one matrix of gains (for each group), unless only a mixture meets the "
-          "limits; "
-          "threshold: never a mixture; mixture: the optimum, which may toss a coin between rules (with ids "
-          "of rows `melicit predict --ids` decides the same about a row each time); average (two classes): "
-          "instead of the best threshold for these rows and this metric, the mean of those that the rows and "
-          "the metric's intervals make likely, without limits and --reject" },
-    { .name = "use-group",
-      .reads = MEL_OF_ROWS,
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_apply_args, use_group),
-      .choices = group_uses,
-      .help =
-          "whether decisions may look at the group of a row: yes has a rule for each group, no has one rule "
-          "for all (by default yes where groups count)" },
-    { .name = "at-most",
-      .level = MEL_LEVEL_COMMON,
-      .reads = MEL_OF_ROWS,
-      .argument = "LIMIT",
-      .kind = CLI_LIST,
-      .at = offsetof(cli_apply_args, at_most),
-      .help = "a limit that the rule must keep: flagged=10%, share[CLASS]=0.2, equalised-odds=0.05, "
-              "equal-opportunity=0.05, demographic-parity=0.1; with --reject also referred=10%" },
-    { .name = "at-least",
-      .level = MEL_LEVEL_COMMON,
-      .reads = MEL_OF_ROWS,
-      .argument = "LIMIT",
-      .kind = CLI_LIST,
-      .at = offsetof(cli_apply_args, at_least),
-      .help = "the same from below: recall[CLASS]=0.95, recall[CLASS][GROUP]=0.9, precision[CLASS]=0.5, "
-              "accuracy=0.8" },
-    { .name = "class-prior",
-      .reads = MEL_OF_ROWS,
-      .argument = "CLASS=SHARE,..",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_apply_args, class_prior),
-      .help =
-          "shares of the classes where the rule will be used, if not those of the rows; others keep their "
-          "proportions" },
-    { .name = "class-prior-from",
-      .reads = MEL_OF_ROWS,
-      .argument = "PROBS",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_apply_args, class_prior_from),
-      .help = "the same, estimated from the model's probabilities of unlabelled rows, two ways; a warning "
-              "where the "
-              "two disagree" },
-    { .name = "reject",
-      .reads = MEL_OF_ROWS,
-      .argument = "COST",
-      .kind = CLI_NUMBER,
-      .at = offsetof(cli_apply_args, reject),
-      .high = 1000,
-      .help = "a further decision, refer: hand the case to somebody else at this cost, in units of the "
-              "cheapest mistake; for metrics that are weighted sums" },
-    { .name = "row-cost",
-      .reads = MEL_OF_ROWS,
-      .argument = "[CLASS=]COLUMN",
-      .kind = CLI_LIST,
-      .at = offsetof(cli_apply_args, row_costs),
-      .help = "a column (of --data, or of the --labels file) that says how many times as much decisions "
-              "about the "
-              "row count, for rows of one class or of any: the amount of a payment, say; recalls "
-              "stay those of rows, and limits are refused" },
-    { .name = "folds",
-      .reads = MEL_OF_ROWS,
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(cli_apply_args, folds),
-      .low = 2,
-      .high = 1000,
-      .help =
-          "cross-validation: what the rule is worth on other rows, by rules that are found on N - 1 parts of "
-          "the rows and measured on the last" },
-    { .name = "confidence",
-      .level = MEL_LEVEL_COMMON,
-      .reads = MEL_OF_ROWS,
-      .argument = "P",
-      .kind = CLI_NUMBER,
-      .at = offsetof(cli_apply_args, confidence),
-      .low = 0.5,
-      .high = 0.9999,
-      .help =
-          "a rule whose limits hold on new rows from the same source with this confidence (0.95): a third of "
-          "the rows (with --folds N one part of N) chooses nothing and certifies them; where no rule can be "
-          "certified, how many rows would do" },
-    { .name = "point",
-      .argument = "A,B,..",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_apply_args, point),
-      .help = "instead of a metric: the classifier that achieves this point, TP,TN or one number per "
-              "coordinate" },
-    { .name = "coordinates",
-      .under = "thesis",
-      .reads = CLI_OF_POINT,
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_apply_args, coordinates),
-      .choices = cli_coordinate_choices,
-      .help = "what the point is, as in melicit space" },
-    { .name = "delta",
-      .under = "thesis",
-      .reads = CLI_OF_POINT,
-      .argument = "X",
-      .kind = CLI_NUMBER,
-      .at = offsetof(cli_apply_args, delta),
-      .high = 1,
-      .above_low = true,
-      .help = "more than two classes: how near to the point is near enough" },
-    { .name = "out",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "CLASSIFIER.json",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(cli_apply_args, out),
-      .help = "store the classifier; \"-\" prints it" },
-    { .name = "plot",
-      .argument = "FILE.svg",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(cli_apply_args, plot),
-      .help = "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC curve, "
-              "net benefit and cost curve with the exchange rate and its interval, by the labels; with a "
-              "measure's name, groups, limits or other options, the ROC curve of every group and where its "
-              "rule operates" },
+    CLI_COMMON(cli_apply_args, "metric", INPUT, metric, .argument = "METRIC.json",
+               .help = "the metric to be best for"),
+    CLI_COMMON(cli_apply_args, "named", TEXT, named, .reads = MEL_OF_ROWS, .argument = "NAME",
+               .help = "instead of a metric: a well-known measure, such as g-mean, macro-f1, min-recall, "
+                       "q-mean, mcc, balanced-accuracy, f2; of all rows together, with groups "
+                       "g-mean:every-group, equalised-odds, f1:group-min, ... as well (docs/metric-file.md)"),
+    CLI_ROW(cli_apply_args, "metrics", LIST, metrics, .reads = MEL_OF_ROWS, .argument = "METRIC.json ..",
+            .help = "instead of a metric: those of several people, weighted sums"),
+    CLI_ROW(cli_apply_args, "compromise", FLAG, compromise, .reads = MEL_OF_ROWS,
+            .help = "with --metrics: the rule with which the person who loses most loses least. What "
+                    "somebody loses is 0 with the best rule for them and 1 where everybody is decided alike; "
+                    "a mixture, unless --rule threshold"),
+    CLI_COMMON(
+        cli_apply_args, "rule", CHOICE, rule, .reads = MEL_OF_ROWS, .choices = rule_forms,
+        .help =
+            "best: one threshold or one matrix of gains (for each group), unless only a mixture meets the "
+            "limits; threshold: never a mixture; mixture: the optimum, which may toss a coin between rules "
+            "(with ids of rows `melicit predict --ids` decides the same about a row each time); average (two "
+            "classes): instead of the best threshold for these rows and this metric, the mean of those that "
+            "the rows and the metric's intervals make likely, without limits and --reject"),
+    CLI_ROW(cli_apply_args, "use-group", CHOICE, use_group, .reads = MEL_OF_ROWS, .choices = group_uses,
+            .help = "whether decisions may look at the group of a row: yes has a rule for each group, no has "
+                    "one rule for all (by default yes where groups count)"),
+    CLI_COMMON(cli_apply_args, "at-most", LIST, at_most, .reads = MEL_OF_ROWS, .argument = "LIMIT",
+               .help = "a limit that the rule must keep: flagged=10%, share[CLASS]=0.2, equalised-odds=0.05, "
+                       "equal-opportunity=0.05, demographic-parity=0.1; with --reject also referred=10%"),
+    CLI_COMMON(cli_apply_args, "at-least", LIST, at_least, .reads = MEL_OF_ROWS, .argument = "LIMIT",
+               .help = "the same from below: recall[CLASS]=0.95, recall[CLASS][GROUP]=0.9, "
+                       "precision[CLASS]=0.5, accuracy=0.8"),
+    CLI_ROW(cli_apply_args, "class-prior", TEXT, class_prior, .reads = MEL_OF_ROWS,
+            .argument = "CLASS=SHARE,..",
+            .help = "shares of the classes where the rule will be used, if not those of the rows; others "
+                    "keep their proportions"),
+    CLI_ROW(cli_apply_args, "class-prior-from", INPUT, class_prior_from, .reads = MEL_OF_ROWS,
+            .argument = "PROBS",
+            .help = "the same, estimated from the model's probabilities of unlabelled rows, two ways; a "
+                    "warning where the two disagree"),
+    CLI_ROW(cli_apply_args, "reject", NUMBER, reject, .reads = MEL_OF_ROWS, .argument = "COST", .high = 1000,
+            .help = "a further decision, refer: hand the case to somebody else at this cost, in units of the "
+                    "cheapest mistake; for metrics that are weighted sums"),
+    CLI_ROW(cli_apply_args, "row-cost", LIST, row_costs, .reads = MEL_OF_ROWS, .argument = "[CLASS=]COLUMN",
+            .help = "a column (of --data, or of the --labels file) that says how many times as much "
+                    "decisions about the row count, for rows of one class or of any: the amount of a "
+                    "payment, say; recalls stay those of rows, and limits are refused"),
+    CLI_ROW(cli_apply_args, "folds", WHOLE, folds, .reads = MEL_OF_ROWS, .argument = "N", .low = 2,
+            .high = 1000,
+            .help = "cross-validation: what the rule is worth on other rows, by rules that are found on N - "
+                    "1 parts of the rows and measured on the last"),
+    CLI_COMMON(cli_apply_args, "confidence", NUMBER, confidence, .reads = MEL_OF_ROWS, .argument = "P",
+               .low = 0.5, .high = 0.9999,
+               .help = "a rule whose limits hold on new rows from the same source with this confidence "
+                       "(0.95): a third of the rows (with --folds N one part of N) chooses nothing and "
+                       "certifies them; where no rule can be certified, how many rows would do"),
+    CLI_ROW(cli_apply_args, "point", TEXT, point, .argument = "A,B,..",
+            .help = "instead of a metric: the classifier that achieves this point, TP,TN or one number per "
+                    "coordinate"),
+    CLI_ROW(cli_apply_args, "coordinates", CHOICE, coordinates, .under = "thesis", .reads = CLI_OF_POINT,
+            .choices = cli_coordinate_choices, .help = "what the point is, as in melicit space"),
+    CLI_ROW(cli_apply_args, "delta", NUMBER, delta, .under = "thesis", .reads = CLI_OF_POINT, .argument = "X",
+            .high = 1, .above_low = true,
+            .help = "more than two classes: how near to the point is near enough"),
+    CLI_COMMON(cli_apply_args, "out", OUTPUT, out, .argument = "CLASSIFIER.json",
+               .help = "store the classifier; \"-\" prints it"),
+    CLI_ROW(cli_apply_args, "plot", OUTPUT, plot, .argument = "FILE.svg",
+            .help = "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC "
+                    "curve, net benefit and cost curve with the exchange rate and its interval, by the "
+                    "labels; with a measure's name, groups, limits or other options, the ROC curve of every "
+                    "group and where its rule operates"),
     { 0 }
 };
 static const cli_group groups[] = {
@@ -420,10 +329,9 @@ static const cli_example examples[] = {
     { "at least 90% of the malignant found on new rows, too, with 95% confidence",
       "melicit apply --metric doctor.json --at-least recall[malignant]=0.9 --confidence 0.95 --data "
       "mammographic_mass --classes benign,malignant" },
-    { "two people who disagree",
-      "melicit metric --cost missed=20,false-alarm=1 --classes benign,malignant --out careful.json && "
-      "melicit apply "
-      "--compromise --data mammographic_mass --classes benign,malignant --metrics doctor.json careful.json" },
+    { "two people who disagree", "melicit metric --cost missed=20,false-alarm=1 --classes benign,malignant "
+                                 "--out careful.json && melicit apply --compromise --data mammographic_mass "
+                                 "--classes benign,malignant --metrics doctor.json careful.json" },
     { "a classifier for a point of the space",
       "melicit apply --population logistic:a=5,b=0 --point 0.3,0.3 --out -" },
     { "the same for three classes, by what each right decision is worth",
@@ -454,19 +362,16 @@ const cli_command cli_apply = {
     .max_operands = 1000,
     .summary = "find the classifier that is best for a metric, from probabilities",
     .description =
-        "Finds the rule on the model's probabilities that is best for a metric of any family, or "
-        "for a measure by its "
-        "name, and stores it as a small JSON file: a threshold for two classes, a matrix of gains "
-        "for more (it "
-        "predicts the class with the largest expected gain), one for each group where groups "
-        "count. Limits hold as the probabilities expect; the output counts them by the labels, too, "
+        "Finds the rule on the model's probabilities that is best for a metric of any family, or for a "
+        "measure by its name, and stores it as a small JSON file: a threshold for two classes, a matrix of "
+        "gains for more (it predicts the class with the largest expected gain), one for each group where "
+        "groups count. Limits hold as the probabilities expect; the output counts them by the labels, too, "
         "and says what each of them costs. With --confidence they hold on new rows from the same source. "
-        "`melicit predict --classifier` "
-        "applies the file.\n\n"
-        "Probabilities are calibrated on the labelled rows first, which the model must not have "
-        "seen in training, each group on its own where groups count, and then trusted; a warning says "
-        "where the labels differ from that by more than chance allows. --evidence labels measures on "
-        "the labels themselves.",
+        "`melicit predict --classifier` applies the file.\n\n"
+        "Probabilities are calibrated on the labelled rows first, which the model must not have seen in "
+        "training, each group on its own where groups count, and then trusted; a warning says where the "
+        "labels differ from that by more than chance allows. --evidence labels measures on the labels "
+        "themselves.",
     .groups = groups,
     .examples = examples,
     .args_size = sizeof(cli_apply_args),

@@ -433,39 +433,34 @@ static const cli_example examples[] = {
     { "answer yourself, about the bundled mammograms; quit with q and go on later",
       "melicit elicit --data mammographic_mass --classes benign,malignant --session mine.jsonl" },
     { "a simulated doctor, to whom one missed cancer is as bad as seven false alarms",
-      "melicit elicit --data "
-      "mammographic_mass --classes benign,malignant --oracle sim:doctor.json --out metric.json --report "
-      "report.html" },
+      "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json --out "
+      "metric.json --report report.html" },
     { "a respondent who errs one time in ten", "melicit elicit --population logistic:a=5,b=0 --oracle "
-                                               "sim:doctor.json --noise flip:0.1 --max-questions 25 "
-                                               "--json" },
+                                               "sim:doctor.json --noise flip:0.1 --max-questions 25 --json" },
     { "the thesis' own search", "melicit elicit --population logistic:a=5,b=0 --classes benign,malignant "
                                 "--oracle sim:doctor.json --strategy search" },
     { "three classes: what each kind of right decision is worth",
       "printf '{\"format\": \"melicit-metric\", \"version\": 1, \"family\": \"diagonal-linear\", \"layout\": "
       "{\"kind\": \"confusion\", \"coordinates\": \"diagonal\", \"classes\": [\"0\", \"1\", \"2\"]}, "
       "\"coefficients\": {\"a\": [0.2, 0.3, 0.5]}}' > three.json && melicit elicit --population "
-      "softmax:1,3,5 "
-      "--family diagonal-linear --oracle sim:three.json --out diagonal.json" },
+      "softmax:1,3,5 --family diagonal-linear --oracle sim:three.json --out diagonal.json" },
     { "how bad mistakes are, and how bad it is when they hit men and women differently",
       "melicit elicit --data german_credit --group sex --classes paid,defaulted --family fair-linear" },
     { "end as soon as three classifiers can be put in order",
       "printf 'name,tp,tn\\ncautious,0.33,0.55\\nbold,0.30,0.62\\nlazy,0.1,0.64\\n' > candidates.csv && "
-      "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json "
-      "--until rank:candidates.csv --session first.jsonl" },
+      "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json --until "
+      "rank:candidates.csv --session first.jsonl" },
     { "ask about three classifiers that exist, and no others",
       "printf 'name,tp,fn,fp,tn\\nbold,95,5,400,500\\nfast,80,20,120,780\\nshy,30,70,10,890\\n' > "
-      "systems.csv "
-      "&& melicit elicit --candidates systems.csv --classes benign,malignant --oracle sim:doctor.json" },
+      "systems.csv && melicit elicit --candidates systems.csv --classes benign,malignant --oracle "
+      "sim:doctor.json" },
     { "comparisons that exist already, about classifiers whose mistakes are known",
       "printf 'name,tp,fn,fp,tn\\nbold,95,5,400,500\\nfast,80,20,120,780\\nshy,30,70,10,890\\n' > "
-      "systems.csv && "
-      "printf 'a,b,winner\\nbold,fast,fast\\nfast,shy,fast\\nbold,shy,bold\\n' > votes.csv && melicit elicit "
-      "--candidates systems.csv --classes benign,malignant --comparisons votes.csv" },
+      "systems.csv && printf 'a,b,winner\\nbold,fast,fast\\nfast,shy,fast\\nbold,shy,bold\\n' > votes.csv && "
+      "melicit elicit --candidates systems.csv --classes benign,malignant --comparisons votes.csv" },
     { "two respondents together: start from what the first one thinks, then pool",
-      "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json "
-      "--assume flip --known prior=metric.json:25 --session second.jsonl && melicit elicit --respondents "
-      "first.jsonl "
+      "melicit elicit --data mammographic_mass --classes benign,malignant --oracle sim:doctor.json --assume "
+      "flip --known prior=metric.json:25 --session second.jsonl && melicit elicit --respondents first.jsonl "
       "second.jsonl" },
     { 0 },
 };
@@ -498,13 +493,11 @@ const cli_command cli_elicit = {
     .groups = groups,
     .examples = examples,
     .notes =
-        "A session file can be copied, read and resumed; `melicit report` makes a report of it at any "
-        "time. Its result says how consistent the answers are: p is the probability that answers of a "
-        "respondent who errs as assumed speak so little against coin tosses (or, without flips, contradict "
-        "the metric so often); below 0.05 they are called inconsistent. --until and --tolerance end a "
-        "session, whichever "
-        "comes first. Exit "
-        "code 5 says that the session was left before its end.",
+        "A session file can be copied, read and resumed; `melicit report` makes a report of it at any time. "
+        "Its result says how consistent the answers are: p is the probability that answers of a respondent "
+        "who errs as assumed speak so little against coin tosses (or, without flips, contradict the metric "
+        "so often); below 0.05 they are called inconsistent. --until and --tolerance end a session, "
+        "whichever comes first. Exit code 5 says that the session was left before its end.",
     .args_size = sizeof(elicit_args),
     .defaults = &cli_elicit_defaults,
     .inputs = inputs,

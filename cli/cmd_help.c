@@ -67,12 +67,11 @@ static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
 }
 
 static const cli_option options[] = {
-    CLI_ROW(help_args, "all", FLAG, all, .level = MEL_LEVEL_COMMON,
-            .help = "VERB: every option, also the rare ones, with notes and all examples"),
-    CLI_ROW(help_args, "as", CHOICE, as, .level = MEL_LEVEL_COMMON, .choices = forms,
-            .help =
-                "all verbs: a list, the manual page (roff, for man -l), the reference in Markdown, or the "
-                "completion script of a shell"),
+    CLI_COMMON(help_args, "all", FLAG, all,
+               .help = "VERB: every option, also the rare ones, with notes and all examples"),
+    CLI_COMMON(help_args, "as", CHOICE, as, .choices = forms,
+               .help = "all verbs: a list, the manual page (roff, for man -l), the reference in Markdown, or "
+                       "the completion script of a shell"),
     { 0 }
 };
 static const cli_group groups[] = { { "Other forms", options, 0 }, { 0 } };

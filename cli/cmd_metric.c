@@ -272,51 +272,24 @@ static mel_status run_metric(cli_run *run, const void *arguments, mel_error *err
 }
 
 static const cli_option own_options[] = {
-    { .name = "cost",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "WHAT=COST,..",
-      .kind = CLI_TEXT,
-      .at = offsetof(metric_args, cost),
-      .help = "what mistakes cost: missed=7,false-alarm=1 for two classes, or true>predicted=COST for every "
-              "mistake, with names of --classes" },
-    { .name = "costs",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(metric_args, costs),
-      .help = "a square of costs: a row for each true class, named in the first column, a column for each "
-              "predicted class, named in the first row" },
-    { .name = "named",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "NAME",
-      .kind = CLI_TEXT,
-      .at = offsetof(metric_args, named),
-      .help = "a well-known measure: accuracy, balanced-accuracy, f1, f2, jaccard, precision, kappa, q-mean, "
-              "equalised-odds:squared, equal-opportunity:absolute, ..." },
-    { .name = "show",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "METRIC.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(metric_args, show),
-      .help = "put a metric file into words" },
-    { .name = "groups",
-      .under = "call",
-      .argument = "NAMES",
-      .kind = CLI_TEXT,
-      .at = offsetof(metric_args, group_names),
-      .help = "--named: the groups of a measure of fairness" },
-    { .name = "shares",
-      .argument = "P|P1,P2,..",
-      .kind = CLI_TEXT,
-      .at = offsetof(metric_args, shares),
-      .help = "--named: how frequent the classes are, where the measure depends on it; of two the positive "
-              "one's share will do" },
-    { .name = "out",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "METRIC.json",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(metric_args, out),
-      .help = "store the metric; \"-\" prints it" },
+    CLI_COMMON(metric_args, "cost", TEXT, cost, .argument = "WHAT=COST,..",
+               .help = "what mistakes cost: missed=7,false-alarm=1 for two classes, or true>predicted=COST "
+                       "for every mistake, with names of --classes"),
+    CLI_COMMON(metric_args, "costs", INPUT, costs, .argument = "FILE",
+               .help = "a square of costs: a row for each true class, named in the first column, a column "
+                       "for each predicted class, named in the first row"),
+    CLI_COMMON(metric_args, "named", TEXT, named, .argument = "NAME",
+               .help = "a well-known measure: accuracy, balanced-accuracy, f1, f2, jaccard, precision, "
+                       "kappa, q-mean, equalised-odds:squared, equal-opportunity:absolute, ..."),
+    CLI_COMMON(metric_args, "show", INPUT, show, .argument = "METRIC.json",
+               .help = "put a metric file into words"),
+    CLI_ROW(metric_args, "groups", TEXT, group_names, .under = "call", .argument = "NAMES",
+            .help = "--named: the groups of a measure of fairness"),
+    CLI_ROW(metric_args, "shares", TEXT, shares, .argument = "P|P1,P2,..",
+            .help = "--named: how frequent the classes are, where the measure depends on it; of two the "
+                    "positive one's share will do"),
+    CLI_COMMON(metric_args, "out", OUTPUT, out, .argument = "METRIC.json",
+               .help = "store the metric; \"-\" prints it"),
     { 0 }
 };
 static const cli_group groups[] = {
@@ -330,8 +303,7 @@ static const cli_example examples[] = {
       "melicit metric --cost missed=7,false-alarm=1 --classes benign,malignant --out costs.json" },
     { "what mistakes between three classes cost",
       "printf 'true,cold,flu,measles\\ncold,0,1,2\\nflu,2,0,1\\nmeasles,9,6,0\\n' > costs.csv && melicit "
-      "metric "
-      "--costs costs.csv --out matrix.json" },
+      "metric --costs costs.csv --out matrix.json" },
     { "F2 where three in ten are positive", "melicit metric --named f2 --shares 0.3 --out f2.json" },
     { "what an elicited metric says", "melicit metric --show metric.json" },
     { 0 },
@@ -343,11 +315,10 @@ const cli_command cli_metric = {
     .bare = "show",
     .summary = "make a metric file from costs or a name, or put one into words",
     .description =
-        "Makes a metric file without asking questions, for those who know their costs: from what "
-        "each mistake "
-        "costs, or from the name of a measure. Every verb takes such files just like elicited ones. Measures "
-        "that are not a weighted sum, ratio or square of statistics (mcc, g-mean, macro-f1, ...) do not fit "
-        "into a metric file; score, rank and optimise take them by name.\n\n"
+        "Makes a metric file without asking questions, for those who know their costs: from what each "
+        "mistake costs, or from the name of a measure. Every verb takes such files just like elicited ones. "
+        "Measures that are not a weighted sum, ratio or square of statistics (mcc, g-mean, macro-f1, ...) do "
+        "not fit into a metric file; score, rank and optimise take them by name.\n\n"
         "--show says in words what a metric file holds.",
     .groups = groups,
     .examples = examples,

@@ -111,10 +111,9 @@ static mel_status choose(work *w, mel_error *err)
     if (n == 1)
         return MEL_OK;
     if (w->judge != NULL)
-        return cli_fail(
-            err, MEL_EINVAL,
-            "several --basis or --thesis epsilon: a program values all validation rows at once, so that none "
-            "can be held out to choose by; give one of each");
+        return cli_fail(err, MEL_EINVAL,
+                        "several --basis or --thesis epsilon: a program values all validation rows at once, "
+                        "so that none can be held out to choose by; give one of each");
     mel_weight_candidate *candidate = cli_alloc_zero(n, sizeof *candidate);
     w->cross_fitted = cli_alloc_zero(n, sizeof *w->cross_fitted);
     for (size_t c = 0; c < n; c++) {
@@ -242,13 +241,12 @@ static mel_status say_end(const work *w, const cli_optimise_args *args, mel_erro
 {
     const mel_optimise_result *f = &w->found;
     if (f->end == MEL_OPTIMISE_FAILED && w->majority_failed)
-        return cli_fail(
-            err, f->failure.code,
-            "the value of the majority, after iteration %lu: %s; the mixture of which it is has the "
-            "value %.6g%s%s",
-            (unsigned long)f->iterations, f->failure.text, f->value,
-            args->out != NULL ? "; the majority is stored in " : "; --out stores the majority",
-            args->out != NULL ? args->out : "");
+        return cli_fail(err, f->failure.code,
+                        "the value of the majority, after iteration %lu: %s; the mixture of which it is has "
+                        "the value %.6g%s%s",
+                        (unsigned long)f->iterations, f->failure.text, f->value,
+                        args->out != NULL ? "; the majority is stored in " : "; --out stores the majority",
+                        args->out != NULL ? args->out : "");
     if (f->end == MEL_OPTIMISE_FAILED)
         return cli_fail(err, f->failure.code,
                         "%s; the best classifier so far has the value %.6g (iteration %lu)%s%s",
@@ -257,15 +255,14 @@ static mel_status say_end(const work *w, const cli_optimise_args *args, mel_erro
                         args->out != NULL ? args->out : "");
     const bool plug_in = args->method == CLI_METHOD_PLUG_IN;
     if (f->end == MEL_OPTIMISE_FLAT && (f->iterations == 0 || plug_in))
-        return cli_fail(
-            err, MEL_EDATA,
-            "iteration 1%s: the metric is %.6g for the first classifier and for %s, so it does not "
-            "say which classifier is better; check that it looks at the predictions%s%s%s",
-            plug_in ? " and all others" : "", f->value,
-            plug_in ? "all that were tried" : "every small change of it",
-            plug_in ? "" : ", or try a larger --thesis epsilon=X",
-            args->out != NULL ? "; the first classifier is stored in " : "",
-            args->out != NULL ? args->out : "");
+        return cli_fail(err, MEL_EDATA,
+                        "iteration 1%s: the metric is %.6g for the first classifier and for %s, so it does "
+                        "not say which classifier is better; check that it looks at the predictions%s%s%s",
+                        plug_in ? " and all others" : "", f->value,
+                        plug_in ? "all that were tried" : "every small change of it",
+                        plug_in ? "" : ", or try a larger --thesis epsilon=X",
+                        args->out != NULL ? "; the first classifier is stored in " : "",
+                        args->out != NULL ? args->out : "");
     return MEL_OK;
 }
 
@@ -274,11 +271,10 @@ static void warn_end(const work *w, const cli_optimise_args *args, const cli_run
 {
     const mel_optimise_result *f = &w->found;
     if (f->end == MEL_OPTIMISE_FLAT)
-        cli_warn(
-            run,
-            "after iteration %lu the metric is %.6g for the classifier and for every small change of it: "
-            "either there is nothing more to gain, or the metric no longer looks at the predictions",
-            (unsigned long)f->iterations, f->value);
+        cli_warn(run,
+                 "after iteration %lu the metric is %.6g for the classifier and for every small change of "
+                 "it: either there is nothing more to gain, or the metric no longer looks at the predictions",
+                 (unsigned long)f->iterations, f->value);
     if (args->method == CLI_METHOD_PLUG_IN && f->end == MEL_OPTIMISE_DONE && f->value < f->start)
         cli_warn(run,
                  "the gains of pairs of classes have the value %.6g, the model as it is %.6g; without "
@@ -399,24 +395,20 @@ static const cli_example examples[] = {
     { "a program that gives the value of predictions, here their largest share of one class",
       "melicit optimise --data breast_cancer_original --validation breast_cancer_original --metric "
       "\"cmd:exec /usr/bin/python3 -uc 'import json, sys; [print(1 - abs(sum(c[1] for c in "
-      "json.loads(l)[\\\"chances\\\"]) / 699 - "
-      ".4)) for l in sys.stdin]'\" --iterations 5 --out forty.json" },
+      "json.loads(l)[\\\"chances\\\"]) / 699 - .4)) for l in sys.stdin]'\" --iterations 5 --out forty.json" },
     { "by comparisons alone: somebody who wants both classes found equally well, and errs one time in twenty",
       "melicit optimise --data breast_cancer_original --validation breast_cancer_original --oracle "
-      "sim:g-mean --noise "
-      "flip:0.05 --session compared.jsonl --out compared.json" },
+      "sim:g-mean --noise flip:0.05 --session compared.jsonl --out compared.json" },
     { 0 },
 };
 const cli_command cli_optimise = {
     .name = "optimise",
     .summary = "find the classifier that is best for a metric known only by its values",
-    .description =
-        "Finds a classifier that is best for a metric which may be a black box: a program that gives the "
-        "value of "
-        "predictions on validation rows. Training rows may have noisy labels or come from another "
-        "population; they "
-        "are weighted so that they tell how the metric changes (FW-EG and PI-EW of the thesis, chapter 7). "
-        "Of the model only its probabilities are needed. `melicit predict --classifier` applies the result.",
+    .description = "Finds a classifier that is best for a metric which may be a black box: a program that "
+                   "gives the value of predictions on validation rows. Training rows may have noisy labels "
+                   "or come from another population; they are weighted so that they tell how the metric "
+                   "changes (FW-EG and PI-EW of the thesis, chapter 7). Of the model only its probabilities "
+                   "are needed. `melicit predict --classifier` applies the result.",
     .groups = cli_optimise_groups,
     .examples = examples,
     .args_size = sizeof(cli_optimise_args),

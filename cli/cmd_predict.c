@@ -40,10 +40,9 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
     const bool classifier = args->classifier != NULL || args->probs != NULL || args->groups != NULL ||
                             args->features != NULL || args->ids != NULL;
     if (!model && !classifier)
-        return cli_fail(
-            err, MEL_EINVAL,
-            "give --model with --data, --classifier with --probs, or --classifier with both --model and "
-            "--data");
+        return cli_fail(err, MEL_EINVAL,
+                        "give --model with --data, --classifier with --probs, or --classifier with both "
+                        "--model and --data");
     if (model && args->probs != NULL)
         return cli_fail(err, MEL_EINVAL, "give either --probs, or --model with --data");
     if (model && args->model == NULL)
@@ -131,103 +130,46 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
 }
 
 static const cli_option options[] = {
-    { .name = "model",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "MODEL.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(predict_args, model),
-      .help = "the model that melicit train stored; \"-\" reads it from standard input" },
-    { .name = "data",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(predict_args, data),
-      .help = "the rows: a CSV, CSV.gz, NPY or LIBSVM file or all files of 'part-*.csv', \"-\" for CSV on "
-              "standard "
-              "input, or the name of a bundled data set; columns in any order, further columns are ignored" },
-    { .name = "classifier",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "CLASSIFIER.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(predict_args, classifier),
-      .help =
-          "a classifier that melicit apply or melicit optimise stored, for decisions about --probs, or about "
-          "--data through --model; where it tosses a coin, --seed says how it falls" },
-    { .name = "probs",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(predict_args, probs),
-      .help = "--classifier: class probabilities of the rows, in a file or in all files of 'p-*.npy' (CSV by "
-              "names; NPY in the sorted order of the "
-              "labels; a single column is that of the class it is named after, or of the positive one if it "
-              "has no name, or one such as p or score)" },
-    { .name = "columns",
-      .under = "read",
-      .argument = "NAMES",
-      .kind = CLI_TEXT,
-      .at = offsetof(predict_args, columns),
-      .help = "--probs without names (NPY), or one column: the class of each column, e.g. yes,no" },
-    { .name = "groups",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(predict_args, groups),
-      .help = "--classifier of groups: the group of each row (CSV or NPY with one column)" },
-    { .name = "group",
-      .argument = "COLUMN",
-      .kind = CLI_TEXT,
-      .at = offsetof(predict_args, group),
-      .help = "the same as a column of --data" },
-    { .name = "features",
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(predict_args, features),
-      .help = "further columns of the rows: those that basis functions read (melicit optimise), those that "
-              "say how "
-              "much a row counts (melicit apply --row-cost) unless --data has them" },
-    { .name = "ids",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(predict_args, ids),
-      .help = "--classifier that mixes rules: an id for each row (one column, or the column id); the id and "
-              "--seed decide "
-              "which rule the row gets, whatever rows it comes with" },
-    { .name = "chances",
-      .level = MEL_LEVEL_COMMON,
-      .kind = CLI_FLAG,
-      .at = offsetof(predict_args, chances),
-      .help = "--classifier: instead of tossing coins, write the probability of each decision (a column per "
-              "class)" },
-    { .name = "out",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(predict_args, out),
-      .required = true,
-      .help = "where the result goes: P.npy, P.csv, or \"-\" for CSV on standard output" },
-    { .name = "as",
-      .level = MEL_LEVEL_COMMON,
-      .kind = CLI_CHOICE,
-      .at = offsetof(predict_args, as),
-      .choices = forms,
-      .help = "what to write; auto goes by the name" },
-    { .name = "decisions",
-      .level = MEL_LEVEL_COMMON,
-      .kind = CLI_FLAG,
-      .at = offsetof(predict_args, decisions),
-      .help =
-          "write the most probable class (the first of equals) instead of probabilities: its name in "
-          "CSV; in NPY the class itself where all classes are numbers, else its place 0, 1, ... in sorted "
-          "order" },
-    { .name = "threshold",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "X",
-      .kind = CLI_NUMBER,
-      .at = offsetof(predict_args, threshold),
-      .high = 1,
-      .help = "with --decisions and two classes: predict the second class from this probability on" },
+    CLI_COMMON(predict_args, "model", INPUT, model, .argument = "MODEL.json",
+               .help = "the model that melicit train stored; \"-\" reads it from standard input"),
+    CLI_COMMON(predict_args, "data", INPUT, data, .argument = "FILE",
+               .help = "the rows: a CSV, CSV.gz, NPY or LIBSVM file or all files of 'part-*.csv', \"-\" for "
+                       "CSV on standard input, or the name of a bundled data set; columns in any order, "
+                       "further columns are ignored"),
+    CLI_COMMON(predict_args, "classifier", INPUT, classifier, .argument = "CLASSIFIER.json",
+               .help =
+                   "a classifier that melicit apply or melicit optimise stored, for decisions about --probs, "
+                   "or about --data through --model; where it tosses a coin, --seed says how it falls"),
+    CLI_COMMON(
+        predict_args, "probs", INPUT, probs, .argument = "FILE",
+        .help = "--classifier: class probabilities of the rows, in a file or in all files of 'p-*.npy' (CSV "
+                "by names; NPY in the sorted order of the labels; a single column is that of the class it is "
+                "named after, or of the positive one if it has no name, or one such as p or score)"),
+    CLI_ROW(predict_args, "columns", TEXT, columns, .under = "read", .argument = "NAMES",
+            .help = "--probs without names (NPY), or one column: the class of each column, e.g. yes,no"),
+    CLI_COMMON(predict_args, "groups", INPUT, groups, .argument = "FILE",
+               .help = "--classifier of groups: the group of each row (CSV or NPY with one column)"),
+    CLI_ROW(predict_args, "group", TEXT, group, .argument = "COLUMN",
+            .help = "the same as a column of --data"),
+    CLI_ROW(predict_args, "features", INPUT, features, .argument = "FILE",
+            .help = "further columns of the rows: those that basis functions read (melicit optimise), those "
+                    "that say how much a row counts (melicit apply --row-cost) unless --data has them"),
+    CLI_COMMON(predict_args, "ids", INPUT, ids, .argument = "FILE",
+               .help = "--classifier that mixes rules: an id for each row (one column, or the column id); "
+                       "the id and --seed decide which rule the row gets, whatever rows it comes with"),
+    CLI_COMMON(predict_args, "chances", FLAG, chances,
+               .help = "--classifier: instead of tossing coins, write the probability of each decision (a "
+                       "column per class)"),
+    CLI_COMMON(predict_args, "out", OUTPUT, out, .argument = "FILE", .required = true,
+               .help = "where the result goes: P.npy, P.csv, or \"-\" for CSV on standard output"),
+    CLI_COMMON(predict_args, "as", CHOICE, as, .choices = forms,
+               .help = "what to write; auto goes by the name"),
+    CLI_COMMON(predict_args, "decisions", FLAG, decisions,
+               .help = "write the most probable class (the first of equals) instead of probabilities: its "
+                       "name in CSV; in NPY the class itself where all classes are numbers, else its place "
+                       "0, 1, ... in sorted order"),
+    CLI_COMMON(predict_args, "threshold", NUMBER, threshold, .argument = "X", .high = 1,
+               .help = "with --decisions and two classes: predict the second class from this probability on"),
     { 0 }
 };
 static const cli_group groups[] = {
@@ -259,14 +201,12 @@ const cli_command cli_predict = {
         "pattern one after the other, so they may be larger than the memory.",
     .groups = groups,
     .examples = examples,
-    .notes =
-        "Probabilities are a matrix of rows x classes (NPY: float64, columns in the sorted order of the "
-        "class "
-        "values, as scikit-learn's classes_, whichever class is positive; CSV: a header of class names, 17 "
-        "digits). Decisions are one value per row (CSV: a column \"decision\" of class names; NPY: the class "
-        "values where all are numbers, as scikit-learn's predict gives them, else int64 places in the sorted "
-        "order of the classes).\n\nCategories that training did not see count as none of the known "
-        "ones; a warning says how many such cells there were.",
+    .notes = "Probabilities are a matrix of rows x classes (NPY: float64, columns in the sorted order of the "
+             "class values, as scikit-learn's classes_, whichever class is positive; CSV: a header of class "
+             "names, 17 digits). Decisions are one value per row (CSV: a column \"decision\" of class names; "
+             "NPY: the class values where all are numbers, as scikit-learn's predict gives them, else int64 "
+             "places in the sorted order of the classes).\n\nCategories that training did not see count as "
+             "none of the known ones; a warning says how many such cells there were.",
     .args_size = sizeof(predict_args),
     .defaults = &defaults,
     .run = run_predict,

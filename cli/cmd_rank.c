@@ -243,55 +243,29 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
 }
 
 static const cli_option contender_options[] = {
-    { .name = "metric",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "METRIC.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_contender_args, metric),
-      .help = "the metric to order by" },
+    CLI_COMMON(cli_contender_args, "metric", INPUT, metric, .argument = "METRIC.json",
+               .help = "the metric to order by"),
     CLI_NAMED_OPTION("instead of --metric: a measure by its name"),
-    { .name = "pool",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_contender_args, pool),
-      .help =
-          "the classifiers: CSV with a name column and columns called tp, tn, fp, fn (shares or counts), "
-          "recall, specificity, precision, ... (two classes), after classes (right decisions) or "
-          "true>predicted, group: before them; or NPY with one row each. Counts, or a column n, say how many "
-          "rows were tested" },
+    CLI_COMMON(cli_contender_args, "pool", INPUT, pool, .argument = "FILE",
+               .help = "the classifiers: CSV with a name column and columns called tp, tn, fp, fn (shares or "
+                       "counts), recall, specificity, precision, ... (two classes), after classes (right "
+                       "decisions) or true>predicted, group: before them; or NPY with one row each. Counts, "
+                       "or a column n, say how many rows were tested"),
     CLI_SHARES_OPTION(cli_contender_args, prevalence),
     { 0 }
 };
 static const cli_option own_options[] = {
-    { .name = "session",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE.jsonl",
-      .kind = CLI_INPUT,
-      .at = offsetof(rank_args, session),
-      .help = "instead of --metric: what a session has found; how sure the order is then comes from the "
-              "session's own posterior, which knows how the coefficients move together" },
-    { .name = "against",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "METRIC.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(rank_args, against),
-      .help = "another metric, taken as the truth that the order is compared with: NDCG and Kendall's tau" },
-    { .name = "plot",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE.svg",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(rank_args, plot),
-      .help = "draw the order with its intervals (the first 40)" },
-    { .name = "samples",
-      .under = "thesis",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(rank_args, samples),
-      .high = 1000000,
-      .help =
-          "metrics with intervals: how often coefficients are drawn within them to see how sure the order "
-          "is; 0 never" },
+    CLI_COMMON(rank_args, "session", INPUT, session, .argument = "FILE.jsonl",
+               .help = "instead of --metric: what a session has found; how sure the order is then comes from "
+                       "the session's own posterior, which knows how the coefficients move together"),
+    CLI_COMMON(
+        rank_args, "against", INPUT, against, .argument = "METRIC.json",
+        .help = "another metric, taken as the truth that the order is compared with: NDCG and Kendall's tau"),
+    CLI_COMMON(rank_args, "plot", OUTPUT, plot, .argument = "FILE.svg",
+               .help = "draw the order with its intervals (the first 40)"),
+    CLI_ROW(rank_args, "samples", WHOLE, samples, .under = "thesis", .argument = "N", .high = 1000000,
+            .help = "metrics with intervals: how often coefficients are drawn within them to see how sure "
+                    "the order is; 0 never"),
     { 0 }
 };
 static const cli_group groups[] = {
@@ -304,15 +278,11 @@ static const cli_group groups[] = {
 static const cli_example examples[] = {
     { "three classifiers in the order of an elicited metric, compared with the one behind the answers",
       "printf 'name,tp,fn,fp,tn\\ncautious,132,8,40,220\\nbold,120,20,12,248\\nlazy,40,100,4,256\\n' > "
-      "pool.csv && melicit "
-      "rank "
-      "--metric metric.json --pool pool.csv --against doctor.json" },
+      "pool.csv && melicit rank --metric metric.json --pool pool.csv --against doctor.json" },
     { "two classifiers by their predictions for the same rows",
       "printf 'y\\n1\\n0\\n1\\n0\\n1\\n' > y.csv && printf 'p\\n1\\n0\\n0\\n0\\n1\\n' > careful.csv && "
-      "printf "
-      "'p\\n1\\n1\\n1\\n0\\n1\\n' > eager.csv && melicit rank --named f1 --labels y.csv --predictions "
-      "careful.csv "
-      "eager.csv" },
+      "printf 'p\\n1\\n1\\n1\\n0\\n1\\n' > eager.csv && melicit rank --named f1 --labels y.csv --predictions "
+      "careful.csv eager.csv" },
     { 0 },
 };
 static const rank_args defaults = { .samples = 1000,
@@ -323,18 +293,15 @@ const cli_command cli_rank = {
     .summary = "order classifiers by a metric and say which can be told apart",
     .operands = "[PREDICTIONS ...]",
     .max_operands = 1000,
-    .description = "Evaluates a metric, or a measure by its name, for every classifier and prints them best "
-                   "first: how sure each "
-                   "value is, the probability that a classifier is the best one and that it beats the next. "
-                   "Below 97.5% nobody "
-                   "can tell which of two is better. Two things are uncertain: the rows that were tested "
-                   "could have been others, "
-                   "and an elicited metric is known only within its intervals. Predictions for the same rows "
-                   "are compared row by "
-                   "row; of confusion matrices only the counts are known; for shares without a number of "
-                   "rows only the metric's part of the uncertainty is given.\n\n"
-                   "Coefficients of a metric file are taken as independent of each other, normal within "
-                   "their 95% intervals.",
+    .description =
+        "Evaluates a metric, or a measure by its name, for every classifier and prints them best first: how "
+        "sure each value is, the probability that a classifier is the best one and that it beats the next. "
+        "Below 97.5% nobody can tell which of two is better. Two things are uncertain: the rows that were "
+        "tested could have been others, and an elicited metric is known only within its intervals. "
+        "Predictions for the same rows are compared row by row; of confusion matrices only the counts are "
+        "known; for shares without a number of rows only the metric's part of the uncertainty is given.\n\n"
+        "Coefficients of a metric file are taken as independent of each other, normal within their 95% "
+        "intervals.",
     .groups = groups,
     .examples = examples,
     .args_size = sizeof(rank_args),

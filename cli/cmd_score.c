@@ -112,8 +112,8 @@ static mel_status judge_row(mel_certainty *out, scoring *s, const row *r, const 
                                   c->statistics + r->classifier * mel_layout_size(&c->layout), err);
     else if (status == MEL_OK && there && !known)
         status = cli_fail(err, MEL_EINVAL,
-                          "--named %s depends on entries of the matrix that are not known: give columns "
-                          "fp and fn, --shares P, or --labels and --predictions",
+                          "--named %s depends on entries of the matrix that are not known: give columns fp "
+                          "and fn, --shares P, or --labels and --predictions",
                           judge->name);
     free(matrix);
     if (status == MEL_EDATA || status == MEL_ENUMERIC) {
@@ -329,21 +329,14 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
 }
 
 static const cli_option own_options[] = {
-    { .name = "metric",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "METRIC.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_contender_args, metric),
-      .help = "the metric to evaluate" },
+    CLI_COMMON(cli_contender_args, "metric", INPUT, metric, .argument = "METRIC.json",
+               .help = "the metric to evaluate"),
     CLI_NAMED_OPTION("also a measure by its name"),
-    { .name = "statistics",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_contender_args, pool),
-      .help = "classifiers by their statistics: CSV with a name column and columns called tp, tn, fp, fn "
-              "(shares or counts), recall, specificity, precision, ... (two classes), after classes (right "
-              "decisions) or true>predicted, group: before them; or NPY with one row each" },
+    CLI_COMMON(cli_contender_args, "statistics", INPUT, pool, .argument = "FILE",
+               .help =
+                   "classifiers by their statistics: CSV with a name column and columns called tp, tn, fp, "
+                   "fn (shares or counts), recall, specificity, precision, ... (two classes), after classes "
+                   "(right decisions) or true>predicted, group: before them; or NPY with one row each"),
     CLI_SHARES_OPTION(cli_contender_args, prevalence),
     { 0 }
 };
@@ -356,17 +349,14 @@ static const cli_group groups_of_options[] = {
 static const cli_example examples[] = {
     { "two classifiers by their shares of true positives and true negatives",
       "printf 'name,tp,tn\\ncautious,0.33,0.55\\nbold,0.30,0.62\\n' > pool.csv && melicit score --metric "
-      "doctor.json "
-      "--statistics pool.csv" },
-    { "predictions against labels", "printf 'y\\n1\\n0\\n1\\n0\\n' > y.csv && printf 'p\\n1\\n0\\n0\\n0\\n' "
-                                    "> p.csv && melicit score --named f1 --named "
-                                    "mcc --labels y.csv --predictions p.csv" },
+      "doctor.json --statistics pool.csv" },
+    { "predictions against labels",
+      "printf 'y\\n1\\n0\\n1\\n0\\n' > y.csv && printf 'p\\n1\\n0\\n0\\n0\\n' > p.csv && melicit score "
+      "--named f1 --named mcc --labels y.csv --predictions p.csv" },
     { "three classes and two groups, with differences and ratios between the groups",
       "printf 'y\\na\\nb\\nc\\na\\nb\\nc\\n' > y3.csv && printf 'p\\na\\nb\\nc\\na\\nc\\nc\\n' > p3.csv && "
-      "printf "
-      "'g\\nu\\nu\\nu\\nv\\nv\\nv\\n' > g3.csv && melicit score --named macro-f1 --named kappa --labels "
-      "y3.csv "
-      "--predictions p3.csv --groups g3.csv" },
+      "printf 'g\\nu\\nu\\nu\\nv\\nv\\nv\\n' > g3.csv && melicit score --named macro-f1 --named kappa "
+      "--labels y3.csv --predictions p3.csv --groups g3.csv" },
     { 0 },
 };
 static const score_args defaults = { .contenders = { .prevalence = NAN, .pool_option = "statistics" } };
@@ -376,13 +366,11 @@ const cli_command cli_score = {
     .summary = "evaluate a metric on predictions or statistics, with intervals",
     .operands = "[PREDICTIONS ...]",
     .max_operands = 1000,
-    .description = "Evaluates an elicited metric, or well-known measures, for classifiers given by their "
-                   "statistics or by "
-                   "their predictions, with 95% intervals: what other test rows like these would say, and "
-                   "where the metric has "
-                   "intervals of its own, both together. With groups there is a value for everybody and for "
-                   "each group, and "
-                   "differences and ratios between groups. Measures have scikit-learn's definitions.",
+    .description =
+        "Evaluates an elicited metric, or well-known measures, for classifiers given by their statistics or "
+        "by their predictions, with 95% intervals: what other test rows like these would say, and where the "
+        "metric has intervals of its own, both together. With groups there is a value for everybody and for "
+        "each group, and differences and ratios between groups. Measures have scikit-learn's definitions.",
     .groups = groups_of_options,
     .examples = examples,
     .args_size = sizeof(score_args),

@@ -75,16 +75,13 @@ static void announce(cli_run *run, const serve_args *args, const mel_server *ser
 /* --- limits that can be changed while it runs ---------------------------------------------------- */
 
 static const cli_option limit_options[] = {
-    CLI_ROW(
-        serve_args, "store-room", NUMBER, store_room, .under = "limits", .argument = "MIB", .high = 1e9,
-        .help =
-            "the most that the store may take; beyond nine tenths of it nobody new is let in, beyond all of "
-            "it answers are refused. Unless given: what it takes at the start, and 80% of what its disk "
-            "has free then"),
+    CLI_ROW(serve_args, "store-room", NUMBER, store_room, .under = "limits", .argument = "MIB", .high = 1e9,
+            .help = "the most that the store may take; beyond nine tenths of it nobody new is let in, beyond "
+                    "all of it answers are refused. Unless given: what it takes at the start, and 80% of "
+                    "what its disk has free then"),
     CLI_ROW(serve_args, "keep-free", NUMBER, keep_free, .under = "limits", .argument = "MIB", .high = 1e9,
-            .help =
-                "room on the store's disk that stays free: nobody new is let in when there is less, answers "
-                "are refused when there is half of it; 0: none. Not for postgres://"),
+            .help = "room on the store's disk that stays free: nobody new is let in when there is less, "
+                    "answers are refused when there is half of it; 0: none. Not for postgres://"),
     CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .under = "limits", .argument = "MIB", .high = 1e6,
             .help = "the most room that all uploaded tables together may take in the store"),
     CLI_ROW(serve_args, "joins", WHOLE, joins, .under = "limits", .argument = "N", .high = 1000000,
@@ -267,11 +264,10 @@ static bool is_loopback(const char *address)
 static mel_status check_public(const cli_run *run, const serve_args *args, mel_error *err)
 {
     if (!args->public && !is_loopback(args->listen))
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--listen %s lets other machines in: say --public and --public-url https://..., with a proxy "
-            "that does TLS in front (docs/security.md)",
-            args->listen);
+        return cli_fail(err, MEL_EINVAL,
+                        "--listen %s lets other machines in: say --public and --public-url https://..., with "
+                        "a proxy that does TLS in front (docs/security.md)",
+                        args->listen);
     if (args->public && (args->public_url == NULL || strncmp(args->public_url, "https://", 8) != 0))
         return cli_fail(err, MEL_EINVAL,
                         "--public needs --public-url https://HOST: cookies are for TLS only");
@@ -322,8 +318,8 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK) {
         announce(run, args, server);
         if (mel_server_is_full(server))
-            cli_warn(run, "there is so little room for the store that nobody new can take part "
-                          "(--limits keep-free, store-room)");
+            cli_warn(run, "there is so little room for the store that nobody new can take part (--limits "
+                          "keep-free, store-room)");
         wait_for_the_end(run, args, server);
         drain(server, args->drain);
         end_soon();
@@ -336,97 +332,49 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 }
 
 static const cli_option own_options[] = {
-    { .name = "port",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(serve_args, port),
-      .high = 65535,
-      .help = "where to listen; 0 takes any that is free" },
-    { .name = "listen",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "ADDRESS",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, listen),
-      .help =
-          "the numeric address to listen on; 0.0.0.0 or :: lets other machines in, which needs --public" },
-    { .name = "store",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE.db",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, store),
-      .help = "where studies and answers are kept: a file, made when it is not there, or postgres://..." },
-    { .name = "public-url",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "URL",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, public_url),
-      .help = "what browsers see when there is a proxy in front, e.g. https://study.example.org; with https "
-              "cookies are for TLS only" },
-    { .name = "trust-proxy",
-      .argument = "ADDRESS",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, proxy),
-      .help = "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
-              "of its X-Forwarded-For, not for the proxy; from anybody else that header is not believed" },
-    { .name = "public",
-      .level = MEL_LEVEL_COMMON,
-      .kind = CLI_FLAG,
-      .at = offsetof(serve_args, public),
-      .help = "for people elsewhere, behind a proxy that does TLS: needs --public-url https://...; only "
-              "researchers start "
-              "sessions of their own and upload tables. Needed for --listen beyond this machine" },
-    { .name = "strangers",
-      .kind = CLI_FLAG,
-      .at = offsetof(serve_args, strangers),
-      .help = "with --public: everybody may start sessions of their own and upload tables" },
-    { .name = "key",
-      .argument = "FILE",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, key),
-      .help = "the key of all tokens and links in a file of its own, made where it is missing, instead of in "
-              "the store; "
-              "all servers on one store share it" },
-    { .name = "log",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, log),
-      .help =
-          "append a line of JSON per request of /api: time, client, method, path, status, milliseconds; no "
-          "tokens, no answers" },
-    { .name = "audit",
-      .under = "log",
-      .argument = "FILE",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, audit),
-      .help = "the same, for the actions of researchers only" },
-    { .name = "prometheus",
-      .under = "log",
-      .kind = CLI_FLAG,
-      .at = offsetof(serve_args, metrics),
-      .help =
-          "answer GET /metrics for Prometheus: requests, how long they took, memory; not to those who come "
-          "through a proxy" },
-    { .name = "limits",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE.json",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, limits),
-      .help =
-          "an object of JSON, {\"joins\": 240}, with those of these limits that can be changed: SIGHUP reads "
-          "it again while the server runs, and opens the logs anew. Beside it --limits NAME=VALUE,.. sets "
-          "them and those from the start" },
-    { .name = "open",
-      .level = MEL_LEVEL_COMMON,
-      .kind = CLI_FLAG,
-      .at = offsetof(serve_args, open),
-      .help = "open the page in a browser" },
-    CLI_ROW(serve_args, "relay", FLAG, questions, .level = MEL_LEVEL_COMMON,
-            .help =
-                "only show the questions of another program, as melicit.ask of the Python package does: a "
-                "line of JSON each on standard input (docs/formats.md), answers on standard output; the "
-                "first line has the page's address, which only this machine sees"),
+    CLI_COMMON(serve_args, "port", WHOLE, port, .argument = "N", .high = 65535,
+               .help = "where to listen; 0 takes any that is free"),
+    CLI_COMMON(
+        serve_args, "listen", TEXT, listen, .argument = "ADDRESS",
+        .help =
+            "the numeric address to listen on; 0.0.0.0 or :: lets other machines in, which needs --public"),
+    CLI_COMMON(
+        serve_args, "store", TEXT, store, .argument = "FILE.db",
+        .help = "where studies and answers are kept: a file, made when it is not there, or postgres://..."),
+    CLI_COMMON(serve_args, "public-url", TEXT, public_url, .argument = "URL",
+               .help = "what browsers see when there is a proxy in front, e.g. https://study.example.org; "
+                       "with https cookies are for TLS only"),
+    CLI_ROW(
+        serve_args, "trust-proxy", TEXT, proxy, .argument = "ADDRESS",
+        .help =
+            "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
+            "of its X-Forwarded-For, not for the proxy; from anybody else that header is not believed"),
+    CLI_COMMON(serve_args, "public", FLAG, public,
+               .help = "for people elsewhere, behind a proxy that does TLS: needs --public-url https://...; "
+                       "only researchers start sessions of their own and upload tables. Needed for --listen "
+                       "beyond this machine"),
+    CLI_ROW(serve_args, "strangers", FLAG, strangers,
+            .help = "with --public: everybody may start sessions of their own and upload tables"),
+    CLI_ROW(serve_args, "key", TEXT, key, .argument = "FILE",
+            .help = "the key of all tokens and links in a file of its own, made where it is missing, instead "
+                    "of in the store; all servers on one store share it"),
+    CLI_COMMON(serve_args, "log", TEXT, log, .argument = "FILE",
+               .help = "append a line of JSON per request of /api: time, client, method, path, status, "
+                       "milliseconds; no tokens, no answers"),
+    CLI_ROW(serve_args, "audit", TEXT, audit, .under = "log", .argument = "FILE",
+            .help = "the same, for the actions of researchers only"),
+    CLI_ROW(serve_args, "prometheus", FLAG, metrics, .under = "log",
+            .help = "answer GET /metrics for Prometheus: requests, how long they took, memory; not to those "
+                    "who come through a proxy"),
+    CLI_COMMON(serve_args, "limits", TEXT, limits, .argument = "FILE.json",
+               .help = "an object of JSON, {\"joins\": 240}, with those of these limits that can be changed: "
+                       "SIGHUP reads it again while the server runs, and opens the logs anew. Beside it "
+                       "--limits NAME=VALUE,.. sets them and those from the start"),
+    CLI_COMMON(serve_args, "open", FLAG, open, .help = "open the page in a browser"),
+    CLI_COMMON(serve_args, "relay", FLAG, questions,
+               .help = "only show the questions of another program, as melicit.ask of the Python package "
+                       "does: a line of JSON each on standard input (docs/formats.md), answers on standard "
+                       "output; the first line has the page's address, which only this machine sees"),
     { 0 }
 };
 static const cli_option start_options[] = {
@@ -475,17 +423,15 @@ static const serve_args defaults = { .store = "melicit.db",
 const cli_command cli_serve = {
     .name = "serve",
     .summary = "the web app: answer questions in a browser, run studies",
-    .description =
-        "Serves the web app until Ctrl-C: questions in pictures, results, and studies with many "
-        "participants. Everything is in the program; nothing is fetched from other hosts. Every answer is on "
-        "disk before it is acknowledged, so that killing the program loses none.\n\n"
-        "The first start on a store prints the researcher's token. It is not kept anywhere, only a hash of "
-        "it; `melicit study token` makes a new one.",
+    .description = "Serves the web app until Ctrl-C: questions in pictures, results, and studies with many "
+                   "participants. Everything is in the program; nothing is fetched from other hosts. Every "
+                   "answer is on disk before it is acknowledged, so that killing the program loses none.\n\n"
+                   "The first start on a store prints the researcher's token. It is not kept anywhere, only "
+                   "a hash of it; `melicit study token` makes a new one.",
     .groups = groups,
     .examples = examples,
-    .notes = "With --json one object with url, port, store and token is printed at the start; with "
-             "--relay, one that "
-             "counts them at the end.",
+    .notes = "With --json one object with url, port, store and token is printed at the start; with --relay, "
+             "one that counts them at the end.",
     .args_size = sizeof(serve_args),
     .defaults = &defaults,
     .run = run_serve,

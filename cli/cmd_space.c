@@ -276,42 +276,21 @@ static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
 }
 
 static const cli_option own_options[] = {
-    { .name = "point",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "A,B,..",
-      .kind = CLI_TEXT,
-      .at = offsetof(space_args, point),
-      .help =
-          "find the (randomised) classifier that achieves this point, TP,TN or one number per coordinate, "
-          "or the closest one that is achievable and why the point is not" },
-    { .name = "direction",
-      .under = "thesis",
-      .argument = "A,B,..",
-      .kind = CLI_TEXT,
-      .at = offsetof(space_args, direction),
-      .help = "find the longest segment of achievable points through the centre in this direction" },
-    { .name = "coordinates",
-      .under = "thesis",
-      .kind = CLI_CHOICE,
-      .at = offsetof(space_args, coordinates),
-      .choices = cli_coordinate_choices,
-      .help = "what points are: TP,TN; the diagonal of the confusion matrix; or the rest of it, row by row; "
-              "auto takes TP,TN for two classes, else what has as many numbers as the point, else the rest" },
-    { .name = "delta",
-      .under = "thesis",
-      .reads = CLI_OF_POINT,
-      .argument = "X",
-      .kind = CLI_NUMBER,
-      .at = offsetof(space_args, delta),
-      .high = 1,
-      .above_low = true,
-      .help = "how near a classifier must come to count as achieving the point" },
-    { .name = "plot",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE.svg",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(space_args, plot),
-      .help = "draw the achievable set; of more than two classes every pair by itself" },
+    CLI_COMMON(space_args, "point", TEXT, point, .argument = "A,B,..",
+               .help = "find the (randomised) classifier that achieves this point, TP,TN or one number per "
+                       "coordinate, or the closest one that is achievable and why the point is not"),
+    CLI_ROW(space_args, "direction", TEXT, direction, .under = "thesis", .argument = "A,B,..",
+            .help = "find the longest segment of achievable points through the centre in this direction"),
+    CLI_ROW(
+        space_args, "coordinates", CHOICE, coordinates, .under = "thesis", .choices = cli_coordinate_choices,
+        .help =
+            "what points are: TP,TN; the diagonal of the confusion matrix; or the rest of it, row by row; "
+            "auto takes TP,TN for two classes, else what has as many numbers as the point, else the rest"),
+    CLI_ROW(space_args, "delta", NUMBER, delta, .under = "thesis", .reads = CLI_OF_POINT, .argument = "X",
+            .high = 1, .above_low = true,
+            .help = "how near a classifier must come to count as achieving the point"),
+    CLI_COMMON(space_args, "plot", OUTPUT, plot, .argument = "FILE.svg",
+               .help = "draw the achievable set; of more than two classes every pair by itself"),
     { 0 }
 };
 static const cli_group groups[] = {
@@ -343,16 +322,13 @@ const cli_command cli_space_verb = {
     .name = "space",
     .bare = "data",
     .summary = "describe what is achievable; plot it; find the classifier for a point",
-    .description =
-        "Every threshold on the scores of a model is a classifier with its share of true "
-        "positives (TP) and true "
-        "negatives (TN); tossing a coin between two of them achieves everything in between. This "
-        "verb measures that "
-        "set, lists what is best for different costs of mistakes, and finds the classifier behind "
-        "any point of it.\n\n"
-        "With more classes the set of confusion entries (or rates) is reached through the classifier "
-        "that is best for a matrix of gains; a point is achieved by a mixture of such classifiers, "
-        "or a direction shows that none comes near it.",
+    .description = "Every threshold on the scores of a model is a classifier with its share of true "
+                   "positives (TP) and true negatives (TN); tossing a coin between two of them achieves "
+                   "everything in between. This verb measures that set, lists what is best for different "
+                   "costs of mistakes, and finds the classifier behind any point of it.\n\n"
+                   "With more classes the set of confusion entries (or rates) is reached through the "
+                   "classifier that is best for a matrix of gains; a point is achieved by a mixture of such "
+                   "classifiers, or a direction shows that none comes near it.",
     .groups = groups,
     .examples = examples,
     .args_size = sizeof(space_args),

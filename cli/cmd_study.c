@@ -341,10 +341,9 @@ static const char *action_name(const void *user, size_t i)
 static mel_status find_action(size_t *out, const cli_run *run, mel_error *err)
 {
     if (run->n_operands == 0)
-        return cli_fail(
-            err, MEL_EINVAL,
-            "what about it? melicit study create, check, list, show, links, revoke, export, open, "
-            "close, delete, rehearse, plan, token or logout-all");
+        return cli_fail(err, MEL_EINVAL,
+                        "what about it? melicit study create, check, list, show, links, revoke, export, "
+                        "open, close, delete, rehearse, plan, token or logout-all");
     const char *word = run->operand[0];
     for (*out = 0; *out < ACTIONS && strcmp(actions[*out].name, word) != 0;)
         ++*out;
@@ -389,84 +388,33 @@ static mel_status run_study(cli_run *run, const void *arguments, mel_error *err)
 
 static const char *const formats[] = { "csv", "jsonl", "sqlite", NULL }; /* as mel_export_format */
 static const cli_option own_options[] = {
-    { .name = "store",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE.db",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_study_args, store),
-      .help = "the store of melicit serve, which may be running: a file or postgres://..." },
-    { .name = "key",
-      .argument = "FILE",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_study_args, key),
-      .help = "the key of all tokens and links, where melicit serve has it in a file of its own" },
-    { .name = "audit",
-      .under = "log",
-      .argument = "FILE",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_study_args, audit),
-      .help = "delete: the audit log of melicit serve, which then says who was erased" },
-    { .name = "all",
-      .level = MEL_LEVEL_COMMON,
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_study_args, all),
-      .help = "delete: the whole study, with everybody" },
-    { .name = "public-url",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "URL",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_study_args, public_url),
-      .help = "create, links: where melicit serve is seen (default: where the last server on this store was, "
-              "else http://127.0.0.1:8080)" },
-    { .name = "as",
-      .level = MEL_LEVEL_COMMON,
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_study_args, format),
-      .choices = formats,
-      .help = "export: a row per answer, a JSON object per answer, or a copy of the tables" },
-    { .name = "out",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(cli_study_args, out),
-      .help = "export: where it goes; standard output unless given" },
-    { .name = "participants",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(cli_study_args, participants),
-      .low = 1,
-      .high = MEL_MOST_REHEARSED,
-      .help = "rehearse, plan: how many" },
-    { .name = "metric",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "M.json",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_study_args, metric),
-      .help = "rehearse, plan: what they want: a metric file or, with two classes, how many false alarms a "
-              "miss is worth; without it they want as few mistakes as possible" },
-    { .name = "noise",
-      .argument = "KIND",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_study_args, noise),
-      .help = "rehearse, plan: how they err, as --noise of melicit elicit" },
-    { .name = "spread",
-      .under = "plan",
-      .argument = "S",
-      .kind = CLI_NUMBER,
-      .at = offsetof(cli_study_args, spread),
-      .low = 0.0,
-      .high = 5.0,
-      .help = "how far people differ: standard deviation of the natural logarithm of --metric NUMBER" },
-    { .name = "width",
-      .under = "plan",
-      .argument = "W",
-      .kind = CLI_NUMBER,
-      .at = offsetof(cli_study_args, width),
-      .low = 0.0,
-      .high = 1e6,
-      .help = "how narrow the interval should be: for a cost ratio the larger end over the smaller "
-              "one, else the radius" },
+    CLI_COMMON(cli_study_args, "store", TEXT, store, .argument = "FILE.db",
+               .help = "the store of melicit serve, which may be running: a file or postgres://..."),
+    CLI_ROW(cli_study_args, "key", TEXT, key, .argument = "FILE",
+            .help = "the key of all tokens and links, where melicit serve has it in a file of its own"),
+    CLI_ROW(cli_study_args, "audit", TEXT, audit, .under = "log", .argument = "FILE",
+            .help = "delete: the audit log of melicit serve, which then says who was erased"),
+    CLI_COMMON(cli_study_args, "all", FLAG, all, .help = "delete: the whole study, with everybody"),
+    CLI_COMMON(cli_study_args, "public-url", TEXT, public_url, .argument = "URL",
+               .help = "create, links: where melicit serve is seen (default: where the last server on this "
+                       "store was, else http://127.0.0.1:8080)"),
+    CLI_COMMON(cli_study_args, "as", CHOICE, format, .choices = formats,
+               .help = "export: a row per answer, a JSON object per answer, or a copy of the tables"),
+    CLI_COMMON(cli_study_args, "out", OUTPUT, out, .argument = "FILE",
+               .help = "export: where it goes; standard output unless given"),
+    CLI_COMMON(cli_study_args, "participants", WHOLE, participants, .argument = "N", .low = 1,
+               .high = MEL_MOST_REHEARSED, .help = "rehearse, plan: how many"),
+    CLI_COMMON(cli_study_args, "metric", TEXT, metric, .argument = "M.json",
+               .help = "rehearse, plan: what they want: a metric file or, with two classes, how many false "
+                       "alarms a miss is worth; without it they want as few mistakes as possible"),
+    CLI_ROW(cli_study_args, "noise", TEXT, noise, .argument = "KIND",
+            .help = "rehearse, plan: how they err, as --noise of melicit elicit"),
+    CLI_ROW(cli_study_args, "spread", NUMBER, spread, .under = "plan", .argument = "S", .low = 0.0,
+            .high = 5.0,
+            .help = "how far people differ: standard deviation of the natural logarithm of --metric NUMBER"),
+    CLI_ROW(cli_study_args, "width", NUMBER, width, .under = "plan", .argument = "W", .low = 0.0, .high = 1e6,
+            .help = "how narrow the interval should be: for a cost ratio the larger end over the smaller "
+                    "one, else the radius"),
     { 0 }
 };
 static const cli_group groups[] = { { "Studies", own_options, 0 }, { 0 } };
@@ -476,9 +424,8 @@ static const cli_example examples[] = {
     { "see what there is", "melicit study list" },
     { "send two simulated participants through it, and look at all",
       "study=$(melicit study list --json | sed -n 's/.*\"id\": \"\\(.*\\)\".*/\\1/p'); melicit study "
-      "rehearse "
-      "$study --participants 2 --metric 7 --noise flip:0.05; melicit study show $study; melicit study export "
-      "$study --out answers.csv" },
+      "rehearse $study --participants 2 --metric 7 --noise flip:0.05; melicit study show $study; melicit "
+      "study export $study --out answers.csv" },
     { 0 },
 };
 static const cli_study_args defaults = { .store = "melicit.db",
@@ -490,24 +437,18 @@ const cli_command cli_study = {
     .summary = "create, inspect, rehearse and export studies",
     .operands = "ACTION [FILE | STUDY [PARTICIPANT | LABEL ...]]",
     .max_operands = 1 + MOST_LABELS,
-    .description =
-        "Does on the command line what the researcher's pages do, on the same store, also while melicit "
-        "serve "
-        "is running: create FILE, check FILE, list, show STUDY, links STUDY [LABEL ...], revoke STUDY LABEL "
-        "..., export STUDY, "
-        "open STUDY, "
-        "close STUDY, delete STUDY PARTICIPANT, delete STUDY --all, rehearse STUDY, plan STUDY, token, "
-        "logout-all.\n\n"
-        "create and check send a simulated participant through the study; rehearse sends as many as you "
-        "like, "
-        "who are stored and marked as simulated. token replaces the researcher's token by a new one and, as "
-        "logout-all "
-        "does, ends all logins. revoke ends links one by one; `links` then makes others for the same labels.",
+    .description = "Does on the command line what the researcher's pages do, on the same store, also while "
+                   "melicit serve is running: create FILE, check FILE, list, show STUDY, links STUDY [LABEL "
+                   "...], revoke STUDY LABEL ..., export STUDY, open STUDY, close STUDY, delete STUDY "
+                   "PARTICIPANT, delete STUDY --all, rehearse STUDY, plan STUDY, token, logout-all.\n\n"
+                   "create and check send a simulated participant through the study; rehearse sends as many "
+                   "as you like, who are stored and marked as simulated. token replaces the researcher's "
+                   "token by a new one and, as logout-all does, ends all logins. revoke ends links one by "
+                   "one; `links` then makes others for the same labels.",
     .groups = groups,
     .examples = examples,
-    .notes =
-        "docs/study-file.md says what is in a study file. Reading the data of a study file needs the folder "
-        "in which its files are; bundled data are found anywhere.",
+    .notes = "docs/study-file.md says what is in a study file. Reading the data of a study file needs the "
+             "folder in which its files are; bundled data are found anywhere.",
     .args_size = sizeof(cli_study_args),
     .defaults = &defaults,
     .run = run_study,

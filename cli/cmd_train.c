@@ -201,11 +201,9 @@ static mel_status run_train(cli_run *run, const void *arguments, mel_error *err)
 static const char *const solvers[] = { "auto", "newton", "lbfgs", NULL }; /* as mel_solver */
 
 static const cli_option fit_options[] = {
-    CLI_ROW(
-        train_args, "l2", NUMBER, l2, .level = MEL_LEVEL_COMMON, .argument = "X", .high = DBL_MAX,
-        .help =
-            "penalty: X/2 times the sum of squared weights is added to the total log-loss; scikit-learn's C "
-            "is 1/X"),
+    CLI_COMMON(train_args, "l2", NUMBER, l2, .argument = "X", .high = DBL_MAX,
+               .help = "penalty: X/2 times the sum of squared weights is added to the total log-loss; "
+                       "scikit-learn's C is 1/X"),
     CLI_ROW(train_args, "solver", CHOICE, solver, .under = "fit", .choices = solvers,
             .help = "how to minimise; auto takes Newton steps up to 2,000 coefficients and L-BFGS beyond"),
     CLI_ROW(train_args, "tolerance", NUMBER, tolerance, .under = "fit", .argument = "X", .high = 1,
@@ -220,8 +218,8 @@ static const cli_option fit_options[] = {
     { 0 }
 };
 static const cli_option out_options[] = {
-    CLI_ROW(train_args, "out", OUTPUT, out, .level = MEL_LEVEL_COMMON, .argument = "MODEL.json",
-            .help = "store the model, with its encoding, for melicit predict; \"-\" prints it"),
+    CLI_COMMON(train_args, "out", OUTPUT, out, .argument = "MODEL.json",
+               .help = "store the model, with its encoding, for melicit predict; \"-\" prints it"),
     { 0 }
 };
 static const cli_group groups[] = {
@@ -248,18 +246,13 @@ const cli_command cli_train = {
     .name = "train",
     .bare = "data",
     .summary = "fit class probabilities on a table, save the model",
-    .description =
-        "Fits a logistic regression (multinomial for more than two classes) to half of a table and measures "
-        "it "
-        "on the other half. Number columns are standardised, text columns become one feature per category, "
-        "missing cells (empty, ?, NA) are filled in with the median or the most frequent text, all as "
-        "learned on "
-        "the training rows.\n\n"
-        "For two classes the result shows what is achievable: how many positives are missed and how many "
-        "false "
-        "alarms are raised when a miss is 1, 2, 5, ... times as bad as a false alarm. For more classes it is "
-        "the "
-        "confusion matrix of the most probable class.",
+    .description = "Fits a logistic regression (multinomial for more than two classes) to half of a table "
+                   "and measures it on the other half. Number columns are standardised, text columns become "
+                   "one feature per category, missing cells (empty, ?, NA) are filled in with the median or "
+                   "the most frequent text, all as learned on the training rows.\n\n"
+                   "For two classes the result shows what is achievable: how many positives are missed and "
+                   "how many false alarms are raised when a miss is 1, 2, 5, ... times as bad as a false "
+                   "alarm. For more classes it is the confusion matrix of the most probable class.",
     .groups = groups,
     .examples = examples,
     .notes = "The rows that train and those that measure have the same share of every class (and of every "

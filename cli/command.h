@@ -50,6 +50,10 @@ typedef struct {
         .name = (option), .kind = CLI_##type, .at = offsetof(args, field), __VA_ARGS__                       \
     }
 
+/* The same for one that the short help shows. */
+#define CLI_COMMON(args, option, type, field, ...)                                                           \
+    CLI_ROW(args, option, type, field, .level = MEL_LEVEL_COMMON, __VA_ARGS__)
+
 /* Options under one heading. A group may be shared by several verbs: it then fills a struct of its
  * own that sits at offset `base` of the verb's arguments. A table of groups ends with a NULL heading. */
 typedef struct {

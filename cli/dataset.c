@@ -9,68 +9,30 @@
 #include <string.h>
 
 const cli_option cli_dataset_options[] = {
-    { .name = "data",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(mel_dataset_options, data),
-      .required = true,
-      .help = "the table: a CSV, CSV.gz, NPY or LIBSVM file or all files of 'part-*.csv', \"-\" for CSV on "
-              "standard "
-              "input, or the name of a bundled data set" },
-    { .name = "label",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "COL",
-      .kind = CLI_TEXT,
-      .at = offsetof(mel_dataset_options, label),
-      .help = "the column with the classes" },
-    { .name = "positive",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "VALUE",
-      .kind = CLI_TEXT,
-      .at = offsetof(mel_dataset_options, naming.positive),
-      .help = "two classes: the one to be found; by default the second in sorted order" },
-    { .name = "label-quantiles",
-      .under = "fit",
-      .argument = "K",
-      .kind = CLI_WHOLE,
-      .at = offsetof(mel_dataset_options, label_quantiles),
-      .low = 2,
-      .high = 1000,
-      .help = "the label is a number: make K classes of equal size out of it" },
-    { .name = "group",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "COL",
-      .kind = CLI_TEXT,
-      .at = offsetof(mel_dataset_options, group),
-      .help = "a column of groups (not used as a feature): the split keeps their shares, results are also "
-              "given per group" },
-    { .name = "weights",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "COL",
-      .kind = CLI_TEXT,
-      .at = offsetof(mel_dataset_options, weights),
-      .help = "a column that says how much each row counts in the fit and in log-losses; tables count rows" },
-    { .name = "skip",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "COL",
-      .kind = CLI_LIST,
-      .at = offsetof(mel_dataset_options, skip),
-      .help = "a column that is not a feature; columns named meta_... never are" },
-    { .name = "missing-category",
-      .under = "fit",
-      .kind = CLI_FLAG,
-      .at = offsetof(mel_dataset_options, missing_category),
-      .help = "missing texts are a category of their own, not the most frequent one" },
-    { .name = "test-share",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "X",
-      .kind = CLI_NUMBER,
-      .at = offsetof(mel_dataset_options, test_share),
-      .high = 1,
-      .below_high = true,
-      .help = "share of the rows, of each class alike, held out to measure; 0 trains on all rows and "
-              "measures nothing" },
+    CLI_COMMON(mel_dataset_options, "data", INPUT, data, .argument = "FILE", .required = true,
+               .help = "the table: a CSV, CSV.gz, NPY or LIBSVM file or all files of 'part-*.csv', \"-\" for "
+                       "CSV on standard input, or the name of a bundled data set"),
+    CLI_COMMON(mel_dataset_options, "label", TEXT, label, .argument = "COL",
+               .help = "the column with the classes"),
+    CLI_COMMON(mel_dataset_options, "positive", TEXT, naming.positive, .argument = "VALUE",
+               .help = "two classes: the one to be found; by default the second in sorted order"),
+    CLI_ROW(mel_dataset_options, "label-quantiles", WHOLE, label_quantiles, .under = "fit", .argument = "K",
+            .low = 2, .high = 1000, .help = "the label is a number: make K classes of equal size out of it"),
+    CLI_COMMON(mel_dataset_options, "group", TEXT, group, .argument = "COL",
+               .help = "a column of groups (not used as a feature): the split keeps their shares, results "
+                       "are also given per group"),
+    CLI_COMMON(
+        mel_dataset_options, "weights", TEXT, weights, .argument = "COL",
+        .help =
+            "a column that says how much each row counts in the fit and in log-losses; tables count rows"),
+    CLI_COMMON(mel_dataset_options, "skip", LIST, skip, .argument = "COL",
+               .help = "a column that is not a feature; columns named meta_... never are"),
+    CLI_ROW(mel_dataset_options, "missing-category", FLAG, missing_category, .under = "fit",
+            .help = "missing texts are a category of their own, not the most frequent one"),
+    CLI_COMMON(mel_dataset_options, "test-share", NUMBER, test_share, .argument = "X", .high = 1,
+               .below_high = true,
+               .help = "share of the rows, of each class alike, held out to measure; 0 trains on all rows "
+                       "and measures nothing"),
     { 0 }
 };
 
@@ -141,8 +103,8 @@ mel_status cli_reader_expect(mel_reader *reader, const mel_encoder *encoder, con
     mel_status status = MEL_OK;
     if (reader->options.zero_based && mel_encoder_columns(encoder) == 0 && !mel_encoder_zero_based(encoder))
         return cli_fail(err, MEL_EINVAL,
-                        "zero-based: the model was trained on rows with indices from 1, so these must "
-                        "start at 1, too; leave the option out");
+                        "zero-based: the model was trained on rows with indices from 1, so these must start "
+                        "at 1, too; leave the option out");
     reader->options.zero_based = reader->options.zero_based || mel_encoder_zero_based(encoder);
     for (size_t i = 0; !is_numbers_only(path, reader->options.format) && i < mel_encoder_columns(encoder) &&
                        status == MEL_OK;

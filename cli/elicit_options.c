@@ -109,17 +109,13 @@ void cli_elicit_fill(void)
 }
 
 const cli_option cli_oracle_options[] = {
-    CLI_ROW(
-        elicit_args, "oracle", TEXT, oracle, .level = MEL_LEVEL_COMMON, .argument = "WHO",
-        .help =
-            "who answers: ask (you, here), sim:METRIC.json (a metric), cmd:PROGRAM (a program that reads a "
-            "JSON "
-            "line per question and answers A, B, = or, when it can't say, ?)"),
+    CLI_COMMON(elicit_args, "oracle", TEXT, oracle, .argument = "WHO",
+               .help = "who answers: ask (you, here), sim:METRIC.json (a metric), cmd:PROGRAM (a program "
+                       "that reads a JSON line per question and answers A, B, = or, when it can't say, ?)"),
     CLI_ROW(elicit_args, "comparisons", INPUT, comparisons, .argument = "VOTES.csv",
-            .help =
-                "answers that exist already about the classifiers of --candidates: columns a, b (or model_a, "
-                "model_b) with their names and winner (a name, a, b, tie or ?); no question is asked unless "
-                "--oracle says who answers"),
+            .help = "answers that exist already about the classifiers of --candidates: columns a, b (or "
+                    "model_a, model_b) with their names and winner (a name, a, b, tie or ?); no question is "
+                    "asked unless --oracle says who answers"),
     CLI_ROW(elicit_args, "noise", TEXT, noise, .argument = "NOISE", .help = noise_help),
     CLI_ROW(elicit_args, "votes", WHOLE, votes, .argument = "N", .low = 1, .high = 9999,
             .help = "put every question N times (odd) and take the majority"),
@@ -136,19 +132,19 @@ const cli_option cli_oracle_options[] = {
 };
 
 const cli_option cli_elicit_file_options[] = {
-    CLI_ROW(elicit_args, "session", TEXT, session, .level = MEL_LEVEL_COMMON, .argument = "FILE.jsonl",
-            .help = "keep the answers here, synced one by one; an existing session continues where it "
-                    "stopped, and needs no space options"),
-    CLI_ROW(elicit_args, "out", OUTPUT, out, .level = MEL_LEVEL_COMMON, .argument = "METRIC.json",
-            .help = "store the metric for score, apply and rank"),
-    CLI_ROW(elicit_args, "report", OUTPUT, report, .level = MEL_LEVEL_COMMON, .argument = "FILE.html",
-            .help = "write a report that one can read and print"),
+    CLI_COMMON(elicit_args, "session", TEXT, session, .argument = "FILE.jsonl",
+               .help = "keep the answers here, synced one by one; an existing session continues where it "
+                       "stopped, and needs no space options"),
+    CLI_COMMON(elicit_args, "out", OUTPUT, out, .argument = "METRIC.json",
+               .help = "store the metric for score, apply and rank"),
+    CLI_COMMON(elicit_args, "report", OUTPUT, report, .argument = "FILE.html",
+               .help = "write a report that one can read and print"),
     CLI_ROW(elicit_args, "log-questions", OUTPUT, log_questions, .argument = "FILE.jsonl",
             .help = "write every question with both points and its answer"),
     CLI_ROW(
         elicit_args, "respondents", LIST, pool, .argument = "FILE.jsonl",
         .help =
-            "ask nothing: read the sessions of several respondents (further files may follow) and print "
-            "the mean of the people whom they stand for, each one's own metric, and how much they disagree"),
+            "ask nothing: read the sessions of several respondents (further files may follow) and print the "
+            "mean of the people whom they stand for, each one's own metric, and how much they disagree"),
     { 0 }
 };

@@ -143,12 +143,11 @@ static void print_angles(const mel_outcome *found)
             cli_table_cell(table, "%.0f%%", 100.0 * p->order_differently);
     }
     cli_table_print(table);
-    cli_wrap(
-        stdout,
-        "The angle is between two metrics as vectors of weights: 0 degrees is the same metric, 90 degrees "
-        "nothing in common, 180 degrees the opposite. An interval that begins with 0 says that the answers "
-        "do not show any difference.",
-        0, 0, cli_width(stdout));
+    cli_wrap(stdout,
+             "The angle is between two metrics as vectors of weights: 0 degrees is the same metric, 90 "
+             "degrees nothing in common, 180 degrees the opposite. An interval that begins with 0 says that "
+             "the answers do not show any difference.",
+             0, 0, cli_width(stdout));
 }
 
 /* The common weights beside those of the persons. */
@@ -204,10 +203,9 @@ mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_err
 {
     pooling p = { .n = args->pool.n + run->n_operands };
     if (args->session != NULL || args->report != NULL || args->log_questions != NULL)
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--respondents reads sessions and asks nothing: --session, --report and --log-questions do "
-            "not go with it");
+        return cli_fail(err, MEL_EINVAL,
+                        "--respondents reads sessions and asks nothing: --session, --report and "
+                        "--log-questions do not go with it");
     p.path = cli_alloc_zero(p.n, sizeof *p.path);
     p.opened = cli_alloc_zero(p.n, sizeof *p.opened);
     for (size_t i = 0; i < p.n; i++)

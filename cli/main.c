@@ -180,11 +180,10 @@ static void warn_of_tasks(void)
 {
     const char *task = getenv("SLURM_PROCID");
     if (expected_ranks() < 2 && tasks_of_srun() > 1 && task != NULL && strtoul(task, NULL, 10) == 0)
-        (void)fprintf(
-            stderr,
-            "melicit: warning: one of %zu tasks of srun, each of which works alone; srun --mpi=pmix "
-            "makes tasks of melicit-mpi ranks of one run\n",
-            tasks_of_srun());
+        (void)fprintf(stderr,
+                      "melicit: warning: one of %zu tasks of srun, each of which works alone; srun "
+                      "--mpi=pmix makes tasks of melicit-mpi ranks of one run\n",
+                      tasks_of_srun());
 }
 
 int main(int argc, char **argv)

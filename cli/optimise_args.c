@@ -26,15 +26,13 @@ static mel_status check_method(const cli_optimise_args *args, mel_error *err)
     const bool plug_in = args->method == CLI_METHOD_PLUG_IN;
     if (plug_in && (args->basis.n > 0 || args->epsilon.n > 0 || args->known || args->weights != 0 ||
                     args->probes != 0 || args->scale != 0 || args->draws > 0))
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--method plug-in has no probes: no --basis, --known, and no --thesis draws, epsilon, matrix, "
-            "probes or scale");
+        return cli_fail(err, MEL_EINVAL,
+                        "--method plug-in has no probes: no --basis, --known, and no --thesis draws, "
+                        "epsilon, matrix, probes or scale");
     if (plug_in && (args->iterations > 0 || args->step != 0 || args->take != 0))
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--method plug-in goes on until nothing is better, at most --thesis rounds=N times, and "
-            "takes the best: no --iterations, --thesis step or take");
+        return cli_fail(err, MEL_EINVAL,
+                        "--method plug-in goes on until nothing is better, at most --thesis rounds=N times, "
+                        "and takes the best: no --iterations, --thesis step or take");
     if (args->method == CLI_METHOD_PI && (args->iterations > 0 || args->step != 0))
         return cli_fail(err, MEL_EINVAL,
                         "--method pi-ew takes one full step: no --iterations, no --thesis step");
@@ -147,293 +145,126 @@ mel_status cli_optimise_check(const cli_run *run, const cli_optimise_args *args,
     return status == MEL_OK ? check_files(&args->files, train, err) : status;
 }
 
-#define FILE_AT(field) offsetof(cli_optimise_files, field)
 static const cli_option file_options[] = {
-    { .name = "probs",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(probs),
-      .help =
-          "class probabilities of the training rows, by any model (CSV by names; NPY in the sorted order of "
-          "the labels)" },
-    { .name = "labels",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(labels),
-      .help = "labels of the training rows, which may be wrong or of another population" },
-    { .name = "validation-probs",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(validation_probs),
-      .help = "probabilities of the validation rows, by the same model" },
-    { .name = "validation-labels",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(validation_labels),
-      .help = "labels of the validation rows; not needed when a program gives the values" },
-    { .name = "validation-groups",
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(validation_groups),
-      .help = "groups of the validation rows, for the metric only: the classifier never looks at them" },
-    { .name = "features",
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(features),
-      .help = "features of the training rows, for basis functions" },
-    { .name = "validation-features",
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(validation_features),
-      .help = "features of the validation rows" },
-    { .name = "data",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(data),
-      .help = "instead of probabilities: a table, on which a logistic regression is trained; its columns are "
-              "features "
-              "for basis functions" },
-    { .name = "validation",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = FILE_AT(validation),
-      .help = "--data: the table of validation rows" },
-    { .name = "skip",
-      .argument = "COL",
-      .kind = CLI_LIST,
-      .at = FILE_AT(skip),
-      .help = "--data: a column that the model must not read; basis functions may" },
-    { .name = "l2",
-      .argument = "X",
-      .kind = CLI_NUMBER,
-      .at = FILE_AT(l2),
-      .high = 1e12,
-      .help = "--data: penalty of the logistic regression; 1 unless given" },
-    { .name = "out",
-      .under = "fit",
-      .argument = "MODEL.json",
-      .kind = CLI_OUTPUT,
-      .at = FILE_AT(model_out),
-      .help = "--data: store the model, which melicit predict applies before the classifier" },
-    { .name = "columns",
-      .under = "read",
-      .argument = "NAMES",
-      .kind = CLI_TEXT,
-      .at = FILE_AT(columns),
-      .help = "probabilities without names (NPY), or one column: the class of each column, e.g. yes,no" },
-    { .name = "label",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "COL",
-      .kind = CLI_TEXT,
-      .at = FILE_AT(label),
-      .help =
-          "the column of labels; with --data \"label\" unless given, else needed where files have several" },
-    { .name = "group",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "COL",
-      .kind = CLI_TEXT,
-      .at = FILE_AT(group),
-      .help = "the column of groups; with --data the model does not read it, and the metric is about its "
-              "groups" },
-    { .name = "positive",
-      .argument = "VALUE",
-      .kind = CLI_TEXT,
-      .at = FILE_AT(naming.positive),
-      .help = "two classes: the one to be found; by default the second in sorted order" },
-    { .name = "classes",
-      .argument = "NAMES",
-      .kind = CLI_TEXT,
-      .at = FILE_AT(naming.classes),
-      .help = "order of the classes, or new names for them in sorted order" },
-    { .name = "rename",
-      .argument = "OLD=NEW,..",
-      .kind = CLI_TEXT,
-      .at = FILE_AT(naming.rename),
-      .help = "what to call classes, one by one" },
+    CLI_COMMON(cli_optimise_files, "probs", INPUT, probs, .argument = "FILE",
+               .help = "class probabilities of the training rows, by any model (CSV by names; NPY in the "
+                       "sorted order of the labels)"),
+    CLI_COMMON(cli_optimise_files, "labels", INPUT, labels, .argument = "FILE",
+               .help = "labels of the training rows, which may be wrong or of another population"),
+    CLI_COMMON(cli_optimise_files, "validation-probs", INPUT, validation_probs, .argument = "FILE",
+               .help = "probabilities of the validation rows, by the same model"),
+    CLI_COMMON(cli_optimise_files, "validation-labels", INPUT, validation_labels, .argument = "FILE",
+               .help = "labels of the validation rows; not needed when a program gives the values"),
+    CLI_ROW(cli_optimise_files, "validation-groups", INPUT, validation_groups, .argument = "FILE",
+            .help = "groups of the validation rows, for the metric only: the classifier never looks at them"),
+    CLI_ROW(cli_optimise_files, "features", INPUT, features, .argument = "FILE",
+            .help = "features of the training rows, for basis functions"),
+    CLI_ROW(cli_optimise_files, "validation-features", INPUT, validation_features, .argument = "FILE",
+            .help = "features of the validation rows"),
+    CLI_COMMON(cli_optimise_files, "data", INPUT, data, .argument = "FILE",
+               .help = "instead of probabilities: a table, on which a logistic regression is trained; its "
+                       "columns are features for basis functions"),
+    CLI_COMMON(cli_optimise_files, "validation", INPUT, validation, .argument = "FILE",
+               .help = "--data: the table of validation rows"),
+    CLI_ROW(cli_optimise_files, "skip", LIST, skip, .argument = "COL",
+            .help = "--data: a column that the model must not read; basis functions may"),
+    CLI_ROW(cli_optimise_files, "l2", NUMBER, l2, .argument = "X", .high = 1e12,
+            .help = "--data: penalty of the logistic regression; 1 unless given"),
+    CLI_ROW(cli_optimise_files, "out", OUTPUT, model_out, .under = "fit", .argument = "MODEL.json",
+            .help = "--data: store the model, which melicit predict applies before the classifier"),
+    CLI_ROW(cli_optimise_files, "columns", TEXT, columns, .under = "read", .argument = "NAMES",
+            .help =
+                "probabilities without names (NPY), or one column: the class of each column, e.g. yes,no"),
+    CLI_COMMON(
+        cli_optimise_files, "label", TEXT, label, .argument = "COL",
+        .help =
+            "the column of labels; with --data \"label\" unless given, else needed where files have several"),
+    CLI_COMMON(cli_optimise_files, "group", TEXT, group, .argument = "COL",
+               .help = "the column of groups; with --data the model does not read it, and the metric is "
+                       "about its groups"),
+    CLI_ROW(cli_optimise_files, "positive", TEXT, naming.positive, .argument = "VALUE",
+            .help = "two classes: the one to be found; by default the second in sorted order"),
+    CLI_ROW(cli_optimise_files, "classes", TEXT, naming.classes, .argument = "NAMES",
+            .help = "order of the classes, or new names for them in sorted order"),
+    CLI_ROW(cli_optimise_files, "rename", TEXT, naming.rename, .argument = "OLD=NEW,..",
+            .help = "what to call classes, one by one"),
     { 0 }
 };
 
 static const cli_option own_options[] = {
-    { .name = "metric",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "METRIC",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_optimise_args, metric),
-      .help = "accuracy, balanced-accuracy, g-mean, macro-f1, min-recall, group-f1, a measure of two classes "
-              "(f1, "
-              "f2, mcc, ...), a metric file, or cmd:PROGRAM, which reads a line of JSON with the predictions "
-              "on the "
-              "validation rows and answers a line with the value" },
-    { .name = "method",
-      .level = MEL_LEVEL_COMMON,
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_optimise_args, method),
-      .choices = methods,
-      .help = "fw-eg for any metric; pi-ew for linear ones: one elicitation, one rule; plug-in, a baseline: "
-              "the gain of each "
-              "class by line searches of 9,999 values on the validation rows" },
-    { .name = "basis",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "BASIS",
-      .kind = CLI_LIST,
-      .at = offsetof(cli_optimise_args, basis),
-      .help =
-          "basis functions of the weights: default, columns:A,B (0 to 1, or COLUMN=TEXT), columns:* for all, "
-          "kmeans:K, rbf:WIDTH (means over the validation rows of each class; rbf:WIDTH,unsquared as the "
-          "thesis "
-          "prints it; rbf:WIDTH,group), file:F (a matrix of your own instead of --features); several joined "
-          "by "
-          "+. Given more than once, the set is chosen by cross-fitting. Unless given: default" },
-    { .name = "epsilon",
-      .under = "thesis",
-      .argument = "X",
-      .kind = CLI_LIST,
-      .at = offsetof(cli_optimise_args, epsilon),
-      .help = "how far probes leave the current classifier; 0.001, with labels-only 0.3, unless given; "
-              "more than "
-              "one: chosen by cross-fitting" },
-    { .name = "known",
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_optimise_args, known),
-      .help = "use the gradient of the metric" },
-    { .name = "iterations",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "T",
-      .kind = CLI_WHOLE,
-      .at = offsetof(cli_optimise_args, iterations),
-      .low = 1,
-      .high = 1000000,
-      .help = "how many, for fw-eg; 50 unless given" },
-    { .name = "step",
-      .under = "thesis",
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_optimise_args, step),
-      .choices = steps,
-      .help = "2/(t+3); 2/(t+2), which can collapse; or the best of the segment on the validation rows" },
-    { .name = "rounds",
-      .under = "thesis",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(cli_optimise_args, rounds),
-      .high = 1000,
-      .help = "plug-in, more than two classes: how often at most the gains are searched one after the other "
-              "while "
-              "all classes decide; 10 unless given; 0: only for pairs of classes, as in the thesis" },
-    { .name = "matrix",
-      .under = "thesis",
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_optimise_args, weights),
-      .choices = weights,
-      .help = "weights for the diagonal of the confusion matrix, or for all of it" },
-    { .name = "entries",
-      .under = "thesis",
-      .argument = "TRUE>PREDICTED,..",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_optimise_args, entries),
-      .help = "matrix=whole: only these entries have weights" },
-    { .name = "probes",
-      .under = "thesis",
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_optimise_args, probes),
-      .choices = probes,
-      .help = "the fixed probes, or those of the constraint problem (thesis, appendix E.7)" },
-    { .name = "scale",
-      .under = "thesis",
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_optimise_args, scale),
-      .choices = scales,
-      .help = "what sums over training rows are divided by: the sum of their basis function, or the number "
-              "of rows "
-              "as in the thesis; the same unless functions overlap" },
-    { .name = "take",
-      .under = "thesis",
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_optimise_args, take),
-      .choices = takes,
-      .help = "the last iterate, or the one that is best on the validation rows" },
-    { .name = "rule",
-      .kind = CLI_CHOICE,
-      .at = offsetof(cli_optimise_args, rule),
-      .choices = rules,
-      .help = "a mixture, which decides by chance, or the deterministic rule that predicts what most of the "
-              "mixture does" },
-    { .name = "labels-only",
-      .under = "thesis",
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_optimise_args, labels_only),
-      .help = "the program takes hard decisions: {\"labels\": [..]} instead of chances" },
-    { .name = "draws",
-      .under = "thesis",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(cli_optimise_args, draws),
-      .low = 1,
-      .high = 1000,
-      .help = "labels-only: how often decisions are drawn to average their values; 5 unless given" },
-    { .name = "timeout",
-      .argument = "S",
-      .kind = CLI_NUMBER,
-      .at = offsetof(cli_optimise_args, time_limit),
-      .high = 1e6,
-      .above_low = true,
-      .help = "seconds that a program has for one value; 60 unless given" },
-    { .name = "out",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "CLASSIFIER.json",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(cli_optimise_args, out),
-      .help = "store the classifier, also when the metric fails or Ctrl-C stops the run; \"-\" prints it" },
+    CLI_COMMON(cli_optimise_args, "metric", TEXT, metric, .argument = "METRIC",
+               .help = "accuracy, balanced-accuracy, g-mean, macro-f1, min-recall, group-f1, a measure of "
+                       "two classes (f1, f2, mcc, ...), a metric file, or cmd:PROGRAM, which reads a line of "
+                       "JSON with the predictions on the validation rows and answers a line with the value"),
+    CLI_COMMON(
+        cli_optimise_args, "method", CHOICE, method, .choices = methods,
+        .help = "fw-eg for any metric; pi-ew for linear ones: one elicitation, one rule; plug-in, a "
+                "baseline: the gain of each class by line searches of 9,999 values on the validation rows"),
+    CLI_COMMON(cli_optimise_args, "basis", LIST, basis, .argument = "BASIS",
+               .help = "basis functions of the weights: default, columns:A,B (0 to 1, or COLUMN=TEXT), "
+                       "columns:* for all, kmeans:K, rbf:WIDTH (means over the validation rows of each "
+                       "class; rbf:WIDTH,unsquared as the thesis prints it; rbf:WIDTH,group), file:F (a "
+                       "matrix of your own instead of --features); several joined by +. Given more than "
+                       "once, the set is chosen by cross-fitting. Unless given: default"),
+    CLI_ROW(cli_optimise_args, "epsilon", LIST, epsilon, .under = "thesis", .argument = "X",
+            .help = "how far probes leave the current classifier; 0.001, with labels-only 0.3, unless given; "
+                    "more than one: chosen by cross-fitting"),
+    CLI_ROW(cli_optimise_args, "known", FLAG, known, .help = "use the gradient of the metric"),
+    CLI_COMMON(cli_optimise_args, "iterations", WHOLE, iterations, .argument = "T", .low = 1, .high = 1000000,
+               .help = "how many, for fw-eg; 50 unless given"),
+    CLI_ROW(cli_optimise_args, "step", CHOICE, step, .under = "thesis", .choices = steps,
+            .help =
+                "2/(t+3); 2/(t+2), which can collapse; or the best of the segment on the validation rows"),
+    CLI_ROW(
+        cli_optimise_args, "rounds", WHOLE, rounds, .under = "thesis", .argument = "N", .high = 1000,
+        .help =
+            "plug-in, more than two classes: how often at most the gains are searched one after the other "
+            "while all classes decide; 10 unless given; 0: only for pairs of classes, as in the thesis"),
+    CLI_ROW(cli_optimise_args, "matrix", CHOICE, weights, .under = "thesis", .choices = weights,
+            .help = "weights for the diagonal of the confusion matrix, or for all of it"),
+    CLI_ROW(cli_optimise_args, "entries", TEXT, entries, .under = "thesis", .argument = "TRUE>PREDICTED,..",
+            .help = "matrix=whole: only these entries have weights"),
+    CLI_ROW(cli_optimise_args, "probes", CHOICE, probes, .under = "thesis", .choices = probes,
+            .help = "the fixed probes, or those of the constraint problem (thesis, appendix E.7)"),
+    CLI_ROW(cli_optimise_args, "scale", CHOICE, scale, .under = "thesis", .choices = scales,
+            .help = "what sums over training rows are divided by: the sum of their basis function, or the "
+                    "number of rows as in the thesis; the same unless functions overlap"),
+    CLI_ROW(cli_optimise_args, "take", CHOICE, take, .under = "thesis", .choices = takes,
+            .help = "the last iterate, or the one that is best on the validation rows"),
+    CLI_ROW(cli_optimise_args, "rule", CHOICE, rule, .choices = rules,
+            .help = "a mixture, which decides by chance, or the deterministic rule that predicts what most "
+                    "of the mixture does"),
+    CLI_ROW(cli_optimise_args, "labels-only", FLAG, labels_only, .under = "thesis",
+            .help = "the program takes hard decisions: {\"labels\": [..]} instead of chances"),
+    CLI_ROW(cli_optimise_args, "draws", WHOLE, draws, .under = "thesis", .argument = "N", .low = 1,
+            .high = 1000,
+            .help = "labels-only: how often decisions are drawn to average their values; 5 unless given"),
+    CLI_ROW(cli_optimise_args, "timeout", NUMBER, time_limit, .argument = "S", .high = 1e6, .above_low = true,
+            .help = "seconds that a program has for one value; 60 unless given"),
+    CLI_COMMON(
+        cli_optimise_args, "out", OUTPUT, out, .argument = "CLASSIFIER.json",
+        .help = "store the classifier, also when the metric fails or Ctrl-C stops the run; \"-\" prints it"),
     { 0 }
 };
-#define COMPARE_AT(field) offsetof(cli_compare_args, field)
 static const cli_option compare_options[] = {
-    { .name = "oracle",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "WHO",
-      .kind = CLI_TEXT,
-      .at = COMPARE_AT(oracle),
-      .help = "instead of a metric: who says which of two classifiers is better, ask (a person at the "
-              "terminal), browser or browser:PORT (a person, on a page of this machine), cmd:PROGRAM (as for "
-              "melicit elicit; it may take days: "
-              "the session file keeps "
-              "the answers) or sim:METRIC (a measure or a metric file). Only validation rows are needed; "
-              "with groups the "
-              "classifier has gains of each group" },
-    { .name = "strategy",
-      .kind = CLI_CHOICE,
-      .at = COMPARE_AT(strategy),
-      .choices = cli_compare_strategies,
-      .help = "one question per step of the gains, or the thesis' local slopes with Frank-Wolfe steps" },
-    { .name = "kinks",
-      .under = "thesis",
-      .kind = CLI_FLAG,
-      .at = COMPARE_AT(kinks),
-      .help = "signs: also move the gains of groups together and against each other, and ask whether the new "
-              "classifier is better; for metrics with kinks" },
-    { .name = "noise",
-      .argument = "NOISE",
-      .kind = CLI_TEXT,
-      .at = COMPARE_AT(noise),
-      .help = "sim: how it errs, as --noise of melicit elicit" },
-    { .name = "max-questions",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = COMPARE_AT(max_questions),
-      .low = 1,
-      .high = 100000,
-      .help = "stop after so many; 40 unless given" },
-    { .name = "session",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE.jsonl",
-      .kind = CLI_TEXT,
-      .at = COMPARE_AT(session),
-      .help = "keep the answers here, each stored before the next question; an existing session continues" },
+    CLI_COMMON(cli_compare_args, "oracle", TEXT, oracle, .argument = "WHO",
+               .help = "instead of a metric: who says which of two classifiers is better, ask (a person at "
+                       "the terminal), browser or browser:PORT (a person, on a page of this machine), "
+                       "cmd:PROGRAM (as for melicit elicit; it may take days: the session file keeps the "
+                       "answers) or sim:METRIC (a measure or a metric file). Only validation rows are "
+                       "needed; with groups the classifier has gains of each group"),
+    CLI_ROW(cli_compare_args, "strategy", CHOICE, strategy, .choices = cli_compare_strategies,
+            .help = "one question per step of the gains, or the thesis' local slopes with Frank-Wolfe steps"),
+    CLI_ROW(cli_compare_args, "kinks", FLAG, kinks, .under = "thesis",
+            .help = "signs: also move the gains of groups together and against each other, and ask whether "
+                    "the new classifier is better; for metrics with kinks"),
+    CLI_ROW(cli_compare_args, "noise", TEXT, noise, .argument = "NOISE",
+            .help = "sim: how it errs, as --noise of melicit elicit"),
+    CLI_ROW(cli_compare_args, "max-questions", WHOLE, max_questions, .argument = "N", .low = 1,
+            .high = 100000, .help = "stop after so many; 40 unless given"),
+    CLI_COMMON(
+        cli_compare_args, "session", TEXT, session, .argument = "FILE.jsonl",
+        .help = "keep the answers here, each stored before the next question; an existing session continues"),
     { 0 }
 };
 const cli_group cli_optimise_groups[] = {

@@ -75,13 +75,10 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
               cli_optimise_shown(w, isfinite(w->value) ? w->value : f->value), (unsigned long)f->iterations,
               f->iterations == 1 ? "" : "s", ends[f->end], f->queries);
     if (f->fell_back)
-        cli_print(
-            "  the last iterate was clearly worse than the first classifier (%.6g), so the best one was "
-            "taken, "
-            "number "
-            "%lu: these weights do not tell how the metric changes; try other --basis, or --thesis "
-            "weights=whole\n",
-            cli_optimise_shown(w, f->start), (unsigned long)f->best_iteration);
+        cli_print("  the last iterate was clearly worse than the first classifier (%.6g), so the best one "
+                  "was taken, number %lu: these weights do not tell how the metric changes; try other "
+                  "--basis, or --thesis weights=whole\n",
+                  cli_optimise_shown(w, f->start), (unsigned long)f->best_iteration);
     if (isfinite(f->condition))
         cli_print("  last system: rank %zu of %zu weights, condition %.3g; gap by the weights %.3g\n",
                   f->rank, f->unknowns, f->condition, f->gap);

@@ -53,9 +53,9 @@ mel_status cli_panels_close(char **svg, const cli_panels *panels, const char *ti
     const mel_status status = mel_plot_style(&css, err);
     if (status == MEL_OK)
         *svg = cli_format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mel-plot\" viewBox=\"0 0 %zu "
-            "%.0f\" width=\"%zu\" height=\"%.0f\">\n<title>%s</title>\n<style>%s</style>\n<rect "
-            "class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mel-plot\" viewBox=\"0 0 %zu %.0f\" "
+            "width=\"%zu\" height=\"%.0f\">\n<title>%s</title>\n<style>%s</style>\n<rect class=\"paper\" "
+            "width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
             width, panels->top, width, panels->top, title, css, panels->text != NULL ? panels->text : "");
     free(css);
     return status;

@@ -239,10 +239,10 @@ static mel_status decide_all(work *w, mel_error *err)
     if (status == MEL_OK)
         status = cli_predict_files(&w->all, &files, err);
     if (status == MEL_OK && w->all.unseen > 0)
-        cli_warn(w->run,
-                 "%zu cells hold a category that the training rows did not have: taken as none of the "
-                 "known ones",
-                 w->all.unseen);
+        cli_warn(
+            w->run,
+            "%zu cells hold a category that the training rows did not have: taken as none of the known ones",
+            w->all.unseen);
     return status == MEL_OK && mel_team_leads() ? prediction_file_commit(&w->file, err) : status;
 }
 

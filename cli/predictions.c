@@ -268,45 +268,22 @@ void cli_predictions_count(double *counts, const cli_predictions *p, size_t c)
 }
 
 const cli_option cli_prediction_options[] = {
-    { .name = "labels",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_prediction_args, labels),
-      .help = "true classes, one column" },
-    { .name = "predictions",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE ..",
-      .kind = CLI_LIST,
-      .at = offsetof(cli_prediction_args, predictions),
-      .help = "predicted classes of a classifier, or of several, one file after the other or side by side in "
-              "columns: CSV by name; NPY as scikit-learn's predict gives them, or numbers 0, 1, ... of text "
-              "labels in sorted order" },
-    { .name = "groups",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "FILE",
-      .kind = CLI_INPUT,
-      .at = offsetof(cli_prediction_args, groups),
-      .help = "the group of each row, one column" },
-    { .name = "positive",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "VALUE",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_prediction_args, naming.positive),
-      .help = "the positive class among the labels: what the metric's second class is called there; without "
-              "--metric the larger of two numbers, the second of no and yes, ..; other texts need it where "
-              "it matters" },
-    { .name = "classes",
-      .level = MEL_LEVEL_COMMON,
-      .argument = "NAMES",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_prediction_args, naming.classes),
-      .help = "if these are the labels: their order; of two, the second is positive. Otherwise: what to call "
-              "the labels, in sorted order" },
-    { .name = "rename",
-      .argument = "OLD=NEW,..",
-      .kind = CLI_TEXT,
-      .at = offsetof(cli_prediction_args, naming.rename),
-      .help = "what to call the classes of the labels, one by one" },
+    CLI_COMMON(cli_prediction_args, "labels", INPUT, labels, .argument = "FILE",
+               .help = "true classes, one column"),
+    CLI_COMMON(cli_prediction_args, "predictions", LIST, predictions, .argument = "FILE ..",
+               .help = "predicted classes of a classifier, or of several, one file after the other or side "
+                       "by side in columns: CSV by name; NPY as scikit-learn's predict gives them, or "
+                       "numbers 0, 1, ... of text labels in sorted order"),
+    CLI_COMMON(cli_prediction_args, "groups", INPUT, groups, .argument = "FILE",
+               .help = "the group of each row, one column"),
+    CLI_COMMON(cli_prediction_args, "positive", TEXT, naming.positive, .argument = "VALUE",
+               .help = "the positive class among the labels: what the metric's second class is called there; "
+                       "without --metric the larger of two numbers, the second of no and yes, ..; other "
+                       "texts need it where it matters"),
+    CLI_COMMON(cli_prediction_args, "classes", TEXT, naming.classes, .argument = "NAMES",
+               .help = "if these are the labels: their order; of two, the second is positive. Otherwise: "
+                       "what to call the labels, in sorted order"),
+    CLI_ROW(cli_prediction_args, "rename", TEXT, naming.rename, .argument = "OLD=NEW,..",
+            .help = "what to call the classes of the labels, one by one"),
     { 0 }
 };

@@ -75,12 +75,11 @@ static void say_estimates(const double *likely, const double *matched, const mel
         cli_note(run, "--class-prior-from: %.1f%% are %s (by likelihood; %.1f%% by matching means)",
                  100.0 * likely[i], p->class_name[i], 100.0 * matched[i]);
     if (apart > far_apart)
-        cli_warn(
-            run,
-            "--class-prior-from: the two estimates of the classes' shares differ by %.2f; the probabilities "
-            "may not "
-            "mean the same there, so check the shares on some labelled rows or give them with --class-prior",
-            apart);
+        cli_warn(run,
+                 "--class-prior-from: the two estimates of the classes' shares differ by %.2f; the "
+                 "probabilities may not mean the same there, so check the shares on some labelled rows or "
+                 "give them with --class-prior",
+                 apart);
 }
 
 static mel_status estimate(double *share, const cli_applied_rule *a, const mel_adjustment *adjustment,

@@ -94,10 +94,10 @@ static void check_together(size_t bytes)
     for (size_t r = 0; r < ranks.team.size; r++)
         if (ranks.of[r].state != GATHERING || ranks.of[r].bytes != bytes) {
             speak_again();
-            (void)fprintf(stderr,
-                          "melicit: ranks %zu and %zu went different ways: do they see the same files and "
-                          "options?\n",
-                          ranks.team.rank, r);
+            (void)fprintf(
+                stderr,
+                "melicit: ranks %zu and %zu went different ways: do they see the same files and options?\n",
+                ranks.team.rank, r);
             (void)MPI_Abort(MPI_COMM_WORLD, mel_status_exit_code(MEL_ESTATE));
         }
 }

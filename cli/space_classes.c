@@ -41,11 +41,10 @@ mel_status cli_check_size(const char *option, size_t n, const mel_layout *layout
         return cli_fail(err, MEL_EINVAL, "--%s has %zu numbers; expected %zu, the %s %s", option, n, size,
                         mel_coordinates_name(layout->coordinates),
                         layout->kind == MEL_RATES ? "rates" : "confusion entries");
-    return cli_fail(
-        err, MEL_EINVAL,
-        "--%s has %zu numbers; for %zu classes expected %zu (the entries off the diagonal, row by "
-        "row) or %zu (the diagonal)",
-        option, n, layout->n_classes, size, layout->n_classes * groups);
+    return cli_fail(err, MEL_EINVAL,
+                    "--%s has %zu numbers; for %zu classes expected %zu (the entries off the diagonal, row "
+                    "by row) or %zu (the diagonal)",
+                    option, n, layout->n_classes, size, layout->n_classes * groups);
 }
 
 /* --- measuring ---------------------------------------------------------------------------------- */
@@ -78,10 +77,9 @@ mel_status cli_classes_measure(cli_asked *asked, const mel_problem *space, mel_r
     const size_t n = mel_layout_size(layout);
     mel_status status = MEL_OK;
     if (space->space == NULL && (asked->point != NULL || asked->direction != NULL))
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--point and --thesis direction need data or a population: every point of a ball is taken as "
-            "achievable");
+        return cli_fail(err, MEL_EINVAL,
+                        "--point and --thesis direction need data or a population: every point of a ball is "
+                        "taken as achievable");
     if (asked->point != NULL)
         status = cli_check_size("point", asked->n_point, layout, err);
     if (status == MEL_OK && asked->direction != NULL)
@@ -267,10 +265,9 @@ static void print_radius(const cli_asked *asked)
         cli_print("; %.6g is certain without any search", how->certified);
     cli_print("\n");
     if (isfinite(how->inner))
-        cli_print(
-            "  the search used a sample of the rows; all were read %llu times, for rules whose hull is no "
-            "thinner than %.6g wherever it looked\n",
-            (unsigned long long)how->passes, how->inner);
+        cli_print("  the search used a sample of the rows; all were read %llu times, for rules whose hull is "
+                  "no thinner than %.6g wherever it looked\n",
+                  (unsigned long long)how->passes, how->inner);
 }
 
 static void print_found(const cli_asked *asked)

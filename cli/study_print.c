@@ -81,13 +81,12 @@ void cli_study_print_times(const json_t *times)
     const json_t *thirds = json_object_get(times, "thirds"), *tau = json_object_get(times, "tau");
     const json_t *near = json_array_get(thirds, 0),
                  *far = json_array_get(thirds, json_array_size(thirds) - 1);
-    cli_print(
-        "seconds per answer, median: %.1f for the closest third of the pairs (at most %.3g apart), %.1f "
-        "for the farthest (at least %.3g)",
-        json_number_value(json_object_get(near, "median_seconds")),
-        json_number_value(json_object_get(near, "high")),
-        json_number_value(json_object_get(far, "median_seconds")),
-        json_number_value(json_object_get(far, "low")));
+    cli_print("seconds per answer, median: %.1f for the closest third of the pairs (at most %.3g apart), "
+              "%.1f for the farthest (at least %.3g)",
+              json_number_value(json_object_get(near, "median_seconds")),
+              json_number_value(json_object_get(near, "high")),
+              json_number_value(json_object_get(far, "median_seconds")),
+              json_number_value(json_object_get(far, "low")));
     if (json_is_number(tau))
         cli_print("; Kendall's tau of distance and time %.2f", json_number_value(tau));
     cli_print("\n");

@@ -533,9 +533,9 @@ void mel_outcome_find_equivalents(mel_outcome_work *w)
     else if (has_costs(w))
         find_costs(w);
     if (w->out.n_equivalents > 0)
-        w->out.equivalents_note = "Thresholds are for decisions, weights for training a model anew, whose "
-                                  "scores are then shifted and whose "
-                                  "cut is one half: use one of the two, not both.";
+        w->out.equivalents_note =
+            "Thresholds are for decisions, weights for training a model anew, whose scores are then shifted "
+            "and whose cut is one half: use one of the two, not both.";
 }
 
 /* --- JSON --------------------------------------------------------------------------------------- */

@@ -43,9 +43,8 @@ static void check(mel_figure *fig, const mel_posterior_plot *plot)
         const double a = plot->angle[i], d = plot->density[i];
         if (!isfinite(a) || !isfinite(d) || d < 0.0 || (i > 0 && a < plot->angle[i - 1])) {
             mel_figure_refuse(fig, MEL_EINVAL,
-                              "density %g at angle %g, point %zu, is negative, not finite or "
-                              "out of order",
-                              d, a, i);
+                              "density %g at angle %g, point %zu, is negative, not finite or out of order", d,
+                              a, i);
             return;
         }
         largest = fmax(largest, d);
