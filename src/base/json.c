@@ -134,7 +134,7 @@ mel_status mel_json_check_kind(const json_t *file, const char *format, const cha
                : mel_fail(err, MEL_EDATA, "expected %s, a file with \"format\": \"%s\"", wanted, format);
 }
 
-enum { MOST_TEXT = 1 << 30 };
+static const size_t most_text = SIZE_MAX / 4; /* of a document that is written */
 
 static int add_piece(const char *bytes, size_t n, void *user)
 {
@@ -146,7 +146,7 @@ static int add_piece(const char *bytes, size_t n, void *user)
 char *mel_json_text(const json_t *value, size_t flags)
 {
     mel_buffer text;
-    mel_buffer_init(&text, MOST_TEXT);
+    mel_buffer_init(&text, most_text);
     /* What add_piece returns is not always heeded, either: the buffer knows. */
     if (json_dump_callback(value, add_piece, &text, flags) == 0 && text.status == MEL_OK)
         return text.data;
@@ -157,7 +157,7 @@ char *mel_json_text(const json_t *value, size_t flags)
 mel_status mel_json_file_text(char **out, json_t *value, const char *what, mel_error *err)
 {
     mel_buffer text;
-    mel_buffer_init(&text, MOST_TEXT);
+    mel_buffer_init(&text, most_text);
     const bool whole = value != NULL && json_dump_callback(value, add_piece, &text,
                                                            JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0;
     json_decref(value);

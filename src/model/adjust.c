@@ -134,13 +134,6 @@ static double weight_of(const fit *f, size_t r)
     return f->weight != NULL ? f->weight[r] : 1.0;
 }
 
-/* What a pass over rows is about: offsets, then sharpness; and what it sums up, the loss, its gradient and
- * its Hessian (below the diagonal), one behind the other. */
-typedef struct {
-    const fit *of;
-    const double *theta;
-} pass;
-
 /* What a row with probabilities f->row adds to gradient and Hessian (below the diagonal), the sharpness being
  * last. */
 static void add_slopes(const fit *f, size_t r, double w, double *gradient, double *hessian)
@@ -162,13 +155,12 @@ static void add_slopes(const fit *f, size_t r, double w, double *gradient, doubl
     hessian[k * m + k] += w * (square - mean * mean);
 }
 
-/* Two classes, with a sharpness each: the loss is one of the difference of their scores, x'theta. */
-static void evaluate_two(double *sum, size_t from, size_t to, const void *user)
+/* Two classes, with a sharpness each: the loss is one of the difference of their scores, x'theta. sum: the
+ * loss, its gradient and its Hessian (below the diagonal), one behind the other. */
+static void evaluate_two(double *sum, const fit *f, const double *theta)
 {
-    const fit *f = ((const pass *)user)->of;
-    const double *theta = ((const pass *)user)->theta;
     double *gradient = sum + 1, *hessian = gradient + 4;
-    for (size_t r = from; r < to; r++) {
+    for (size_t r = 0; r < f->n; r++) {
         const double w = weight_of(f, r) / f->total;
         if (w == 0.0)
             continue;
@@ -185,12 +177,10 @@ static void evaluate_two(double *sum, size_t from, size_t to, const void *user)
     }
 }
 
-static void evaluate_any(double *sums, size_t from, size_t to, const void *user)
+static void evaluate_any(double *sums, const fit *f, const double *theta)
 {
-    const fit *f = ((const pass *)user)->of;
-    const double *theta = ((const pass *)user)->theta;
     const size_t k = f->k;
-    for (size_t r = from; r < to; r++) {
+    for (size_t r = 0; r < f->n; r++) {
         const double w = weight_of(f, r) / f->total, *logs = f->logs + r * k;
         double top = -INFINITY, sum = 0.0;
         if (w == 0.0)
@@ -209,30 +199,19 @@ static void evaluate_any(double *sums, size_t from, size_t to, const void *user)
     }
 }
 
-static mel_status sum_up(double *sums, size_t size, const fit *f,
-                         void (*add)(double *sum, size_t from, size_t to, const void *user), const void *user,
-                         mel_error *err)
-{
-    (void)err;
-    memset(sums, 0, size * sizeof *sums);
-    add(sums, 0, f->n, user);
-    return MEL_OK;
-}
-
 /* Loss at theta (offsets, then sharpness) with gradient and Hessian (below the diagonal). */
-static mel_status evaluate_adjustment(double *sums, const fit *f, const double *theta, mel_error *err)
+static void evaluate_adjustment(double *sums, const fit *f, const double *theta)
 {
     const size_t k = f->k, m = k + f->n_sharp;
     double *gradient = sums + 1, *hessian = gradient + m;
-    TRY(sum_up(sums, 1 + m + m * m, f, f->n_sharp > 1 ? evaluate_two : evaluate_any, &(pass){ f, theta },
-               err));
+    memset(sums, 0, (1 + m + m * m) * sizeof *sums);
+    (f->n_sharp > 1 ? evaluate_two : evaluate_any)(sums, f, theta);
     for (size_t i = 0; i < m; i++) {
         const double away = theta[i] - (f->centre != NULL ? f->centre[i] : i >= k ? f->direction : 0.0);
         sums[0] += 0.5 * f->penalty * away * away;
         gradient[i] += f->penalty * away;
         hessian[i * m + i] += f->penalty;
     }
-    return MEL_OK;
 }
 
 static void move(double *to, const fit *f, const double *from, const double *step, double size)
@@ -250,7 +229,7 @@ static mel_status minimise_adjustment(const fit *f, double *theta, double *room,
     const size_t m = f->k + f->n_sharp;
     double *step = room, *next = room + m, *sums = room + 2 * m, *gradient = sums + 1,
            *hessian = gradient + m;
-    TRY(evaluate_adjustment(sums, f, theta, err));
+    evaluate_adjustment(sums, f, theta);
     double loss = sums[0];
     for (size_t turn = 0; turn < MOST_STEPS && mel_norm_inf(m, gradient) >= 1e-12; turn++) {
         double after = INFINITY, size = 1.0;
@@ -267,7 +246,7 @@ static mel_status minimise_adjustment(const fit *f, double *theta, double *room,
         const size_t tries = gain < hidden_gain ? 1 : MOST_HALVINGS;
         for (size_t t = 0; t < tries && !(after < loss); t++, size /= 2.0) {
             move(next, f, theta, step, size);
-            TRY(evaluate_adjustment(sums, f, next, err));
+            evaluate_adjustment(sums, f, next);
             after = sums[0];
         }
         if (!(after < (tries == 1 ? INFINITY : loss)))
@@ -278,30 +257,22 @@ static mel_status minimise_adjustment(const fit *f, double *theta, double *room,
     return MEL_OK;
 }
 
-/* What all rows weigh, then how many of each class weigh something. */
-static void add_weights(double *sums, size_t from, size_t to, const void *user)
+/* What the rows weigh, and how many of them weigh something; room: k numbers. */
+static mel_status weigh(fit *f, double *room, mel_error *err)
 {
-    const fit *f = user;
-    for (size_t r = from; r < to; r++) {
+    memset(room, 0, f->k * sizeof *room);
+    f->total = f->n_here = 0.0;
+    for (size_t r = 0; r < f->n; r++) {
         const double weight = weight_of(f, r);
-        sums[0] += weight;
-        sums[1 + f->label[r]] += weight > 0.0 ? 1.0 : 0.0;
+        f->total += weight;
+        room[f->label[r]] += weight > 0.0 ? 1.0 : 0.0;
     }
-}
-
-static mel_status weigh(fit *f, mel_error *err)
-{
-    MEL_AUTO_MEMORY double *sums = mel_alloc(1 + f->k, sizeof *sums);
-    mel_status status =
-        sums != NULL ? sum_up(sums, 1 + f->k, f, add_weights, f, err) : mel_fail_memory(err, "an adjustment");
-    f->n_here = 0.0;
-    for (size_t i = 0; i < f->k && status == MEL_OK; i++) {
-        f->n_here += sums[1 + i];
-        if (!(sums[1 + i] > 0.0) && f->group == SIZE_MAX)
-            status = mel_fail(err, MEL_EDATA, "calibration: there are no rows of class %zu", i + 1);
+    for (size_t i = 0; i < f->k; i++) {
+        f->n_here += room[i];
+        if (!(room[i] > 0.0) && f->group == SIZE_MAX)
+            return mel_fail(err, MEL_EDATA, "calibration: there are no rows of class %zu", i + 1);
     }
-    f->total = status == MEL_OK ? sums[0] : 0.0;
-    return status;
+    return MEL_OK;
 }
 
 /* Where the search begins. */
@@ -339,25 +310,23 @@ static bool is_flat(const fit *f, const double *theta)
 static mel_status fit_either_way(fit *f, double *theta, double *room, mel_error *err)
 {
     const size_t m = f->k + f->n_sharp;
-    double *other = room, *loss = room + m + 2 * m, rising = 0.0;
-    mel_status status = minimise_adjustment(f, theta, room + m, err);
-    if (status != MEL_OK || !is_flat(f, theta))
-        return status;
-    status = evaluate_adjustment(loss, f, theta, err);
-    rising = *loss;
+    double *other = room, *loss = room + m + 2 * m;
+    TRY(minimise_adjustment(f, theta, room + m, err));
+    if (!is_flat(f, theta))
+        return MEL_OK;
+    evaluate_adjustment(loss, f, theta);
+    const double rising = *loss;
     f->direction = -f->direction;
     memcpy(other, theta, m * sizeof *other);
     for (size_t i = f->k; i < m; i++)
         other[i] = f->direction * fmax(fabs(theta[i]), 0.1);
-    if (status == MEL_OK)
-        status = minimise_adjustment(f, other, room + m, err);
-    if (status == MEL_OK)
-        status = evaluate_adjustment(loss, f, other, err);
-    if (status == MEL_OK && *loss < rising - more_likely / f->n_here)
+    TRY(minimise_adjustment(f, other, room + m, err));
+    evaluate_adjustment(loss, f, other);
+    if (*loss < rising - more_likely / f->n_here)
         memcpy(theta, other, m * sizeof *theta);
     else
         f->direction = -f->direction;
-    return status;
+    return MEL_OK;
 }
 
 static void put_curve(mel_adjustment *out, size_t curve, const fit *f, const double *theta,
@@ -377,7 +346,7 @@ static mel_status fit_group(mel_adjustment *out, const fit *all, size_t group, c
     fit f = *all;
     f.group = group;
     memcpy(theta, all->centre, (f.k + f.n_sharp) * sizeof *theta);
-    TRY(weigh(&f, err));
+    TRY(weigh(&f, room, err));
     f.penalty = group_rows / f.n_here;
     if (f.n_here > 0.0)
         TRY(fit_either_way(&f, theta, room, err));
@@ -388,12 +357,14 @@ static mel_status fit_group(mel_adjustment *out, const fit *all, size_t group, c
 static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *start, mel_error *err)
 {
     const size_t n = f->n, k = f->k, m = k + f->n_sharp;
-    double *theta = NULL, *own = NULL, *room = NULL, *least = NULL;
+    MEL_AUTO_MEMORY double *theta = NULL;
+    double *own = NULL, *room = NULL, *least = NULL;
     const mel_part parts[] = { { m, { &theta, &own, &f->row, &least } },
                                { 1 + 4 * m + m * m, { &room } },
                                { n * k, { &f->logs } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "an adjustment");
+    TRY(weigh(f, room, err));
     find_least(least, f);
     for (size_t i = 0; i < n * k; i++)
         f->logs[i] = log(fmax(f->rows->probability[i], least[i % k]));
@@ -401,14 +372,13 @@ static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *st
         f->n_sharp > 1 ? fmin(fmax(prior_rows / f->stand_for, least_penalty), most_penalty) : most_penalty;
     f->direction = 1.0;
     put_start(theta, f, start != NULL && start->sharpness[0] > 0.0 ? start : NULL);
-    mel_status status = fit_either_way(f, theta, room, err);
+    TRY(fit_either_way(f, theta, room, err));
     if (out->n_groups == 0)
         put_curve(out, 0, f, theta, least);
     f->centre = theta;
-    for (size_t g = 0; g < out->n_groups && status == MEL_OK; g++)
-        status = fit_group(out, f, g, least, own, room, err);
-    free(theta);
-    return status;
+    for (size_t g = 0; g < out->n_groups; g++)
+        TRY(fit_group(out, f, g, least, own, room, err));
+    return MEL_OK;
 }
 
 mel_status mel_adjustment_fit(mel_adjustment *out, const mel_rows *rows, double stand_for,
@@ -423,11 +393,8 @@ mel_status mel_adjustment_fit(mel_adjustment *out, const mel_rows *rows, double 
               .weight = rows->weight,
               .label = rows->label,
               .progress = progress };
-    mel_status status = mel_adjustment_init_groups(out, f.k, rows->n_groups > 1 ? rows->n_groups : 0, err);
-    if (status == MEL_OK)
-        status = weigh(&f, err);
-    if (status == MEL_OK)
-        status = fit_rows(out, &f, start, err);
+    TRY(mel_adjustment_init_groups(out, f.k, rows->n_groups > 1 ? rows->n_groups : 0, err));
+    const mel_status status = fit_rows(out, &f, start, err);
     if (status != MEL_OK)
         mel_adjustment_clear(out);
     return status;
@@ -496,19 +463,15 @@ mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
                               const mel_rows *unlabelled, mel_error *err)
 {
     const size_t k = n_classes;
-    double *from = NULL, *next = NULL, *room = NULL;
+    MEL_AUTO_MEMORY double *from = NULL;
+    double *next = NULL, *room = NULL;
     const mel_part parts[] = { { k, { &from, &next } }, { 2 * k * k + 2 * k, { &room } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "shares of classes");
     label_shares(from, k, labelled);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < k && status == MEL_OK; i++)
+    for (size_t i = 0; i < k; i++)
         if (!(from[i] > 0.0))
-            status = mel_fail(err, MEL_EDATA, "shares of classes: no labelled row is of class %zu", i + 1);
-    if (status == MEL_OK) {
-        expect(likely, next, k, from, unlabelled);
-        status = match(matched, room, k, from, labelled, unlabelled, err);
-    }
-    free(from);
-    return status;
+            return mel_fail(err, MEL_EDATA, "shares of classes: no labelled row is of class %zu", i + 1);
+    expect(likely, next, k, from, unlabelled);
+    return match(matched, room, k, from, labelled, unlabelled, err);
 }

@@ -13,8 +13,7 @@ enum {
     SPARSE_BLOCK = 64,         /* rows; scores and pair weights of a block stay in the first-level cache */
     DENSE_BLOCK = 256,         /* rows; enough for BLAS to run at full speed */
     PRODUCT_DOUBLES = 1 << 17, /* products of features held at a time: 1 MiB */
-    PAIRS_MIN_CLASS_PAIRS = 6,
-    EXPONENTIAL_COST = 20 /* of one class of one row, in multiplications */
+    PAIRS_MIN_CLASS_PAIRS = 6
 };
 static const size_t slice_budget = (size_t)64 << 20; /* bytes of sums, all slices together */
 
@@ -35,20 +34,8 @@ static size_t max_size(size_t a, size_t b)
 
 void mel_objective_clear(mel_objective *obj)
 {
-    for (int t = 0; obj->scratch != NULL && t < obj->threads; t++) {
-        free(obj->scratch[t].score);
-        free(obj->scratch[t].column);
-        free(obj->scratch[t].pair);
-        free(obj->scratch[t].buffer);
-    }
-    free(obj->scratch);
-    free(obj->coef);
-    free(obj->sum);
-    free(obj->slice_sum);
-    free(obj->pass_in);
-    free(obj->pass_out);
-    obj->scratch = NULL;
-    obj->coef = obj->sum = obj->slice_sum = obj->pass_in = obj->pass_out = NULL;
+    free(obj->sum); /* all arrays are in its block */
+    obj->sum = NULL;
 }
 
 static void choose_curvature(mel_objective *obj)
@@ -82,23 +69,14 @@ static size_t buffer_size(const mel_objective *obj)
                : 2 * obj->ld_pair;
 }
 
-static bool allocate_scratch(mel_objective *obj)
+/* The work space of a thread. */
+static mel_scratch scratch_of(const mel_objective *obj, size_t thread)
 {
-    obj->scratch = mel_alloc_zero((size_t)obj->threads, sizeof *obj->scratch);
-    for (int t = 0; obj->scratch != NULL && t < obj->threads; t++) {
-        mel_scratch *s = &obj->scratch[t];
-        s->score = mel_alloc_zero(obj->block_rows * obj->ld, sizeof *s->score);
-        s->column = mel_alloc_zero(obj->n_outputs, MEL_COLUMN_ROWS * sizeof *s->column);
-        if (s->score == NULL || s->column == NULL)
-            return false;
-        if (obj->curvature == MEL_CURVATURE_NONE)
-            continue;
-        s->pair = mel_alloc_zero(obj->n_pairs, obj->block_rows * sizeof *s->pair);
-        s->buffer = mel_alloc_zero(buffer_size(obj), sizeof *s->buffer);
-        if (s->pair == NULL || s->buffer == NULL)
-            return false;
-    }
-    return obj->scratch != NULL;
+    const bool curved = obj->curvature != MEL_CURVATURE_NONE;
+    double *score = obj->scratch + thread * obj->scratch_size;
+    double *column = score + obj->block_rows * obj->ld, *pair = column + obj->n_outputs * MEL_COLUMN_ROWS;
+    return (mel_scratch){ score, column, curved ? pair : NULL,
+                          curved ? pair + obj->n_pairs * obj->block_rows : NULL };
 }
 
 static size_t blocks_of(const mel_objective *obj, size_t rows)
@@ -111,17 +89,6 @@ static size_t pass_size(const mel_objective *obj, bool with_hessian)
 {
     const size_t width = obj->n_features + 1, k = obj->n_classes;
     return 1 + obj->n_params + (with_hessian ? k * (k - 1) / 2 * (width * (width + 1) / 2) : 0);
-}
-
-static mel_status init_elsewhere(mel_objective *obj, bool with_hessian, mel_error *err)
-{
-    obj->sum = mel_alloc_zero(obj->sum_size, sizeof *obj->sum);
-    obj->pass_in = mel_alloc(MEL_LOSS_HEAD + obj->n_params, sizeof *obj->pass_in);
-    obj->pass_out = mel_alloc(pass_size(obj, with_hessian), sizeof *obj->pass_out);
-    if (obj->sum != NULL && obj->pass_in != NULL && obj->pass_out != NULL)
-        return MEL_OK;
-    mel_objective_clear(obj);
-    return mel_fail_memory(err, "fitting");
 }
 
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err)
@@ -139,20 +106,24 @@ mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *
         choose_curvature(obj);
     obj->gradient_size = (d + 1) * obj->ld;
     obj->sum_size = 1 + obj->gradient_size + obj->curvature_size;
-    if (obj->engine != NULL)
-        return init_elsewhere(obj, with_hessian, err);
+    if (obj->engine != NULL) {
+        const mel_part parts[] = { { obj->sum_size, { &obj->sum } },
+                                   { MEL_LOSS_HEAD + obj->n_params, { &obj->pass_in } },
+                                   { pass_size(obj, with_hessian), { &obj->pass_out } } };
+        return mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "fitting");
+    }
     obj->most_slices = min_size(MAX_SLICES, max_size(slice_budget / sizeof(double) / obj->sum_size, 2));
     const size_t needed = min_size(obj->most_slices, max_size(blocks_of(obj, obj->x->n_rows), 1));
     obj->threads = (int)min_size((size_t)mel_thread_count(obj->threads), needed);
 
-    obj->coef = mel_alloc_zero((d + 1) * obj->ld, sizeof *obj->coef);
-    obj->sum = mel_alloc_zero(obj->sum_size, sizeof *obj->sum);
-    obj->slice_sum = mel_alloc_zero(needed, obj->sum_size * sizeof *obj->slice_sum);
-    if (obj->coef == NULL || obj->sum == NULL || obj->slice_sum == NULL || !allocate_scratch(obj)) {
-        mel_objective_clear(obj);
-        return mel_fail_memory(err, "fitting");
-    }
-    return MEL_OK;
+    obj->scratch_size = obj->block_rows * obj->ld + obj->n_outputs * MEL_COLUMN_ROWS;
+    if (with_hessian)
+        obj->scratch_size += obj->n_pairs * obj->block_rows + buffer_size(obj);
+    const mel_part parts[] = { { obj->sum_size, { &obj->sum } },
+                               { (d + 1) * obj->ld, { &obj->coef } },
+                               { needed * obj->sum_size, { &obj->slice_sum } },
+                               { (size_t)obj->threads * obj->scratch_size, { &obj->scratch } } };
+    return mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "fitting");
 }
 
 /* A pass over the rows, in slices. */
@@ -166,7 +137,7 @@ static void evaluate_slice(double *sum, size_t slice, size_t thread, void *user)
 {
     const row_pass *pass = user;
     const mel_objective *obj = pass->obj;
-    const mel_scratch *scratch = &obj->scratch[thread];
+    const mel_scratch scratch = scratch_of(obj, thread);
     double *gradient = sum + 1, *curvature = pass->with_hessian ? gradient + obj->gradient_size : NULL;
     memset(gradient, 0, (pass->with_hessian ? obj->sum_size - 1 : obj->gradient_size) * sizeof *gradient);
     mel_sum loss = { 0 };
@@ -174,11 +145,11 @@ static void evaluate_slice(double *sum, size_t slice, size_t thread, void *user)
     for (size_t block = slice * pass->n_blocks / pass->n_slices; block < end; block++) {
         const size_t first = block * obj->block_rows;
         const size_t n = min_size(obj->block_rows, obj->x->n_rows - first);
-        mel_block_scores(obj, first, n, scratch->score);
-        mel_sum_add(&loss, mel_block_residuals(obj, first, n, scratch, curvature != NULL));
-        mel_block_gradient(obj, first, n, scratch->score, gradient);
+        mel_block_scores(obj, first, n, scratch.score);
+        mel_sum_add(&loss, mel_block_residuals(obj, first, n, &scratch, curvature != NULL));
+        mel_block_gradient(obj, first, n, scratch.score, gradient);
         if (curvature != NULL)
-            mel_block_curvature(obj, first, n, scratch, curvature);
+            mel_block_curvature(obj, first, n, &scratch, curvature);
     }
     sum[0] = mel_sum_value(&loss);
 }
@@ -347,19 +318,6 @@ void mel_objective_centre(const mel_objective *obj, double *theta)
         for (size_t c = 0; c < m; c++)
             theta[j * m + c] -= sum / (double)m;
     }
-}
-
-double mel_objective_gradient_cost(const mel_objective_size *size, size_t n_classes)
-{
-    const double outputs = n_classes == 2 ? 1.0 : (double)n_classes;
-    return size->rows * outputs * (2.0 * size->entries + EXPONENTIAL_COST);
-}
-
-double mel_objective_hessian_cost(const mel_objective_size *size, size_t n_classes)
-{
-    const double e = size->entries, k = (double)n_classes;
-    const double p = ((double)size->n_cols + 1.0) * (n_classes == 2 ? 1.0 : k);
-    return size->rows * (0.5 * k * (k - 1.0)) * (0.5 * e * (e + 1.0)) + p * p * p / 6.0;
 }
 
 /* --- passes that came from elsewhere ------------------------------------------------------------ */

@@ -52,17 +52,14 @@ typedef struct {
     mel_curvature curvature;
     size_t curvature_size; /* doubles of one slice */
     size_t block_rows, product_rows, most_slices;
-    double *coef;         /* padded copy of the parameters */
-    mel_scratch *scratch; /* threads */
+    double *coef;    /* padded copy of the parameters */
+    double *scratch; /* work space of all threads, scratch_size each */
+    size_t scratch_size;
     /* Sums over rows: the log-loss, the gradient, (n_features + 1) x ld, and the curvature. Of all rows, and
      * of slices. */
     size_t gradient_size, sum_size;
     double *sum, *slice_sum;
 } mel_objective;
-
-/* Between the model's rows of weights and the parameters' order. */
-void mel_model_theta(const mel_model *model, double *theta);
-void mel_model_set_theta(mel_model *model, const double *theta);
 
 /* --- passes to an engine ------------------------------------------------------------------------ */
 
@@ -105,14 +102,6 @@ double mel_objective_penalty(const mel_objective *obj, const double *theta);
 /* Removes what the classes of a feature have in common: it does not change probabilities, and never
  * lowers the penalty. Nothing to do for two classes. */
 void mel_objective_centre(const mel_objective *obj, double *theta);
-/* Multiplications, about, of a gradient and of a Hessian with its factorisation. */
-typedef struct {
-    double rows, entries; /* entries of a row, the intercept included */
-    size_t n_cols;
-} mel_objective_size;
-double mel_objective_gradient_cost(const mel_objective_size *size, size_t n_classes);
-double mel_objective_hessian_cost(const mel_objective_size *size, size_t n_classes);
-
 /* --- loops over a block of rows ------------------------------------------------------------------ */
 
 /* Dense rows: above, one symmetric product per class pair is faster. */
@@ -130,30 +119,5 @@ void mel_block_gradient(const mel_objective *obj, size_t first, size_t n, const 
 /* curvature += the products that obj->curvature says. */
 void mel_block_curvature(const mel_objective *obj, size_t first, size_t n, const mel_scratch *scratch,
                          double *curvature);
-
-/* --- the two ways of minimising it --------------------------------------------------------------- */
-
-typedef struct {
-    mel_objective *objective;
-    double *theta;    /* start, then result: n_params */
-    double *gradient; /* at theta when a solver returns */
-    double value;     /* objective at theta when a solver returns */
-    double tolerance; /* on mel_gradient_norm */
-    uint32_t max_iterations;
-    uint32_t iterations;
-    mel_fit_reason reason;
-    const mel_progress *progress;
-    double first_norm; /* for progress: gradient norm at the start */
-} mel_solve_state;
-
-/* Damped Newton by Cholesky factorisation; the objective has room for its Hessian. */
-mel_status mel_minimise_newton(mel_solve_state *s, mel_error *err);
-/* NLopt's L-BFGS in variables scaled by the diagonal of the Hessian. */
-mel_status mel_minimise_lbfgs(mel_solve_state *s, mel_error *err);
-
-/* Largest entry of the gradient divided by the sum of weights. */
-double mel_gradient_norm(const mel_objective *obj, const double *gradient);
-/* Progress on a logarithmic scale from the first gradient norm to the tolerance. */
-mel_status mel_solve_progress(const mel_solve_state *s, double norm, mel_error *err);
 
 #endif

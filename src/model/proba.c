@@ -77,9 +77,8 @@ static mel_status check_table(const mel_table *table, mel_error *err)
                         mel_quote_file(file).text);
     if (mel_table_rows(table) == 0 || mel_table_columns(table) == 0)
         return mel_fail(err, MEL_EDATA, "%s: no rows of probabilities", mel_quote_file(file).text);
-    for (size_t c = 0; c < mel_table_columns(table); c++) {
+    for (size_t c = 0; c < mel_table_columns(table); c++)
         TRY(check_column(table, c, err));
-    }
     return MEL_OK;
 }
 
@@ -152,64 +151,38 @@ static mel_status take_values(mel_proba *out, rescaled_rows *found, const mel_ta
     return MEL_OK;
 }
 
-static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *err)
-{
-    if (!mel_table_has_header(table))
-        return MEL_OK;
-    out->name = mel_alloc_zero(out->n_columns, sizeof *out->name);
-    bool enough = out->name != NULL;
-    for (size_t c = 0; enough && c < out->n_columns; c++) {
-        out->name[c] = mel_strdup(mel_table_column_name(table, c));
-        enough = out->name[c] != NULL;
-    }
-    return enough ? MEL_OK : mel_fail_memory(err, "the class names");
-}
-
-/* MEL_EDATA under strict reading; else the caller hears of it. */
-static mel_status report(const mel_notes *notes, const char *name, mel_format format,
-                         const mel_read_options *opt, mel_error *err)
-{
-    const mel_status status = mel_notes_check(notes, opt->strict, err);
-    if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
-    mel_notes_say(notes, name, format, &opt->notice);
-    return MEL_OK;
-}
-
 mel_status mel_proba_of_table(mel_proba *out, const mel_table *table, const mel_read_options *opt,
                               mel_error *err)
 {
-    mel_proba proba = { 0 };
+    MEL_AUTO_CLEAR(mel_proba) proba = { 0 };
+    MEL_AUTO_CLEAR(mel_notes) notes = { 0 };
     rescaled_rows found = { 0 };
-    mel_notes notes = { 0 };
-    mel_status status = check_table(table, err);
-    if (status == MEL_OK)
-        status = take_values(&proba, &found, table, err);
-    if (status == MEL_OK)
-        status = take_names(&proba, table, err);
-    if (status == MEL_OK)
-        status = note_rescaled(&found, table, &notes, err);
-    if (status == MEL_OK)
-        status = report(&notes, table->name, table->format, opt, err);
-    mel_notes_clear(&notes);
-    proba.n_rescaled = found.n;
-    if (status != MEL_OK) {
-        mel_proba_clear(&proba);
-        return status;
+    TRY(check_table(table, err));
+    TRY(take_values(&proba, &found, table, err));
+    if (mel_table_has_header(table)) {
+        MEL_AUTO_MEMORY const char **name = mel_alloc(proba.n_columns, sizeof *name);
+        for (size_t c = 0; name != NULL && c < proba.n_columns; c++)
+            name[c] = mel_table_column_name(table, c);
+        proba.name = name != NULL ? mel_names_copy(proba.n_columns, name, 0) : NULL;
+        if (proba.name == NULL)
+            return mel_fail_memory(err, "the class names");
     }
+    TRY(note_rescaled(&found, table, &notes, err));
+    const mel_status status = mel_notes_check(&notes, opt->strict, err);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "%s", mel_quote_file(table->name).text);
+    mel_notes_say(&notes, table->name, table->format, &opt->notice);
+    proba.n_rescaled = found.n;
     *out = proba;
+    proba = (mel_proba){ 0 };
     return MEL_OK;
 }
 
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err)
 {
-    mel_table *table = NULL;
+    MEL_AUTO(mel_table) *table = NULL;
     mel_read_options options;
-    mel_status status = mel_read_options_take(&options, opt, err);
-    if (status == MEL_OK)
-        status = mel_table_read(&table, path, &options, err);
-    if (status == MEL_OK)
-        status = mel_proba_of_table(out, table, &options, err);
-    mel_table_free(table);
-    return status;
+    TRY(mel_read_options_take(&options, opt, err));
+    TRY(mel_table_read(&table, path, &options, err));
+    return mel_proba_of_table(out, table, &options, err);
 }

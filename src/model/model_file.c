@@ -1,4 +1,5 @@
-/* Reads model files. */
+/* Reads and writes model files. */
+#include "base/file.h"
 #include "base/json.h"
 #include "base/la.h"
 #include "data/dict.h"
@@ -12,6 +13,49 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- writing -------------------------------------------------------------------------------------------- */
+
+static json_t *fit_json(const mel_model *model)
+{
+    const mel_fit_report *r = &model->report;
+    if (!model->fitted)
+        return json_null();
+    return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f}", "reason", mel_reason_words[r->reason], "solver",
+                     mel_solver_words[r->solver], "iterations", (json_int_t)r->iterations, "l2", model->l2,
+                     "objective", r->objective, "log_loss", r->log_loss, "gradient_norm", r->gradient_norm);
+}
+
+mel_status mel_model_save(const mel_model *model, const char *path, mel_error *err)
+{
+    json_t *encoder = json_null();
+    if (model->encoder != NULL)
+        TRY(mel_encoder_to_json(&encoder, model->encoder, err));
+    json_t *root = json_object();
+    const struct {
+        const char *key;
+        json_t *value;
+    } part[] = {
+        { "format", json_string(MEL_MODEL_FORMAT) },
+        { "version", json_integer(MEL_MODEL_VERSION) },
+        { "classes", mel_json_texts(model->n_classes, (const char *const *)model->names) },
+        { "encoder", encoder },
+        { "intercepts", mel_json_numbers(model->n_outputs, model->intercepts) },
+        { "weights", mel_json_matrix(model->n_outputs, model->n_features, model->weights) },
+        { "calibration", json_pack("{s:s}", "kind", "none") },
+        { "fit", fit_json(model) },
+        { "text_labels", json_true() },
+    };
+    const size_t n = sizeof part / sizeof *part - !model->number_texts;
+    bool whole = root != NULL;
+    for (size_t i = 0; i < n; i++) /* takes each value over, or frees it */
+        whole = mel_json_put(root, part[i].key, part[i].value) && whole;
+    MEL_AUTO_MEMORY char *text = NULL;
+    TRY(mel_json_file_text(&text, mel_json_if(whole, root), "the model file", err));
+    return mel_file_replace(path, text, strlen(text), err);
+}
+
+/* --- reading -------------------------------------------------------------------------------------------- */
 
 static const uint64_t max_file_bytes = (uint64_t)1 << 31;
 enum { PLACE_BYTES = 64 };
@@ -117,14 +161,12 @@ static mel_status take_class(mel_model *model, mel_dict *seen, size_t code, cons
 
 static mel_status read_classes(mel_model *model, const json_t *classes, mel_error *err)
 {
-    mel_dict *seen = mel_dict_new();
+    MEL_AUTO(mel_dict) *seen = mel_dict_new();
     if (seen == NULL)
         return mel_fail_memory(err, "the class names");
-    mel_status status = MEL_OK;
-    for (size_t i = 0; status == MEL_OK && i < model->n_classes; i++)
-        status = take_class(model, seen, i, json_string_value(json_array_get(classes, i)), err);
-    mel_dict_free(seen);
-    return status;
+    for (size_t i = 0; i < model->n_classes; i++)
+        TRY(take_class(model, seen, i, json_string_value(json_array_get(classes, i)), err));
+    return MEL_OK;
 }
 
 static mel_status read_coefficients(mel_model *model, const json_t *root, mel_error *err)
@@ -231,30 +273,24 @@ mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, c
 {
     *out = NULL;
     json_t *root = NULL;
+    MEL_AUTO(mel_model) *model = NULL;
     mel_status status = mel_json_parse(&root, bytes, n, err);
+    if (status == MEL_OK)
+        status = read_model(&model, root, err);
+    json_decref(root);
     if (status != MEL_OK)
         return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
-    mel_model *model = NULL;
-    status = read_model(&model, root, err);
-    json_decref(root);
-    if (status != MEL_OK) {
-        mel_model_free(model);
-        return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
-    }
     *out = model;
+    model = NULL;
     return MEL_OK;
 }
 
 mel_status mel_model_load(mel_model **out, const char *path, mel_error *err)
 {
     *out = NULL;
-    char *bytes = NULL;
+    MEL_AUTO_MEMORY char *bytes = NULL;
     size_t n = 0;
-    mel_status status = mel_source_whole(&bytes, &n, path, max_file_bytes, err);
-    if (status != MEL_OK)
-        status = mel_fail_in(err, status, "%s", mel_quote_file(path).text);
-    else
-        status = mel_model_load_memory(out, bytes, n, path, err);
-    free(bytes);
-    return status;
+    const mel_status status = mel_source_whole(&bytes, &n, path, max_file_bytes, err);
+    return status == MEL_OK ? mel_model_load_memory(out, bytes, n, path, err)
+                            : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
 }
