@@ -31,7 +31,7 @@ STRATEGIES = {"search": {"strategy": "search", "tolerance": TOLERANCE, "max_ques
 def study(strategy):
     ball = {} if strategy == "realistic" else {"radius": 0.1}
     return {"format": "melicit-study", "version": 1, "title": f"Chapter 8, {strategy}",
-            "space": {"data": "breast_cancer_original", "classes": ["healthy", "cancer"], "smooth": True},
+            "space": {"data": "breast_cancer_original", "classes": ["healthy", "cancer"]},
             "elicitation": {"family": "linear", **STRATEGIES[strategy]},
             "phases": [{"kind": "guess", "title": "Guess"}, {"kind": "elicitation"},
                        {"kind": "evaluation", "questions": 15, **ball}, {"kind": "done", "title": "Thanks"}]}
@@ -114,7 +114,7 @@ def judge(results, exact, noisy):
 
 
 def boundary(out, results):
-    """Figure 8.1: what was measured, and the smoothed boundary that questions are about."""
+    """Figure 8.1: what was measured, and the boundary smoothed as in the thesis; questions are about the first."""
     made = subprocess.run([BUILD / "melicit", "space", "--data", "breast_cancer_original", "--classes", "healthy,cancer", "--thesis", "smooth", "--plot",
                            OUT / "repro-study-boundary.svg", "--json"], check=True, capture_output=True, text=True)
     fit = json.loads(made.stdout)["smooth"]
@@ -127,7 +127,7 @@ def boundary(out, results):
 def main():
     out = ["# Chapter 8: the subjects of table 8.4, re-enacted\n",
            f"Made by `repro/study.py`: {TIMES} simulated participants for every subject, strategy and kind of noise, who walk through "
-           "a study on the smoothed Wisconsin breast cancer data and have the metric that was elicited from that subject. TN is the "
+           "a study on the Wisconsin breast cancer data and have the metric that was elicited from that subject. TN is the "
            "weight of a healthy patient who is told so, that of a cancer found is the rest (median over participants). \"Within\" counts "
            f"metrics whose angle is off by at most the tolerance of the search, {TOLERANCE}. M is the share of 15 evaluation questions, "
            "in percent, on which the elicited metric prefers what the participant did: the mean, the lowest and the highest. "

@@ -264,6 +264,10 @@ static mel_status open_own(mel_open_study **out, mel_call *call, const json_t *b
         return mel_fail(&call->err, MEL_EINVAL,
                         "space: choose bundled data, an upload, a population or a ball");
     TRY(mel_study_for_session(&study, body, &call->err));
+    const mel_status fit = mel_study_check_new(study, &call->err);
+    if (fit != MEL_OK)
+        mel_study_free(study);
+    TRY(fit);
     TRY(mel_open_study_of(out, call->app->cache, study, &call->err));
     TRY(mel_cache_begin_flow(&held, call->app->cache, *out, MEL_WORK_ANSWER, &call->err));
     const mel_status status = mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, NULL, &call->err);

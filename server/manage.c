@@ -154,6 +154,10 @@ mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, m
 {
     MEL_AUTO(mel_open_study) *open_study = NULL;
     MEL_HELD(held);
+    const mel_status fit = mel_study_check_new(study, err);
+    if (fit != MEL_OK)
+        mel_study_free(study);
+    TRY(fit);
     TRY(mel_open_study_of(&open_study, cache, study, err));
     TRY(await_walk(&held, cache, open_study, err));
     return walk_through(pages, open_study, err);

@@ -444,6 +444,14 @@ void mel_study_free(mel_study *study)
     free(study);
 }
 
+mel_status mel_study_check_new(const mel_study *study, mel_error *err)
+{
+    return json_is_true(json_object_get(study->space, "smooth"))
+               ? mel_fail(err, MEL_EDATA,
+                          "space.smooth: questions would be about another test than the result; leave it out")
+               : MEL_OK;
+}
+
 mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error *err)
 {
     *out = NULL;

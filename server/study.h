@@ -44,6 +44,8 @@ typedef struct {
 mel_status mel_study_parse(mel_study **out, const char *text, size_t n, mel_error *err);
 /* The same from an object, whose reference is taken over, on failure too. */
 mel_status mel_study_take(mel_study **out, json_t *file, mel_error *err);
+/* Refuses (MEL_EDATA) what new studies and sessions must not ask for; stored ones go on as they began. */
+mel_status mel_study_check_new(const mel_study *study, mel_error *err);
 void mel_study_free(mel_study *study);
 /* What a session of the study is asked with: what its file says, over what suits people and the domain (NULL:
  * not known yet). */

@@ -2,6 +2,7 @@
  * of two classes can be set to; the well-known metrics that come closest. */
 #include "classify/shared.h"
 #include "elicit/shared.h"
+#include "oracle/counts.h"
 #include "outcome/outcome.h"
 #include "rank/rank.h"
 #include "space/shared.h"
@@ -224,13 +225,31 @@ static mel_setting setting_of(const mel_outcome_work *w, double threshold, mel_e
                           .ratio_high = NAN };
 }
 
+/* Of `size` people of a class, which is this share of all, those who are not decided rightly: the whole
+ * numbers that questions show. */
+static double shown_wrong(const mel_outcome_work *w, double right, double share, int64_t size)
+{
+    const uint32_t people = w->out.setting_people;
+    int64_t shown = 0, row[2];
+    mel_shown_counts(&shown, 1, &right, people);
+    const double known = (double)shown / people;
+    mel_round_to_total(row, (const double[]){ share - known, known }, 2, size);
+    return (double)row[0];
+}
+
 static mel_setting make_setting(const mel_outcome_work *w, double threshold)
 {
     const mel_face *face = w->out.domain->face;
     const double p = mel_face_positives(face), n = mel_face_negatives(face), people = w->out.setting_people;
     const mel_point point = of_setting(w, &(mel_setting){ .threshold = threshold });
-    return setting_of(w, threshold, mel_outcome_out_of(people, (p - point.tp) / (p + n), w->out.rows),
-                      mel_outcome_out_of(people, (n - point.tn) / (p + n), w->out.rows));
+    mel_setting out =
+        setting_of(w, threshold, mel_outcome_out_of(people, (p - point.tp) / (p + n), w->out.rows),
+                   mel_outcome_out_of(people, (n - point.tn) / (p + n), w->out.rows));
+    const int64_t positives = w->out.setting_positives;
+    out.missed = shown_wrong(w, point.tp / (p + n), p / (p + n), positives);
+    out.false_alarms =
+        shown_wrong(w, point.tn / (p + n), n / (p + n), (int64_t)w->out.setting_people - positives);
+    return out;
 }
 
 /* Decisions that were counted, on rows in which the classes may have other shares: what they do to each class
@@ -318,7 +337,9 @@ void mel_outcome_find_settings(mel_outcome_work *w)
     const mel_face *face = w->out.domain->face;
     const double p = mel_face_positives(face), n = mel_face_negatives(face);
     w->out.setting_people = people_of(w->session);
-    w->out.setting_positives = (uint32_t)lround(w->out.setting_people * p / (p + n));
+    int64_t totals[2];
+    mel_round_to_total(totals, (const double[]){ n, p }, 2, w->out.setting_people);
+    w->out.setting_positives = (uint32_t)totals[1];
     w->out.usual_setting = make_today(w);
     list_settings(w);
     for (size_t i = 0; i < w->out.n_settings; i++)

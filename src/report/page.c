@@ -219,6 +219,36 @@ static void put_cut(mel_sheet *s, int side)
     put_flag(s, "at", side == 0);
 }
 
+/* The setting of the measured test, and what it does to people: the numbers of the browser's page. */
+static void put_setting_tile(page *p)
+{
+    const mel_outcome *o = p->o;
+    const mel_setting *s = &o->settings[o->best_setting];
+    mel_sheet one = mel_sheet_new();
+    put_flag(&one, "never", isinf(s->threshold) && s->threshold > 0.0);
+    put_flag(&one, "always", isinf(s->threshold) && s->threshold < 0.0);
+    put_flag(&one, "at", isfinite(s->threshold));
+    put(&one, "number", "%s", mel_digits_significant(s->threshold, 2).text);
+    put(&one, "positive", "%s", p->d->positive);
+    put_object(&p->s, "tile_setting", &one);
+}
+
+static void put_people_tile(page *p)
+{
+    const mel_outcome *o = p->o;
+    const mel_setting *s = o->n_settings > 0 ? &o->settings[o->best_setting] : NULL;
+    const mel_digits missed = mel_digits_people(s != NULL ? s->missed : o->decisions[0].missed.value),
+                     alarms =
+                         mel_digits_people(s != NULL ? s->false_alarms : o->decisions[0].false_alarms.value);
+    mel_sheet one = mel_sheet_new();
+    put(&one, "all", "%s", mel_digits_count(s != NULL ? o->setting_people : PEOPLE).text);
+    put(&one, "missed_number", "%s", missed.text);
+    put(&one, "alarm_number", "%s", alarms.text);
+    put(&one, "missed_words", "%s", mel_outcome_so_many(missed, o->missed, o->missed_plural));
+    put(&one, "alarm_words", "%s", mel_outcome_so_many(alarms, o->false_alarm, o->false_alarms));
+    put_object(&p->s, "tile_people", &one);
+}
+
 static void put_face_tiles(page *p)
 {
     const mel_outcome *o = p->o;
@@ -236,14 +266,9 @@ static void put_face_tiles(page *p)
         put_range(p, &one, side == 0 ? t->low : NAN, t->high, "");
         put_object(&p->s, "tile_threshold", &one);
     }
-    const mel_digits missed = mel_digits_people(o->decisions[0].missed.value),
-                     alarms = mel_digits_people(o->decisions[0].false_alarms.value);
-    mel_sheet one = mel_sheet_new();
-    put(&one, "missed_number", "%s", missed.text);
-    put(&one, "alarm_number", "%s", alarms.text);
-    put(&one, "missed_words", "%s", mel_outcome_so_many(missed, o->missed, o->missed_plural));
-    put(&one, "alarm_words", "%s", mel_outcome_so_many(alarms, o->false_alarm, o->false_alarms));
-    put_object(&p->s, "tile_people", &one);
+    if (o->n_settings > 0 && settled)
+        put_setting_tile(p);
+    put_people_tile(p);
 }
 
 static void put_share_tile(page *p, const char *name, const mel_estimate *share, const char *what)

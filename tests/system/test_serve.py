@@ -97,7 +97,7 @@ def test_answers_are_packed_where_that_is_safe(server):
 
 def test_downloaded_session_is_one_of_the_program(server, melicit):
     client = server.client()
-    page = client.own(space={"data": "breast_cancer_original", "classes": ["healthy", "cancer"], "smooth": True},
+    page = client.own(space={"data": "breast_cancer_original", "classes": ["healthy", "cancer"]},
                       options={"max_questions": 5})
     while page["kind"] == "question":
         page = client.answer(page)
@@ -129,10 +129,10 @@ def shown_on_a_page(page):
 
 
 SPACES = [
-    ("linear", {"data": "breast_cancer_original", "classes": ["healthy", "cancer"], "smooth": True}, {"max_questions": 12}),
+    ("linear", {"data": "breast_cancer_original", "classes": ["healthy", "cancer"]}, {"max_questions": 12}),
     ("linear", {"data": "breast_cancer_original", "classes": ["healthy", "cancer"]}, {"max_questions": 2}),
     ("linear", {"population": "logistic:a=5,b=0", "classes": ["a", "b"]}, {"strategy": "search"}),
-    ("linear-fractional", {"data": "breast_cancer_original", "classes": ["healthy", "cancer"], "smooth": True}, {"max_questions": 12}),
+    ("linear-fractional", {"data": "breast_cancer_original", "classes": ["healthy", "cancer"]}, {"max_questions": 12}),
     ("diagonal-linear", {"population": "softmax:1,3,5", "classes": ["x", "y", "z"]}, {"max_questions": 5}),
     ("fair-linear", {"data": "german_credit", "group": "sex", "classes": ["paid", "defaulted"]}, {"max_questions": 4, "assume": "flip"}),
 ]

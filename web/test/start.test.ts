@@ -51,7 +51,7 @@ test('classes are ordered as the server orders them', () => {
 test('the first example: its own class names, and the words of cancer', async () => {
   const draft = withDataset(emptyDraft, { name: 'mammographic_mass', classes: ['benign', 'malignant'] });
   const request = (await startRequest(draft, nothing)) as { space: object; words: { consequences: object } };
-  assert.deepEqual(request.space, { data: 'mammographic_mass', label: 'label', positive: 'malignant', smooth: true });
+  assert.deepEqual(request.space, { data: 'mammographic_mass', label: 'label', positive: 'malignant' });
   assert.deepEqual(Object.keys(request.words.consequences), ['alarmed', 'alarmed_plural']);
 });
 
@@ -63,7 +63,6 @@ test('bundled data: classes are renamed one by one, whichever is to be found', a
     label: 'label',
     positive: '1',
     rename: { '0': 'healthy', '1': 'cancer' },
-    smooth: true,
   };
   const request = (await startRequest(draft, nothing)) as {
     space: object;
@@ -75,8 +74,8 @@ test('bundled data: classes are renamed one by one, whichever is to be found', a
   const other = (await startRequest({ ...draft, positive: 0 }, nothing)) as { space: object };
   assert.deepEqual(other.space, { ...space, positive: '0' });
   const groups = withDataset(draft, { name: 'german_credit', classes: ['0', '1'] }, 'sex');
-  const grouped = (await startRequest(groups, nothing)) as { space: { group: string; smooth?: boolean }; family: string };
-  assert.deepEqual([grouped.space.group, grouped.space.smooth, grouped.family], ['sex', undefined, 'fair-linear']);
+  const grouped = (await startRequest(groups, nothing)) as { space: { group: string }; family: string };
+  assert.deepEqual([grouped.space.group, grouped.family], ['sex', 'fair-linear']);
 });
 
 test('another source starts with empty names', () => {

@@ -22,7 +22,7 @@ const BLANK: JsonObject = {
   format: 'melicit-study',
   version: 1,
   title: 'A new study',
-  space: { data: 'mammographic_mass', classes: ['benign', 'malignant'], smooth: true },
+  space: { data: 'mammographic_mass', classes: ['benign', 'malignant'] },
   words: { people: 'patients', mistakes: { missed: 'missed cancer', false_alarm: 'false alarm' } },
   elicitation: { family: 'linear', max_questions: 20 },
   phases: [{ kind: 'elicitation' }, { kind: 'done', title: 'Thank you', text: 'Your answers are saved.', code: true }],

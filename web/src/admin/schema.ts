@@ -52,7 +52,6 @@ export const SECTIONS: Section[] = [
       list('classes', 'Names of the classes', 'One per line, in the order of the data.'),
       text('group', 'Column with groups'),
       list('skip', 'Columns that the model does not use', 'One per line.'),
-      yes('smooth', 'Smooth the measured curve'),
       text('probs', 'Probabilities of a model'),
       text('labels', 'Their labels'),
       text('groups', 'Their groups'),

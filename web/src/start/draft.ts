@@ -416,8 +416,7 @@ async function spaceOf(draft: Draft, uploads: Uploads): Promise<Record<string, u
     ...renaming(draft.original, classes),
   };
   if (draft.source === 'bundled') {
-    const smooth = classes.length === 2 && !isGrouped(draft) && MODEL.test(familyOf(draft)) ? { smooth: true } : {};
-    return { data: draft.dataset, label: 'label', ...(draft.group ? { group: draft.group } : {}), ...naming, ...smooth };
+    return { data: draft.dataset, label: 'label', ...(draft.group ? { group: draft.group } : {}), ...naming };
   }
   const file = draft.file as FileDraft;
   const whole = `upload:${file.upload.upload}`;
