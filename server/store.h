@@ -40,7 +40,7 @@ typedef struct {
  * a row is empty and an array NULL. Arrays are in the order of creation. MEL_ROW(type): a row that is cleared
  * on every way out of its block. */
 #define MEL_ROW(type) __attribute__((cleanup(type##_clear))) type
-void mel_study_row_clear(mel_study_row *row);
+void mel_study_row_clear(void *row);
 void mel_study_rows_free(mel_study_row *rows, size_t n);
 mel_status mel_store_add_study(mel_store *store, const mel_study_row *study, mel_error *err);
 mel_status mel_store_study(mel_study_row *out, mel_store *store, const char *id, mel_error *err);
@@ -78,7 +78,7 @@ typedef struct {
     int64_t created, seen;
     uint64_t seed;
 } mel_participant_row;
-void mel_participant_row_clear(mel_participant_row *row);
+void mel_participant_row_clear(void *row);
 void mel_participant_rows_free(mel_participant_row *rows, size_t n);
 /* MEL_ECONFLICT when the label is taken (or the id, or the token). */
 mel_status mel_store_add_participant(mel_store *store, const mel_participant_row *participant,
@@ -136,7 +136,7 @@ typedef struct {
     char *body; /* JSON: {"page": kind, "value": .., "seconds": .., "shown": ..} or {"undo": seq} */
     int64_t time;
 } mel_event_row;
-void mel_event_row_clear(mel_event_row *row);
+void mel_event_row_clear(void *row);
 void mel_event_rows_free(mel_event_row *rows, size_t n);
 typedef enum { MEL_APPENDED = 0, MEL_REPLAYED = 1, MEL_STALE = 2, MEL_KEY_REUSED = 3 } mel_append;
 /* Appends when seq is the next one; the participant was then last seen at the event's time. REPLAYED: the key
@@ -156,7 +156,7 @@ mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, co
  * replaced. expires: milliseconds since 1970, after which it is not found any more; 0: never. */
 mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
                          mel_error *err);
-/* The same unless it would be *full: all blobs whose names begin with a prefix (as for mel_store_bytes) have
+/* The same unless it would be *full: all blobs whose names begin with a prefix (which has no '%' or '_') have
  * at most so many bytes, each of them counted as 32 KiB at least. Counting and storing is one step, however
  * many come at the same moment. */
 typedef struct {
@@ -171,12 +171,10 @@ mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *
 /* The stored bytes, which never expire: what another process put first wins. */
 mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,
                               const void *mine, size_t n, mel_error *err);
-/* The bytes of all blobs whose name begins with prefix, which has no '%' or '_'. */
-mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err);
 /* Keeps a blob until then (0: for ever) or, where that is later, until it would expire anyway. MEL_EINVAL:
  * there is none of this name. */
 mel_status mel_store_keep(mel_store *store, const char *name, int64_t expires, mel_error *err);
-/* The blobs whose name begins with prefix, as for mel_store_bytes; visit must not call the store. */
+/* The blobs whose name begins with prefix, which has no '%' or '_'; visit must not call the store. */
 typedef mel_status (*mel_visit_blob)(void *user, const char *name, int64_t bytes, int64_t expires,
                                      mel_error *err);
 mel_status mel_store_blobs(mel_store *store, const char *prefix, mel_visit_blob visit, void *user,

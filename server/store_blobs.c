@@ -3,8 +3,6 @@
 #include "store_sql.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct {
     char *bytes;
@@ -79,17 +77,18 @@ typedef struct {
 static mel_status put_if_room(mel_sql *sql, void *context, mel_error *err)
 {
     put_within *p = context;
-    const mel_sql_value turn[] = { mel_sql_text("turn"), mel_sql_bytes("", 0), mel_sql_integer(0),
-                                   mel_sql_integer(0) };
     if (p->n_rooms > 0)
-        TRY(sql->run(sql, MEL_SQL_PUT, turn, 4, NULL, NULL, err));
+        TRY(sql->run(
+            sql, MEL_SQL_PUT,
+            MEL_SQL_LIST(mel_sql_text("turn"), mel_sql_bytes("", 0), mel_sql_integer(0), mel_sql_integer(0)),
+            NULL, NULL, err));
     p->full = false;
     for (size_t i = 0; i < p->n_rooms && !p->full; i++) {
         char pattern[64];
         int64_t stored = 0;
         TRY(pattern_of(pattern, p->room[i].prefix, err));
-        const mel_sql_value like = mel_sql_text(pattern);
-        TRY(sql->run(sql, MEL_SQL_ROOM_OF, &like, 1, mel_sql_read_number, &stored, err));
+        TRY(sql->run(sql, MEL_SQL_ROOM_OF, MEL_SQL_LIST(mel_sql_text(pattern)), mel_sql_read_number, &stored,
+                     err));
         const int64_t mine = (int64_t)p->put[1].n + p->put[3].integer;
         p->full = stored + (mine > LEAST_ROOM ? mine : LEAST_ROOM) > p->room[i].most;
     }
@@ -99,8 +98,9 @@ static mel_status put_if_room(mel_sql *sql, void *context, mel_error *err)
 static mel_status remove_pieces(mel_store *store, mel_sql_statement statement, const char *name,
                                 mel_error *err)
 {
-    const mel_sql_value p[] = { mel_sql_text(name), mel_sql_integer(PIECES_AT_ONCE) };
-    return mel_store_repeat(store, statement, p, 2, PIECES_AT_ONCE, err);
+    return mel_store_repeat(store, statement,
+                            MEL_SQL_LIST(mel_sql_text(name), mel_sql_integer(PIECES_AT_ONCE)), PIECES_AT_ONCE,
+                            err);
 }
 
 mel_status mel_store_remove_lost(mel_store *store, const char *name, mel_error *err)
@@ -112,9 +112,11 @@ static mel_status put_pieces(mel_store *store, const char *name, const char *byt
 {
     for (size_t i = 0; i * PIECE < n; i++) {
         const size_t size = n - i * PIECE < PIECE ? n - i * PIECE : PIECE;
-        const mel_sql_value p[] = { mel_sql_text(name), mel_sql_integer((int64_t)i),
-                                    mel_sql_bytes(bytes + i * PIECE, size) };
-        TRY(mel_store_write(store, &(mel_sql_request){ MEL_SQL_PUT_PIECE, p, 3, NULL, NULL, NULL }, 1, err));
+        const mel_sql_request put = { MEL_SQL_PUT_PIECE,
+                                      MEL_SQL_LIST(mel_sql_text(name), mel_sql_integer((int64_t)i),
+                                                   mel_sql_bytes(bytes + i * PIECE, size)),
+                                      NULL, NULL, NULL };
+        TRY(mel_store_write(store, &put, err));
     }
     return MEL_OK;
 }
@@ -156,11 +158,11 @@ typedef struct {
 static mel_status put_names(mel_sql *sql, void *context, mel_error *err)
 {
     const names *all = context;
-    for (size_t i = 0; i < all->n; i++) {
-        const mel_sql_value p[] = { mel_sql_text(all->name[i].text), mel_sql_bytes("1", 1),
-                                    mel_sql_integer(0), mel_sql_integer(0) };
-        TRY(sql->run(sql, MEL_SQL_PUT, p, 4, NULL, NULL, err));
-    }
+    for (size_t i = 0; i < all->n; i++)
+        TRY(sql->run(sql, MEL_SQL_PUT,
+                     MEL_SQL_LIST(mel_sql_text(all->name[i].text), mel_sql_bytes("1", 1), mel_sql_integer(0),
+                                  mel_sql_integer(0)),
+                     NULL, NULL, err));
     return MEL_OK;
 }
 
@@ -170,35 +172,29 @@ mel_status mel_store_put_names(mel_store *store, const mel_name *name, size_t n,
     return store->write(store, put_names, &all, false, err);
 }
 
+/* What is there stays, so that it can be read in a transaction of its own. */
 mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,
                               const void *mine, size_t n, mel_error *err)
 {
-    const int64_t now = mel_clock_ms(CLOCK_REALTIME);
-    const mel_sql_value put[] = { mel_sql_text(name), mel_sql_bytes(mine, n), mel_sql_integer(now) };
-    const mel_sql_value get[] = { mel_sql_text(name), mel_sql_integer(now) };
-    blob found = { 0 };
-    const mel_sql_request requests[] = { { MEL_SQL_PUT_ONCE, put, 3, NULL, NULL, NULL },
-                                         { MEL_SQL_GET, get, 2, copy_bytes, &found, forget_blob } };
-    const mel_status status = mel_store_write(store, requests, 2, err);
-    *bytes = found.bytes;
-    *n_stored = found.n;
-    return status;
+    const mel_sql_request put = { MEL_SQL_PUT_ONCE,
+                                  MEL_SQL_LIST(mel_sql_text(name), mel_sql_bytes(mine, n),
+                                               mel_sql_integer(mel_clock_ms(CLOCK_REALTIME))),
+                                  NULL, NULL, NULL };
+    *bytes = NULL;
+    TRY(mel_store_write(store, &put, err));
+    return mel_store_get(bytes, n_stored, store, name, err);
 }
 
 mel_status mel_store_keep(mel_store *store, const char *name, int64_t expires, mel_error *err)
 {
-    size_t kept = 0;
-    const mel_sql_value p[] = { mel_sql_integer(expires), mel_sql_text(name) };
-    const mel_status status =
-        mel_store_write(store, &(mel_sql_request){ MEL_SQL_KEEP, p, 2, mel_sql_count, &kept, NULL }, 1, err);
-    return status == MEL_OK && kept == 0 ? mel_fail(err, MEL_EINVAL, "there is nothing named %s", name)
-                                         : status;
+    return mel_store_change(store, MEL_SQL_KEEP, MEL_SQL_LIST(mel_sql_integer(expires), mel_sql_text(name)),
+                            "blob", name, err);
 }
 
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err)
 {
-    const mel_sql_value p = mel_sql_text(name);
-    TRY(mel_store_write(store, &(mel_sql_request){ MEL_SQL_REMOVE, &p, 1, NULL, NULL, NULL }, 1, err));
+    const mel_sql_request row = { MEL_SQL_REMOVE, MEL_SQL_LIST(mel_sql_text(name)), NULL, NULL, NULL };
+    TRY(mel_store_write(store, &row, err));
     return remove_pieces(store, MEL_SQL_REMOVE_PIECES, name, err);
 }
 
@@ -209,7 +205,6 @@ enum { MOST_EXPIRED = 64, MOST_EXPIRED_BYTES = 4 << 20 };
 typedef struct {
     int64_t now;
     size_t removed;
-    int64_t bytes;
 } expiry;
 
 typedef struct {
@@ -217,51 +212,47 @@ typedef struct {
     int64_t bytes;
 } expired;
 
-static mel_status read_expired(void *context, const mel_sql_value *row, mel_error *err)
+static mel_status read_name(void *found, const mel_sql_value *row, mel_error *err)
 {
-    expired *e = context;
-    e->bytes = row[1].integer;
+    expired *e = found;
     return mel_sql_fixed(e->name, sizeof e->name, &row[0], err);
+}
+
+static mel_status read_expired(void *found, const mel_sql_value *row, mel_error *err)
+{
+    ((expired *)found)->bytes = row[1].integer;
+    return read_name(found, row, err);
 }
 
 /* Rows without their pieces, which are then found to be without a row. */
 static mel_status expire_some(mel_sql *sql, void *context, mel_error *err)
 {
     expiry *x = context;
-    const mel_sql_value now = mel_sql_integer(x->now);
     x->removed = 0;
-    x->bytes = 0;
-    while (x->removed < MOST_EXPIRED && x->bytes < MOST_EXPIRED_BYTES) {
+    for (int64_t bytes = 0; x->removed < MOST_EXPIRED && bytes < MOST_EXPIRED_BYTES; x->removed++) {
         expired next = { "", 0 };
-        TRY(sql->run(sql, MEL_SQL_EXPIRED, &now, 1, read_expired, &next, err));
+        TRY(sql->run(sql, MEL_SQL_EXPIRED, MEL_SQL_LIST(mel_sql_integer(x->now)), read_expired, &next, err));
         if (next.name[0] == '\0')
             return MEL_OK;
-        const mel_sql_value name = mel_sql_text(next.name);
-        TRY(sql->run(sql, MEL_SQL_REMOVE, &name, 1, NULL, NULL, err));
-        x->removed++;
-        x->bytes += next.bytes;
+        TRY(sql->run(sql, MEL_SQL_REMOVE, MEL_SQL_LIST(mel_sql_text(next.name)), NULL, NULL, err));
+        bytes += next.bytes;
     }
     return MEL_OK;
-}
-
-static mel_status read_name(void *context, const mel_sql_value *row, mel_error *err)
-{
-    expired *e = context;
-    return mel_sql_fixed(e->name, sizeof e->name, &row[0], err);
 }
 
 mel_status mel_store_expire(bool *more, mel_store *store, int64_t now, mel_error *err)
 {
     expiry x = { .now = now };
     expired lost = { "", 0 };
+    const mel_sql_request find = { .statement = MEL_SQL_LOST_PIECE, .each = read_name, .found = &lost };
     *more = false;
     TRY(store->write(store, expire_some, &x, false, err));
-    TRY(mel_store_read(store, &(mel_sql_request){ MEL_SQL_LOST_PIECE, NULL, 0, read_name, &lost, NULL },
-                       err));
-    const mel_sql_value some[] = { mel_sql_text(lost.name), mel_sql_integer(PIECES_AT_ONCE) };
+    TRY(mel_store_read(store, &find, err));
+    const mel_sql_request some = { MEL_SQL_REMOVE_PIECES,
+                                   MEL_SQL_LIST(mel_sql_text(lost.name), mel_sql_integer(PIECES_AT_ONCE)),
+                                   NULL, NULL, NULL };
     if (lost.name[0] != '\0') /* the others with the next call, after a rest */
-        TRY(mel_store_write(store, &(mel_sql_request){ MEL_SQL_REMOVE_PIECES, some, 2, NULL, NULL, NULL }, 1,
-                            err));
+        TRY(mel_store_write(store, &some, err));
     *more = x.removed > 0 || lost.name[0] != '\0';
     return MEL_OK;
 }
@@ -282,16 +273,6 @@ mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *
     return status;
 }
 
-mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err)
-{
-    char pattern[64];
-    *out = 0;
-    TRY(pattern_of(pattern, prefix, err));
-    const mel_sql_value p = mel_sql_text(pattern);
-    const mel_sql_request request = { MEL_SQL_BYTES_OF, &p, 1, mel_sql_read_number, out, NULL };
-    return mel_store_read(store, &request, err);
-}
-
 typedef struct {
     mel_visit_blob visit;
     void *user;
@@ -309,7 +290,7 @@ mel_status mel_store_blobs(mel_store *store, const char *prefix, mel_visit_blob 
     char pattern[64];
     TRY(pattern_of(pattern, prefix, err));
     blob_visitor visitor = { visit, user };
-    const mel_sql_value p = mel_sql_text(pattern);
-    const mel_sql_request request = { MEL_SQL_LIST, &p, 1, visit_blob, &visitor, NULL };
-    return mel_store_read(store, &request, err);
+    const mel_sql_request list = { MEL_SQL_LIST_BLOBS, MEL_SQL_LIST(mel_sql_text(pattern)), visit_blob,
+                                   &visitor, NULL };
+    return mel_store_read(store, &list, err);
 }

@@ -1056,12 +1056,12 @@ static void test_sums_of_the_store(void **state)
     uint32_t done = 0;
     mel_study_counts counts;
     mel_error err;
-    assert_ok(mel_store_bytes(&bytes, w->store, MEL_UPLOAD, &err), &err);
+    bytes = test_store_bytes(w->store, MEL_UPLOAD);
     assert_int_equal(bytes, 0);
     assert_ok(mel_store_put(w->store, "upload:a", "12345", 5, 0, &err), &err);
     assert_ok(mel_store_put(w->store, "upload:b", "123", 3, mel_now() + 100000, &err), &err);
     assert_ok(mel_store_put(w->store, "other", "1", 1, 0, &err), &err);
-    assert_ok(mel_store_bytes(&bytes, w->store, MEL_UPLOAD, &err), &err);
+    bytes = test_store_bytes(w->store, MEL_UPLOAD);
     assert_int_equal(bytes, 8);
     const mel_rehearsal how = { .participants = 2 };
     assert_ok(mel_manage_rehearse(&done, w->store, w->app.cache, w->study, &how, &err), &err);

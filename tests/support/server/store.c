@@ -185,6 +185,22 @@ mel_status test_store_verify(mel_store *store, mel_error *err)
     return status;
 }
 
+static mel_status add_bytes(void *user, const char *name, int64_t bytes, int64_t expires, mel_error *err)
+{
+    (void)name;
+    (void)expires;
+    (void)err;
+    *(int64_t *)user += bytes;
+    return MEL_OK;
+}
+
+int64_t test_store_bytes(mel_store *store, const char *prefix)
+{
+    int64_t bytes = 0;
+    assert_int_equal(mel_store_blobs(store, prefix, add_bytes, &bytes, NULL), MEL_OK);
+    return bytes;
+}
+
 mel_status test_store_image(mel_store *store, const char *study, const char *path, mel_error *err)
 {
     int from = -1;

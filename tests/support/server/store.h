@@ -42,6 +42,8 @@ mel_status test_erase_one(mel_store *store, const char *participant, const char 
 mel_status test_store_check(mel_store *store, mel_error *err);
 /* Reads everything: MEL_EDATA names the first damage (pages and references of a file, gaps in a log). */
 mel_status test_store_verify(mel_store *store, mel_error *err);
+/* What all blobs whose names begin so take together. */
+int64_t test_store_bytes(mel_store *store, const char *prefix);
 /* mel_store_image under a name. */
 mel_status test_store_image(mel_store *store, const char *study, const char *path, mel_error *err);
 /* Waits for a child process, which must exit with 0. */
