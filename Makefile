@@ -57,7 +57,7 @@ bench: ## speed and memory next to peers, as ratios measured in one run
 	@tools/setup.sh bench
 	@$(CONFIGURE) -B $(BUILD)
 	@cmake --build $(BUILD) -j $(JOBS) --target product bench_programs python
-	@MELICIT_BUILD=$(BUILD) tools/bench.sh
+	@MELICIT_BUILD=$(BUILD) tools/bench.py
 
 fuzz: ## every fuzz target, one minute each (FUZZ_SECONDS=300 for five)
 	@tools/setup.sh fuzz

@@ -22,6 +22,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "system"))
+from figures import record  # noqa: E402
 from routes import CSV  # noqa: E402
 from serving import OWN, create_study, small_study  # noqa: E402
 from test_serve_abuse import DAY, MANY_COLUMNS, TOO_LARGE, Honest, Limited, large_study, now_ms, slow_start  # noqa: E402
@@ -301,7 +302,7 @@ def main():
     parser.add_argument("--store-gb", type=float, default=5, help="gigabytes of the large store; 0: none")
     parser.add_argument("--store-only", action="store_true", help="no attacks")
     args = parser.parse_args()
-    failed = False
+    failed, worst = False, [0, 0]
     chosen = args.attacks.split(",") if args.attacks else ATTACKS
     for name in set(chosen) - set(ATTACKS):
         parser.error(f"--attacks: there is no {name!r}, but {', '.join(ATTACKS)}")
@@ -312,6 +313,9 @@ def main():
         print(f"under attack ({what}): {attacks} attacks, {len(seconds)} honest answers, p50 {p50:.0f} ms, p99 {p99:.0f} ms (250), memory {peak} MB (256), "
               f"load {os.getloadavg()[0]:.0f}", flush=True)
         failed = failed or p99 >= 250 or peak >= 256
+        worst = [max(worst[0], p99), max(worst[1], peak)]
+    if not args.store_only and not args.attacks:
+        record("server under attack", f"{worst[0]:.0f} ms or less, {worst[1]:.0f} MB", not failed)
     if args.store_gb > 0 and not args.attacks:
         failed = not large_store(args.store_gb) or failed
     sys.exit(1 if failed else 0)

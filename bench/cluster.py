@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from figures import record
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve()
 sys.path.insert(0, str(ROOT / "tests" / "system"))
@@ -120,6 +122,7 @@ def main():
             met = many(args, folder, database)
     finally:
         database.stop()
+    record("several servers, one killed every ten seconds", "nothing lost or doubled" if met else "see bench/cluster.py", met)
     if not met:
         raise SystemExit("missed")
 

@@ -21,6 +21,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np
 
+from figures import record
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve()
 K = 7
@@ -153,6 +155,10 @@ def measure_ranks(folder, sizes):
         good = good and rates[-1] >= 4 * max(numpy_rate, dask_rate)
     two = further(folder, rows, 2)
     efficiency = alone / two[0] / 2
+    times = [rate / max(numpy_rate, dask_rate) for rate in rates]
+    record("passes of `optimise` over rows in many files", f"{min(times):.1f} to {max(times):.1f} times", min(times) >= 4)
+    record("two ranks over one", f"{rows / 1e6:.0f} million rows: efficiency {efficiency:.2f}, {efficiency / allowed:.2f} of what memory allows",
+           efficiency >= 0.85 * allowed)
     print(f"{rows:>12,} rows, 2 ranks: read and one linear step {two[2]:.1f} s, {ITERATIONS} iterations {two[0]:.1f} s: {rows * ITERATIONS / two[0] / 2e6:.1f} million rows per second and core;"
           f" {two[3]:.0f} MB in each; {100 * two[1]:.1f} % of the time in exchanges; efficiency {efficiency:.2f}, {efficiency / allowed:.2f} of what memory allows")
     same = len({(folder / f"out-{rows}-{r}-{1 + ITERATIONS}.json").read_bytes() for r in (1, 2)}) == 1

@@ -30,6 +30,8 @@ from pathlib import Path
 
 import numpy as np
 
+from figures import record
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("MELICIT_BUILD", ROOT / "build"))
 TIME_TARGET, MEMORY_TARGET, RADIUS_TARGET = 0.6, 1.2, 60.0
@@ -146,7 +148,7 @@ def step(n, k, rounds, repeats):
                     command = [sys.executable, __file__, "--peer", json.dumps(job)]
                     found[threads, way] = better(found.get((threads, way)), child(command, threads))
     print(f"linear step, {n:,} x {k} probabilities ({n * k * 8 / 2**20:.0f} MB)")
-    fine = True
+    fine, ratios = True, []
     for threads in THREADS:
         peer = min(WAYS, key=lambda way: found[threads, way]["seconds"])
         for way in WAYS:
@@ -160,6 +162,7 @@ def step(n, k, rounds, repeats):
             print(f"    melicit, {threads} thread{'s' if threads > 1 else ' '}, by {'the model' if evidence else 'labels':25}"
                   f"{row['seconds']:8.4f} s, memory {memory:5.2f}x   time ratio {ratio:.3f} (made in {row['build']:.4f} s)")
             if not evidence:
+                ratios.append(ratio)
                 apart = np.abs(np.subtract(row["statistics"], found[threads, peer]["statistics"])).max()
                 if apart > 2 / n:  # scores that tie to the last bit may go either way
                     print(f"    DIFFERENT RESULT: confusion entries differ by {apart:g}")
@@ -170,6 +173,7 @@ def step(n, k, rounds, repeats):
             if memory > MEMORY_TARGET:
                 print(f"    MISSED: {memory:.2f} times the probabilities in memory is more than {MEMORY_TARGET}")
                 fine = False
+    record("linear step of k classes", f"{min(ratios):.2f} to {max(ratios):.2f}", fine)
     return fine
 
 

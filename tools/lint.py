@@ -179,7 +179,7 @@ def check_docs():
         for link in re.findall(r"\]\(([^)#]+)", path.read_text()):
             if "://" not in link and not (path.parent / link).exists():
                 found.append(f"{path.relative_to(ROOT)}: dead link {link}")
-    return found + check_architecture()
+    return found + check_architecture() + check_figures()
 
 
 def check_prose():
@@ -187,6 +187,15 @@ def check_prose():
     found, shown = prose.check()
     print("\n".join("  long: " + line for line in shown))
     return found
+
+
+def check_figures():
+    """docs/measurements.md fits the figures, and every figure that a bench records has a row there."""
+    rows = {row["what"] for row in json.loads((ROOT / "bench" / "figures.json").read_text())}
+    recorded = {(path.name, what) for path in tracked("bench/*.py") for what in re.findall(r'\brecord\("([^"]+)"', path.read_text())}
+    found = [f"bench/{name}: bench/figures.json has no row {what!r}" for name, what in sorted(recorded) if what not in rows]
+    page = subprocess.run([sys.executable, ROOT / "tools" / "bench.py", "--check"], capture_output=True, text=True)
+    return found + ([page.stderr.strip()] if page.returncode else [])
 
 
 def check_architecture():
