@@ -12,12 +12,15 @@ SEED ?= 0
 FUZZING   := $(BUILD)-fuzz
 PYTHON    := /usr/bin/python3
 CONFIGURE := cmake -S . -G Ninja --log-level=WARNING
+# What stands alone has no use for libraries that the program loads while it runs (libpq) or that the system must match (MPI).
+BUNDLE := melicit-$(VERSION)-linux-$(shell uname -m)
+ALONE  := $(CONFIGURE) -B $(BUILD)/alone -DMEL_POSTGRES=OFF -DMEL_MPI=OFF -DCMAKE_INSTALL_LIBDIR=lib
 TEST      := $(PYTHON) tools/test.py --build $(BUILD) --jobs $(JOBS)
 # OpenMP threads that spin while waiting would steal the cores that parallel tests share.
 export OMP_WAIT_POLICY ?= passive
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: all help run test unit sanitize lint format web bench fuzz site soak repro repro-docs python install uninstall dist deb symbols clean
+.PHONY: all help run test unit sanitize lint format web bench fuzz site soak repro repro-docs wheel bundle install uninstall dist deb symbols clean
 
 all: ## build/melicit, build/libmelicit.so, build/libmelicit.a (plain `make`)
 	@tools/setup.sh build
@@ -74,24 +77,40 @@ soak: ## hours: make test in a clean clone and on a bare Debian 12 and 13, every
 	@MELICIT_BUILD=$(BUILD)-sanitize $(PYTHON) tests/fuzz/server.py --seconds $(SERVER_SECONDS)
 	@$(MAKE) fuzz FUZZ_SECONDS=300
 
-repro: python all ## the thesis' tables and figures again: build/repro/reproduction.md; QUICK=1 a minute, SEED=1 other random numbers
+repro: all ## the thesis' tables and figures again: build/repro/reproduction.md; QUICK=1 a minute, SEED=1 other random numbers
 	@tools/setup.sh repro
+	@cmake --build $(BUILD) -j $(JOBS) --target python
 	@MELICIT_BUILD=$(BUILD) $(PYTHON) repro/run.py --seed $(SEED) $(if $(QUICK),--quick)
 
 repro-docs: ## copies a complete run of make repro to docs/
 	@MELICIT_BUILD=$(BUILD) $(PYTHON) repro/run.py --to-docs
 
-python: ## the Python package: build/python/melicit-*.whl
+wheel: ## the Python package with every library in it: build/wheel/melicit-*.whl
 	@tools/setup.sh python
-	@$(CONFIGURE) -B $(BUILD)
-	@cmake --build $(BUILD) -j $(JOBS) --target python
-	@ls $(BUILD)/python/*.whl
+	@$(ALONE)
+	@cmake --build $(BUILD)/alone -j $(JOBS) --target python
+	@rm -rf $(BUILD)/wheel
+	@$(PYTHON) tools/carry.py wheel $(BUILD)/alone/python/*.whl $(BUILD)/wheel
+
+bundle: ## a folder with program and libraries that runs on other Linux systems: build/melicit-VERSION-linux-*.tar.gz
+	@tools/setup.sh python
+	@$(ALONE)
+	@cmake --build $(BUILD)/alone -j $(JOBS) --target product
+	@rm -rf $(BUILD)/$(BUNDLE)
+	@cmake --install $(BUILD)/alone --prefix $(BUILD)/$(BUNDLE) > $(BUILD)/bundle.log
+	@rm -rf $(BUILD)/$(BUNDLE)/lib/python3*
+	@cp LICENSE README.md $(BUILD)/$(BUNDLE)
+	@echo "needs glibc `$(PYTHON) tools/carry.py bundle $(BUILD)/$(BUNDLE)` or newer" | tee $(BUILD)/$(BUNDLE)/NEEDS
+	@tar -czf $(BUILD)/$(BUNDLE).tar.gz -C $(BUILD) $(BUNDLE)
+	@ls $(BUILD)/$(BUNDLE).tar.gz
 
 site: ## the documentation as web pages: build/site/index.html
 	@tools/setup.sh site
 	@$(PYTHON) tools/site.py $(BUILD)/site
 
-install: all python ## program, libraries, headers, data, manual page, completion, Python package below PREFIX=/usr/local
+install: all ## program, libraries, headers, data, manual page, completion, Python package below PREFIX=/usr/local
+	@tools/setup.sh python
+	@cmake --build $(BUILD) -j $(JOBS) --target python
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 	@[ ! -w /etc/ld.so.cache ] || /sbin/ldconfig # programs find the library at once
 
@@ -101,7 +120,8 @@ uninstall: ## removes what make install put below PREFIX; stores of a server sta
 
 dist: ## the sources as an archive that builds without git: build/melicit-VERSION.tar.gz
 	@mkdir -p $(BUILD)
-	@git archive --format=tar.gz --prefix=melicit-$(VERSION)/ -o $(BUILD)/melicit-$(VERSION).tar.gz HEAD
+	@if [ -e .git ]; then git archive --format=tar.gz --prefix=melicit-$(VERSION)/ -o $(BUILD)/melicit-$(VERSION).tar.gz HEAD; \
+	else tar -czf $(BUILD)/melicit-$(VERSION).tar.gz --exclude='./build*' --exclude=./web/node_modules --transform 's:^\.:melicit-$(VERSION):' .; fi
 	@ls $(BUILD)/melicit-$(VERSION).tar.gz
 
 deb: dist ## Debian packages of the last commit, for the release that they are built on: build/deb/*.deb

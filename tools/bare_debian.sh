@@ -1,8 +1,7 @@
 #!/bin/sh
 # make run, then make test, on a Debian that has git and make and nothing else, in a folder of its own made by
-# debootstrap: says how many packages each installs and how long that takes. RELEASE is bookworm (12) or trixie (13). Needs
-# root and the network; where debootstrap cannot run it says so and passes. MIRROR names the Debian archive; else it is the
-# one that apt uses here.
+# debootstrap (tools/debian_root.sh): says how many packages each installs and how long that takes. RELEASE is bookworm (12) or
+# trixie (13). Where debootstrap cannot run it says so and passes.
 # guide is no target of make: it installs what docs/guide/README.md says and follows every page, with the time that it takes,
 # and docs/deployment.md by the tests that run its commands and the files of deploy/.
 # usage: tools/bare_debian.sh RELEASE [TARGET...]     (run guide test unless given)
@@ -16,42 +15,28 @@ bookworm | trixie) shift ;;
     ;;
 esac
 source=$(cd "$(dirname "$0")/.." && pwd)
-mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
-certificates=/etc/ssl/certs/ca-certificates.crt
+. "$source/tools/debian_root.sh"
 servers="nginx-light caddy haproxy pgbouncer postgresql sqlite3 openssl systemd python3-pytest"
 
 skip() {
     echo "bare Debian ($release): skipped, $1"
     exit 0
 }
-[ "$(id -u)" = 0 ] || skip "debootstrap needs root"
-[ -n "$mirror" ] || skip "apt knows no Debian archive (MIRROR names one)"
-command -v debootstrap >/dev/null 2>&1 || skip "debootstrap is not installed (apt-get install debootstrap)"
-
-folder=$(mktemp -d "${TMPDIR:-/tmp}/melicit-debian-XXXXXX")
-chmod 755 "$folder" # other users than root, such as that of PostgreSQL, must get in
+why=$(why_no_root)
+[ -z "$why" ] || skip "$why"
+roots=$(mktemp -d "${TMPDIR:-/tmp}/melicit-debian-XXXXXX")
+chmod 755 "$roots"
 clean() {
-    umount -R "$folder" 2>/dev/null || true
-    # A file system that is still mounted must not be emptied.
-    mountpoint -q "$folder" || rm -rf "$folder"
+    ! close_root || rm -rf "$roots"
 }
 trap clean EXIT
 trap 'exit 130' INT TERM
-debootstrap --variant=minbase --include=git,make,ca-certificates "$release" "$folder" "$mirror" >"$folder.log" 2>&1 ||
-    skip "debootstrap failed, see $folder.log"
-rm -f "$folder.log"
-share() {
-    mount --rbind "/$1" "$folder/$1" && mount --make-rslave "$folder/$1"
-}
-# unshare works only where the root is a mount point.
-mount --bind "$folder" "$folder" && mount --make-private "$folder" && mount -t proc proc "$folder/proc" && share sys &&
-    share dev || skip "nothing can be mounted here"
-cp /etc/resolv.conf /etc/hosts "$folder/etc/"
-[ ! -e "$certificates" ] || cp "$certificates" "$folder$certificates" # a network may have certificates of its own
-git clone -q "$source" "$folder/melicit"
+open_root "$release" || skip "no root could be made"
+inside "apt-get update -qq && apt-get install -y -qq --no-install-recommends git make >/dev/null 2>&1"
+git clone -q "$source" "$root/melicit"
 
-inside() {
-    chroot "$folder" env -i HOME=/tmp LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -ec "cd /melicit && $1"
+in_tree() {
+    inside "cd /melicit && $1"
 }
 packages() {
     inside "dpkg-query -W" | wc -l
@@ -60,11 +45,11 @@ indented() { # the commands that a page shows, indented by four
     sed -n 's/^    //p' "$1"
 }
 guide() {
-    inside "{ $(indented "$source/docs/guide/README.md"); } >/dev/null 2>&1"
-    inside "cd /tmp && python3 /melicit/tools/guide.py --installed --times /melicit/docs/guide/[a-z]*.md"
-    inside "apt-get install -y -qq --no-install-recommends $servers >/dev/null 2>&1"
+    in_tree "{ $(indented "$source/docs/guide/README.md"); } >/dev/null 2>&1"
+    in_tree "cd /tmp && python3 /melicit/tools/guide.py --installed --times /melicit/docs/guide/[a-z]*.md"
+    in_tree "apt-get install -y -qq --no-install-recommends $servers >/dev/null 2>&1"
     begin=$(date +%s)
-    inside "python3 -m pytest -q -p no:cacheprovider tests/system/test_serve_cluster.py tests/system/test_serve_abuse.py \
+    in_tree "python3 -m pytest -q -p no:cacheprovider tests/system/test_serve_cluster.py tests/system/test_serve_abuse.py \
         -k 'cluster or backup or proxies or unit'"
     echo "bare Debian ($release): deployment.md: $(($(date +%s) - begin)) s of commands"
 }
@@ -75,7 +60,7 @@ for target in ${*:-run guide test}; do
     fi
     before=$(packages)
     begin=$(date +%s)
-    inside "tools/setup.sh $([ "$target" = run ] && echo build || echo "$target") >/dev/null"
+    in_tree "tools/setup.sh $([ "$target" = run ] && echo build || echo "$target") >/dev/null"
     echo "bare Debian ($release): make $target: $(($(packages) - before)) packages in $(($(date +%s) - begin)) s"
-    inside "make $target"
+    in_tree "make $target"
 done

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ._core import fail
 from .errors import MelicitError
+from .program import PROGRAM
 from .session import Question, Session
 
 KEYS = {"a": "A", "b": "B", "=": "=", "s": "?"}  # "?" is the record of "can't say"; typed, it explains
@@ -169,7 +170,7 @@ def _as_json(question: Question) -> str:
 
 def _at_a_page(session: Session, open_page: Optional[Callable[[str], Any]]) -> None:
     """The program's own server shows the questions, at an address of this machine that nobody can guess."""
-    command = [os.path.join(os.path.dirname(__file__), "melicit"), "serve", "--relay", "--port", "0"]
+    command = [PROGRAM, "serve", "--relay", "--port", "0"]
     # In a session of its own: Ctrl-C is for Python, which then ends the server.
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, encoding="utf-8") as server:
         try:

@@ -224,7 +224,7 @@ def test_types():
 
 def runs_the_program(package):
     """Which shows pages for ask(browser=True)."""
-    page = subprocess.run([package / "melicit", "serve", "--relay", "--port", "0"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    page = subprocess.run([package / "bin" / "melicit", "serve", "--relay", "--port", "0"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert page.returncode == 0 and "http://127.0.0.1:" in page.stdout, page.stderr
 
 
