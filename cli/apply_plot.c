@@ -1,5 +1,6 @@
 /* The pictures of melicit apply --plot. */
 #include "apply_plot.h"
+#include "files.h"
 #include "metric/shared.h"
 #include "output.h"
 #include "panels.h"
@@ -131,15 +132,11 @@ static mel_status draw_worth(pictures *p, mel_error *err)
 
 static mel_status draw_all(char **svg, pictures *p, mel_error *err)
 {
-    mel_status status = draw_achievable(p, err);
-    if (status == MEL_OK)
-        status = draw_roc(p, err);
+    TRY(draw_achievable(p, err));
+    TRY(draw_roc(p, err));
     cli_panels_end_row(&p->panels);
-    if (status == MEL_OK)
-        status = draw_worth(p, err);
-    return status == MEL_OK
-               ? cli_panels_close(svg, &p->panels, "The rule, what it achieves and what that is worth", err)
-               : status;
+    TRY(draw_worth(p, err));
+    return cli_panels_close(svg, &p->panels, "The rule, what it achieves and what that is worth", err);
 }
 
 static mel_status draw_on(const char *path, const mel_face *face, const char *positive,
@@ -165,7 +162,7 @@ static mel_status draw_on(const char *path, const mel_face *face, const char *po
     char *svg = NULL;
     mel_status status = draw_all(&svg, &p, err);
     if (status == MEL_OK)
-        status = cli_write_svg(path, svg, err);
+        status = cli_store_text(path, svg, err);
     mel_metric_free(turned);
     free(svg);
     free(p.hull);
@@ -205,17 +202,12 @@ static mel_status rule_at(mel_point *out, const cli_applied_rule *a, mel_error *
 mel_status cli_apply_plot_rule(const char *path, const cli_applied_rule *a, mel_error *err)
 {
     const mel_problem *p = a->problem;
-    uint8_t *role = cli_alloc_zero(p->n_rows, sizeof *role);
-    mel_face *face = NULL;
+    MEL_AUTO_MEMORY uint8_t *role = cli_alloc_zero(p->n_rows, sizeof *role);
+    MEL_AUTO(mel_face) *face = NULL;
     mel_point chosen = { 0 };
     for (size_t r = 0; r < p->n_rows; r++)
         role[r] = p->label[r] == 1 ? MEL_ROW_POSITIVE : MEL_ROW_NEGATIVE;
-    mel_status status = mel_face_from_probabilities(&face, p->n_rows, p->probability, role, p->weight, err);
-    if (status == MEL_OK)
-        status = rule_at(&chosen, a, err);
-    if (status == MEL_OK)
-        status = draw_on(path, face, p->class_name[1], a->metric, chosen, err);
-    mel_face_free(face);
-    free(role);
-    return status;
+    TRY(mel_face_from_probabilities(&face, p->n_rows, p->probability, role, p->weight, err));
+    TRY(rule_at(&chosen, a, err));
+    return draw_on(path, face, p->class_name[1], a->metric, chosen, err);
 }

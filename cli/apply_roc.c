@@ -2,6 +2,7 @@
  * operates. */
 #include "apply_plot.h"
 #include "base/stat.h"
+#include "files.h"
 #include "output.h"
 #include "panels.h"
 #include "report/shared.h"
@@ -54,23 +55,18 @@ static mel_status trace(mel_roc *out, double *fpr, double *tpr, const cli_applie
 static mel_status draw(char **svg, const cli_applied_rule *a, const double *chance, mel_error *err)
 {
     const size_t m = a->problem->n_groups > 1 ? a->problem->n_groups : 1;
-    mel_roc *curve = cli_alloc_zero(m, sizeof *curve);
-    double *room = cli_alloc_zero(2 * m * (POINTS + 1), sizeof *room);
+    MEL_AUTO_MEMORY mel_roc *curve = cli_alloc_zero(m, sizeof *curve);
+    MEL_AUTO_MEMORY double *room = cli_alloc_zero(2 * m * (POINTS + 1), sizeof *room);
     mel_plot_options opt;
     mel_plot_options_init(&opt);
     opt.width = WIDTH;
     opt.height = WIDTH;
     opt.id = "roc";
     opt.heading = "Where the rule operates";
-    mel_status status = MEL_OK;
-    for (size_t g = 0; g < m && status == MEL_OK; g++)
-        status = trace(&curve[g], room + 2 * g * (POINTS + 1), room + (2 * g + 1) * (POINTS + 1), a,
-                       m > 1 ? g : SIZE_MAX, chance, err);
-    if (status == MEL_OK)
-        status = mel_plot_roc(svg, m, curve, &opt, err);
-    free(curve);
-    free(room);
-    return status;
+    for (size_t g = 0; g < m; g++)
+        TRY(trace(&curve[g], room + 2 * g * (POINTS + 1), room + (2 * g + 1) * (POINTS + 1), a,
+                  m > 1 ? g : SIZE_MAX, chance, err));
+    return mel_plot_roc(svg, m, curve, &opt, err);
 }
 
 mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error *err)
@@ -83,14 +79,9 @@ mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error 
         return cli_fail(err, MEL_EINVAL, "--plot draws rules between two classes");
     if (p->n_groups > MEL_MOST_SERIES)
         return cli_fail(err, MEL_EINVAL, "--plot draws at most %d groups", MEL_MOST_SERIES);
-    double *chance = cli_alloc_zero(2 * p->n_rows, sizeof *chance);
-    char *svg = NULL;
-    mel_status status = mel_classifier_chances_of(chance, a->classifier, &rows, err);
-    if (status == MEL_OK)
-        status = draw(&svg, a, chance, err);
-    if (status == MEL_OK)
-        status = cli_write_svg(path, svg, err);
-    free(svg);
-    free(chance);
-    return status;
+    MEL_AUTO_MEMORY double *chance = cli_alloc_zero(2 * p->n_rows, sizeof *chance);
+    MEL_AUTO_MEMORY char *svg = NULL;
+    TRY(mel_classifier_chances_of(chance, a->classifier, &rows, err));
+    TRY(draw(&svg, a, chance, err));
+    return cli_store_text(path, svg, err);
 }

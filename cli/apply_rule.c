@@ -107,18 +107,18 @@ static mel_status find_want(mel_problem_want *out, const cli_apply_args *args, c
 {
     const bool file = args->space.groups != NULL, given = file || args->space.dataset.group != NULL;
     bool limited = false;
-    const mel_status status = limits_groups(&limited, args, err);
+    TRY(limits_groups(&limited, args, err));
     const bool needed =
         (metric != NULL && mel_metric_layout(metric)->n_groups > 1) || limited || args->use_group > 0;
     *out = (mel_problem_want){
         .rows = true, .grouped = needed || (metric == NULL && given), .needs_groups = needed, .whom = "such"
     };
-    if (status == MEL_OK && given && !out->grouped)
+    if (given && !out->grouped)
         return cli_fail(err, MEL_EINVAL,
                         "%s: neither the metric nor a limit is about groups. Limits such as "
                         "recall[CLASS][GROUP]=0.9 are, and --use-group yes has a rule for each group",
                         file ? "--groups" : "--group");
-    return status;
+    return MEL_OK;
 }
 
 /* The metric's layout on these rows. */
@@ -177,51 +177,41 @@ static mel_status read_costs(cli_applied_rule *a, const cli_apply_args *args, co
                              mel_error *err)
 {
     const mel_problem *p = a->problem;
-    const char **column = NULL;
-    mel_status status = cli_cost_of_classes(&column, &args->row_costs, p->n_classes, p->class_name, err);
-    if (status == MEL_OK) {
-        cli_row_costs(&a->row_cost, cli_apply_rows(a).n_rows, p->n_classes, column, names, p->numbers);
-        status = check_costs(a, column, err);
-    }
-    free(column);
-    return status;
+    MEL_AUTO_MEMORY const char **column = NULL;
+    TRY(cli_cost_of_classes(&column, &args->row_costs, p->n_classes, p->class_name, err));
+
+    cli_row_costs(&a->row_cost, cli_apply_rows(a).n_rows, p->n_classes, column, names, p->numbers);
+    TRY(check_costs(a, column, err));
+    return MEL_OK;
 }
 
 /* What the file says of the columns. */
 static mel_status name_costs(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
-    const char **column = NULL;
+    MEL_AUTO_MEMORY const char **column = NULL;
     if (a->row_cost == NULL)
         return MEL_OK;
-    mel_status status =
-        cli_cost_of_classes(&column, &args->row_costs, a->problem->n_classes, a->problem->class_name, err);
-    if (status == MEL_OK)
-        status = mel_classifier_set_cost_columns(a->classifier, column, err);
-    free(column);
-    return status;
+    TRY(cli_cost_of_classes(&column, &args->row_costs, a->problem->n_classes, a->problem->class_name, err));
+    return mel_classifier_set_cost_columns(a->classifier, column, err);
 }
 
 static mel_status check_by_name(const char *name, const char *shown, const mel_problem *p, mel_error *err)
 {
-    mel_measure *measure = NULL;
-    mel_status status = mel_measure_together(&measure, name, p->n_classes, p->n_groups, err);
-    if (status == MEL_OK)
-        status = cli_check_positive(measure, shown, &p->classes, err);
-    mel_measure_free(measure);
-    return status;
+    MEL_AUTO(mel_measure) *measure = NULL;
+    TRY(mel_measure_together(&measure, name, p->n_classes, p->n_groups, err));
+    return cli_check_positive(measure, shown, &p->classes, err);
 }
 
 /* Refuses a measure or a limit that needs a positive class where nobody has said which one it is. */
 static mel_status check_positive(const cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
     const mel_text_list *const limits[] = { &args->at_most, &args->at_least };
-    mel_status status =
-        args->named != NULL ? check_by_name(args->named, args->named, a->problem, err) : MEL_OK;
+    TRY(args->named != NULL ? check_by_name(args->named, args->named, a->problem, err) : MEL_OK);
     for (size_t l = 0; l < 2; l++)
-        for (size_t i = 0; i < limits[l]->n && status == MEL_OK; i++)
+        for (size_t i = 0; i < limits[l]->n; i++)
             if (a->problem->classes.positive_unsaid && mel_limit_needs_positive(limits[l]->item[i]))
-                status = check_by_name("recall", limits[l]->item[i], a->problem, err);
-    return status;
+                TRY(check_by_name("recall", limits[l]->item[i], a->problem, err));
+    return MEL_OK;
 }
 
 static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
@@ -356,7 +346,7 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
         return cli_fail(err, MEL_EINVAL,
                         "--rule average: the best rule is not a threshold (for each group) that draws of the "
                         "rows agree on");
-    double *mean = cli_alloc_zero(n, sizeof *mean);
+    MEL_AUTO_MEMORY double *mean = cli_alloc_zero(n, sizeof *mean);
     for (size_t b = 0; b < n; b++)
         mean[b] = a->trust.threshold[b].mean;
     opt->threshold = mean;
@@ -365,12 +355,8 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
     a->classifier = NULL;
     mel_rule_report_clear(&a->report);
     mel_trust_clear(&a->trust);
-    mel_status status =
-        mel_rule_find(&a->classifier, &a->report, rows, a->metric, name_of(a, args), opt, err);
-    if (status == MEL_OK)
-        status = cli_apply_trust(a, rows, opt, args, run, err);
-    free(mean);
-    return status;
+    TRY(mel_rule_find(&a->classifier, &a->report, rows, a->metric, name_of(a, args), opt, err));
+    return cli_apply_trust(a, rows, opt, args, run, err);
 }
 
 /* The best rule whose limits can be promised on new rows: with --folds N one part of N certifies them. */
@@ -406,28 +392,24 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
     opt.person = a->person;
     const char *name = name_of(a, args);
     const bool certify = !isnan(args->confidence);
-    mel_status status = certify
-                            ? find_certified(a, &rows, &opt, args, err)
-                            : mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err);
-    if (status == MEL_OK && a->report.violation > 0.0)
-        status = refuse_limits(a, err);
-    if (status == MEL_OK && a->report.rewards_mistakes)
+    TRY(certify ? find_certified(a, &rows, &opt, args, err)
+                : mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err));
+    if (a->report.violation > 0.0)
+        TRY(refuse_limits(a, err));
+    if (a->report.rewards_mistakes)
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
     if (a->n_people > 0) {
         a->trust.value.value = a->trust.cross.value = a->labels.value.value = a->labels.value.chance = NAN;
         a->labels.auc = a->trust.regret = NAN;
-        return status;
+        return MEL_OK;
     }
-    if (status == MEL_OK && !certify)
-        status = cli_apply_trust(a, &rows, &opt, args, run, err);
-    if (status == MEL_OK && a->averaged)
-        status = average(a, &rows, &opt, args, run, err);
-    if (status == MEL_OK)
-        status =
-            mel_rule_ask_labels(&a->labels, a->classifier, &a->report, &rows, a->metric, name, &opt, err);
-    if (status == MEL_OK)
-        warn_of_labels(a, run);
-    return status;
+    if (!certify)
+        TRY(cli_apply_trust(a, &rows, &opt, args, run, err));
+    if (a->averaged)
+        TRY(average(a, &rows, &opt, args, run, err));
+    TRY(mel_rule_ask_labels(&a->labels, a->classifier, &a->report, &rows, a->metric, name, &opt, err));
+    warn_of_labels(a, run);
+    return MEL_OK;
 }
 
 /* What the classifier file says of how it was found. */
@@ -456,28 +438,22 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
     out->averaged = args->rule == CLI_RULE_AVERAGE;
     out->by_model = args->space.evidence != MEL_BY_LABELS;
     *metric = NULL;
-    mel_status status = load_people(out, args, run, err);
-    if (status == MEL_OK)
-        status = make_problem(out, args, run, err);
-    if (status == MEL_OK && out->averaged && args->at_most.n + args->at_least.n > 0)
-        status = cli_fail(err, MEL_EINVAL,
-                          "--rule average and limits exclude each other: means need not keep limits");
-    if (status == MEL_OK && out->averaged && !isnan(args->reject))
-        status = cli_fail(
+    TRY(load_people(out, args, run, err));
+    TRY(make_problem(out, args, run, err));
+    if (out->averaged && args->at_most.n + args->at_least.n > 0)
+        return cli_fail(err, MEL_EINVAL,
+                        "--rule average and limits exclude each other: means need not keep limits");
+    if (out->averaged && !isnan(args->reject))
+        return cli_fail(
             err, MEL_EINVAL,
             "--rule average and --reject exclude each other: a rule that refers cases is no threshold");
-    if (status == MEL_OK && !isnan(args->confidence) && args->at_most.n + args->at_least.n == 0)
-        status = cli_fail(err, MEL_EINVAL,
-                          "--confidence: there is no limit to be promised (--at-least, --at-most)");
-    if (status == MEL_OK)
-        status = read_limits(out, args, err);
-    if (status == MEL_OK)
-        status = cli_apply_prior(out, args, run, err);
-    if (status == MEL_OK)
-        status = find(out, args, run, err);
-    if (status == MEL_OK)
-        status = cli_classifier_name(&out->classifier, out->problem, err);
-    if (status == MEL_OK)
-        status = name_costs(out, args, err);
-    return status == MEL_OK ? put_found(out, args, err) : status;
+    if (!isnan(args->confidence) && args->at_most.n + args->at_least.n == 0)
+        return cli_fail(err, MEL_EINVAL,
+                        "--confidence: there is no limit to be promised (--at-least, --at-most)");
+    TRY(read_limits(out, args, err));
+    TRY(cli_apply_prior(out, args, run, err));
+    TRY(find(out, args, run, err));
+    TRY(cli_classifier_name(&out->classifier, out->problem, err));
+    TRY(name_costs(out, args, err));
+    return put_found(out, args, err);
 }

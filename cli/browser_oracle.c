@@ -167,10 +167,8 @@ static json_t *counts_json(const mel_counted *counted, const int64_t *side)
 
 static mel_status question_text(char **out, const mel_question *q, mel_error *err)
 {
-    mel_counted counted = { 0 };
-    const mel_status status = mel_counted_make(&counted, q, 0, err);
-    if (status != MEL_OK)
-        return status;
+    MEL_AUTO_CLEAR(mel_counted) counted = { 0 };
+    TRY(mel_counted_make(&counted, q, 0, err));
     json_t *made = json_object();
     cli_put(made, "number", json_integer(q->number));
     cli_put(made, "title", json_sprintf("Question %u, at most %u", q->number, q->expected));
@@ -182,7 +180,6 @@ static mel_status question_text(char **out, const mel_question *q, mel_error *er
     cli_put(made, "b", counts_json(&counted, counted.b));
     *out = cli_json_written(made);
     json_decref(made);
-    mel_counted_clear(&counted);
     return MEL_OK;
 }
 
@@ -208,12 +205,10 @@ mel_reply cli_browser_ask(cli_browser *b, uint32_t number, const char *question,
 
 static mel_status ask(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
 {
-    char *text = NULL;
-    const mel_status status = question_text(&text, question, err);
-    if (status == MEL_OK)
-        *reply = cli_browser_ask(user, question->number, text, cli_stop_wanted);
-    free(text);
-    return status;
+    MEL_AUTO_MEMORY char *text = NULL;
+    TRY(question_text(&text, question, err));
+    *reply = cli_browser_ask(user, question->number, text, cli_stop_wanted);
+    return MEL_OK;
 }
 
 /* --- start and end ------------------------------------------------------------------------------ */
@@ -284,9 +279,7 @@ mel_status cli_oracle_browser(mel_oracle **out, uint16_t port, mel_error *err)
 {
     cli_browser *b = NULL;
     *out = NULL;
-    const mel_status status = cli_browser_open(&b, port, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(cli_browser_open(&b, port, err));
     (void)fprintf(stderr, "The questions are at %s\n", b->url);
     return mel_oracle_callback(out, ask, b, release, err);
 }

@@ -21,19 +21,16 @@ void cli_decider_clear(cli_decider *d)
 
 mel_status cli_decider_load(cli_decider *d, const cli_classifier_job *job, mel_error *err)
 {
-    mel_status status = mel_classifier_load(&d->classifier, job->classifier, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_classifier_load(&d->classifier, job->classifier, err));
     d->of = mel_classifier_get(d->classifier);
-    status =
-        mel_classes_of_names(&d->classes, d->of.n_classes, d->of.class_name,
-                             d->of.label != NULL ? d->of.label : d->of.class_name, d->of.number_texts, err);
-    if (status == MEL_OK && job->model != NULL)
-        status = mel_model_load(&d->model, job->model, err);
-    if (status == MEL_OK && d->model != NULL && mel_model_encoder(d->model) == NULL)
-        status =
-            cli_fail(err, MEL_EDATA, "%s: the model does not say how a table becomes features", job->model);
-    return status;
+    TRY(mel_classes_of_names(&d->classes, d->of.n_classes, d->of.class_name,
+                             d->of.label != NULL ? d->of.label : d->of.class_name, d->of.number_texts, err));
+    if (job->model != NULL)
+        TRY(mel_model_load(&d->model, job->model, err));
+    if (d->model != NULL && mel_model_encoder(d->model) == NULL)
+        return cli_fail(err, MEL_EDATA, "%s: the model does not say how a table becomes features",
+                        job->model);
+    return MEL_OK;
 }
 
 /* --- what belongs to rows ------------------------------------------------------------------------ */
@@ -68,19 +65,16 @@ static mel_status read_groups(cli_classified_rows *rows, const cli_decider *d, c
     }
     if (job->groups == NULL)
         return MEL_OK;
-    mel_table *table = NULL;
+    MEL_AUTO(mel_table) *table = NULL;
     const char *column = NULL;
-    mel_status status = mel_table_read(&table, job->groups, read, err);
-    if (status == MEL_OK)
-        status = mel_only_column(&column, table, "group", "the name \"group\"", err);
-    if (status == MEL_OK)
-        status = mel_take_groups(&rows->groups, table, column, c->n_groups, c->group_name, err);
-    mel_table_free(table);
-    if (status == MEL_OK && rows->groups.n_rows != rows->proba.n_rows)
-        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row",
-                          job->probs != NULL ? job->probs : job->data, rows->proba.n_rows, job->groups,
-                          rows->groups.n_rows);
-    return status;
+    TRY(mel_table_read(&table, job->groups, read, err));
+    TRY(mel_only_column(&column, table, "group", "the name \"group\"", err));
+    TRY(mel_take_groups(&rows->groups, table, column, c->n_groups, c->group_name, err));
+    if (rows->groups.n_rows != rows->proba.n_rows)
+        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row",
+                        job->probs != NULL ? job->probs : job->data, rows->proba.n_rows, job->groups,
+                        rows->groups.n_rows);
+    return MEL_OK;
 }
 
 /* The ids of the rows, texts or numbers. */
@@ -89,20 +83,15 @@ static mel_status read_ids(cli_classified_rows *rows, const cli_classifier_job *
 {
     if (job->ids == NULL)
         return MEL_OK;
-    mel_table *table = NULL;
+    MEL_AUTO(mel_table) *table = NULL;
     const char *column = NULL;
-    mel_status status = mel_table_read(&table, job->ids, read, err);
-    if (status == MEL_OK)
-        status = mel_only_column(&column, table, "id", "the name \"id\"", err);
-    if (status == MEL_OK)
-        status = mel_table_groups(&rows->ids, table, column, err);
-    mel_table_free(table);
-    if (status == MEL_OK && rows->ids.n_rows != rows->proba.n_rows)
-        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one id per row",
-                          job->probs != NULL ? job->probs : job->data, rows->proba.n_rows, job->ids,
-                          rows->ids.n_rows);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_table_read(&table, job->ids, read, err));
+    TRY(mel_only_column(&column, table, "id", "the name \"id\"", err));
+    TRY(mel_table_groups(&rows->ids, table, column, err));
+    if (rows->ids.n_rows != rows->proba.n_rows)
+        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one id per row",
+                        job->probs != NULL ? job->probs : job->data, rows->proba.n_rows, job->ids,
+                        rows->ids.n_rows);
     rows->row_name = cli_alloc_zero(rows->ids.n_rows, sizeof *rows->row_name);
     for (size_t i = 0; i < rows->ids.n_rows; i++)
         rows->row_name[i] = rows->ids.name[rows->ids.code[i]];
@@ -133,34 +122,26 @@ static mel_status read_costs(cli_classified_rows *rows, const cli_decider *d, co
     if (column == NULL)
         return MEL_OK;
     const char *file = job->features != NULL ? job->features : job->data;
-    mel_text_list names = { .item = cli_alloc_zero(k, sizeof *names.item) };
+    MEL_AUTO_MEMORY const char **name = cli_alloc_zero(k, sizeof *name);
+    mel_text_list names = { .item = name };
     for (size_t c = 0; c < k; c++)
         if (column[c][0] != '\0' && mel_name_place(column[c], names.n, names.item) == names.n)
             names.item[names.n++] = column[c];
-    mel_table *table = NULL;
-    double *numbers = NULL;
-    char *path = NULL;
-    mel_status status =
-        file != NULL
+    MEL_AUTO(mel_table) *table = NULL;
+    MEL_AUTO_MEMORY double *numbers = NULL;
+    MEL_AUTO_MEMORY char *path = NULL;
+    TRY(file != NULL
             ? cli_find_data(&path, file, err)
             : cli_fail(err, MEL_EINVAL, "%s weighs rows by their costs: give --features FILE with %s %s",
                        job->classifier, names.n == 1 ? "the column" : "the columns",
-                       mel_name_list(names.n, names.item).text);
-    if (status == MEL_OK)
-        status = mel_table_read(&table, path, read, err);
-    if (status == MEL_OK && mel_table_rows(table) != n)
-        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected the costs of each row", path,
-                          mel_table_rows(table), job->probs != NULL ? job->probs : job->data, n);
-    if (status == MEL_OK)
-        status =
-            mel_row_costs_read(&numbers, table, &names, job->features != NULL ? "--features" : "--data", err);
-    if (status == MEL_OK)
-        cli_row_costs(&rows->row_cost, n, k, column, &names, numbers);
-    mel_table_free(table);
-    free(numbers);
-    free(names.item);
-    free(path);
-    return status;
+                       mel_name_list(names.n, names.item).text));
+    TRY(mel_table_read(&table, path, read, err));
+    if (mel_table_rows(table) != n)
+        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected the costs of each row", path,
+                        mel_table_rows(table), job->probs != NULL ? job->probs : job->data, n);
+    TRY(mel_row_costs_read(&numbers, table, &names, job->features != NULL ? "--features" : "--data", err));
+    cli_row_costs(&rows->row_cost, n, k, column, &names, numbers);
+    return MEL_OK;
 }
 
 /* --- probabilities ------------------------------------------------------------------------------- */
@@ -169,19 +150,15 @@ static mel_status predict_table(cli_classified_rows *rows, const mel_model *mode
                                 mel_error *err)
 {
     const size_t k = mel_model_classes(model);
-    mel_encoded x = { 0 };
-    mel_status status = mel_encode(&x, mel_model_encoder(model), rows->table, err);
-    if (status != MEL_OK)
-        return status;
+    MEL_AUTO_CLEAR(mel_encoded) x = { 0 };
+    TRY(mel_encode(&x, mel_model_encoder(model), rows->table, err));
     rows->proba = (mel_proba){ .n_rows = x.view.n_rows, .n_classes = k, .n_columns = k };
     rows->proba.value = cli_alloc_zero(x.view.n_rows, k * sizeof *rows->proba.value);
     rows->proba.name = cli_alloc_zero(k, sizeof *rows->proba.name);
     for (size_t c = 0; c < k; c++)
         rows->proba.name[c] = cli_format("%s", mel_model_class_name(model, c));
     rows->unseen = x.unseen;
-    status = mel_model_predict(rows->proba.value, model, &x.view, run->threads, err);
-    mel_encoded_clear(&x);
-    return status;
+    return mel_model_predict(rows->proba.value, model, &x.view, run->threads, err);
 }
 
 /* A file without "labels" may have renamed its classes: what their sorted order was is then not known. */
@@ -225,8 +202,8 @@ static mel_status read_probabilities(cli_classified_rows *rows, const cli_decide
 {
     if (d->model == NULL)
         return mel_proba_read_classes(&rows->proba, job->probs, &d->classes, read, err);
-    const mel_status status = mel_table_read(&rows->table, job->data, read, err);
-    return status == MEL_OK ? predict_table(rows, d->model, run, err) : status;
+    TRY(mel_table_read(&rows->table, job->data, read, err));
+    return predict_table(rows, d->model, run, err);
 }
 
 mel_status cli_classified_read(cli_classified_rows *rows, const cli_decider *d, const cli_run *run,
@@ -234,19 +211,14 @@ mel_status cli_classified_read(cli_classified_rows *rows, const cli_decider *d, 
 {
     const mel_classes *columns = &d->classes;
     const char *from = job->probs != NULL ? job->probs : job->model;
-    mel_status status = read_probabilities(rows, d, run, job, read, err);
-    if (status == MEL_OK && rows->proba.n_classes != columns->n)
-        status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu", from,
-                          rows->proba.n_classes, job->classifier, columns->n);
-    if (status == MEL_OK)
-        status = check_order(rows, d, job, err);
-    if (status == MEL_OK)
-        status = mel_proba_order(&rows->proba, from, job->columns, columns, err);
-    if (status == MEL_OK)
-        status = read_groups(rows, d, job, read, err);
-    if (status == MEL_OK)
-        status = read_features(rows, d, job, read, err);
-    if (status == MEL_OK)
-        status = read_ids(rows, job, read, err);
-    return status == MEL_OK ? read_costs(rows, d, job, read, err) : status;
+    TRY(read_probabilities(rows, d, run, job, read, err));
+    if (rows->proba.n_classes != columns->n)
+        return cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu", from,
+                        rows->proba.n_classes, job->classifier, columns->n);
+    TRY(check_order(rows, d, job, err));
+    TRY(mel_proba_order(&rows->proba, from, job->columns, columns, err));
+    TRY(read_groups(rows, d, job, read, err));
+    TRY(read_features(rows, d, job, read, err));
+    TRY(read_ids(rows, job, read, err));
+    return read_costs(rows, d, job, read, err);
 }

@@ -31,16 +31,16 @@ mel_status cli_classifier_best(mel_classifier **out, const mel_problem *space, c
                                mel_error *err)
 {
     const mel_domain domain = domain_of(space);
-    const mel_status status = mel_classifier_best(out, &domain, metric, err);
-    return status == MEL_OK ? cli_classifier_name(out, space, err) : status;
+    TRY(mel_classifier_best(out, &domain, metric, err));
+    return cli_classifier_name(out, space, err);
 }
 
 mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *space, const double *point,
                                    double delta, mel_error *err)
 {
     const mel_domain domain = domain_of(space);
-    const mel_status status = mel_classifier_at_point(out, &domain, point, delta, err);
-    return status == MEL_OK ? cli_classifier_name(out, space, err) : status;
+    TRY(mel_classifier_at_point(out, &domain, point, delta, err));
+    return cli_classifier_name(out, space, err);
 }
 
 json_t *cli_classifier_json(const mel_classifier *classifier)

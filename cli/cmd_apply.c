@@ -31,11 +31,6 @@ static void applied_clear(applied *a)
     cli_applied_rule_clear(&a->rule);
 }
 
-static mel_status save(const void *user, const char *file, mel_error *err)
-{
-    return mel_classifier_save(user, file, err);
-}
-
 /* --- finding it --------------------------------------------------------------------------------- */
 
 static mel_status find_at_point(applied *a, mel_error *err)
@@ -53,7 +48,6 @@ static mel_status find_at_point(applied *a, mel_error *err)
 /* On the face or space of the problem: points, populations, smoothed faces. */
 static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run *run, mel_error *err)
 {
-    mel_status status = MEL_OK;
     mel_problem_want want = a->metric != NULL
                                 ? mel_want_of_layout(mel_metric_layout(a->metric), "such")
                                 : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
@@ -62,19 +56,17 @@ static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run 
     mel_problem_options space = args->space;
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
-    status = cli_space_make(&a->space, &space, &want, run, err);
-    if (status == MEL_OK && a->space->face == NULL && a->space->space == NULL)
-        status = cli_fail(err, MEL_EINVAL,
-                          "--ball: there are no probabilities that a classifier could be built on");
+    TRY(cli_space_make(&a->space, &space, &want, run, err));
+    if (a->space->face == NULL && a->space->space == NULL)
+        return cli_fail(err, MEL_EINVAL,
+                        "--ball: there are no probabilities that a classifier could be built on");
     const cli_about about = cli_space_about(a->space, run);
-    if (status == MEL_OK && a->metric != NULL) { /* costs stay costs */
+    if (a->metric != NULL) { /* costs stay costs */
         const mel_layout own = *mel_metric_layout(a->metric);
-        status = cli_match_metric(&a->metric, args->metric,
-                                  trades_two && a->space->face != NULL ? &own : mel_problem_layout(a->space),
-                                  &about, err);
+        TRY(cli_match_metric(&a->metric, args->metric,
+                             trades_two && a->space->face != NULL ? &own : mel_problem_layout(a->space),
+                             &about, err));
     }
-    if (status != MEL_OK)
-        return status;
     return a->metric != NULL ? cli_classifier_best(&a->classifier, a->space, a->metric, err)
                              : find_at_point(a, err);
 }
@@ -96,15 +88,12 @@ static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, me
 {
     cli_apply_args args = *given;
     const bool rows = (mel_problem_inputs(&args.space) & MEL_OF_ROWS) != 0;
-    mel_status status = MEL_OK;
     settle_evidence(&args, run);
     a->asked.delta = args.delta;
     if (args.metric != NULL)
-        status = cli_load_metric(&a->metric, args.metric, err);
+        TRY(cli_load_metric(&a->metric, args.metric, err));
     else if (args.point != NULL)
-        status = cli_asked_parse(&a->asked, args.point, NULL, err);
-    if (status != MEL_OK)
-        return status;
+        TRY(cli_asked_parse(&a->asked, args.point, NULL, err));
     if (args.metrics.n > 0 && !rows)
         return cli_fail(err, MEL_EINVAL, "--metrics needs rows: --data, or --probs with --labels");
     if (args.named != NULL && !rows)
@@ -185,10 +174,10 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
         return cli_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
-    mel_status status = args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
-    if (status == MEL_OK && args->plot != NULL)
-        status = cli_out_check(args->plot, err);
-    return status;
+    TRY(args->out != NULL ? cli_out_check(args->out, err) : MEL_OK);
+    if (args->plot != NULL)
+        TRY(cli_out_check(args->plot, err));
+    return MEL_OK;
 }
 
 /* All pictures where the metric is of two classes and nothing else is asked for. */
@@ -210,30 +199,28 @@ static mel_status plot(const applied *a, const cli_apply_args *args, mel_error *
 static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
 {
     const cli_apply_args *args = arguments;
-    applied a = { 0 };
-    mel_status status = check_args(run, args, err);
-    if (status == MEL_OK)
-        status = find(&a, args, run, err);
+    MEL_AUTO_CLEAR(applied) a = { 0 };
+    TRY(check_args(run, args, err));
+    TRY(find(&a, args, run, err));
     const mel_classifier *found = a.by_rule ? a.rule.classifier : a.classifier;
-    if (status == MEL_OK && args->out != NULL)
-        status = cli_store(args->out, save, found, err);
-    if (status == MEL_OK && args->plot != NULL)
-        status = plot(&a, args, err);
-    if (status == MEL_OK && run->json) {
+    if (args->out != NULL)
+        TRY(cli_store_classifier(args->out, found, err));
+    if (args->plot != NULL)
+        TRY(plot(&a, args, err));
+    if (run->json) {
         if (a.by_rule)
             cli_apply_rule_json(run->result, &a.rule);
         else if (a.space != NULL)
             cli_put_positive(run->result, a.space->n_classes, a.space->class_name);
         cli_put(run->result, "classifier", cli_classifier_json(found));
     }
-    if (status == MEL_OK && !run->json && (args->out == NULL || strcmp(args->out, "-") != 0)) {
+    if (!run->json && (args->out == NULL || strcmp(args->out, "-") != 0)) {
         if (a.by_rule)
             cli_apply_rule_print(&a.rule, args->out);
         else if (a.space != NULL)
             print_text(&a, args->out);
     }
-    applied_clear(&a);
-    return status;
+    return MEL_OK;
 }
 
 /* As mel_rule_form, and as CLI_GROUP_... */

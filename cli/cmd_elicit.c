@@ -56,9 +56,7 @@ static double now(void)
 static mel_status check_args(const cli_run *run, const elicit_args *args, mel_error *err)
 {
     cli_oracle_kind kind = CLI_ASK;
-    mel_status status = cli_oracle_of(&kind, args->oracle, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(cli_oracle_of(&kind, args->oracle, err));
     if (args->comparisons != NULL && args->space.candidates == NULL)
         return cli_fail(err, MEL_EINVAL, "--comparisons are about the classifiers of --candidates POOL");
     if (kind == CLI_ASK && run->json && args->comparisons == NULL)
@@ -69,10 +67,10 @@ static mel_status check_args(const cli_run *run, const elicit_args *args, mel_er
     if (kind != CLI_SIMULATED && strcmp(args->noise, "none") != 0)
         return cli_fail(err, MEL_EINVAL, "--noise is for simulated oracles (--oracle sim:METRIC.json)");
     const char *const outs[] = { args->out, args->report, args->log_questions };
-    for (size_t i = 0; i < sizeof outs / sizeof *outs && status == MEL_OK; i++)
+    for (size_t i = 0; i < sizeof outs / sizeof *outs; i++)
         if (outs[i] != NULL)
-            status = cli_out_check(outs[i], err);
-    return status;
+            TRY(cli_out_check(outs[i], err));
+    return MEL_OK;
 }
 
 /* --- parts -------------------------------------------------------------------------------------- */
@@ -82,12 +80,9 @@ static mel_status simulated(elicitation *e, const elicit_args *args, cli_run *ru
     mel_simulated_options opt;
     mel_simulated_options_init(&opt);
     opt.seed = run->seed;
-    mel_status status = mel_noise_parse(&opt.noise, args->noise, err);
+    TRY(mel_noise_parse(&opt.noise, args->noise, err));
     const cli_about about = cli_space_about(e->space, run);
-    if (status == MEL_OK)
-        status = cli_match_metric(&e->truth, args->oracle + 4, mel_problem_layout(e->space), &about, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(cli_match_metric(&e->truth, args->oracle + 4, mel_problem_layout(e->space), &about, err));
     return mel_oracle_simulated(&e->oracle, e->truth, &opt, err);
 }
 
@@ -186,9 +181,8 @@ static mel_status read_header(elicitation *e, const elicit_args *args, cli_run *
 static mel_status load_truth(elicitation *e, const elicit_args *args, mel_error *err)
 {
     cli_oracle_kind kind = CLI_ASK;
-    const mel_status status = cli_oracle_of(&kind, args->oracle, err);
-    return status == MEL_OK && kind == CLI_SIMULATED ? cli_load_metric(&e->truth, args->oracle + 4, err)
-                                                     : status;
+    TRY(cli_oracle_of(&kind, args->oracle, err));
+    return kind == CLI_SIMULATED ? cli_load_metric(&e->truth, args->oracle + 4, err) : MEL_OK;
 }
 
 /* The space as given, or the one that the session was started on; in both cases with the radius that was
@@ -226,12 +220,9 @@ static mel_status show_question(const elicitation *e, const mel_question *questi
     mel_terminal_options terminal;
     mel_terminal_options_init(&terminal);
     show_options(&terminal.show, e, args);
-    char *text = NULL;
-    const mel_status status = mel_question_show(&text, question, &terminal.show, err);
-    if (status != MEL_OK)
-        return status;
+    MEL_AUTO_MEMORY char *text = NULL;
+    TRY(mel_question_show(&text, question, &terminal.show, err));
     cli_print("%s", text);
-    free(text);
     cli_print("  answer: %s\n\n", mel_answer_name((mel_answer)reply));
     return MEL_OK;
 }
@@ -264,11 +255,10 @@ static mel_status ask_all(elicitation *e, const elicit_args *args, cli_run *run,
     while (!e->stopped) {
         const mel_question *question = NULL;
         bool done = false;
-        mel_status status = mel_session_ask(&question, &done, e->session, err);
-        if (status == MEL_OK && !done)
-            status = one_question(e, question, args, run, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(mel_session_ask(&question, &done, e->session, err));
+        if (!done)
+            TRY(one_question(e, question, args, run, err));
+
         if (done)
             break;
         e->stopped = e->stopped || cli_stop_wanted();
@@ -296,27 +286,20 @@ static mel_status hear_comparisons(elicitation *e, const elicit_args *args, mel_
 /* The budget holds at least the answers that exist already. */
 static mel_status read_comparisons(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
 {
-    mel_reader reader = { 0 };
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
     if (args->comparisons == NULL)
         return MEL_OK;
-    mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
-    if (status == MEL_OK)
-        status = cli_comparisons_read(&e->comparisons, args->comparisons, &reader.options, err);
-    mel_reader_clear(&reader);
+    TRY(cli_reader_init(&reader, &args->space.dataset.reading, run, err));
+    TRY(cli_comparisons_read(&e->comparisons, args->comparisons, &reader.options, err));
     const char **most = cli_given((elicit_args *)args, "max_questions");
-    if (status == MEL_OK && *most == NULL) {
+    if (*most == NULL) {
         (void)snprintf(e->budget, sizeof e->budget, "%zu", e->comparisons.n + 20);
         *most = e->budget;
     }
-    return status;
+    return MEL_OK;
 }
 
 /* --- results ------------------------------------------------------------------------------------ */
-
-static mel_status save_metric(const void *user, const char *file, mel_error *err)
-{
-    return mel_metric_save(user, file, err);
-}
 
 static mel_status save_report(const elicitation *e, const elicit_args *args, mel_error *err)
 {
@@ -333,33 +316,26 @@ static mel_status save_report(const elicitation *e, const elicit_args *args, mel
 /* Every question that counts, with both points and its answer. */
 static mel_status write_questions(const mel_session *session, const char *path, mel_error *err)
 {
-    cli_out out;
-    mel_status status = cli_out_open(&out, path, err);
-    if (status != MEL_OK)
-        return status;
-    for (uint32_t i = 0; status == MEL_OK && i < mel_session_answers(session); i++) {
-        char *line = NULL;
-        status = mel_session_line(&line, session, i, err);
-        if (status == MEL_OK && fputs(line, out.stream) == EOF)
-            status = cli_out_failed(&out, err);
-        free(line);
+    MEL_AUTO_CLEAR(cli_out) out = { 0 };
+    TRY(cli_out_open(&out, path, err));
+    for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+        MEL_AUTO_MEMORY char *line = NULL;
+        TRY(mel_session_line(&line, session, i, err));
+        if (fputs(line, out.stream) == EOF)
+            return cli_out_failed(&out, err);
     }
-    if (status == MEL_OK)
-        return cli_out_commit(&out, err);
-    cli_out_abandon(&out);
-    return status;
+    return cli_out_commit(&out, err);
 }
 
 static mel_status store(elicitation *e, const elicit_args *args, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (args->log_questions != NULL)
-        status = write_questions(e->session, args->log_questions, err);
-    if (status == MEL_OK && args->out != NULL)
-        status = cli_store(args->out, save_metric, e->found->metric, err);
-    if (status == MEL_OK && args->report != NULL)
-        status = save_report(e, args, err);
-    return status;
+        TRY(write_questions(e->session, args->log_questions, err));
+    if (args->out != NULL)
+        TRY(cli_store_metric(args->out, e->found->metric, err));
+    if (args->report != NULL)
+        TRY(save_report(e, args, err));
+    return MEL_OK;
 }
 
 static mel_status announce(cli_run *run, const elicitation *e, const elicit_args *args, mel_error *err)

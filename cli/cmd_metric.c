@@ -69,16 +69,12 @@ static mel_status say_shares(cli_metric_about *a, const metric_args *args, mel_e
 static mel_status make_from_name(mel_metric **out, const metric_args *args, cli_metric_about *a,
                                  const mel_read_options *read, cli_run *run, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (args->rows.labels != NULL) {
-        status = cli_predictions_read(&a->counted, NULL, NULL, &args->rows, read, run, err);
-        if (status == MEL_OK)
-            count_shares(a);
+        TRY(cli_predictions_read(&a->counted, NULL, NULL, &args->rows, read, run, err));
+        count_shares(a);
     } else {
-        status = say_shares(a, args, err);
+        TRY(say_shares(a, args, err));
     }
-    if (status != MEL_OK)
-        return status;
     const mel_people people = { .n_classes = a->k,
                                 .n_groups = a->m > 1 ? a->m : 0,
                                 .class_names = cli_about_class_names(a),
@@ -87,13 +83,11 @@ static mel_status make_from_name(mel_metric **out, const metric_args *args, cli_
                                                    : (const char *const *)a->group_name,
                                 .shares = a->share };
     if (args->rows.labels != NULL) {
-        mel_measure *measure = NULL;
-        status = mel_measure_named(&measure, args->named, people.n_classes, people.n_groups, err);
-        if (status == MEL_OK)
-            status = cli_check_positive(measure, args->named, &a->counted.classes, err);
-        mel_measure_free(measure);
+        MEL_AUTO(mel_measure) *measure = NULL;
+        TRY(mel_measure_named(&measure, args->named, people.n_classes, people.n_groups, err));
+        TRY(cli_check_positive(measure, args->named, &a->counted.classes, err));
     }
-    return status == MEL_OK ? mel_metric_of_name(out, args->named, &people, err) : status;
+    return mel_metric_of_name(out, args->named, &people, err);
 }
 
 /* --- saying it ---------------------------------------------------------------------------------- */
@@ -159,20 +153,15 @@ static void print_metric(const mel_metric *metric, const mel_outcome *found, con
         cli_print("  metric file: %s\n", path);
 }
 
-static mel_status save(const void *user, const char *file, mel_error *err)
-{
-    return mel_metric_save(user, file, err);
-}
-
 static mel_status say(cli_run *run, const mel_metric *metric, const metric_args *args, mel_error *err)
 {
     const char *path = args->out;
-    mel_outcome *found = NULL;
-    mel_status status = mel_outcome_of_metric(&found, metric, NULL, err);
+    MEL_AUTO(mel_outcome) *found = NULL;
+    TRY(mel_outcome_of_metric(&found, metric, NULL, err));
     char *text = NULL;
-    if (status == MEL_OK && run->json)
-        status = mel_metric_to_json(&text, metric, err);
-    if (status == MEL_OK && run->json) {
+    if (run->json)
+        TRY(mel_metric_to_json(&text, metric, err));
+    if (run->json) {
         cli_put(run->result, "metric", cli_json_made(text));
         cli_put_positive(run->result, mel_metric_layout(metric)->n_classes, mel_metric_class_names(metric));
         cli_put(run->result, "words", cli_json_text(found->words));
@@ -181,17 +170,15 @@ static mel_status say(cli_run *run, const mel_metric *metric, const metric_args 
         if (isfinite(found->threshold.value))
             cli_put(run->result, "threshold", cli_json_number(found->threshold.value));
         if (found->n_equivalents > 0) {
-            status = mel_outcome_equivalents_json(&text, found, err);
-            if (status == MEL_OK)
-                cli_put(run->result, "equivalents", cli_json_made(text));
+            TRY(mel_outcome_equivalents_json(&text, found, err));
+            cli_put(run->result, "equivalents", cli_json_made(text));
         }
-    } else if (status == MEL_OK && (path == NULL || strcmp(path, "-") != 0)) {
+    } else if (path == NULL || strcmp(path, "-") != 0) {
         print_metric(metric, found, path);
         if (args->show != NULL)
             print_equivalents(found);
     }
-    mel_outcome_free(found);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status check_args(const cli_run *run, const metric_args *args, mel_error *err)
@@ -227,12 +214,11 @@ static mel_status check_args(const cli_run *run, const metric_args *args, mel_er
 static mel_status fill_about(cli_metric_about *a, const metric_args *args, mel_error *err)
 {
     a->k = 2;
-    mel_status status = MEL_OK;
     if (args->rows.labels == NULL && args->rows.naming.classes != NULL)
-        status = mel_names_split(&a->class_name, &a->k, args->rows.naming.classes, "classes", err);
-    if (status == MEL_OK && args->group_names != NULL)
-        status = mel_names_split(&a->group_name, &a->m, args->group_names, "group-names", err);
-    return status;
+        TRY(mel_names_split(&a->class_name, &a->k, args->rows.naming.classes, "classes", err));
+    if (args->group_names != NULL)
+        TRY(mel_names_split(&a->group_name, &a->m, args->group_names, "group-names", err));
+    return MEL_OK;
 }
 
 static mel_status make(mel_metric **out, const metric_args *args, cli_run *run, mel_error *err)
@@ -258,17 +244,12 @@ static mel_status make(mel_metric **out, const metric_args *args, cli_run *run, 
 static mel_status run_metric(cli_run *run, const void *arguments, mel_error *err)
 {
     const metric_args *args = arguments;
-    mel_metric *metric = NULL;
-    mel_status status = check_args(run, args, err);
-    if (status == MEL_OK)
-        status =
-            args->show != NULL ? cli_load_metric(&metric, args->show, err) : make(&metric, args, run, err);
-    if (status == MEL_OK && args->out != NULL)
-        status = cli_store(args->out, save, metric, err);
-    if (status == MEL_OK)
-        status = say(run, metric, args, err);
-    mel_metric_free(metric);
-    return status;
+    MEL_AUTO(mel_metric) *metric = NULL;
+    TRY(check_args(run, args, err));
+    TRY(args->show != NULL ? cli_load_metric(&metric, args->show, err) : make(&metric, args, run, err));
+    if (args->out != NULL)
+        TRY(cli_store_metric(args->out, metric, err));
+    return say(run, metric, args, err);
 }
 
 static const cli_option own_options[] = {

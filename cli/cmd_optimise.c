@@ -44,22 +44,19 @@ static mel_status start_program(work *w, const cli_optimise_args *args, const cl
         opt.timeout = args->time_limit;
     opt.labels_only = args->labels_only;
     opt.progress = run->progress;
-    const mel_status status =
-        mel_judge_command_start(&w->judge, cli_optimise_program(args->metric), w->rows.validation.n_rows,
-                                w->rows.classes.n, (const char *const *)w->rows.classes.name, &opt, err);
-    if (status == MEL_OK)
-        w->box = mel_judge_command_box(w->judge);
-    return status;
+    TRY(mel_judge_command_start(&w->judge, cli_optimise_program(args->metric), w->rows.validation.n_rows,
+                                w->rows.classes.n, (const char *const *)w->rows.classes.name, &opt, err));
+    w->box = mel_judge_command_box(w->judge);
+    return MEL_OK;
 }
 
 static mel_status make_metric(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
     if (cli_optimise_program(args->metric) != NULL)
         return start_program(w, args, run, err);
-    const mel_status status = cli_optimise_measure(&w->measure, &w->metric, args->metric, &w->rows, run, err);
-    if (status == MEL_OK)
-        w->box = cli_optimise_box(w->measure, &w->rows);
-    return status;
+    TRY(cli_optimise_measure(&w->measure, &w->metric, args->metric, &w->rows, run, err));
+    w->box = cli_optimise_box(w->measure, &w->rows);
+    return MEL_OK;
 }
 
 /* --- candidates --------------------------------------------------------------------------------- */
@@ -83,12 +80,12 @@ static mel_status make_bases(work *w, const cli_optimise_args *args, const cli_r
 {
     const size_t n = args->basis.n > 0 ? args->basis.n : 1;
     w->basis = cli_alloc_zero(n, sizeof *w->basis);
-    mel_status status = parse_epsilons(w, args, err);
-    for (; w->n_basis < n && status == MEL_OK; w->n_basis++)
-        status = cli_optimise_basis_make(&w->basis[w->n_basis],
-                                         args->basis.n > 0 ? args->basis.item[w->n_basis] : "default",
-                                         &w->files, &w->rows, run, err);
-    return status;
+    TRY(parse_epsilons(w, args, err));
+    for (; w->n_basis < n; w->n_basis++)
+        TRY(cli_optimise_basis_make(&w->basis[w->n_basis],
+                                    args->basis.n > 0 ? args->basis.item[w->n_basis] : "default", &w->files,
+                                    &w->rows, run, err));
+    return MEL_OK;
 }
 
 static mel_weight_rows train_rows(const work *w, const cli_optimise_basis *basis)
@@ -137,11 +134,11 @@ static mel_status choose(work *w, mel_error *err)
 static mel_status parse_entries(work *w, const char *text, mel_error *err)
 {
     const mel_classes *classes = &w->rows.classes;
-    char **pair = NULL;
+    MEL_AUTO_MEMORY char **pair = NULL;
     size_t n = 0;
-    mel_status status = mel_names_split(&pair, &n, text, "entries", err);
+    TRY(mel_names_split(&pair, &n, text, "entries", err));
     w->entry = cli_alloc_zero(classes->n * classes->n, sizeof *w->entry);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         char *arrow = strchr(pair[i], '>');
         if (arrow != NULL)
             *arrow = '\0';
@@ -149,15 +146,14 @@ static mel_status parse_entries(work *w, const char *text, mel_error *err)
         const size_t row = mel_name_place(pair[i], classes->n, names),
                      column = arrow != NULL ? mel_name_place(arrow + 1, classes->n, names) : classes->n;
         if (row == classes->n || column == classes->n) {
-            status =
-                cli_fail(err, MEL_EINVAL, "--thesis entries: expected TRUE>PREDICTED with classes among %s",
-                         mel_name_list(classes->n, names).text);
+            return cli_fail(err, MEL_EINVAL,
+                            "--thesis entries: expected TRUE>PREDICTED with classes among %s",
+                            mel_name_list(classes->n, names).text);
         } else {
             w->entry[row * classes->n + column] = true;
         }
     }
-    free(pair);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status fill_options(work *w, const cli_optimise_args *args, const cli_run *run, mel_error *err)
@@ -229,11 +225,6 @@ static mel_status take_classifier(work *w, const cli_optimise_args *args, mel_er
                                 cli_optimise_shown(w, w->value), status == MEL_OK ? err : NULL);
     status = status == MEL_OK ? made : status;
     return status == MEL_OK ? mel_classifier_set_source(w->classifier, &source, err) : status;
-}
-
-static mel_status save(const void *user, const char *file, mel_error *err)
-{
-    return mel_classifier_save(user, file, err);
 }
 
 /* A metric that failed or says nothing is an error, after the best classifier so far has been stored. */
@@ -308,23 +299,19 @@ static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, me
 {
     w->opt.epsilon = w->epsilon[w->chosen % w->n_epsilon];
     const double begun = mel_clock(), waited = cli_ranks_waited();
-    mel_status status = find(w, args, run, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(find(w, args, run, err));
     if (run->verbose)
         cli_note(run, "%lu iterations in %.3f s, of which %.3f s in exchanges with other ranks",
                  (unsigned long)w->found.iterations, mel_clock() - begun, cli_ranks_waited() - waited);
     note_stop(w, run);
-    status = take_classifier(w, args, err);
+    TRY(take_classifier(w, args, err));
     if (w->majority_failed)
         note_stop(w, run);
-    if (status == MEL_OK && args->out != NULL)
-        status = cli_store(args->out, save, w->classifier, err);
-    if (status == MEL_OK)
-        status = say_end(w, args, err);
-    if (status == MEL_OK)
-        warn_end(w, args, run);
-    return status;
+    if (args->out != NULL)
+        TRY(cli_store_classifier(args->out, w->classifier, err));
+    TRY(say_end(w, args, err));
+    warn_end(w, args, run);
+    return MEL_OK;
 }
 
 /* Weights of classes cannot turn probabilities round. */
@@ -334,58 +321,47 @@ static mel_status warn_of_ranking(const work *w, const cli_run *run, mel_error *
     mel_separation is;
     if (w->rows.classes.n != 2 || labels->n_rows == 0)
         return MEL_OK;
-    const mel_status status =
-        mel_separation_of(&is, labels->n_rows, w->rows.train.value, labels->code, 0.0, err);
-    if (status == MEL_OK && is.wrong_way)
+    TRY(mel_separation_of(&is, labels->n_rows, w->rows.train.value, labels->code, 0.0, err));
+    if (is.wrong_way)
         cli_warn(run, CLI_WRONG_WAY, is.auc, w->rows.classes.name[0]);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status read_rows(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
     const bool judged = cli_optimise_program(args->metric) != NULL;
-    const mel_status status = w->files.data != NULL
-                                  ? cli_optimise_read_table(&w->rows, &w->files, w->path, judged, run, err)
-                                  : cli_optimise_read(&w->rows, &w->files, judged, run, err);
-    return status == MEL_OK ? warn_of_ranking(w, run, err) : status;
+    TRY(w->files.data != NULL ? cli_optimise_read_table(&w->rows, &w->files, w->path, judged, run, err)
+                              : cli_optimise_read(&w->rows, &w->files, judged, run, err));
+    return warn_of_ranking(w, run, err);
 }
 
 static mel_status compare(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
     cli_compare_args own = args->compare;
     own.out = args->out;
-    const mel_status status = read_rows(w, args, run, err);
-    return status == MEL_OK && !cli_ranks_done() ? cli_optimise_compare(run, &w->rows, &own, err) : status;
+    TRY(read_rows(w, args, run, err));
+    return !cli_ranks_done() ? cli_optimise_compare(run, &w->rows, &own, err) : MEL_OK;
 }
 
 /* By values of a metric. */
 static mel_status optimise(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
-    mel_status status = read_rows(w, args, run, err);
-    if (status == MEL_OK)
-        status = fill_options(w, args, run, err);
-    if (status == MEL_OK)
-        status = make_bases(w, args, run, err);
-    if (status == MEL_OK)
-        status = make_metric(w, args, run, err);
-    if (status == MEL_OK)
-        status = choose(w, err);
-    if (status == MEL_OK)
-        status = solve(w, args, run, err);
-    if (status == MEL_OK)
-        cli_optimise_report(run, w, args);
-    return status;
+    TRY(read_rows(w, args, run, err));
+    TRY(fill_options(w, args, run, err));
+    TRY(make_bases(w, args, run, err));
+    TRY(make_metric(w, args, run, err));
+    TRY(choose(w, err));
+    TRY(solve(w, args, run, err));
+    cli_optimise_report(run, w, args);
+    return MEL_OK;
 }
 
 static mel_status run_optimise(cli_run *run, const void *arguments, mel_error *err)
 {
     const cli_optimise_args *args = arguments;
-    work w = { .files = args->files };
-    mel_status status = cli_optimise_check(run, args, err);
-    if (status == MEL_OK)
-        status = args->compare.oracle != NULL ? compare(&w, args, run, err) : optimise(&w, args, run, err);
-    work_clear(&w);
-    return status;
+    MEL_AUTO_CLEAR(work) w = { .files = args->files };
+    TRY(cli_optimise_check(run, args, err));
+    return args->compare.oracle != NULL ? compare(&w, args, run, err) : optimise(&w, args, run, err);
 }
 
 static const cli_example examples[] = {

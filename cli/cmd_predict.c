@@ -92,17 +92,15 @@ static mel_status check_args(bool *csv, const cli_run *run, const predict_args *
     }
     if (run->json && strcmp(args->out, "-") == 0)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
-    const mel_status status = choose_form(csv, args, err);
-    return status != MEL_OK ? status : cli_out_check(args->out, err);
+    TRY(choose_form(csv, args, err));
+    return cli_out_check(args->out, err);
 }
 
 static mel_status run_predict(cli_run *run, const void *arguments, mel_error *err)
 {
     const predict_args *args = arguments;
     bool csv = false;
-    const mel_status status = check_args(&csv, run, args, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_args(&csv, run, args, err));
     if (args->classifier == NULL)
         return cli_predict_model(run,
                                  &(cli_model_job){ .model = args->model,

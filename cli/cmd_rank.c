@@ -163,22 +163,15 @@ static mel_status value_against(cli_ranking *r, const rank_args *args, mel_error
 static mel_status compare(cli_ranking *r, const rank_args *args, mel_error *err)
 {
     const size_t n = r->who.n;
-    mel_status status = r->who.metric != NULL
-                            ? cli_load_metric(&r->against, args->against, err)
-                            : cli_fail(err, MEL_EINVAL, "--against compares with --metric or --session");
-    if (status != MEL_OK)
-        return status;
-    size_t *order = cli_alloc_zero(n, sizeof *order);
+    TRY(r->who.metric != NULL ? cli_load_metric(&r->against, args->against, err)
+                              : cli_fail(err, MEL_EINVAL, "--against compares with --metric or --session"));
+    MEL_AUTO_MEMORY size_t *order = cli_alloc_zero(n, sizeof *order);
     r->otherwise = cli_alloc_zero(n, sizeof *r->otherwise);
     r->other = cli_alloc_zero(n, sizeof *r->other);
-    status = value_against(r, args, err);
-    if (status == MEL_OK)
-        status = mel_rank_order(order, r->otherwise, n, r->other, mel_metric_orientation(r->against), err);
-    free(order);
-    if (status == MEL_OK)
-        status = mel_rank_agreement(&r->agreement, n, r->other, mel_metric_orientation(r->against),
-                                    r->info.value, mel_measure_orientation(r->judge->measure), err);
-    return status;
+    TRY(value_against(r, args, err));
+    TRY(mel_rank_order(order, r->otherwise, n, r->other, mel_metric_orientation(r->against), err));
+    return mel_rank_agreement(&r->agreement, n, r->other, mel_metric_orientation(r->against), r->info.value,
+                              mel_measure_orientation(r->judge->measure), err);
 }
 
 /* The metric, or what the session has found so far; NULL for a named measure. */
@@ -193,32 +186,27 @@ static mel_status load(mel_metric **out, cli_ranking *r, const rank_args *args, 
         return cli_load_metric(out, metric, err);
     if (args->session == NULL)
         return MEL_OK;
-    const mel_status status = cli_opened_make(&r->opened, args->session, NULL, run, err);
-    return status == MEL_OK ? mel_session_result(out, NULL, r->opened.session, err) : status;
+    TRY(cli_opened_make(&r->opened, args->session, NULL, run, err));
+    return mel_session_result(out, NULL, r->opened.session, err);
 }
 
 static mel_status read_all(cli_ranking *r, const rank_args *args, cli_run *run, mel_error *err)
 {
-    mel_reader reader = { 0 };
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
     mel_metric *metric = NULL;
     cli_contender_args given = args->contenders;
     given.metric = args->session != NULL ? args->session : given.metric;
-    mel_status status = cli_reader_init(&reader, &args->reading, run, err);
-    if (status == MEL_OK && given.pool == NULL)
-        status = mel_reader_share(&reader, err);
-    if (status == MEL_OK)
-        status = load(&metric, r, args, run, err);
-    if (status == MEL_OK)
-        status = cli_contenders_read(&r->who, metric, &given, &reader.options, run, err);
-    if (status == MEL_OK)
-        status = cli_reader_check(&reader, &args->reading, run, err);
-    if (status == MEL_OK)
-        status = cli_judges_make(&r->judge, &r->n_judges, &r->who, &given.named, err);
-    if (status == MEL_OK && given.pool != NULL && cli_judge_sees_shares(r->judge, r->who.k, r->who.m))
-        status = mel_pool_check_shares(&r->who.pool, r->who.class_name, given.pool,
-                                       ": rank by a metric of rates, or test all on the same rows", err);
-    mel_reader_clear(&reader);
-    return status;
+    TRY(cli_reader_init(&reader, &args->reading, run, err));
+    if (given.pool == NULL)
+        TRY(mel_reader_share(&reader, err));
+    TRY(load(&metric, r, args, run, err));
+    TRY(cli_contenders_read(&r->who, metric, &given, &reader.options, run, err));
+    TRY(cli_reader_check(&reader, &args->reading, run, err));
+    TRY(cli_judges_make(&r->judge, &r->n_judges, &r->who, &given.named, err));
+    if (given.pool != NULL && cli_judge_sees_shares(r->judge, r->who.k, r->who.m))
+        TRY(mel_pool_check_shares(&r->who.pool, r->who.class_name, given.pool,
+                                  ": rank by a metric of rates, or test all on the same rows", err));
+    return MEL_OK;
 }
 
 static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)

@@ -133,19 +133,18 @@ static bool is_known(const mel_interval *range)
 
 static mel_status find_values(scoring *s, cli_run *run, mel_error *err)
 {
-    mel_status status = MEL_OK;
     s->found = cli_alloc_zero(s->n_rows * s->n_judges, sizeof *s->found);
     for (size_t i = 0; i < s->n_rows; i++)
-        for (size_t j = 0; j < s->n_judges && status == MEL_OK; j++)
-            status = judge_row(&s->found[i * s->n_judges + j], s, &s->rows[i], &s->judge[j], run, err);
+        for (size_t j = 0; j < s->n_judges; j++)
+            TRY(judge_row(&s->found[i * s->n_judges + j], s, &s->rows[i], &s->judge[j], run, err));
     bool unsure = false;
     for (size_t i = 0; i < s->n_rows && s->who.metric != NULL; i++)
         unsure = unsure ||
                  (is_known(&s->found[i * s->n_judges].both) && !is_known(&s->found[i * s->n_judges].metric));
-    if (status == MEL_OK && unsure)
+    if (unsure)
         cli_warn(run, "it is not known how sure the metric is: within its intervals are numbers that make no "
                       "metric of its family; the intervals are about the rows alone");
-    return status;
+    return MEL_OK;
 }
 
 /* --- saying it ------------------------------------------------------------------------------------ */
@@ -298,34 +297,28 @@ static void print_text(const scoring *s, cli_run *run)
 static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
 {
     const score_args *args = arguments;
-    scoring s = { 0 };
-    mel_reader reader = { 0 };
+    MEL_AUTO_CLEAR(scoring) s = { 0 };
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
     mel_metric *metric = NULL;
-    mel_status status = cli_reader_init(&reader, &args->reading, run, err);
-    if (status == MEL_OK && args->contenders.metric == NULL && args->contenders.named.n == 0)
-        status =
-            cli_fail(err, MEL_EINVAL, "give --metric METRIC.json or --named NAME (accuracy, f1, mcc, ...)");
-    if (status == MEL_OK && args->contenders.pool == NULL)
-        status = mel_reader_share(&reader, err);
-    if (status == MEL_OK && args->contenders.metric != NULL)
-        status = cli_load_metric(&metric, args->contenders.metric, err);
-    if (status == MEL_OK)
-        status = cli_contenders_read(&s.who, metric, &args->contenders, &reader.options, run, err);
-    if (status == MEL_OK)
-        status = cli_reader_check(&reader, &args->reading, run, err);
-    if (status == MEL_OK)
-        status = cli_judges_make(&s.judge, &s.n_judges, &s.who, &args->contenders.named, err);
-    if (status == MEL_OK) {
-        list_rows(&s);
-        status = find_values(&s, run, err);
-    }
-    if (status == MEL_OK && run->json)
+    TRY(cli_reader_init(&reader, &args->reading, run, err));
+    if (args->contenders.metric == NULL && args->contenders.named.n == 0)
+        return cli_fail(err, MEL_EINVAL,
+                        "give --metric METRIC.json or --named NAME (accuracy, f1, mcc, ...)");
+    if (args->contenders.pool == NULL)
+        TRY(mel_reader_share(&reader, err));
+    if (args->contenders.metric != NULL)
+        TRY(cli_load_metric(&metric, args->contenders.metric, err));
+    TRY(cli_contenders_read(&s.who, metric, &args->contenders, &reader.options, run, err));
+    TRY(cli_reader_check(&reader, &args->reading, run, err));
+    TRY(cli_judges_make(&s.judge, &s.n_judges, &s.who, &args->contenders.named, err));
+
+    list_rows(&s);
+    TRY(find_values(&s, run, err));
+    if (run->json)
         fill_json(run->result, &s, run);
-    else if (status == MEL_OK)
+    else
         print_text(&s, run);
-    scoring_clear(&s);
-    mel_reader_clear(&reader);
-    return status;
+    return MEL_OK;
 }
 
 static const cli_option own_options[] = {

@@ -43,6 +43,11 @@ typedef struct {
     mel_point a, b; /* ends of the longest segment */
 } target;
 
+static void target_clear(target *t)
+{
+    mel_classifier_free(t->classifier);
+}
+
 static mel_status find_target(target *out, const mel_problem *space, const cli_asked *asked, mel_error *err)
 {
     const mel_face *face = space->face;
@@ -218,61 +223,50 @@ static void print_text(const mel_problem *space, const target *t, const char *pl
 static mel_status planar(cli_run *run, const mel_problem *space, const cli_asked *asked, const char *plot,
                          mel_error *err)
 {
-    target t = { .wanted = false };
-    mel_status status = MEL_OK;
+    MEL_AUTO_CLEAR(target) t = { .wanted = false };
     if (asked->point != NULL)
-        status = cli_check_size("point", asked->n_point, mel_problem_layout(space), err);
-    if (status == MEL_OK && asked->direction != NULL)
-        status = cli_check_size("thesis direction", asked->n_direction, mel_problem_layout(space), err);
-    if (status == MEL_OK)
-        status = find_target(&t, space, asked, err);
-    if (status == MEL_OK && run->json)
+        TRY(cli_check_size("point", asked->n_point, mel_problem_layout(space), err));
+    if (asked->direction != NULL)
+        TRY(cli_check_size("thesis direction", asked->n_direction, mel_problem_layout(space), err));
+    TRY(find_target(&t, space, asked, err));
+    if (run->json)
         fill_json(run->result, space, &t);
-    else if (status == MEL_OK)
+    else
         print_text(space, &t, plot);
-    mel_classifier_free(t.classifier);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status classes(cli_run *run, const mel_problem *space, cli_asked *asked, const space_args *args,
                           mel_error *err)
 {
-    const mel_status status =
-        cli_classes_measure(asked, space, (mel_radius_method)args->space.radius_method, run, err);
-    if (status == MEL_OK && run->json)
+    TRY(cli_classes_measure(asked, space, (mel_radius_method)args->space.radius_method, run, err));
+    if (run->json)
         cli_classes_fill(run->result, space, asked);
-    else if (status == MEL_OK) {
+    else
         cli_classes_print(space, asked);
-        if (args->plot != NULL)
-            cli_print("\n  plot: %s\n", args->plot);
-    }
-    return status;
+    if (args->plot != NULL && !run->json)
+        cli_print("\n  plot: %s\n", args->plot);
+    return MEL_OK;
 }
 
 static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
 {
     const space_args *args = arguments;
-    mel_problem *space = NULL;
-    cli_asked asked = { .delta = args->delta };
-    mel_status status = args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK;
-    if (status == MEL_OK)
-        status = cli_asked_parse(&asked, args->point, args->direction, err);
+    MEL_AUTO(mel_problem) *space = NULL;
+    MEL_AUTO_CLEAR(cli_asked) asked = { .delta = args->delta };
+    TRY(args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK);
+    TRY(cli_asked_parse(&asked, args->point, args->direction, err));
     const size_t numbers = asked.n_point != 0 ? asked.n_point : asked.n_direction;
     const mel_problem_want want = cli_want_of_points(args->coordinates, numbers, &args->space);
     mel_problem_options opt = args->space;
     opt.radius_method = 0; /* the ball is measured here, not asked about */
-    if (status == MEL_OK)
-        status = cli_space_make(&space, &opt, &want, run, err);
-    if (status == MEL_OK && args->space.radius_method != 0 && space->face != NULL)
-        status = cli_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
-    if (status == MEL_OK && args->plot != NULL)
-        status = cli_space_plot(space, args->plot, err);
-    if (status == MEL_OK)
-        status = space->face != NULL ? planar(run, space, &asked, args->plot, err)
-                                     : classes(run, space, &asked, args, err);
-    cli_asked_clear(&asked);
-    mel_problem_free(space);
-    return status;
+    TRY(cli_space_make(&space, &opt, &want, run, err));
+    if (args->space.radius_method != 0 && space->face != NULL)
+        return cli_fail(err, MEL_EINVAL, "--thesis radius-method: no ball is needed here");
+    if (args->plot != NULL)
+        TRY(cli_space_plot(space, args->plot, err));
+    return space->face != NULL ? planar(run, space, &asked, args->plot, err)
+                               : classes(run, space, &asked, args, err);
 }
 
 static const cli_option own_options[] = {

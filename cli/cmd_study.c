@@ -39,10 +39,8 @@ static mel_status read_study(char **out, const char *given, mel_error *err)
     if (strchr(given, '/') != NULL || cli_ends_with(given, ".json") || strcmp(given, "-") == 0)
         return cli_study_read(out, given, err);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *path = cli_format("%s/%s/%s.json", cli_data_folders()[0], folders[i], given);
-        const mel_status status = cli_study_read(out, path, err);
-        free(path);
-        if (status == MEL_OK)
+        MEL_AUTO_MEMORY char *path = cli_format("%s/%s/%s.json", cli_data_folders()[0], folders[i], given);
+        if (cli_study_read(out, path, err) == MEL_OK)
             return MEL_OK;
     }
     return cli_fail(err, MEL_EDATA, "%s: neither a file (NAME.json) nor a study that comes with melicit",
@@ -92,9 +90,7 @@ static mel_status check(cli_study_desk *d, mel_error *err)
 
 static mel_status set_state(cli_study_desk *d, const char *state, mel_error *err)
 {
-    const mel_status status = mel_store_set_state(d->app.store, d->what, state, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_store_set_state(d->app.store, d->what, state, err));
     cli_put(d->run->result, "id", cli_json_text(d->what));
     cli_put(d->run->result, "state", cli_json_text(state));
     if (!d->run->json)
@@ -238,7 +234,7 @@ static mel_status export_study(cli_study_desk *d, mel_error *err)
     if (status == MEL_OK)
         status = cli_out_commit(&out, err);
     else if (out.stream != NULL)
-        cli_out_abandon(&out);
+        cli_out_clear(&out);
     if (file >= 0)
         (void)close(file);
     if (status == MEL_OK) {
@@ -290,9 +286,7 @@ static mel_status token(cli_study_desk *d, mel_error *err)
 {
     char text[MEL_TOKEN_TEXT];
     bool mine = false;
-    const mel_status status = mel_admin_token_new(text, &mine, true, &d->app, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_admin_token_new(text, &mine, true, &d->app, err));
     cli_put(d->run->result, "token", cli_json_text(text));
     if (!d->run->json)
         cli_print("%s\n", text);

@@ -97,24 +97,18 @@ static mel_status check_weights(const mel_dataset_part parts[MEL_DATASET_PARTS],
 
 static mel_status prepare(training *t, const cli_run *run, const train_args *args, mel_error *err)
 {
-    if (args->warm != NULL) {
-        const mel_status status = mel_model_load(&t->warm, args->warm, err);
-        if (status != MEL_OK)
-            return status;
-    }
+    if (args->warm != NULL)
+        TRY(mel_model_load(&t->warm, args->warm, err));
     const mel_resources resources = cli_resources(run);
-    mel_status status = mel_dataset_read(&t->dataset, &args->dataset, &resources, err);
-    if (status == MEL_OK)
-        status = mel_dataset_split(t->parts, &t->dataset, args->dataset.test_share, run->seed, err);
-    if (status == MEL_OK)
-        status = check_weights(t->parts, &args->dataset, err);
-    if (status == MEL_OK)
-        status = mel_dataset_part_learn(&t->encoder, &t->parts[MEL_PART_TRAIN], &args->dataset, err);
-    if (status == MEL_OK && t->warm != NULL)
-        status = check_warm(t->warm, t->encoder, &t->dataset.labels, args->warm, err);
-    for (size_t p = 0; status == MEL_OK && p < MEL_DATASET_PARTS; p++)
-        status = mel_dataset_part_encode(&t->parts[p], t->encoder, err);
-    return status != MEL_OK ? status : cli_check_stop(err);
+    TRY(mel_dataset_read(&t->dataset, &args->dataset, &resources, err));
+    TRY(mel_dataset_split(t->parts, &t->dataset, args->dataset.test_share, run->seed, err));
+    TRY(check_weights(t->parts, &args->dataset, err));
+    TRY(mel_dataset_part_learn(&t->encoder, &t->parts[MEL_PART_TRAIN], &args->dataset, err));
+    if (t->warm != NULL)
+        TRY(check_warm(t->warm, t->encoder, &t->dataset.labels, args->warm, err));
+    for (size_t p = 0; p < MEL_DATASET_PARTS; p++)
+        TRY(mel_dataset_part_encode(&t->parts[p], t->encoder, err));
+    return cli_check_stop(err);
 }
 
 static mel_status fit(training *t, const cli_run *run, const train_args *args, mel_error *err)
@@ -130,12 +124,9 @@ static mel_status fit(training *t, const cli_run *run, const train_args *args, m
     options.warm = t->warm;
     options.threads = run->threads;
     options.progress = run->progress;
-    mel_status status = mel_model_fit(&t->model, &t->fit, &train->x.view, train->y, labels->n_classes,
-                                      train->weight, &options, err);
-    if (status == MEL_OK)
-        status = mel_model_set_classes(t->model, (const char *const *)labels->name, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_model_fit(&t->model, &t->fit, &train->x.view, train->y, labels->n_classes, train->weight,
+                      &options, err));
+    TRY(mel_model_set_classes(t->model, (const char *const *)labels->name, err));
     mel_model_set_number_texts(t->model, labels->number_texts);
     mel_model_set_encoder(t->model, t->encoder);
     t->encoder = NULL;
@@ -150,11 +141,6 @@ static mel_status measure(training *t, const cli_run *run, mel_error *err)
     const size_t k = t->dataset.labels.n_classes;
     t->probs = cli_alloc_zero(test->n, k * sizeof *t->probs);
     return mel_model_predict(t->probs, t->model, &test->x.view, run->threads, err);
-}
-
-static mel_status save(const void *user, const char *file, mel_error *err)
-{
-    return mel_model_save(user, file, err);
 }
 
 static void report(cli_run *run, const training *t, const train_args *args)
@@ -182,20 +168,15 @@ static void report(cli_run *run, const training *t, const train_args *args)
 static mel_status run_train(cli_run *run, const void *arguments, mel_error *err)
 {
     const train_args *args = arguments;
-    training t = { 0 };
-    mel_status status = check_args(run, args, err);
-    if (status == MEL_OK)
-        status = prepare(&t, run, args, err);
-    if (status == MEL_OK)
-        status = fit(&t, run, args, err);
-    if (status == MEL_OK)
-        status = measure(&t, run, err);
-    if (status == MEL_OK && args->out != NULL)
-        status = cli_store(args->out, save, t.model, err);
-    if (status == MEL_OK)
-        report(run, &t, args);
-    training_clear(&t);
-    return status;
+    MEL_AUTO_CLEAR(training) t = { 0 };
+    TRY(check_args(run, args, err));
+    TRY(prepare(&t, run, args, err));
+    TRY(fit(&t, run, args, err));
+    TRY(measure(&t, run, err));
+    if (args->out != NULL)
+        TRY(cli_store_model(args->out, t.model, err));
+    report(run, &t, args);
+    return MEL_OK;
 }
 
 static const char *const solvers[] = { "auto", "newton", "lbfgs", NULL }; /* as mel_solver */

@@ -127,13 +127,12 @@ static mel_status count_predictions(cli_contenders *c, mel_error *err)
     c->counts = cli_alloc_zero(c->n * cells, sizeof *c->counts);
     c->rows = cli_alloc_zero(c->n, sizeof *c->rows);
     c->statistics = cli_alloc_zero(c->n * mel_layout_size(&c->layout), sizeof *c->statistics);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < c->n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         cli_predictions_count(c->counts + i * cells, p, i);
         c->rows[i] = (double)p->truth.n_rows;
-        status = find_statistics(c, i, err);
+        TRY(find_statistics(c, i, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* --- pools -------------------------------------------------------------------------------------- */
@@ -141,7 +140,6 @@ static mel_status count_predictions(cli_contenders *c, mel_error *err)
 static mel_status read_pool(cli_contenders *c, const cli_contender_args *args, const mel_read_options *read,
                             mel_error *err)
 {
-    mel_status status = MEL_OK;
     size_t groups = 0;
     if (c->metric != NULL) {
         c->k = c->layout.n_classes;
@@ -149,27 +147,26 @@ static mel_status read_pool(cli_contenders *c, const cli_contender_args *args, c
         c->class_name = mel_metric_class_names(c->metric);
         c->group_name = mel_metric_group_names(c->metric);
     } else {
-        status = mel_pool_survey(&c->own_class, &c->k, &c->own_group, &groups, args->pool, read, err);
+        TRY(mel_pool_survey(&c->own_class, &c->k, &c->own_group, &groups, args->pool, read, err));
         c->class_name = (const char *const *)c->own_class;
         c->group_name = (const char *const *)c->own_group;
         c->layout = (mel_layout){ MEL_CONFUSION, c->k == 2 && groups < 2 ? MEL_BINARY : MEL_OFFDIAGONAL, c->k,
                                   groups };
     }
     c->m = groups > 1 ? groups : 1;
-    if (status == MEL_OK && groups == 1)
+    if (groups == 1)
         return cli_fail(err, MEL_EDATA, "%s: there is only one group, \"%s\"", args->pool, c->group_name[0]);
     const mel_pool_about about = { .layout = c->layout,
                                    .class_name = c->class_name,
                                    .group_name = c->group_name,
                                    .prevalence = args->prevalence };
-    if (status == MEL_OK)
-        status = mel_pool_read(&c->pool, args->pool, &about, read, err);
+    TRY(mel_pool_read(&c->pool, args->pool, &about, read, err));
     c->n = c->pool.n;
     c->name = c->pool.name;
     c->counts = c->pool.matrix;
     c->rows = c->pool.rows;
     c->statistics = c->pool.value;
-    return status;
+    return MEL_OK;
 }
 
 /* --- both --------------------------------------------------------------------------------------- */
@@ -203,15 +200,13 @@ mel_status cli_contenders_read(cli_contenders *out, mel_metric *metric, const cl
                                const mel_read_options *read, cli_run *run, mel_error *err)
 {
     *out = (cli_contenders){ .metric = metric };
-    mel_status status = check_args(args, run, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_args(args, run, err));
     if (metric != NULL)
         out->layout = *mel_metric_layout(metric);
     if (args->pool != NULL)
         return read_pool(out, args, read, err);
-    status = cli_predictions_read(&out->predictions, &out->metric, args->metric, &args->rows, read, run, err);
-    return status == MEL_OK ? count_predictions(out, err) : status;
+    TRY(cli_predictions_read(&out->predictions, &out->metric, args->metric, &args->rows, read, run, err));
+    return count_predictions(out, err);
 }
 
 /* --- measures ----------------------------------------------------------------------------------- */
@@ -226,9 +221,7 @@ void cli_judges_free(cli_judge *judge, size_t n)
 static mel_status name_judge(cli_judge *out, const char *name, const cli_contenders *c, mel_error *err)
 {
     out->name = name;
-    const mel_status status = mel_measure_together(&out->measure, name, c->k, c->m, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_measure_together(&out->measure, name, c->k, c->m, err));
     out->sees_groups = mel_measure_groups(out->measure) > 1;
     mel_measure_call(out->measure, c->class_name, c->group_name);
     return cli_check_positive(out->measure, name, &c->predictions.classes, err);
@@ -237,17 +230,16 @@ static mel_status name_judge(cli_judge *out, const char *name, const cli_contend
 mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, const mel_text_list *named,
                            mel_error *err)
 {
-    mel_status status = MEL_OK;
     *n = 0;
     *out = cli_alloc_zero(named->n + 1, sizeof **out);
     if (c->metric != NULL) {
         cli_judge *first = &(*out)[(*n)++];
         *first = (cli_judge){ .name = "value", .sees_groups = c->layout.n_groups > 1 };
-        status = mel_measure_metric(&first->measure, c->metric, c->k, c->layout.n_groups, err);
+        TRY(mel_measure_metric(&first->measure, c->metric, c->k, c->layout.n_groups, err));
     }
-    for (size_t i = 0; i < named->n && status == MEL_OK; i++)
-        status = name_judge(&(*out)[(*n)++], named->item[i], c, err);
-    return status;
+    for (size_t i = 0; i < named->n; i++)
+        TRY(name_judge(&(*out)[(*n)++], named->item[i], c, err));
+    return MEL_OK;
 }
 
 bool cli_judge_sees_shares(const cli_judge *judge, size_t k, size_t m)
@@ -312,8 +304,8 @@ mel_status cli_statistics_of(double *out, const mel_layout *layout, const double
     double total = 0.0;
     for (size_t c = 0; c < m * k * k; c++)
         total += counts[c];
-    mel_status status = total > 0.0 ? MEL_OK : cli_fail(err, MEL_EDATA, "there are no rows to count");
-    for (size_t g = 0; g < m && status == MEL_OK; g++)
-        status = read_group(out + g * one, layout, g, counts + g * k * k, total, class_name, group_name, err);
-    return status;
+    TRY(total > 0.0 ? MEL_OK : cli_fail(err, MEL_EDATA, "there are no rows to count"));
+    for (size_t g = 0; g < m; g++)
+        TRY(read_group(out + g * one, layout, g, counts + g * k * k, total, class_name, group_name, err));
+    return MEL_OK;
 }

@@ -100,23 +100,21 @@ static bool is_numbers_only(const char *path, mel_format format)
 
 mel_status cli_reader_expect(mel_reader *reader, const mel_encoder *encoder, const char *path, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (reader->options.zero_based && mel_encoder_columns(encoder) == 0 && !mel_encoder_zero_based(encoder))
         return cli_fail(err, MEL_EINVAL,
                         "zero-based: the model was trained on rows with indices from 1, so these must start "
                         "at 1, too; leave the option out");
     reader->options.zero_based = reader->options.zero_based || mel_encoder_zero_based(encoder);
-    for (size_t i = 0; !is_numbers_only(path, reader->options.format) && i < mel_encoder_columns(encoder) &&
-                       status == MEL_OK;
+    for (size_t i = 0; !is_numbers_only(path, reader->options.format) && i < mel_encoder_columns(encoder);
          i++)
         if (mel_encoder_column_type(encoder, i) == MEL_COLUMN_TEXT)
-            status = mel_reader_expect(reader, mel_encoder_column_name(encoder, i), MEL_COLUMN_TEXT, err);
-    return status;
+            TRY(mel_reader_expect(reader, mel_encoder_column_name(encoder, i), MEL_COLUMN_TEXT, err));
+    return MEL_OK;
 }
 
 mel_status cli_read_column(mel_table **table, const char **column, const char *path, const char *name,
                            const char *option, const mel_read_options *read, mel_error *err)
 {
-    const mel_status status = mel_table_read(table, path, read, err);
-    return status == MEL_OK ? mel_only_column(column, *table, name, option, err) : status;
+    TRY(mel_table_read(table, path, read, err));
+    return mel_only_column(column, *table, name, option, err);
 }

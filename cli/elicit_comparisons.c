@@ -79,9 +79,7 @@ mel_status cli_comparisons_read(cli_comparisons *out, const char *file, const me
                              *const second[] = { "b", "model_b", "right", NULL },
                              *const winners[] = { "winner", "who_won", "answer", NULL };
     *out = (cli_comparisons){ .file = file };
-    const mel_status status = mel_table_read(&out->table, file, read, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_table_read(&out->table, file, read, err));
     out->a = find_column(out->table, first);
     out->b = find_column(out->table, second);
     out->winner = find_column(out->table, winners);
@@ -105,20 +103,14 @@ mel_status cli_comparisons_tell(mel_session *session, const cli_comparisons *c, 
         const char *a = cell_of(number[0], c->table, c->a, r), *b = cell_of(number[1], c->table, c->b, r);
         size_t i = 0, j = 0;
         mel_record said = { .seconds = NAN, .people = MEL_NOT_RECORDED };
-        mel_status status = find_classifier(&i, pool, a, c->file, r, err);
-        if (status == MEL_OK)
-            status = find_classifier(&j, pool, b, c->file, r, err);
-        if (status == MEL_OK && i == j)
-            status = cli_fail(err, MEL_EDATA, "%s: row %zu compares \"%s\" with itself", c->file, r + 1, a);
-        if (status == MEL_OK)
-            status =
-                read_winner(&said.answer, cell_of(number[2], c->table, c->winner, r), a, b, c->file, r, err);
+        TRY(find_classifier(&i, pool, a, c->file, r, err));
+        TRY(find_classifier(&j, pool, b, c->file, r, err));
+        if (i == j)
+            return cli_fail(err, MEL_EDATA, "%s: row %zu compares \"%s\" with itself", c->file, r + 1, a);
+        TRY(read_winner(&said.answer, cell_of(number[2], c->table, c->winner, r), a, b, c->file, r, err));
         said.a = pool->value + i * pool->size;
         said.b = pool->value + j * pool->size;
-        if (status == MEL_OK)
-            status = mel_session_replay(session, &said, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(mel_session_replay(session, &said, err));
     }
     return MEL_OK;
 }

@@ -69,32 +69,27 @@ static mel_status refuse_copies(const pooling *p, size_t last, mel_error *err)
 static mel_status open_all(pooling *p, const elicit_args *args, cli_run *run, mel_error *err)
 {
     for (size_t i = 0; i < p->n; i++) {
-        const mel_status status = cli_opened_make(&p->opened[i], p->path[i], &args->space, run, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(cli_opened_make(&p->opened[i], p->path[i], &args->space, run, err));
+
         if (!same_space(p->opened[0].header, p->opened[i].header))
             return cli_fail(err, MEL_EDATA, "%s is about other data, or another space, than %s", p->path[i],
                             p->path[0]);
         TRY(refuse_copies(p, i, err));
     }
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    mel_session **sessions = cli_alloc_zero(p->n, sizeof *sessions);
+    MEL_AUTO_MEMORY mel_session **sessions = cli_alloc_zero(p->n, sizeof *sessions);
     for (size_t i = 0; i < p->n; i++)
         sessions[i] = p->opened[i].session;
     mel_outcome_options opt;
     mel_outcome_options_init(&opt);
     opt.respondents = p->path;
-    const mel_status status = mel_outcome_of_sessions(&p->found, p->n, sessions, &opt, err);
-    free(sessions);
-    return status;
+    return mel_outcome_of_sessions(&p->found, p->n, sessions, &opt, err);
 }
 
 static mel_status fill_json(json_t *result, const mel_outcome *found, mel_error *err)
 {
     char *text = NULL;
-    const mel_status status = mel_outcome_to_json(&text, found, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_outcome_to_json(&text, found, err));
     json_t *whole = cli_json_made(text);
     cli_json_update(result, whole);
     json_decref(whole);
@@ -194,14 +189,9 @@ static void print_text(const mel_outcome *found)
     print_angles(found);
 }
 
-static mel_status save_metric(const void *user, const char *file, mel_error *err)
-{
-    return mel_metric_save(user, file, err);
-}
-
 mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_error *err)
 {
-    pooling p = { .n = args->pool.n + run->n_operands };
+    MEL_AUTO_CLEAR(pooling) p = { .n = args->pool.n + run->n_operands };
     if (args->session != NULL || args->report != NULL || args->log_questions != NULL)
         return cli_fail(err, MEL_EINVAL,
                         "--respondents reads sessions and asks nothing: --session, --report and "
@@ -210,13 +200,12 @@ mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_err
     p.opened = cli_alloc_zero(p.n, sizeof *p.opened);
     for (size_t i = 0; i < p.n; i++)
         p.path[i] = i < args->pool.n ? args->pool.item[i] : run->operand[i - args->pool.n];
-    mel_status status = open_all(&p, args, run, err);
-    if (status == MEL_OK && args->out != NULL)
-        status = cli_store(args->out, save_metric, p.found->metric, err);
-    if (status == MEL_OK && run->json)
-        status = fill_json(run->result, p.found, err);
-    else if (status == MEL_OK)
+    TRY(open_all(&p, args, run, err));
+    if (args->out != NULL)
+        TRY(cli_store_metric(args->out, p.found->metric, err));
+    if (run->json)
+        TRY(fill_json(run->result, p.found, err));
+    else
         print_text(p.found);
-    pooling_clear(&p);
-    return status;
+    return MEL_OK;
 }

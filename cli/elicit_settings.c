@@ -107,23 +107,18 @@ static mel_status read_ranked(cli_settings *out, const char *path, const elicit_
                                    .group_name = space->group_name,
                                    .prevalence = space->face != NULL ? mel_face_positives(space->face) : NAN,
                                    .only_if_needed = true };
-    mel_reader reader = { 0 };
-    mel_pool pool = { 0 };
-    mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
-    if (status == MEL_OK)
-        status = mel_pool_read(&pool, path, &about, &reader.options, err);
-    if (status == MEL_OK)
-        status = cli_reader_check(&reader, &args->space.dataset.reading, run, err);
-    if (status == MEL_OK) {
-        out->pool = cli_alloc_zero(pool.n * pool.size, sizeof *pool.value);
-        memcpy(out->pool, pool.value, pool.n * pool.size * sizeof *pool.value);
-        opt->until = MEL_UNTIL_RANK;
-        opt->n_pool = pool.n;
-        opt->pool = out->pool;
-    }
-    mel_pool_clear(&pool);
-    mel_reader_clear(&reader);
-    return status;
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
+    MEL_AUTO_CLEAR(mel_pool) pool = { 0 };
+    TRY(cli_reader_init(&reader, &args->space.dataset.reading, run, err));
+    TRY(mel_pool_read(&pool, path, &about, &reader.options, err));
+    TRY(cli_reader_check(&reader, &args->space.dataset.reading, run, err));
+
+    out->pool = cli_alloc_zero(pool.n * pool.size, sizeof *pool.value);
+    memcpy(out->pool, pool.value, pool.n * pool.size * sizeof *pool.value);
+    opt->until = MEL_UNTIL_RANK;
+    opt->n_pool = pool.n;
+    opt->pool = out->pool;
+    return MEL_OK;
 }
 
 /* A metric of the space's statistics. */
@@ -131,10 +126,8 @@ static mel_status load_metric(mel_metric **out, const char *file, const mel_prob
                               mel_error *err)
 {
     const cli_about about = cli_space_about(space, run);
-    mel_status status = cli_load_metric(out, file, err);
-    if (status == MEL_OK)
-        status = cli_match_metric(out, file, mel_problem_layout(space), &about, err);
-    return status;
+    TRY(cli_load_metric(out, file, err));
+    return cli_match_metric(out, file, mel_problem_layout(space), &about, err);
 }
 
 /* "METRIC.json:25" */
@@ -214,12 +207,11 @@ static mel_status overlay(mel_session_options *out, const elicit_args *args, mel
 {
     size_t n;
     const mel_option *rows = mel_option_table(&n);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
+    for (size_t i = 0; i < n; i++)
         if (args->given[i] != NULL && rows[i].type <= MEL_OPTION_WORD &&
             (strcmp(rows[i].key, "until") != 0 || ranked_pool(args) == NULL))
-            status = mel_session_options_set(out, rows[i].key, args->given[i], err);
-    return status;
+            TRY(mel_session_options_set(out, rows[i].key, args->given[i], err));
+    return MEL_OK;
 }
 
 static void note_strategy(const mel_session_options *opt, const elicit_args *args, cli_run *run)
@@ -234,27 +226,22 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
 {
     mel_session_options *opt = &out->options;
     cli_oracle_kind kind = CLI_ASK;
-    mel_status status = cli_oracle_of(&kind, args->oracle, err);
-    if (status == MEL_OK && header != NULL) {
-        status = mel_session_options_read(&out->stored, args->session, &space->domain, err);
-        if (status == MEL_OK)
-            *opt = *out->stored;
+    TRY(cli_oracle_of(&kind, args->oracle, err));
+    if (header != NULL) {
+        TRY(mel_session_options_read(&out->stored, args->session, &space->domain, err));
+        *opt = *out->stored;
     }
-    if (status == MEL_OK)
-        status = cli_family_of(opt, args, header, err);
-    if (status == MEL_OK)
-        status = overlay(opt, args, err); /* the strategy decides what is usual */
-    if (status == MEL_OK && header == NULL) {
-        status = set_usual(opt, args, space, kind, err);
-        if (status == MEL_OK)
-            status = overlay(opt, args, err);
+    TRY(cli_family_of(opt, args, header, err));
+    TRY(overlay(opt, args, err)); /* the strategy decides what is usual */
+    if (header == NULL) {
+        TRY(set_usual(opt, args, space, kind, err));
+        TRY(overlay(opt, args, err));
         note_strategy(opt, args, run);
     }
-    if (status == MEL_OK)
-        status = set_own(out, args, space, run, err);
+    TRY(set_own(out, args, space, run, err));
     opt->seed = run->seed;
     cli_session_names(opt, space);
-    return status;
+    return MEL_OK;
 }
 
 mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const json_t *header,

@@ -88,25 +88,20 @@ static mel_status take_all(cli_features *out, const mel_table *table, size_t n, 
     out->value = cli_alloc_zero(out->view.n_rows, columns * sizeof *out->value);
     out->view.value = out->value;
     out->view.name = (const char *const *)out->name;
-    mel_status status = MEL_OK;
-    for (size_t c = 0; c < columns && status == MEL_OK; c++)
-        status = take_column(out, c, table, err);
-    return status;
+    for (size_t c = 0; c < columns; c++)
+        TRY(take_column(out, c, table, err));
+    return MEL_OK;
 }
 
 mel_status cli_features_read(cli_features *out, const char *path, size_t n, const char *const *name,
                              size_t expected, const char *like, const mel_read_options *read, mel_error *err)
 {
-    mel_table *table = NULL;
-    mel_status status = mel_table_read(&table, path, read, err);
-    if (status == MEL_OK && expected > 0 && mel_table_rows(table) != expected)
-        status =
-            cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one row of features for each",
-                     path, mel_table_rows(table), like, expected);
-    if (status == MEL_OK)
-        status = take_all(out, table, n, name, err);
-    mel_table_free(table);
-    return status;
+    MEL_AUTO(mel_table) *table = NULL;
+    TRY(mel_table_read(&table, path, read, err));
+    if (expected > 0 && mel_table_rows(table) != expected)
+        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one row of features for each",
+                        path, mel_table_rows(table), like, expected);
+    return take_all(out, table, n, name, err);
 }
 
 mel_status cli_features_of_basis(cli_features *out, const char *path, const mel_weight_basis *basis,

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "files.h"
 #include "base/team.h"
+#include "melicit/classify.h"
+#include "melicit/model.h"
 #include "output.h"
 #include "problem/shared.h"
 #include "progress.h"
@@ -159,9 +161,7 @@ mel_status cli_out_open(cli_out *out, const char *path, mel_error *err)
     *out = (cli_out){ 0 };
     if (!mel_team_leads())
         path = "/dev/null";
-    const mel_status status = cli_out_check(path, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(cli_out_check(path, err));
     if (strcmp(path, "-") == 0) {
         out->stream = stdout;
         if (isatty(STDOUT_FILENO))
@@ -227,11 +227,11 @@ mel_status cli_out_commit(cli_out *out, mel_error *err)
         free(out->temporary);
         out->temporary = NULL;
     }
-    cli_out_abandon(out);
+    cli_out_clear(out);
     return status;
 }
 
-void cli_out_abandon(cli_out *out)
+void cli_out_clear(cli_out *out)
 {
     if (out->stream != NULL && out->stream != stdout)
         (void)fclose(out->stream);
@@ -242,13 +242,23 @@ void cli_out_abandon(cli_out *out)
     *out = (cli_out){ 0 };
 }
 
-mel_status cli_store(const char *path,
-                     mel_status (*write)(const void *user, const char *file, mel_error *err),
-                     const void *user, mel_error *err)
+mel_status cli_store_text(const char *path, const char *text, mel_error *err)
 {
-    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
-        cli_bar_end();
-    errno = 0; /* stays what the failing call made it: nothing after it fails, and free() keeps it */
-    const mel_status status = write(user, path, err);
-    return status == MEL_EIO && errno == EPIPE ? refuse_writing(path, err) : status;
+    MEL_AUTO_CLEAR(cli_out) out = { 0 };
+    TRY(cli_out_open(&out, path, err));
+    return fputs(text, out.stream) != EOF ? cli_out_commit(&out, err) : cli_out_failed(&out, err);
 }
+
+/* The library's own writers replace files as a whole and know "-", devices and pipes. */
+#define STORE(what)                                                                                          \
+    mel_status cli_store_##what(const char *path, const mel_##what *object, mel_error *err)                  \
+    {                                                                                                        \
+        if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))                                                 \
+            cli_bar_end();                                                                                   \
+        errno = 0; /* stays what the failing call made it: nothing after it fails, and free() keeps it */    \
+        const mel_status status = mel_##what##_save(object, path, err);                                      \
+        return status == MEL_EIO && errno == EPIPE ? refuse_writing(path, err) : status;                     \
+    }
+STORE(metric)
+STORE(classifier)
+STORE(model)

@@ -35,12 +35,12 @@ mel_status cli_out_copy(const cli_out *out, int file, mel_error *err);
 /* Closes and gives the file its name; the out is cleared in any case. Standard output is not closed. */
 mel_status cli_out_commit(cli_out *out, mel_error *err);
 /* Closes and removes what was not committed; fine after a commit. */
-void cli_out_abandon(cli_out *out);
+void cli_out_clear(cli_out *out);
 
-/* Stores what a writer of the library makes: it replaces files as a whole and knows "-", devices and pipes
- * itself. */
-mel_status cli_store(const char *path,
-                     mel_status (*write)(const void *user, const char *file, mel_error *err),
-                     const void *user, mel_error *err);
+/* Stores a text, or an object as the file that other verbs read; "-" is standard output. */
+mel_status cli_store_text(const char *path, const char *text, mel_error *err);
+mel_status cli_store_metric(const char *path, const mel_metric *metric, mel_error *err);
+mel_status cli_store_classifier(const char *path, const mel_classifier *classifier, mel_error *err);
+mel_status cli_store_model(const char *path, const mel_model *model, mel_error *err);
 
 #endif

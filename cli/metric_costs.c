@@ -75,33 +75,29 @@ static mel_status take_cost(double *cost, const char *item, const cli_metric_abo
 
 static mel_status fill_costs(double *cost, const char *text, const cli_metric_about *a, mel_error *err)
 {
-    char **item = NULL;
+    MEL_AUTO_MEMORY char **item = NULL;
     size_t n = 0;
     for (size_t i = 0; i < a->k * a->k; i++)
         cost[i] = NAN;
-    mel_status status = mel_names_split(&item, &n, text, "cost", err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
-        status = take_cost(cost, item[i], a, err);
-    free(item);
-    for (size_t i = 0; i < a->k && status == MEL_OK; i++)
-        for (size_t j = 0; j < a->k && status == MEL_OK; j++) {
+    TRY(mel_names_split(&item, &n, text, "cost", err));
+    for (size_t i = 0; i < n; i++)
+        TRY(take_cost(cost, item[i], a, err));
+    for (size_t i = 0; i < a->k; i++)
+        for (size_t j = 0; j < a->k; j++) {
             double *one = &cost[i * a->k + j];
             if (isnan(*one) && i != j)
-                status = cli_fail(err, MEL_EINVAL, "--cost: what does predicting \"%s\" for \"%s\" cost?",
-                                  class_name(a, j), class_name(a, i));
+                return cli_fail(err, MEL_EINVAL, "--cost: what does predicting \"%s\" for \"%s\" cost?",
+                                class_name(a, j), class_name(a, i));
             *one = isnan(*one) ? 0.0 : *one;
         }
-    return status;
+    return MEL_OK;
 }
 
 mel_status cli_metric_of_cost(mel_metric **out, const char *text, const cli_metric_about *a, mel_error *err)
 {
-    double *cost = cli_alloc_zero(a->k * a->k, sizeof *cost);
-    mel_status status = fill_costs(cost, text, a, err);
-    if (status == MEL_OK)
-        status = mel_metric_costs(out, a->k, cost, cli_about_class_names(a), err);
-    free(cost);
-    return status;
+    MEL_AUTO_MEMORY double *cost = cli_alloc_zero(a->k * a->k, sizeof *cost);
+    TRY(fill_costs(cost, text, a, err));
+    return mel_metric_costs(out, a->k, cost, cli_about_class_names(a), err);
 }
 
 /* --- costs in a file ---------------------------------------------------------------------------- */
@@ -131,9 +127,8 @@ static mel_status fill_matrix(double *cost, const mel_table *table, const cli_me
 {
     for (size_t row = 0; row < a->k; row++) {
         size_t truth = row;
-        const mel_status status = named ? row_class(&truth, table, row, a, err) : MEL_OK;
-        if (status != MEL_OK)
-            return status;
+        TRY(named ? row_class(&truth, table, row, a, err) : MEL_OK);
+
         for (size_t j = 0; j < a->k; j++) {
             const double *column = mel_table_numbers(table, j + named);
             double *one = &cost[truth * a->k + j];

@@ -11,12 +11,9 @@
 
 mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err)
 {
-    char *path = NULL;
-    mel_status status = cli_find_data(&path, given, err);
-    if (status == MEL_OK)
-        status = mel_metric_load(out, path, err);
-    free(path);
-    return status;
+    MEL_AUTO_MEMORY char *path = NULL;
+    TRY(cli_find_data(&path, given, err));
+    return mel_metric_load(out, path, err);
 }
 
 void cli_follow_metric(mel_naming *naming, const mel_metric *metric)
@@ -97,12 +94,9 @@ static mel_status check_roles(const mel_metric *metric, const char *given, const
     if (about->classes == NULL || !about->classes->positive_unsaid || layout->n_classes != 2 ||
         strcmp(own[0], "negative") != 0 || strcmp(own[1], "positive") != 0)
         return MEL_OK;
-    mel_measure *measure = NULL;
-    mel_status status = mel_measure_metric(&measure, metric, 2, layout->n_groups, err);
-    if (status == MEL_OK)
-        status = cli_check_positive(measure, given, about->classes, err);
-    mel_measure_free(measure);
-    return status;
+    MEL_AUTO(mel_measure) *measure = NULL;
+    TRY(mel_measure_metric(&measure, metric, 2, layout->n_groups, err));
+    return cli_check_positive(measure, given, about->classes, err);
 }
 
 mel_status cli_match_metric(mel_metric **metric, const char *given, const mel_layout *layout,

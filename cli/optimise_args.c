@@ -59,9 +59,7 @@ static mel_status check_metric(const cli_run *run, const cli_optimise_args *args
         return cli_fail(err, MEL_EINVAL, "--timeout is for --metric cmd:PROGRAM");
     if (!args->labels_only && args->draws > 0)
         return cli_fail(err, MEL_EINVAL, "--thesis draws goes with labels-only");
-    const mel_status status = check_method(args, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_method(args, err));
     if (args->entries != NULL && args->weights != MEL_WEIGHT_WHOLE)
         return cli_fail(err, MEL_EINVAL, "--thesis entries goes with matrix=whole");
     return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
@@ -138,11 +136,10 @@ static mel_status check_comparing(const cli_optimise_args *args, mel_error *err)
 
 mel_status cli_optimise_check(const cli_run *run, const cli_optimise_args *args, mel_error *err)
 {
-    mel_status status = check_metric(run, args, err);
-    if (status == MEL_OK)
-        status = check_comparing(args, err);
+    TRY(check_metric(run, args, err));
+    TRY(check_comparing(args, err));
     const bool train = args->compare.oracle == NULL;
-    return status == MEL_OK ? check_files(&args->files, train, err) : status;
+    return check_files(&args->files, train, err);
 }
 
 static const cli_option file_options[] = {

@@ -66,25 +66,19 @@ static mel_status simulate(mel_reply *reply, void *user, const mel_question *que
     comparing *c = user;
     const mel_comparison *open = mel_comparisons_ask(c->search);
     double a = 0.0, b = 0.0;
-    mel_status status = c->box.value(&a, c->box.user, open->confusion_a, err);
-    if (status == MEL_OK)
-        status = mel_metric_finite(a, err);
-    if (status == MEL_OK)
-        status = c->box.value(&b, c->box.user, open->confusion_b, err);
-    if (status == MEL_OK)
-        status = mel_metric_finite(b, err);
+    TRY(c->box.value(&a, c->box.user, open->confusion_a, err));
+    TRY(mel_metric_finite(a, err));
+    TRY(c->box.value(&b, c->box.user, open->confusion_b, err));
+    TRY(mel_metric_finite(b, err));
     const bool first = (a > b) != mel_noise_errs(&c->noise, c->seed, question, fabs(a - b));
     *reply = a == b ? MEL_REPLY_SAME : first ? MEL_REPLY_A : MEL_REPLY_B;
-    return status;
+    return MEL_OK;
 }
 
 static mel_status make_simulated(comparing *c, cli_run *run, mel_error *err)
 {
-    mel_status status = c->args->noise != NULL ? mel_noise_parse(&c->noise, c->args->noise, err) : MEL_OK;
-    if (status == MEL_OK)
-        status = cli_optimise_measure(&c->measure, &c->metric, c->args->oracle + 4, c->rows, run, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(c->args->noise != NULL ? mel_noise_parse(&c->noise, c->args->noise, err) : MEL_OK);
+    TRY(cli_optimise_measure(&c->measure, &c->metric, c->args->oracle + 4, c->rows, run, err));
     c->box = cli_optimise_box(c->measure, c->rows);
     return mel_oracle_callback(&c->oracle, simulate, c, NULL, err);
 }
@@ -184,10 +178,10 @@ static mel_status replay(comparing *c, mel_error *err)
     const mel_sample rows = sample_of(c);
     mel_comparisons_free(c->search);
     c->search = NULL;
-    mel_status status = mel_comparisons_new(&c->search, &rows, &c->opt, err);
-    for (size_t i = 0; i < c->n_answers && status == MEL_OK; i++)
-        status = mel_comparisons_tell(c->search, c->answer[i], err);
-    return status;
+    TRY(mel_comparisons_new(&c->search, &rows, &c->opt, err));
+    for (size_t i = 0; i < c->n_answers; i++)
+        TRY(mel_comparisons_tell(c->search, c->answer[i], err));
+    return MEL_OK;
 }
 
 /* --- asking ------------------------------------------------------------------------------------- */
@@ -201,10 +195,9 @@ static mel_status take_reply(comparing *c, mel_reply reply, mel_error *err)
     if (reply == MEL_REPLY_UNDO) {
         if (c->n_answers == 0)
             return MEL_OK;
-        const mel_status status =
-            note(c, &(mel_log_line){ .undo = true, .question = (uint32_t)c->n_answers }, err);
+        TRY(note(c, &(mel_log_line){ .undo = true, .question = (uint32_t)c->n_answers }, err));
         c->n_answers--;
-        return status == MEL_OK ? replay(c, err) : status;
+        return replay(c, err);
     }
     const mel_comparison *open = mel_comparisons_ask(c->search);
     const mel_log_line line = {
@@ -212,9 +205,7 @@ static mel_status take_reply(comparing *c, mel_reply reply, mel_error *err)
         .said = { .a = open->a, .b = open->b, .answer = (mel_answer)reply, .seconds = NAN },
         .size = mel_layout_size(mel_comparisons_layout(c->search))
     };
-    const mel_status status = note(c, &line, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(note(c, &line, err));
     push_answer(c, line.said.answer);
     return mel_comparisons_tell(c->search, line.said.answer, err);
 }
@@ -223,8 +214,7 @@ static mel_status ask_all(comparing *c, mel_error *err)
 {
     const cli_optimise_rows *r = c->rows;
     const mel_comparison *open = NULL;
-    mel_status status = MEL_OK;
-    while (status == MEL_OK && !c->stopped && (open = mel_comparisons_ask(c->search)) != NULL) {
+    while (!c->stopped && (open = mel_comparisons_ask(c->search)) != NULL) {
         const mel_question question = { .number = open->number,
                                         .expected = c->opt.max_questions,
                                         .layout = mel_comparisons_layout(c->search),
@@ -235,35 +225,18 @@ static mel_status ask_all(comparing *c, mel_error *err)
                                         .class_share = c->class_share };
         mel_reply reply = MEL_REPLY_SAME;
         cli_bar_clear();
-        status = mel_oracle_ask(&reply, c->oracle, &question, err);
-        if (cli_stop_wanted()) {
+        const mel_status asked = mel_oracle_ask(&reply, c->oracle, &question, err);
+        if (cli_stop_wanted()) { /* also where the signal ended whoever answers */
             c->stopped = true;
             return MEL_OK;
         }
-        if (status == MEL_OK)
-            status = take_reply(c, reply, err);
+        TRY(asked);
+        TRY(take_reply(c, reply, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* --- the result --------------------------------------------------------------------------------- */
-
-typedef struct {
-    const char *text;
-} stored_text;
-
-static mel_status save(const void *user, const char *file, mel_error *err)
-{
-    const stored_text *s = user;
-    cli_out out = { 0 };
-    mel_status status = cli_out_open(&out, file, err);
-    if (status == MEL_OK && fputs(s->text, out.stream) < 0)
-        status = cli_out_failed(&out, err);
-    if (status == MEL_OK)
-        status = cli_out_commit(&out, err);
-    cli_out_abandon(&out);
-    return status;
-}
 
 /* The classifier after all answers so far. */
 static mel_status current_json(char **text, const comparing *c, mel_error *err)
@@ -280,18 +253,19 @@ static mel_status current_json(char **text, const comparing *c, mel_error *err)
 
 static mel_status report(const comparing *c, cli_run *run, mel_error *err)
 {
-    char *text = NULL;
+    MEL_AUTO_MEMORY char *text = NULL;
     const bool settled = mel_comparisons_settled(c->search);
-    mel_status status = current_json(&text, c, err);
-    if (status == MEL_OK && c->args->out != NULL)
-        status = cli_store(c->args->out, save, &(stored_text){ text }, err);
-    if (status == MEL_OK && run->json) {
+    TRY(current_json(&text, c, err));
+    if (c->args->out != NULL)
+        TRY(cli_store_text(c->args->out, text, err));
+    if (run->json) {
         cli_put(run->result, "questions", cli_json_count(c->n_answers));
         cli_put(run->result, "status", cli_json_text(c->stopped ? "stopped" : settled ? "settled" : "done"));
         cli_put(run->result, "classifier", cli_json_made(text));
+        text = NULL;
         return MEL_OK;
     }
-    if (status == MEL_OK && (c->args->out == NULL || strcmp(c->args->out, "-") != 0)) {
+    if (c->args->out == NULL || strcmp(c->args->out, "-") != 0) {
         cli_heading("The classifier");
         cli_print("  %zu answer%s; %s\n", c->n_answers, c->n_answers == 1 ? "" : "s",
                   c->stopped ? "stopped before the end"
@@ -302,8 +276,7 @@ static mel_status report(const comparing *c, cli_run *run, mel_error *err)
         if (c->args->out != NULL)
             cli_print("  classifier file: %s\n", c->args->out);
     }
-    free(text);
-    return status;
+    return MEL_OK;
 }
 
 /* What is asked about: the probabilities, labels and groups of the validation rows. */
@@ -342,7 +315,7 @@ static mel_status keep_so_far(const comparing *c, mel_status status, mel_error *
     if (status == MEL_ENOMEM)
         return status;
     if (out != NULL && current_json(&text, c, &own) == MEL_OK)
-        stored = cli_store(out, save, &(stored_text){ text }, &own) == MEL_OK;
+        stored = cli_store_text(out, text, &own) == MEL_OK;
     free(text);
     if (out != NULL && !stored)
         return cli_fail(err, status, "%s; the classifier so far could not be stored: %s", why.text, own.text);

@@ -16,15 +16,12 @@ static mel_status load(mel_measure **measure, mel_metric **metric, const char *f
                                         .group = (const char *const *)rows->groups.name },
                               .classes = &rows->classes,
                               .run = run };
-    mel_status status = cli_load_metric(metric, file, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(cli_load_metric(metric, file, err));
     mel_layout layout = *mel_metric_layout(*metric);
     layout.n_classes = rows->classes.n;
     layout.n_groups = n_groups(rows);
-    status = cli_match_metric(metric, file, &layout, &about, err);
-    return status == MEL_OK ? mel_measure_metric(measure, *metric, layout.n_classes, layout.n_groups, err)
-                            : status;
+    TRY(cli_match_metric(metric, file, &layout, &about, err));
+    return mel_measure_metric(measure, *metric, layout.n_classes, layout.n_groups, err);
 }
 
 mel_status cli_optimise_measure(mel_measure **measure, mel_metric **metric, const char *text,
@@ -33,8 +30,8 @@ mel_status cli_optimise_measure(mel_measure **measure, mel_metric **metric, cons
     const bool file = cli_ends_with(text, ".json") || cli_exists(text);
     if (file)
         return load(measure, metric, text, rows, run, err);
-    const mel_status status = mel_measure_named(measure, text, rows->classes.n, n_groups(rows), err);
-    return status == MEL_OK ? cli_check_positive(*measure, text, &rows->classes, err) : status;
+    TRY(mel_measure_named(measure, text, rows->classes.n, n_groups(rows), err));
+    return cli_check_positive(*measure, text, &rows->classes, err);
 }
 
 mel_black_box cli_optimise_box(mel_measure *measure, const cli_optimise_rows *rows)

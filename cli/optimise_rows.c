@@ -32,52 +32,37 @@ static const char *first_labels(const cli_optimise_files *files)
 static mel_status read_first_labels(cli_optimise_rows *r, const cli_optimise_files *files,
                                     const mel_read_options *read, mel_error *err)
 {
-    mel_table *table = NULL;
+    MEL_AUTO(mel_table) *table = NULL;
     const char *column = NULL;
     mel_labels *labels = files->labels != NULL ? &r->train_labels : &r->validation_labels;
-    mel_status status =
-        cli_read_column(&table, &column, first_labels(files), files->label, "--label", read, err);
-    if (status == MEL_OK)
-        status = mel_table_labels(labels, table, column, err);
-    mel_table_free(table);
-    return status == MEL_OK
-               ? mel_classes_settle(&r->classes, labels, &files->naming, first_labels(files), err)
-               : status;
+    TRY(cli_read_column(&table, &column, first_labels(files), files->label, "--label", read, err));
+    TRY(mel_table_labels(labels, table, column, err));
+    return mel_classes_settle(&r->classes, labels, &files->naming, first_labels(files), err);
 }
 
 static mel_status read_validation_labels(cli_optimise_rows *r, const cli_optimise_files *files,
                                          const mel_read_options *read, mel_error *err)
 {
-    mel_table *table = NULL;
+    MEL_AUTO(mel_table) *table = NULL;
     const char *column = NULL;
-    mel_status status =
-        cli_read_column(&table, &column, files->validation_labels, files->label, "--label", read, err);
-    if (status == MEL_OK)
-        status = mel_classes_decisions(&r->validation_labels, table, column, &r->classes, err);
-    mel_table_free(table);
-    return status;
+    TRY(cli_read_column(&table, &column, files->validation_labels, files->label, "--label", read, err));
+    return mel_classes_decisions(&r->validation_labels, table, column, &r->classes, err);
 }
 
 static mel_status read_groups(cli_optimise_rows *r, const cli_optimise_files *files,
                               const mel_read_options *read, mel_error *err)
 {
-    mel_table *table = NULL;
+    MEL_AUTO(mel_table) *table = NULL;
     const char *column = NULL;
-    mel_status status =
-        cli_read_column(&table, &column, files->validation_groups, files->group, "--group", read, err);
-    if (status == MEL_OK)
-        status = mel_table_groups(&r->groups, table, column, err);
-    mel_table_free(table);
-    return status;
+    TRY(cli_read_column(&table, &column, files->validation_groups, files->group, "--group", read, err));
+    return mel_table_groups(&r->groups, table, column, err);
 }
 
 static mel_status read_probabilities(mel_proba *out, const char *path, const cli_optimise_rows *r,
                                      const cli_optimise_files *files, const mel_read_options *read,
                                      mel_error *err)
 {
-    const mel_status status = mel_proba_read_classes(out, path, &r->classes, read, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_proba_read_classes(out, path, &r->classes, read, err));
     if (out->n_classes != r->classes.n)
         return cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s has %zu", path,
                         out->n_classes, first_labels(files), r->classes.n);
@@ -93,44 +78,38 @@ static mel_status check_count(const char *path, size_t n, const char *of, size_t
 
 static mel_status check_counts(const cli_optimise_rows *r, const cli_optimise_files *files, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (files->probs != NULL)
-        status = check_count(files->labels, r->train_labels.n_rows, files->probs, r->train.n_rows, err);
-    if (status == MEL_OK && files->validation_labels != NULL)
-        status = check_count(files->validation_labels, r->validation_labels.n_rows, files->validation_probs,
-                             r->validation.n_rows, err);
-    if (status == MEL_OK && files->validation_groups != NULL)
-        status = check_count(files->validation_groups, r->groups.n_rows, files->validation_probs,
-                             r->validation.n_rows, err);
-    return status;
+        TRY(check_count(files->labels, r->train_labels.n_rows, files->probs, r->train.n_rows, err));
+    if (files->validation_labels != NULL)
+        TRY(check_count(files->validation_labels, r->validation_labels.n_rows, files->validation_probs,
+                        r->validation.n_rows, err));
+    if (files->validation_groups != NULL)
+        TRY(check_count(files->validation_groups, r->groups.n_rows, files->validation_probs,
+                        r->validation.n_rows, err));
+    return MEL_OK;
 }
 
 mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *files, bool judged, cli_run *run,
                              mel_error *err)
 {
-    mel_reader reader = { 0 };
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
     if (files->validation_labels == NULL && !judged)
         return cli_fail(err, MEL_EINVAL,
                         "--validation-labels FILE is required unless a program gives the values");
-    mel_status status = cli_reader_init(&reader, &files->reading, run, err);
-    if (status == MEL_OK)
-        status = mel_reader_share(&reader, err);
+    TRY(cli_reader_init(&reader, &files->reading, run, err));
+    TRY(mel_reader_share(&reader, err));
     reader.options.shards = files->labels != NULL ? &r->train_shards : &r->validation_shards;
-    if (status == MEL_OK)
-        status = read_first_labels(r, files, &reader.options, err);
-    if (status == MEL_OK && files->probs != NULL)
-        status = read_probabilities(&r->train, files->probs, r, files, &reader.options, err);
+    TRY(read_first_labels(r, files, &reader.options, err));
+    if (files->probs != NULL)
+        TRY(read_probabilities(&r->train, files->probs, r, files, &reader.options, err));
     reader.options.shards = &r->validation_shards;
-    if (status == MEL_OK)
-        status = read_probabilities(&r->validation, files->validation_probs, r, files, &reader.options, err);
-    if (status == MEL_OK && files->labels != NULL && files->validation_labels != NULL)
-        status = read_validation_labels(r, files, &reader.options, err);
-    if (status == MEL_OK && files->validation_groups != NULL)
-        status = read_groups(r, files, &reader.options, err);
-    if (status == MEL_OK)
-        status = cli_reader_check(&reader, &files->reading, run, err);
-    mel_reader_clear(&reader);
-    return status == MEL_OK ? check_counts(r, files, err) : status;
+    TRY(read_probabilities(&r->validation, files->validation_probs, r, files, &reader.options, err));
+    if (files->labels != NULL && files->validation_labels != NULL)
+        TRY(read_validation_labels(r, files, &reader.options, err));
+    if (files->validation_groups != NULL)
+        TRY(read_groups(r, files, &reader.options, err));
+    TRY(cli_reader_check(&reader, &files->reading, run, err));
+    return check_counts(r, files, err);
 }
 
 /* --- basis functions ---------------------------------------------------------------------------- */
@@ -155,20 +134,14 @@ static mel_status add_columns(mel_weight_basis *basis, const char *names, const 
                               mel_error *err)
 {
     if (strcmp(names, "*") == 0) {
-        cli_features all = { 0 };
-        mel_status status = cli_features_read(&all, source->train_file, 0, NULL, 0, NULL, source->read, err);
-        if (status == MEL_OK)
-            status = mel_weight_basis_add_columns(basis, all.view.n_columns, all.view.name, err);
-        cli_features_clear(&all);
-        return status;
+        MEL_AUTO_CLEAR(cli_features) all = { 0 };
+        TRY(cli_features_read(&all, source->train_file, 0, NULL, 0, NULL, source->read, err));
+        return mel_weight_basis_add_columns(basis, all.view.n_columns, all.view.name, err);
     }
-    char **name = NULL;
+    MEL_AUTO_MEMORY char **name = NULL;
     size_t n = 0;
-    mel_status status = mel_names_split(&name, &n, names, "basis", err);
-    if (status == MEL_OK)
-        status = mel_weight_basis_add_columns(basis, n, (const char *const *)name, err);
-    free(name);
-    return status;
+    TRY(mel_names_split(&name, &n, names, "basis", err));
+    return mel_weight_basis_add_columns(basis, n, (const char *const *)name, err);
 }
 
 static mel_status add_kmeans(mel_weight_basis *basis, const char *text, const basis_source *source,
@@ -178,13 +151,10 @@ static mel_status add_kmeans(mel_weight_basis *basis, const char *text, const ba
     const long k = strtol(text, &end, 10);
     if (end == text || *end != '\0' || k < 2)
         return cli_fail(err, MEL_EINVAL, "--basis kmeans:%s: expected a number of clusters, 2 or more", text);
-    cli_features train = { 0 };
-    mel_status status = cli_features_read(&train, source->train_file, 0, NULL, source->rows->train.n_rows,
-                                          source->files->probs, source->read, err);
-    if (status == MEL_OK)
-        status = mel_weight_basis_add_kmeans(basis, &train.view, (size_t)k, source->seed, err);
-    cli_features_clear(&train);
-    return status;
+    MEL_AUTO_CLEAR(cli_features) train = { 0 };
+    TRY(cli_features_read(&train, source->train_file, 0, NULL, source->rows->train.n_rows,
+                          source->files->probs, source->read, err));
+    return mel_weight_basis_add_kmeans(basis, &train.view, (size_t)k, source->seed, err);
 }
 
 /* WIDTH, then "unsquared" and "group" where they are meant. */
@@ -263,17 +233,15 @@ static char *file_of(const char *text)
 static mel_status add_parts(mel_weight_basis *basis, const char *text, const basis_source *source,
                             mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (const char *at = text; status == MEL_OK && *at != '\0';) {
+    for (const char *at = text; *at != '\0';) {
         const size_t n = strcspn(at, "+");
-        char *part = cli_format("%.*s", (int)n, at);
-        status = add_part(basis, part, source, err);
-        free(part);
+        MEL_AUTO_MEMORY char *part = cli_format("%.*s", (int)n, at);
+        TRY(add_part(basis, part, source, err));
         at += n + (at[n] == '+' ? 1 : 0);
     }
-    if (status == MEL_OK && mel_weight_basis_size(basis) == 0)
-        status = cli_fail(err, MEL_EINVAL, "--basis: expected at least one basis function");
-    return status;
+    if (mel_weight_basis_size(basis) == 0)
+        return cli_fail(err, MEL_EINVAL, "--basis: expected at least one basis function");
+    return MEL_OK;
 }
 
 typedef mel_status (*values_of)(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,

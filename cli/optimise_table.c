@@ -11,28 +11,22 @@
 static mel_status fit(mel_model **model, mel_dataset_part *part, const mel_dataset *dataset,
                       const mel_dataset_options *args, double l2, const cli_run *run, mel_error *err)
 {
-    mel_encoder *encoder = NULL;
+    MEL_AUTO(mel_encoder) *encoder = NULL;
     mel_fit_options opt;
     mel_fit_options_init(&opt);
     if (isfinite(l2))
         opt.l2 = l2;
     opt.threads = run->threads;
     opt.progress = run->progress;
-    mel_status status = mel_dataset_part_learn(&encoder, part, args, err);
-    if (status == MEL_OK)
-        status = mel_dataset_part_encode(part, encoder, err);
-    if (status == MEL_OK)
-        status =
-            mel_model_fit(model, NULL, &part->x.view, part->y, dataset->labels.n_classes, NULL, &opt, err);
-    if (status == MEL_OK)
-        status = mel_model_set_classes(*model, (const char *const *)dataset->labels.name, err);
-    if (status == MEL_OK) {
-        mel_model_set_number_texts(*model, dataset->labels.number_texts);
-        mel_model_set_encoder(*model, encoder);
-        encoder = NULL;
-    }
-    mel_encoder_free(encoder);
-    return status;
+    TRY(mel_dataset_part_learn(&encoder, part, args, err));
+    TRY(mel_dataset_part_encode(part, encoder, err));
+    TRY(mel_model_fit(model, NULL, &part->x.view, part->y, dataset->labels.n_classes, NULL, &opt, err));
+    TRY(mel_model_set_classes(*model, (const char *const *)dataset->labels.name, err));
+
+    mel_model_set_number_texts(*model, dataset->labels.number_texts);
+    mel_model_set_encoder(*model, encoder);
+    encoder = NULL;
+    return MEL_OK;
 }
 
 static mel_status take_probabilities(mel_proba *out, const mel_model *model, const mel_features *x, size_t k,
@@ -47,41 +41,26 @@ static mel_status take_probabilities(mel_proba *out, const mel_model *model, con
 static mel_status take_codes(cli_optimise_rows *rows, const mel_table *table, const cli_optimise_files *files,
                              const char *label, bool judged, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (!judged || mel_table_find(table, label) != SIZE_MAX)
-        status = mel_classes_decisions(&rows->validation_labels, table, label, &rows->classes, err);
-    if (status == MEL_OK && files->group != NULL)
-        status = mel_table_groups(&rows->groups, table, files->group, err);
-    return status;
+        TRY(mel_classes_decisions(&rows->validation_labels, table, label, &rows->classes, err));
+    if (files->group != NULL)
+        TRY(mel_table_groups(&rows->groups, table, files->group, err));
+    return MEL_OK;
 }
 
 static mel_status read_validation(cli_optimise_rows *rows, const mel_model *model, const char *path,
                                   const cli_optimise_files *files, const char *label, bool judged,
                                   const cli_run *run, mel_error *err)
 {
-    mel_reader reader = { 0 };
-    mel_table *table = NULL;
-    mel_encoded x = { 0 };
-    mel_status status = cli_reader_init(&reader, &files->reading, run, err);
-    if (status == MEL_OK)
-        status = cli_reader_expect(&reader, mel_model_encoder(model), path, err);
-    if (status == MEL_OK)
-        status = mel_table_read(&table, path, &reader.options, err);
-    if (status == MEL_OK)
-        status = take_codes(rows, table, files, label, judged, err);
-    if (status == MEL_OK)
-        status = mel_encode(&x, mel_model_encoder(model), table, err);
-    if (status == MEL_OK)
-        status = take_probabilities(&rows->validation, model, &x.view, rows->classes.n, run, err);
-    mel_encoded_clear(&x);
-    mel_table_free(table);
-    mel_reader_clear(&reader);
-    return status;
-}
-
-static mel_status save(const void *user, const char *file, mel_error *err)
-{
-    return mel_model_save(user, file, err);
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
+    MEL_AUTO(mel_table) *table = NULL;
+    MEL_AUTO_CLEAR(mel_encoded) x = { 0 };
+    TRY(cli_reader_init(&reader, &files->reading, run, err));
+    TRY(cli_reader_expect(&reader, mel_model_encoder(model), path, err));
+    TRY(mel_table_read(&table, path, &reader.options, err));
+    TRY(take_codes(rows, table, files, label, judged, err));
+    TRY(mel_encode(&x, mel_model_encoder(model), table, err));
+    return take_probabilities(&rows->validation, model, &x.view, rows->classes.n, run, err);
 }
 
 mel_status cli_optimise_read_table(cli_optimise_rows *rows, cli_optimise_files *files, char *path[2],
@@ -107,7 +86,7 @@ mel_status cli_optimise_read_table(cli_optimise_rows *rows, cli_optimise_files *
     if (status == MEL_OK)
         status = fit(&model, &parts[MEL_PART_TRAIN], &dataset, &args, files->l2, run, err);
     if (status == MEL_OK && files->model_out != NULL)
-        status = cli_store(files->model_out, save, model, err);
+        status = cli_store_model(files->model_out, model, err);
     if (status == MEL_OK)
         status = take_probabilities(&rows->train, model, &parts[MEL_PART_TRAIN].x.view,
                                     dataset.labels.n_classes, run, err);

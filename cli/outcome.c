@@ -10,9 +10,7 @@
 mel_status cli_outcome_json(json_t *result, const cli_outcome *o, mel_error *err)
 {
     char *text = NULL;
-    const mel_status status = mel_outcome_to_json(&text, o->found, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_outcome_to_json(&text, o->found, err));
     json_t *found = cli_json_made(text);
     cli_put(result, "status", cli_json_text(o->stopped ? "stopped" : "done"));
     cli_put(result, "seconds", cli_json_number(o->seconds));

@@ -9,18 +9,6 @@
 
 enum { GAP = 12 };
 
-mel_status cli_write_svg(const char *path, const char *svg, mel_error *err)
-{
-    cli_out out = { 0 };
-    mel_status status = cli_out_open(&out, path, err);
-    if (status == MEL_OK && fputs(svg, out.stream) == EOF)
-        status = cli_out_failed(&out, err);
-    if (status == MEL_OK)
-        status = cli_out_commit(&out, err);
-    cli_out_abandon(&out);
-    return status;
-}
-
 /* The height that a plot came out with: its legend comes on top of what was asked for. */
 static double height_of(const char *svg)
 {
@@ -49,14 +37,12 @@ void cli_panels_end_row(cli_panels *panels)
 mel_status cli_panels_close(char **svg, const cli_panels *panels, const char *title, mel_error *err)
 {
     const size_t width = panels->columns * (CLI_PANEL + GAP);
-    char *css = NULL;
-    const mel_status status = mel_plot_style(&css, err);
-    if (status == MEL_OK)
-        *svg = cli_format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mel-plot\" viewBox=\"0 0 %zu %.0f\" "
-            "width=\"%zu\" height=\"%.0f\">\n<title>%s</title>\n<style>%s</style>\n<rect class=\"paper\" "
-            "width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
-            width, panels->top, width, panels->top, title, css, panels->text != NULL ? panels->text : "");
-    free(css);
-    return status;
+    MEL_AUTO_MEMORY char *css = NULL;
+    TRY(mel_plot_style(&css, err));
+    *svg = cli_format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mel-plot\" viewBox=\"0 0 %zu %.0f\" "
+        "width=\"%zu\" height=\"%.0f\">\n<title>%s</title>\n<style>%s</style>\n<rect class=\"paper\" "
+        "width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
+        width, panels->top, width, panels->top, title, css, panels->text != NULL ? panels->text : "");
+    return MEL_OK;
 }

@@ -1,4 +1,4 @@
-/* Several pictures in one drawing, in rows; and drawings into files. */
+/* Several pictures in one drawing, in rows. */
 #ifndef MEL_CLI_PANELS_H
 #define MEL_CLI_PANELS_H
 
@@ -17,8 +17,5 @@ void cli_panels_put(cli_panels *panels, const char *svg, size_t column);
 void cli_panels_end_row(cli_panels *panels);
 /* The drawing with its style, for free(). */
 mel_status cli_panels_close(char **svg, const cli_panels *panels, const char *title, mel_error *err);
-
-/* As a whole or not at all; "-": standard output. */
-mel_status cli_write_svg(const char *path, const char *svg, mel_error *err);
 
 #endif

@@ -53,9 +53,7 @@ static const char refer[] = "refer";
 
 static mel_status load(work *w, mel_error *err)
 {
-    const mel_status status = cli_decider_load(&w->decider, w->job, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(cli_decider_load(&w->decider, w->job, err));
     const mel_classifier_parts *of = &w->decider.of;
     const size_t k = of->n_classes;
     w->n_decisions = of->n_decisions > k ? of->n_decisions : k;
@@ -111,15 +109,15 @@ static mel_status find_files(size_t *n, work *w, mel_error *err)
 static mel_status prepare(work *w, mel_error *err)
 {
     const cli_classifier_job *job = w->job;
-    mel_status status = cli_reader_init(&w->reader, job->reading, w->run, err);
-    if (status == MEL_OK && job->model != NULL)
-        status = cli_find_data(&w->data, job->data, err);
-    if (status == MEL_OK && job->model != NULL)
-        status = cli_reader_expect(&w->reader, mel_model_encoder(w->decider.model), w->data, err);
+    TRY(cli_reader_init(&w->reader, job->reading, w->run, err));
+    if (job->model != NULL)
+        TRY(cli_find_data(&w->data, job->data, err));
+    if (job->model != NULL)
+        TRY(cli_reader_expect(&w->reader, mel_model_encoder(w->decider.model), w->data, err));
     const char *const given[KINDS] = { job->model != NULL ? w->data : job->probs, job->groups, job->features,
                                        job->ids };
     memcpy(w->given, given, sizeof given);
-    return status == MEL_OK ? mel_reader_share(&w->reader, err) : status;
+    return mel_reader_share(&w->reader, err);
 }
 
 static const char *file_name(const void *user, size_t i)
@@ -173,9 +171,7 @@ static mel_status open_out(void *user, mel_error *err)
     work *w = user;
     const cli_classifier_job *job = w->job;
     share_found(w);
-    const mel_status status = cli_reader_check(&w->reader, job->reading, w->run, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(cli_reader_check(&w->reader, job->reading, w->run, err));
     const prediction_shape shape = { .csv = job->csv,
                                      .decisions = !job->chances,
                                      .classes = w->n_decisions,
@@ -211,16 +207,15 @@ static mel_status write_rows(void *user, const void *said, size_t n, mel_error *
     work *w = user;
     const double *chance = said;
     const uint32_t *prediction = said;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (w->job->chances) {
-            status = prediction_file_probabilities(&w->file, chance + i * w->n_decisions, err);
+            TRY(prediction_file_probabilities(&w->file, chance + i * w->n_decisions, err));
         } else {
             w->decided[prediction[i]]++;
-            status = prediction_file_decision(&w->file, prediction[i], err);
+            TRY(prediction_file_decision(&w->file, prediction[i], err));
         }
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status decide_all(work *w, mel_error *err)
@@ -233,17 +228,16 @@ static mel_status decide_all(work *w, mel_error *err)
                             .say = say_rows,
                             .write = write_rows,
                             .user = w };
-    mel_status status = find_files(&files.n, w, err);
+    TRY(find_files(&files.n, w, err));
     for (size_t f = 0; f < KINDS && files.n == 0; f++)
         mel_matches_clear(&w->files[f]);
-    if (status == MEL_OK)
-        status = cli_predict_files(&w->all, &files, err);
-    if (status == MEL_OK && w->all.unseen > 0)
+    TRY(cli_predict_files(&w->all, &files, err));
+    if (w->all.unseen > 0)
         cli_warn(
             w->run,
             "%zu cells hold a category that the training rows did not have: taken as none of the known ones",
             w->all.unseen);
-    return status == MEL_OK && mel_team_leads() ? prediction_file_commit(&w->file, err) : status;
+    return mel_team_leads() ? prediction_file_commit(&w->file, err) : MEL_OK;
 }
 
 static void report(cli_run *run, const work *w)
@@ -278,14 +272,10 @@ static void report(cli_run *run, const work *w)
 
 mel_status cli_predict_classifier(cli_run *run, const cli_classifier_job *job, mel_error *err)
 {
-    work w = { .run = run, .job = job };
-    mel_status status = load(&w, err);
-    if (status == MEL_OK)
-        status = prepare(&w, err);
-    if (status == MEL_OK)
-        status = decide_all(&w, err);
-    if (status == MEL_OK)
-        report(run, &w);
-    work_clear(&w);
-    return status;
+    MEL_AUTO_CLEAR(work) w = { .run = run, .job = job };
+    TRY(load(&w, err));
+    TRY(prepare(&w, err));
+    TRY(decide_all(&w, err));
+    report(run, &w);
+    return MEL_OK;
 }

@@ -92,20 +92,16 @@ static mel_status say_turn(const turns *t, mel_error *err)
     const mel_team *team = mel_team_get();
     const predict_files *files = t->files;
     const size_t rows = t->start[team->size] - t->start[0], before = t->start[team->rank];
-    char *said = cli_alloc_zero(rows, files->row_bytes);
-    size_t *first = cli_alloc_zero(team->size + 1, sizeof *first);
-    mel_status status = MEL_OK;
+    MEL_AUTO_MEMORY char *said = cli_alloc_zero(rows, files->row_bytes);
+    MEL_AUTO_MEMORY size_t *first = cli_alloc_zero(team->size + 1, sizeof *first);
     for (size_t r = 0; r <= team->size; r++)
         first[r] = t->start[r] - t->start[0];
     if (first[team->rank + 1] > first[team->rank])
-        status = files->say(said + first[team->rank] * files->row_bytes, files->user, before, err);
-    if (status == MEL_OK) {
-        mel_team_gather_runs(said, first, files->row_bytes);
-        status = mel_team_leads() ? files->write(files->user, said, rows, err) : MEL_OK;
-    }
-    free(first);
-    free(said);
-    return status;
+        TRY(files->say(said + first[team->rank] * files->row_bytes, files->user, before, err));
+
+    mel_team_gather_runs(said, first, files->row_bytes);
+    TRY(mel_team_leads() ? files->write(files->user, said, rows, err) : MEL_OK);
+    return MEL_OK;
 }
 
 static mel_status predict_whole(predict_file *all, const predict_files *files, mel_error *err)

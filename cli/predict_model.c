@@ -45,9 +45,7 @@ static void prediction_clear(prediction *p)
 static mel_status load(prediction *p, mel_error *err)
 {
     const cli_model_job *args = p->args;
-    const mel_status status = mel_model_load(&p->model, args->model, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_model_load(&p->model, args->model, err));
     p->k = mel_model_classes(p->model);
     if (mel_model_encoder(p->model) == NULL)
         return cli_fail(err, MEL_EDATA, "%s: the model does not say how a table becomes features",
@@ -67,34 +65,30 @@ static mel_status write_rows(void *user, const void *said, size_t n, mel_error *
 {
     prediction *p = user;
     const double *probs = said;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; status == MEL_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (p->args->decisions) {
             const uint32_t code = decide(p->args, p->k, probs + i * p->k);
             p->decided[code]++;
-            status = prediction_file_decision(&p->file, code, err);
+            TRY(prediction_file_decision(&p->file, code, err));
         } else {
-            status = prediction_file_probabilities(&p->file, probs + i * p->k, err);
+            TRY(prediction_file_probabilities(&p->file, probs + i * p->k, err));
         }
     }
-    return status;
+    return MEL_OK;
 }
 
 /* Probabilities of rows that were read come behind those that are there. */
 static mel_status predict_rows(predict_file *of, prediction *p, const mel_table *rows, mel_error *err)
 {
-    mel_encoded x = { 0 };
-    mel_status status = mel_encode(&x, mel_model_encoder(p->model), rows, err);
-    if (status != MEL_OK)
-        return status;
+    MEL_AUTO_CLEAR(mel_encoded) x = { 0 };
+    TRY(mel_encode(&x, mel_model_encoder(p->model), rows, err));
     p->probs = cli_regrow(p->probs, p->n_probs + x.view.n_rows, p->k * sizeof *p->probs);
-    status = mel_model_predict(p->probs + p->n_probs * p->k, p->model, &x.view, p->run->threads, err);
+    TRY(mel_model_predict(p->probs + p->n_probs * p->k, p->model, &x.view, p->run->threads, err));
     p->n_probs += x.view.n_rows;
     of->rows += x.view.n_rows;
     of->unseen += x.unseen;
     of->imputed += x.imputed;
-    mel_encoded_clear(&x);
-    return status != MEL_OK ? status : cli_check_stop(err);
+    return cli_check_stop(err);
 }
 
 static mel_status open_out(void *user, mel_error *err)
@@ -126,14 +120,11 @@ static const char *file_name(const void *user, size_t i)
 static mel_status read_file(predict_file *out, void *user, size_t i, mel_notice notice, mel_error *err)
 {
     prediction *p = user;
-    mel_table *table = NULL;
+    MEL_AUTO(mel_table) *table = NULL;
     p->reader.options.notice = notice;
     p->n_probs = 0;
-    mel_status status = mel_table_read(&table, file_name(p, i), &p->reader.options, err);
-    if (status == MEL_OK)
-        status = predict_rows(out, p, table, err);
-    mel_table_free(table);
-    return status;
+    TRY(mel_table_read(&table, file_name(p, i), &p->reader.options, err));
+    return predict_rows(out, p, table, err);
 }
 
 static mel_status say_file(void *said, void *user, size_t before, mel_error *err)
@@ -161,16 +152,13 @@ static mel_status predict_by_file(prediction *p, mel_error *err)
 
 static mel_status predict_all(prediction *p, mel_error *err)
 {
-    mel_status status = cli_reader_init(&p->reader, p->args->reading, p->run, err);
-    if (status == MEL_OK)
-        status = cli_find_data(&p->path, p->args->data, err);
-    if (status == MEL_OK && mel_is_pattern(p->path))
-        status = mel_pattern_find(&p->files, p->path, err);
-    if (status == MEL_OK)
-        status = cli_reader_expect(&p->reader, mel_model_encoder(p->model), p->path, err);
-    if (status == MEL_OK)
-        status = predict_by_file(p, err);
-    return status == MEL_OK && mel_team_leads() ? prediction_file_commit(&p->file, err) : status;
+    TRY(cli_reader_init(&p->reader, p->args->reading, p->run, err));
+    TRY(cli_find_data(&p->path, p->args->data, err));
+    if (mel_is_pattern(p->path))
+        TRY(mel_pattern_find(&p->files, p->path, err));
+    TRY(cli_reader_expect(&p->reader, mel_model_encoder(p->model), p->path, err));
+    TRY(predict_by_file(p, err));
+    return mel_team_leads() ? prediction_file_commit(&p->file, err) : MEL_OK;
 }
 
 /* --- what was done ------------------------------------------------------------------------------- */
@@ -226,17 +214,14 @@ static void warn_unseen(const prediction *p)
 
 mel_status cli_predict_model(cli_run *run, const cli_model_job *args, mel_error *err)
 {
-    prediction p = { .run = run, .args = args };
-    mel_status status = load(&p, err);
-    if (status == MEL_OK)
-        status = predict_all(&p, err);
-    if (status == MEL_OK) {
-        warn_unseen(&p);
-        if (run->json)
-            report_json(run, &p);
-        else if (strcmp(args->out, "-") != 0)
-            report_text(&p);
-    }
-    prediction_clear(&p);
-    return status;
+    MEL_AUTO_CLEAR(prediction) p = { .run = run, .args = args };
+    TRY(load(&p, err));
+    TRY(predict_all(&p, err));
+
+    warn_unseen(&p);
+    if (run->json)
+        report_json(run, &p);
+    else if (strcmp(args->out, "-") != 0)
+        report_text(&p);
+    return MEL_OK;
 }

@@ -59,11 +59,9 @@ static mel_status find_order(prediction_file *file, const prediction_shape *shap
         file->order[c] = c;
     if (shape->csv)
         return MEL_OK;
-    const mel_status status =
-        mel_sort_class_names(file->order, shape->classes, shape->labels, shape->number_texts, err);
+    TRY(mel_sort_class_names(file->order, shape->classes, shape->labels, shape->number_texts, err));
     file->value = cli_alloc_zero(shape->classes, sizeof *file->value);
-    return status != MEL_OK ? status
-                            : mel_class_values(file->value, &file->whole, shape->classes, shape->labels, err);
+    return mel_class_values(file->value, &file->whole, shape->classes, shape->labels, err);
 }
 
 /* An NPY file begins with the number of its rows. */
@@ -100,11 +98,8 @@ mel_status prediction_file_open(prediction_file *file, const char *path, const p
     file->names = mel_names_copy(shape->classes, shape->names, 0);
     if (file->names == NULL)
         return cli_fail(err, MEL_ENOMEM, "not enough memory for the names of the classes");
-    mel_status status = find_order(file, shape, err);
-    if (status == MEL_OK)
-        status = cli_out_open(&file->out, path, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(find_order(file, shape, err));
+    TRY(cli_out_open(&file->out, path, err));
     const bool waits = !shape->csv && file->out.temporary == NULL;
     file->waiting = waits ? tmpfile() : NULL;
     if (waits && file->waiting == NULL)
@@ -166,15 +161,15 @@ static mel_status finish_start(const prediction_file *file, mel_error *err)
 
 mel_status prediction_file_commit(prediction_file *file, mel_error *err)
 {
-    const mel_status status = file->csv ? MEL_OK : finish_start(file, err);
-    return status == MEL_OK ? cli_out_commit(&file->out, err) : status;
+    TRY(file->csv ? MEL_OK : finish_start(file, err));
+    return cli_out_commit(&file->out, err);
 }
 
 void prediction_file_abandon(prediction_file *file)
 {
     if (file->waiting != NULL)
         (void)fclose(file->waiting);
-    cli_out_abandon(&file->out);
+    cli_out_clear(&file->out);
     mel_names_free(file->names, file->classes);
     free(file->order);
     free(file->value);

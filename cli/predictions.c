@@ -32,10 +32,10 @@ size_t cli_predictions_groups(const cli_predictions *p)
 
 static mel_status one_column(mel_table **out, const char *path, const mel_read_options *read, mel_error *err)
 {
-    mel_status status = mel_table_read(out, path, read, err);
-    if (status == MEL_OK && mel_table_columns(*out) != 1)
-        status = cli_fail(err, MEL_EDATA, "%s: %zu columns; expected one", path, mel_table_columns(*out));
-    return status;
+    TRY(mel_table_read(out, path, read, err));
+    if (mel_table_columns(*out) != 1)
+        return cli_fail(err, MEL_EDATA, "%s: %zu columns; expected one", path, mel_table_columns(*out));
+    return MEL_OK;
 }
 
 static const char *column_of(const mel_table *table)
@@ -54,8 +54,8 @@ static mel_status complete_classes(cli_predictions *p, const mel_table *table, c
     const bool number_texts = p->classes.number_texts;
     mel_classes_clear(&p->classes);
     mel_labels_clear(&p->truth);
-    const mel_status status = mel_classes_of_names(&p->classes, k, all, all, number_texts, err);
-    return status == MEL_OK ? mel_table_labels_as(&p->truth, table, column_of(table), k, all, err) : status;
+    TRY(mel_classes_of_names(&p->classes, k, all, all, number_texts, err));
+    return mel_table_labels_as(&p->truth, table, column_of(table), k, all, err);
 }
 
 /* The metric in the order of the labels. With --positive it is said which class its second one is. */
@@ -65,12 +65,11 @@ static mel_status match_metric(cli_predictions *p, mel_metric **metric, const ch
     const mel_layout layout = *mel_metric_layout(*metric);
     const size_t k = layout.n_classes;
     const char *const *own = mel_metric_class_names(*metric);
-    mel_status status = MEL_OK;
     if (p->classes.n < k)
-        status = complete_classes(p, table, own, k, err);
+        TRY(complete_classes(p, table, own, k, err));
     else if (p->classes.n > k)
-        status = cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu", args->labels,
-                          p->classes.n, k);
+        return cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu", args->labels,
+                        p->classes.n, k);
     bool shared = false;
     for (size_t i = 0; i < p->classes.n; i++)
         shared = shared || mel_name_place(p->classes.name[i], k, own) < k ||
@@ -80,7 +79,7 @@ static mel_status match_metric(cli_predictions *p, mel_metric **metric, const ch
                                         .label = said ? NULL : (const char *const *)p->classes.label,
                                         .group = mel_metric_group_names(*metric) },
                               .classes = &p->classes };
-    return status == MEL_OK ? cli_match_metric(metric, given, &layout, &about, err) : status;
+    return cli_match_metric(metric, given, &layout, &about, err);
 }
 
 /* --classes with all classes of the labels and others besides, which no label happens to be. */
@@ -88,21 +87,19 @@ static mel_status add_classes(cli_predictions *p, mel_naming *naming, const mel_
 {
     if (naming->classes == NULL || naming->rename != NULL)
         return MEL_OK;
-    char **name = NULL;
+    MEL_AUTO_MEMORY char **name = NULL;
     size_t n = 0, known = 0;
-    mel_status status = mel_names_split(&name, &n, naming->classes, "classes", err);
+    TRY(mel_names_split(&name, &n, naming->classes, "classes", err));
     const char *const *all = (const char *const *)name;
-    for (size_t i = 0; i < p->truth.n_classes && status == MEL_OK; i++)
+    for (size_t i = 0; i < p->truth.n_classes; i++)
         known += mel_name_place(p->truth.name[i], n, all) < n;
-    if (status == MEL_OK && known == p->truth.n_classes && known < n) {
+    if (known == p->truth.n_classes && known < n) {
         const bool number_texts = p->truth.number_texts;
         mel_labels_clear(&p->truth);
-        status = mel_classes_of_names(&p->classes, n, all, all, number_texts, err);
-        if (status == MEL_OK)
-            status = mel_table_labels_as(&p->truth, table, column_of(table), n, all, err);
+        TRY(mel_classes_of_names(&p->classes, n, all, all, number_texts, err));
+        TRY(mel_table_labels_as(&p->truth, table, column_of(table), n, all, err));
     }
-    free(name);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status settle_classes(cli_predictions *p, mel_metric **metric, const char *given,
@@ -113,28 +110,22 @@ static mel_status settle_classes(cli_predictions *p, mel_metric **metric, const 
         naming.n_preferred = mel_metric_layout(*metric)->n_classes;
         naming.preferred = mel_metric_class_names(*metric);
     }
-    mel_status status = mel_table_labels(&p->truth, table, column_of(table), err);
-    if (status == MEL_OK)
-        status = add_classes(p, &naming, table, err);
-    if (status == MEL_OK && p->classes.n == 0)
-        status = mel_classes_settle(&p->classes, &p->truth, &naming, args->labels, err);
-    else if (status == MEL_OK && naming.positive != NULL)
-        status = cli_fail(err, MEL_EINVAL, "--positive %s: the label has %zu classes, not two",
-                          naming.positive, p->classes.n);
-    return status == MEL_OK && metric != NULL && *metric != NULL
-               ? match_metric(p, metric, given, args, table, err)
-               : status;
+    TRY(mel_table_labels(&p->truth, table, column_of(table), err));
+    TRY(add_classes(p, &naming, table, err));
+    if (p->classes.n == 0)
+        TRY(mel_classes_settle(&p->classes, &p->truth, &naming, args->labels, err));
+    else if (naming.positive != NULL)
+        return cli_fail(err, MEL_EINVAL, "--positive %s: the label has %zu classes, not two", naming.positive,
+                        p->classes.n);
+    return metric != NULL && *metric != NULL ? match_metric(p, metric, given, args, table, err) : MEL_OK;
 }
 
 static mel_status read_labels(cli_predictions *p, mel_metric **metric, const char *given,
                               const cli_prediction_args *args, const mel_read_options *read, mel_error *err)
 {
-    mel_table *table = NULL;
-    mel_status status = one_column(&table, args->labels, read, err);
-    if (status == MEL_OK)
-        status = settle_classes(p, metric, given, args, table, err);
-    mel_table_free(table);
-    return status;
+    MEL_AUTO(mel_table) *table = NULL;
+    TRY(one_column(&table, args->labels, read, err));
+    return settle_classes(p, metric, given, args, table, err);
 }
 
 /* --- predictions -------------------------------------------------------------------------------- */
@@ -175,12 +166,12 @@ static mel_status add_classifier(cli_predictions *p, char *name, const mel_table
         if (strcmp(p->name[i], name) == 0)
             return cli_fail(err, MEL_EDATA, "%s: two classifiers are called \"%s\"", mel_table_name(table),
                             name);
-    const mel_status status = mel_classes_decisions(&p->wanted[p->n - 1], table, column, &p->classes, err);
-    if (status == MEL_OK && p->wanted[p->n - 1].n_rows != p->truth.n_rows)
+    TRY(mel_classes_decisions(&p->wanted[p->n - 1], table, column, &p->classes, err));
+    if (p->wanted[p->n - 1].n_rows != p->truth.n_rows)
         return cli_fail(err, MEL_EDATA,
                         "%s has %zu rows, the labels have %zu: expected one row per prediction",
                         mel_table_name(table), p->wanted[p->n - 1].n_rows, p->truth.n_rows);
-    return status;
+    return MEL_OK;
 }
 
 /* A file of one column is a classifier, and each column of others. */
@@ -221,15 +212,13 @@ static mel_status read_groups(cli_predictions *p, const mel_metric *metric, cons
     if (args->groups == NULL)
         return m > 1 ? cli_fail(err, MEL_EINVAL, "%s is about %zu groups: give --groups FILE", given, m)
                      : MEL_OK;
-    mel_table *table = NULL;
-    mel_status status = one_column(&table, args->groups, read, err);
-    if (status == MEL_OK)
-        status = take_groups(p, metric, table, err);
-    mel_table_free(table);
-    if (status == MEL_OK && p->groups.n_rows != p->truth.n_rows)
+    MEL_AUTO(mel_table) *table = NULL;
+    TRY(one_column(&table, args->groups, read, err));
+    TRY(take_groups(p, metric, table, err));
+    if (p->groups.n_rows != p->truth.n_rows)
         return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one row per label",
                         args->groups, p->groups.n_rows, args->labels, p->truth.n_rows);
-    return status;
+    return MEL_OK;
 }
 
 /* --- all together ------------------------------------------------------------------------------- */

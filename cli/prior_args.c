@@ -53,17 +53,13 @@ static mel_status share_out(double *share, const bool *given, const double *from
 static mel_status read_given(double *share, const char *text, const double *from, const mel_problem *p,
                              mel_error *err)
 {
-    char **item = NULL;
+    MEL_AUTO_MEMORY char **item = NULL;
     size_t n = 0;
-    bool *given = cli_alloc_zero(p->n_classes, sizeof *given);
-    mel_status status = mel_names_split(&item, &n, text, "class-prior", err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
-        status = read_one(share, given, item[i], p, err);
-    if (status == MEL_OK)
-        status = share_out(share, given, from, p, err);
-    free(item);
-    free(given);
-    return status;
+    MEL_AUTO_MEMORY bool *given = cli_alloc_zero(p->n_classes, sizeof *given);
+    TRY(mel_names_split(&item, &n, text, "class-prior", err));
+    for (size_t i = 0; i < n; i++)
+        TRY(read_one(share, given, item[i], p, err));
+    return share_out(share, given, from, p, err);
 }
 
 static void say_estimates(const double *likely, const double *matched, const mel_problem *p, cli_run *run)
@@ -107,27 +103,18 @@ static mel_status read_from(double *share, const cli_applied_rule *a, const cli_
                             cli_run *run, mel_error *err)
 {
     const mel_problem *p = a->problem;
-    mel_reader reader = { 0 };
-    mel_proba proba = { 0 };
-    mel_adjustment adjustment = { 0 };
-    mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
-    if (status == MEL_OK)
-        status = mel_reader_share(&reader, err);
-    if (status == MEL_OK)
-        status = mel_proba_read_classes(&proba, args->class_prior_from, &p->classes, &reader.options, err);
-    if (status == MEL_OK && proba.n_classes != p->n_classes)
-        status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, expected %zu",
-                          args->class_prior_from, proba.n_classes, p->n_classes);
-    if (status == MEL_OK)
-        status = mel_proba_order(&proba, args->class_prior_from, args->space.columns, &p->classes, err);
-    if (status == MEL_OK) /* groups of the unlabelled rows are not known */
-        status = cli_apply_calibrate(&adjustment, a, false, args, err);
-    if (status == MEL_OK)
-        status = estimate(share, a, &adjustment, &proba, run, err);
-    mel_adjustment_clear(&adjustment);
-    mel_proba_clear(&proba);
-    mel_reader_clear(&reader);
-    return status;
+    MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
+    MEL_AUTO_CLEAR(mel_proba) proba = { 0 };
+    MEL_AUTO_CLEAR(mel_adjustment) adjustment = { 0 };
+    TRY(cli_reader_init(&reader, &args->space.dataset.reading, run, err));
+    TRY(mel_reader_share(&reader, err));
+    TRY(mel_proba_read_classes(&proba, args->class_prior_from, &p->classes, &reader.options, err));
+    if (proba.n_classes != p->n_classes)
+        return cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, expected %zu",
+                        args->class_prior_from, proba.n_classes, p->n_classes);
+    TRY(mel_proba_order(&proba, args->class_prior_from, args->space.columns, &p->classes, err));
+    TRY(cli_apply_calibrate(&adjustment, a, false, args, err)); /* groups of these rows are not known */
+    return estimate(share, a, &adjustment, &proba, run, err);
 }
 
 /* Shares of the classes among the rows. */

@@ -120,8 +120,8 @@ mel_status cli_ranking_plot(const cli_ranking *r, const char *path, mel_error *e
     enum { MOST = 40 };
     const mel_ranking_info *info = &r->info;
     const size_t n = info->n < MOST ? info->n : MOST;
-    const char **names = cli_alloc_zero(n, sizeof *names);
-    double *numbers = cli_alloc_zero(3 * n, sizeof *numbers);
+    MEL_AUTO_MEMORY const char **names = cli_alloc_zero(n, sizeof *names);
+    MEL_AUTO_MEMORY double *numbers = cli_alloc_zero(3 * n, sizeof *numbers);
     for (size_t i = 0; i < n; i++) {
         const size_t at = info->order[i];
         names[i] = r->who.name[at];
@@ -138,12 +138,7 @@ mel_status cli_ranking_plot(const cli_ranking *r, const char *path, mel_error *e
                                     .can_tell = MEL_CAN_TELL,
                                     .x_title =
                                         r->who.metric != NULL ? "value of the metric" : r->judge->name };
-    char *svg = NULL;
-    mel_status status = mel_plot_ranking(&svg, &plot, NULL, err);
-    if (status == MEL_OK)
-        status = cli_write_svg(path, svg, err);
-    free(svg);
-    free(names);
-    free(numbers);
-    return status;
+    MEL_AUTO_MEMORY char *svg = NULL;
+    TRY(mel_plot_ranking(&svg, &plot, NULL, err));
+    return cli_store_text(path, svg, err);
 }

@@ -39,22 +39,21 @@ static mel_status find_class(size_t *at, const char *text, size_t n_classes, con
 mel_status cli_cost_of_classes(const char ***column, const mel_text_list *given, size_t n_classes,
                                const char *const *class_name, mel_error *err)
 {
-    mel_status status = MEL_OK;
     *column = cli_alloc_zero(n_classes, sizeof **column);
     for (size_t c = 0; c < n_classes; c++)
         (*column)[c] = "";
-    for (size_t i = 0; i < given->n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < given->n; i++) {
         size_t at = 0;
-        status = find_class(&at, given->item[i], n_classes, class_name, err);
-        for (size_t c = 0; c < n_classes && status == MEL_OK; c++) {
+        TRY(find_class(&at, given->item[i], n_classes, class_name, err));
+        for (size_t c = 0; c < n_classes; c++) {
             if (at != n_classes && at != c)
                 continue;
             if ((*column)[c][0] != '\0')
-                status = cli_fail(err, MEL_EINVAL, "--row-cost: \"%s\" has two columns", class_name[c]);
+                return cli_fail(err, MEL_EINVAL, "--row-cost: \"%s\" has two columns", class_name[c]);
             (*column)[c] = column_of(given->item[i]);
         }
     }
-    return status;
+    return MEL_OK;
 }
 
 void cli_row_costs(double **cost, size_t n, size_t n_classes, const char *const *column,

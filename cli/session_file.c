@@ -189,20 +189,6 @@ mel_status cli_session_open(mel_session **out, const mel_problem *space, const m
     return status;
 }
 
-static mel_status write_text(const char *path, const char *text, mel_error *err)
-{
-    cli_out out;
-    mel_status status = cli_out_open(&out, path, err);
-    if (status != MEL_OK)
-        return status;
-    if (fputs(text, out.stream) == EOF) {
-        status = cli_out_failed(&out, err);
-        cli_out_abandon(&out);
-        return status;
-    }
-    return cli_out_commit(&out, err);
-}
-
 mel_status cli_session_report(mel_session *session, const mel_problem *space, mel_report_options *opt,
                               const char *path, mel_error *err)
 {
@@ -217,7 +203,7 @@ mel_status cli_session_report(mel_session *session, const mel_problem *space, me
     char *html = NULL;
     mel_status status = mel_report_session(&html, session, opt, err);
     if (status == MEL_OK)
-        status = write_text(path, html, err);
+        status = cli_store_text(path, html, err);
     free(html);
     free(data);
     json_decref(description);

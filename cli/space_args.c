@@ -127,13 +127,12 @@ mel_status cli_space_make(mel_problem **out, const mel_problem_options *args, co
     if (opt.held == NULL)
         opt.seed = run->seed;
     opt.resources = cli_resources(run);
-    mel_status status = mel_problem_make(out, &opt, want, err);
-    if (status == MEL_OK)
-        status = cli_check_stop(err);
+    TRY(mel_problem_make(out, &opt, want, err));
+    TRY(cli_check_stop(err));
     const bool said_before = opt.held != NULL; /* when the session was started */
-    if (status == MEL_OK && (*out)->n_rows > 0 && !said_before)
+    if ((*out)->n_rows > 0 && !said_before)
         cli_note_renamed(run, &(*out)->classes);
-    return status;
+    return MEL_OK;
 }
 
 cli_about cli_space_about(const mel_problem *problem, cli_run *run)

@@ -21,15 +21,14 @@ void cli_asked_clear(cli_asked *asked)
 
 mel_status cli_asked_parse(cli_asked *out, const char *point, const char *direction, mel_error *err)
 {
-    mel_status status = MEL_OK;
     if (point != NULL)
-        status = cli_parse_vector(&out->point, &out->n_point, "point", point, err);
-    if (status == MEL_OK && direction != NULL)
-        status = cli_parse_vector(&out->direction, &out->n_direction, "thesis direction", direction, err);
-    if (status == MEL_OK && point != NULL && direction != NULL && out->n_point != out->n_direction)
-        status = cli_fail(err, MEL_EINVAL, "--point has %zu numbers, --thesis direction %zu", out->n_point,
-                          out->n_direction);
-    return status;
+        TRY(cli_parse_vector(&out->point, &out->n_point, "point", point, err));
+    if (direction != NULL)
+        TRY(cli_parse_vector(&out->direction, &out->n_direction, "thesis direction", direction, err));
+    if (point != NULL && direction != NULL && out->n_point != out->n_direction)
+        return cli_fail(err, MEL_EINVAL, "--point has %zu numbers, --thesis direction %zu", out->n_point,
+                        out->n_direction);
+    return MEL_OK;
 }
 
 mel_status cli_check_size(const char *option, size_t n, const mel_layout *layout, mel_error *err)
@@ -75,27 +74,24 @@ mel_status cli_classes_measure(cli_asked *asked, const mel_problem *space, mel_r
 {
     const mel_layout *layout = mel_problem_layout(space);
     const size_t n = mel_layout_size(layout);
-    mel_status status = MEL_OK;
     if (space->space == NULL && (asked->point != NULL || asked->direction != NULL))
         return cli_fail(err, MEL_EINVAL,
                         "--point and --thesis direction need data or a population: every point of a ball is "
                         "taken as achievable");
     if (asked->point != NULL)
-        status = cli_check_size("point", asked->n_point, layout, err);
-    if (status == MEL_OK && asked->direction != NULL)
-        status = cli_check_size("thesis direction", asked->n_direction, layout, err);
-    if (status == MEL_OK && asked->point != NULL)
-        status =
-            mel_space_achieve(&asked->found, space->space, asked->point, asked->delta, &run->progress, err);
-    if (status == MEL_OK && asked->direction != NULL) {
+        TRY(cli_check_size("point", asked->n_point, layout, err));
+    if (asked->direction != NULL)
+        TRY(cli_check_size("thesis direction", asked->n_direction, layout, err));
+    if (asked->point != NULL)
+        TRY(mel_space_achieve(&asked->found, space->space, asked->point, asked->delta, &run->progress, err));
+    if (asked->direction != NULL) {
         asked->ends = cli_alloc_zero(2 * n, sizeof *asked->ends);
-        status = mel_space_segment(asked->ends, asked->ends + n, space->space, asked->direction, asked->delta,
-                                   err);
+        TRY(mel_space_segment(asked->ends, asked->ends + n, space->space, asked->direction, asked->delta,
+                              err));
     }
-    if (status == MEL_OK && asked->point == NULL && asked->direction == NULL && space->space != NULL &&
-        has_ball(layout))
-        status = measure_radius(asked, space->space, method, run, err);
-    return status;
+    if (asked->point == NULL && asked->direction == NULL && space->space != NULL && has_ball(layout))
+        TRY(measure_radius(asked, space->space, method, run, err));
+    return MEL_OK;
 }
 
 /* --- for programs ------------------------------------------------------------------------------- */

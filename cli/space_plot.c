@@ -1,4 +1,5 @@
 /* The plot of melicit space: one face, or the faces of all pairs of classes. */
+#include "files.h"
 #include "output.h"
 #include "panels.h"
 #include "report/shared.h"
@@ -30,12 +31,11 @@ static size_t staircase(mel_point *out, const mel_problem *space)
 /* The smoothed boundary, from best for negatives to best for positives. */
 static mel_status smoothed(mel_point *out, const mel_face *face, mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < SMOOTH && status == MEL_OK; i++) {
+    for (size_t i = 0; i < SMOOTH; i++) {
         const double angle = 1.5707963267948966 * (double)i / (SMOOTH - 1);
-        status = mel_face_support(&out[i], face, sin(angle), cos(angle), err);
+        TRY(mel_face_support(&out[i], face, sin(angle), cos(angle), err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* What was measured, and what questions are about where that is smoothed. */
@@ -44,19 +44,15 @@ static mel_status draw_face(char **svg, const mel_problem *space, mel_error *err
     mel_feasible_plot plot;
     mel_feasible_plot_init(&plot);
     plot.face = space->sample != NULL ? space->sample : space->face;
-    mel_point *steps = cli_alloc_zero(STEPS + SMOOTH, sizeof *steps);
-    mel_status status = MEL_OK;
+    MEL_AUTO_MEMORY mel_point *steps = cli_alloc_zero(STEPS + SMOOTH, sizeof *steps);
     plot.staircase = steps;
     plot.n_staircase = staircase(steps, space);
     if (space->sample != NULL) {
         plot.smooth = steps + STEPS;
         plot.n_smooth = SMOOTH;
-        status = smoothed(steps + STEPS, space->face, err);
+        TRY(smoothed(steps + STEPS, space->face, err));
     }
-    if (status == MEL_OK)
-        status = mel_plot_feasible(svg, &plot, NULL, err);
-    free(steps);
-    return status;
+    return mel_plot_feasible(svg, &plot, NULL, err);
 }
 
 /* --- all pairs of classes ----------------------------------------------------------------------- */
@@ -98,18 +94,15 @@ static mel_status draw_panel(char **svg, const mel_problem *space, size_t first,
 static mel_status draw_rows(cli_panels *panels, const mel_problem *space, mel_error *err)
 {
     const size_t k = space->n_classes;
-    mel_status status = MEL_OK;
-    for (size_t row = 0; row + 1 < k && status == MEL_OK; row++) {
-        for (size_t column = row + 1; column < k && status == MEL_OK; column++) {
-            char *svg = NULL;
-            status = draw_panel(&svg, space, row, column, err);
-            if (status == MEL_OK)
-                cli_panels_put(panels, svg, column - 1);
-            free(svg);
+    for (size_t row = 0; row + 1 < k; row++) {
+        for (size_t column = row + 1; column < k; column++) {
+            MEL_AUTO_MEMORY char *svg = NULL;
+            TRY(draw_panel(&svg, space, row, column, err));
+            cli_panels_put(panels, svg, column - 1);
         }
         cli_panels_end_row(panels);
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status draw_grid(char **svg, const mel_problem *space, mel_error *err)
@@ -132,10 +125,7 @@ static mel_status draw_grid(char **svg, const mel_problem *space, mel_error *err
 
 mel_status cli_space_plot(const mel_problem *space, const char *path, mel_error *err)
 {
-    char *svg = NULL;
-    mel_status status = space->face != NULL ? draw_face(&svg, space, err) : draw_grid(&svg, space, err);
-    if (status == MEL_OK)
-        status = cli_write_svg(path, svg, err);
-    free(svg);
-    return status;
+    MEL_AUTO_MEMORY char *svg = NULL;
+    TRY(space->face != NULL ? draw_face(&svg, space, err) : draw_grid(&svg, space, err));
+    return cli_store_text(path, svg, err);
 }

@@ -179,7 +179,6 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 
 #define MEL_UPLOAD "upload:" /* precedes the id of an upload, in a space and in the store */
 bool mel_is_upload(const char *text);
-MEL_CLEANUP(mel_table)
 /* The table of an upload, as heavy work. */
 mel_status mel_upload_open(mel_table **out, mel_admission **held, mel_call *call, const char *id);
 /* Columns that are to be read as texts or numbers, whatever they look like. */

@@ -9,10 +9,6 @@
 
 /* Handles that may end with their block: MEL_AUTO(mel_flow) *flow = NULL. */
 MEL_CLEANUP(mel_flow)
-MEL_CLEANUP(mel_metric)
-MEL_CLEANUP(mel_oracle)
-MEL_CLEANUP(mel_outcome)
-MEL_CLEANUP(mel_problem)
 
 size_t mel_text_hash(const char *text);
 

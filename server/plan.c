@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-MEL_CLEANUP(mel_measure)
-MEL_CLEANUP(mel_ranking)
 
 /* Everybody's way so far. */
 typedef struct {

@@ -205,7 +205,7 @@ enum {
 };
 
 /* Pointers are valid until mel_outcome_free; options and domain belong to the session. */
-typedef struct {
+typedef struct mel_outcome {
     const mel_metric *metric;
     mel_summary summary;                /* of a metric alone: nothing is known */
     const mel_session_options *options; /* of the session; NULL: a metric alone */

@@ -165,7 +165,7 @@ typedef struct {
 } mel_problem_want;
 
 /* Read-only, for any number of threads. */
-typedef struct {
+typedef struct mel_problem {
     mel_domain domain; /* what questions are about: one of the four */
     mel_face *face;    /* two classes, planar */
     mel_face *sample;  /* where `face` was smoothed: as measured; else NULL */

@@ -48,6 +48,25 @@ static inline mel_status mel_fail_memory(mel_error *err, const char *what)
     {                                                                                                        \
         type##_free(*object);                                                                                \
     }
+/* What callers of the rooms own. */
+#define MEL_OWNED(type)                                                                                      \
+    typedef struct type type;                                                                                \
+    MEL_API void type##_free(type *);                                                                        \
+    MEL_CLEANUP(type)
+MEL_OWNED(mel_table)
+MEL_OWNED(mel_encoder)
+MEL_OWNED(mel_model)
+MEL_OWNED(mel_face)
+MEL_OWNED(mel_space)
+MEL_OWNED(mel_ball)
+MEL_OWNED(mel_problem)
+MEL_OWNED(mel_metric)
+MEL_OWNED(mel_measure)
+MEL_OWNED(mel_oracle)
+MEL_OWNED(mel_session)
+MEL_OWNED(mel_classifier)
+MEL_OWNED(mel_ranking)
+MEL_OWNED(mel_outcome)
 /* A local struct, zeros or filled, that mel_x_clear empties on every way out: MEL_AUTO_CLEAR(mel_labels) y.
  */
 #define MEL_AUTO_CLEAR(type) __attribute__((cleanup(type##_clear))) type

@@ -8,7 +8,6 @@
 #include "melicit/trust.h"
 #include "metric/shared.h"
 
-MEL_CLEANUP(mel_classifier)
 
 /* The lower triangle of n x n covariances becomes a factor L with L L' about equal to them, also where they
  * are only semidefinite; what is above the diagonal is cleared. */

@@ -67,7 +67,6 @@ struct mel_measure {
     double *statistics, *slope;
     mel_called called; /* in messages */
 };
-MEL_CLEANUP(mel_measure)
 
 /* The matrix of group g. */
 static inline const double *mel_measure_block(const mel_measure *m, const double *confusion, size_t g)

@@ -6,7 +6,6 @@
 #include "base/rng.h"
 #include "melicit/metric.h"
 
-MEL_CLEANUP(mel_metric)
 
 /* Accepts "polynomial" and "polynomial:D"; what D is, only mel_family_parse_degree tells. */
 mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err);

@@ -5,9 +5,6 @@
 #include "base/internal.h"
 #include "melicit/space.h"
 
-MEL_CLEANUP(mel_face)
-MEL_CLEANUP(mel_space)
-MEL_CLEANUP(mel_ball)
 
 /* --- planar faces ------------------------------------------------------------------------------- */
 
