@@ -86,7 +86,7 @@ static unsigned inputs(const void *arguments)
 {
     const report_args *given = arguments;
     const unsigned space = mel_problem_inputs(&given->space);
-    return space != 0 ? space : CLI_OF_SESSION;
+    return space != 0 ? space : given->session != NULL ? CLI_OF_SESSION : 0;
 }
 
 const cli_command cli_report = {

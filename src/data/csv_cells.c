@@ -513,6 +513,11 @@ static mel_status add_header_name(mel_dict *names, mel_csv_chunk *chunk, size_t 
     const mel_csv_cell t = c.quoted ? c : trimmed(c);
     if (t.n == 0) {
         const bool first = column == 0 && !chunk->names_rows;
+        if (first && !c.quoted && (*t.text == '\n' || *t.text == '\r')) {
+            (void)fail_at(chunk, 0, column,
+                          "the first line is empty; remove it, or give header=no if it is a missing value");
+            return chunk->status;
+        }
         (void)fail_at(
             chunk, 0, column, "the column has no name%s; name it, %sor give header=no if the row is data",
             first ? ", and its cells are not whole numbers or names, each once, which would be skipped" : "",

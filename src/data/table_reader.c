@@ -104,11 +104,24 @@ static const struct {
 };
 
 /* Text that no table starts with. */
+#define OWN(format, what)                                                                                    \
+    {                                                                                                        \
+        "{\"format\":\"melicit-" format "\"", what "; expected a table"                                      \
+    }
 static const struct {
     const char *start; /* in small letters, behind blanks */
     const char *what;
 } texts[] = {
-    { "<!doctype html", HTML }, { "<html", HTML }, { "{\"", JSON }, { "[{", JSON }, { "[[", JSON },
+    OWN("metric", "a metric"),
+    OWN("model", "a model"),
+    OWN("classifier", "a classifier"),
+    OWN("session", "a session of questions"),
+    OWN("comparisons", "a session of comparisons"),
+    { "<!doctype html", HTML },
+    { "<html", HTML },
+    { "{\"", JSON },
+    { "[{", JSON },
+    { "[[", JSON },
 };
 
 /* The first member of these archives says what they are. */

@@ -42,6 +42,7 @@ TABLES = [
     ("only a newline", "t.csv", "\n", [], []),
     ("only blank lines", "t.csv", "\n\n\n\n", [], []),
     ("only a byte order mark", "t.csv", "\ufeff", [], []),
+    ("empty first line", "t.csv", "\n" + GOOD, [], ["row 1", "the first line is empty"]),
     ("header without rows", "t.csv", "a,b,label\n", [], ["row"]),
     ("header without newline", "t.csv", "a,b,label", [], ["row"]),
     ("row too short", "t.csv", GOOD + "1,2\n", [], ["row 42", "2", "3"]),

@@ -67,7 +67,7 @@ def test_names_of_mistakes(melicit, truth):
         text = " ".join(melicit(*shown, *names, "--report", "r.html").done().out.split())
         assert re.search(rf"(more|fewer) {missed.removeprefix('missed ')}\b", text) and re.search(rf"(more|fewer) {alarms}\b", text), text
         pages = [(melicit.folder / "r.html").read_text()]
-        melicit("report", "--session", "s.jsonl", *names, "--out", "again.html").done()
+        melicit("report", "s.jsonl", *names, "--out", "again.html").done()
         pages.append((melicit.folder / "again.html").read_text())
         for page in pages:
             assert f">{missed}</th>" in page and f">{alarms}</th>" in page

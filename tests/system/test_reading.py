@@ -179,6 +179,12 @@ def test_json_and_html_are_called_so(melicit, text, what):
     melicit("train", "--data", "t.csv").refused(3, "t.csv", f"{what}", "pandas")
 
 
+@pytest.mark.parametrize("kind, what", [("metric", "a metric"), ("model", "a model"), ("classifier", "a classifier"), ("session", "a session of questions")])
+def test_other_files_of_melicit_are_called_so(melicit, kind, what):
+    melicit.write("t.csv", f'{{\n  "format": "melicit-{kind}",\n  "version": 1\n}}\n')
+    melicit("train", "t.csv").refused(3, "t.csv", f"the file is {what}; expected a table")
+
+
 @pytest.mark.parametrize("mark", ["'", "\u2019"])
 def test_swiss_thousands(melicit, mark):
     rng = numpy.random.default_rng(4)
