@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* Everybody's way so far. */
 typedef struct {
     const mel_plan *plan;

@@ -8,7 +8,6 @@
 #include "melicit/trust.h"
 #include "metric/shared.h"
 
-
 /* The lower triangle of n x n covariances becomes a factor L with L L' about equal to them, also where they
  * are only semidefinite; what is above the diagonal is cleared. */
 void mel_factor_covariances(double *covariance, size_t n);

@@ -5,7 +5,6 @@
 #include "base/internal.h"
 #include "melicit/data.h"
 
-
 /* The text with U+FFFD in place of each byte that is not UTF-8, for free(); NULL when memory runs out. */
 char *mel_utf8_repaired(const char *text);
 

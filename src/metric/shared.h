@@ -6,7 +6,6 @@
 #include "base/rng.h"
 #include "melicit/metric.h"
 
-
 /* Accepts "polynomial" and "polynomial:D"; what D is, only mel_family_parse_degree tells. */
 mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err);
 /* The family with its degree: D of "polynomial:D" (2 to 9; "polynomial" alone is refused), 2 for quadratic

@@ -7,7 +7,6 @@
 #include "data/shared.h"
 #include "model/shared.h"
 
-
 enum { MEL_LANES = 4 }; /* rows of per-class numbers are padded to a multiple of this */
 
 struct mel_model {

@@ -5,7 +5,6 @@
 #include "base/internal.h"
 #include "melicit/space.h"
 
-
 /* --- planar faces ------------------------------------------------------------------------------- */
 
 /* X uniform on [-1, 1], P(Y=1|x) = 1/(1 + exp(a x + b)); scores are these probabilities. The sign of a
