@@ -43,7 +43,7 @@ def difference(one, other):
     return abs(math.remainder(one - other, 2 * math.pi))
 
 
-METHOD = "[method](method.md#two-classes-chapter-3)"
+METHOD = "[method](corrections.md#two-classes-chapter-3)"
 
 
 def linear_table(shop, out, results):

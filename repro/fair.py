@@ -15,7 +15,7 @@ from workshop import METRICS, OUT, QUICK, ROOT, VARIANTS, Page, Results, Worksho
 PAGE = OUT / "repro-fair.md"
 POOLS = ROOT / "data" / "pools"
 SIZES = (2, 3) if QUICK else (2, 3, 4, 5)
-METHOD = "[method](method.md#groups-chapter-5)"
+METHOD = "[method](corrections.md#groups-chapter-5)"
 TOLERANCE, RANKING_TOLERANCE, CYCLES = 1e-3, 1e-4, 4
 RANKED = ("credit_default", "adult", "wine_quality", "communities_crime")
 

@@ -25,7 +25,7 @@ def population(k):
     return ["--population", "softmax:" + ",".join(map(str, SLOPES[k]))]
 
 
-METHOD = "[method](method.md#more-classes-chapter-4)"
+METHOD = "[method](corrections.md#more-classes-chapter-4)"
 
 
 def show(values):

@@ -19,7 +19,7 @@ from workshop import (METRICS, OUT, QUICK, ROOT, VARIANTS, Page, Results, Worksh
 PAGE = OUT / "repro-quadratic.md"
 POOLS = ROOT / "data" / "pools"
 SIZES = (2, 3) if QUICK else (2, 3, 4, 5)
-METHOD = "[method](method.md#quadratic-metrics-chapter-6)"
+METHOD = "[method](corrections.md#quadratic-metrics-chapter-6)"
 TOLERANCE, RANKING_TOLERANCE = 1e-2, 1e-4
 REGULAR = 1e-2
 

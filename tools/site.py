@@ -14,14 +14,13 @@ import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PARTS = (
-    ("Start", ("README.md", "docs/install.md", "docs/guide/README.md", "docs/guide/predictions.md", "docs/guide/browser.md", "docs/guide/study.md", "docs/guide/fair-credit.md",
-               "docs/guide/black-box.md", "docs/guide/c-program.md", "docs/guide/server.md", "docs/faq.md")),
-    ("Use", ("docs/cli.md", "docs/python.md", "docs/api.md", "docs/studies.md", "docs/study-file.md", "docs/http-api.md", "docs/deployment.md", "docs/security.md",
-             "docs/formats.md", "docs/metric-file.md", "docs/scale.md")),
-    ("Understand", ("docs/method.md", "docs/limits.md", "docs/thesis-map.md", "docs/measurements.md")),
-    ("The thesis again", ("docs/reproduction.md", "docs/repro-binary.md", "docs/repro-multiclass.md", "docs/repro-fair.md", "docs/repro-quadratic.md",
-                          "docs/repro-blackbox.md", "docs/repro-study.md", "docs/repro-rules.md")),
-    ("Inside", ("docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")),
+    ("Tutorial", ("README.md", "docs/install.md", "docs/guide/README.md", "docs/guide/predictions.md", "docs/guide/browser.md")),
+    ("How-to", ("docs/guide/study.md", "docs/guide/fair-credit.md", "docs/guide/black-box.md", "docs/guide/c-program.md", "docs/guide/server.md",
+                "docs/studies.md", "docs/deployment.md", "docs/scale.md", "docs/faq.md")),
+    ("Reference", ("docs/cli.md", "docs/python.md", "docs/api.md", "docs/formats.md", "docs/metric-file.md", "docs/study-file.md", "docs/http-api.md",
+                   "data/README.md", "CHANGELOG.md")),
+    ("Explanation", ("docs/method.md", "docs/corrections.md", "docs/limits.md", "docs/security.md", "docs/measurements.md", "docs/architecture.md", "CONTRIBUTING.md",
+                     "docs/thesis-map.md", "docs/reproduction.md", "docs/repro-*.md")),
 )
 LINK = re.compile(r'(href|src)="([^"#]*)(#[^"]*)?"')
 

@@ -1,6 +1,6 @@
-"""The corrections of the thesis that docs/method.md derives, with exact numbers: the corrected formula holds, the printed one does not.
+"""The corrections of the thesis that docs/corrections.md derives, with exact numbers: the corrected formula holds, the printed one does not.
 
-Where the formula is the program's, the program is asked too. docs/method.md names a test for every correction."""
+Where the formula is the program's, the program is asked too. docs/corrections.md names a test for every correction."""
 import itertools
 import json
 import math
@@ -428,8 +428,8 @@ def test_ten_subjects():
 
 
 def test_method_names_a_test_for_each():
-    """Every correction in docs/method.md names tests that exist, and every test above is named there."""
-    section = (SOURCE / "docs" / "method.md").read_text().split("## Departures from the thesis")[1].split("\n## ")[0]
+    """Every correction in docs/corrections.md names tests that exist, and every test above is named there."""
+    section = (SOURCE / "docs" / "corrections.md").read_text()
     corrections = re.findall(r"^- .*?(?=^- |^#|^$|\Z)", section, re.M | re.S)
     assert len(corrections) > 30
     figure = "Figure 6.3"  # what is measured, not derived
