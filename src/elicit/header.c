@@ -138,10 +138,8 @@ mel_status mel_header_make(json_t **out, const mel_session_options *opt, const m
     if (identity != NULL && identity->digest != NULL)
         (void)snprintf(digest, sizeof digest, "sha256:%s", identity->digest);
     json_t *space = NULL;
-    const mel_status status = read_space(
-        &space, identity != NULL && identity->space_json != NULL ? identity->space_json : "{}", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(read_space(&space, identity != NULL && identity->space_json != NULL ? identity->space_json : "{}",
+                   err));
     /* The seed by which data are split is written where it is not the session's. */
     if (json_integer_value(json_object_get(space, "seed")) == (json_int_t)opt->seed)
         (void)json_object_del(space, "seed");

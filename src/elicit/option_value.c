@@ -208,10 +208,9 @@ static mel_status set_family(mel_session_options *opt, const char *text, mel_err
 {
     const mel_option *row = mel_option_find("degree");
     uint32_t degree = 0;
-    const mel_status status = mel_family_parse_degree(&opt->family, &degree, text, err);
-    if (status == MEL_OK)
-        opt->degree = mel_option_in_family(row, opt->family) ? degree : (uint32_t)row->usual;
-    return status;
+    TRY(mel_family_parse_degree(&opt->family, &degree, text, err));
+    opt->degree = mel_option_in_family(row, opt->family) ? degree : (uint32_t)row->usual;
+    return MEL_OK;
 }
 
 /* "1.6x" */

@@ -303,9 +303,7 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
     if (!(opt->prior_strength > 0.0))
         return mel_fail(err, MEL_EINVAL, "a prior of strength %g: expected a number above 0",
                         opt->prior_strength);
-    const mel_status status = check_metric("prior", prior, opt, domain, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_metric("prior", prior, opt, domain, err));
     if (mel_family_about(opt->family)->degree == 0 && mel_metric_degree(prior) != opt->degree)
         return mel_fail(err, MEL_EINVAL, "the prior metric has the degree %u, not %u",
                         mel_metric_degree(prior), opt->degree);
@@ -348,18 +346,13 @@ mel_status mel_options_check(const mel_session_options *opt, const mel_domain *d
     if (given != 1)
         return mel_fail(err, MEL_EINVAL,
                         "a session is about a face, a space, a ball or a pool: one of them, not %d", given);
-    mel_status status = check_family(opt, domain, err);
-    if (status == MEL_OK)
-        status = check_rows(opt, domain, err);
-    if (status == MEL_OK)
-        status = check_until(opt, domain, err);
-    if (status == MEL_OK)
-        status = check_prior(opt, domain, err);
-    if (status == MEL_OK)
-        status = check_factor(opt, domain, err);
-    if (status == MEL_OK)
-        status = check_slopes(opt, domain, err);
-    return status == MEL_OK ? check_signs(opt, domain, err) : status;
+    TRY(check_family(opt, domain, err));
+    TRY(check_rows(opt, domain, err));
+    TRY(check_until(opt, domain, err));
+    TRY(check_prior(opt, domain, err));
+    TRY(check_factor(opt, domain, err));
+    TRY(check_slopes(opt, domain, err));
+    return check_signs(opt, domain, err);
 }
 
 /* --- the session's own copy --------------------------------------------------------------------- */
@@ -412,9 +405,9 @@ static mel_status keep_metric(mel_metric **kept, const mel_metric **value, const
 {
     if (lent == NULL)
         return MEL_OK;
-    const mel_status status = mel_metric_copy(kept, lent, err);
+    TRY(mel_metric_copy(kept, lent, err));
     *value = *kept;
-    return status;
+    return MEL_OK;
 }
 
 /* The pool, the prior and the known metric. */
@@ -430,8 +423,8 @@ static mel_status keep_purpose(mel_kept_options *kept, const mel_session_options
     }
     kept->values.n_pool = kept->pool != NULL ? opt->n_pool : 0;
     kept->values.pool = kept->pool;
-    const mel_status status = keep_metric(&kept->prior, &kept->values.prior, opt->prior, err);
-    return status == MEL_OK ? keep_metric(&kept->known, &kept->values.known, opt->known, err) : status;
+    TRY(keep_metric(&kept->prior, &kept->values.prior, opt->prior, err));
+    return keep_metric(&kept->known, &kept->values.known, opt->known, err);
 }
 
 mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,

@@ -250,9 +250,7 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
 
 mel_status mel_session_ask(const mel_question **question, bool *done, mel_session *session, mel_error *err)
 {
-    const mel_status status = mel_session_propose(session, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_session_propose(session, err));
     *done = !session->asked;
     *question = session->asked ? &session->question : NULL;
     return MEL_OK;

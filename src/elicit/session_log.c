@@ -30,10 +30,9 @@ static mel_status replay_line(void *user, const mel_log_line *line, mel_error *e
         return mel_fail(err, MEL_EDATA, "takes back question %u, but the last answered one is %zu",
                         line->question, session->n_entries);
     mel_engine *fresh = NULL;
-    const mel_status status = mel_session_rebuild(&fresh, session, session->n_entries - 1, err);
-    if (status == MEL_OK)
-        mel_session_adopt(session, fresh, session->n_entries - 1);
-    return status;
+    TRY(mel_session_rebuild(&fresh, session, session->n_entries - 1, err));
+    mel_session_adopt(session, fresh, session->n_entries - 1);
+    return MEL_OK;
 }
 
 mel_status mel_session_open(mel_session **out, const mel_domain *domain, const mel_session_options *opt,
@@ -135,9 +134,7 @@ mel_status mel_session_header(char **out, const char *path, mel_error *err)
     json_t *header = NULL;
     uint32_t answers = 0;
     *out = NULL;
-    const mel_status status = mel_log_peek(&header, &answers, path, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_log_peek(&header, &answers, path, err));
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
     add_line(&text, header);

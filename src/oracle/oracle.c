@@ -75,13 +75,9 @@ const char *mel_question_class(char number[MEL_NUMBER_NAME], const mel_question 
 
 mel_status mel_oracle_ask(mel_reply *reply, mel_oracle *oracle, const mel_question *question, mel_error *err)
 {
-    mel_status status = mel_question_check(question, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_question_check(question, err));
     mel_reply got = MEL_REPLY_QUIT;
-    status = oracle->answer(&got, oracle, question, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(oracle->answer(&got, oracle, question, err));
     if (got < MEL_REPLY_A || got > MEL_REPLY_SKIP)
         return mel_fail(err, MEL_EINVAL, "question %lu: %d is not a reply", (unsigned long)question->number,
                         (int)got);

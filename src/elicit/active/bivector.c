@@ -45,24 +45,24 @@ static mel_status make_region(mel_region *region, size_t n, const mel_layout *la
 mel_status mel_region_of_ball(mel_region *region, const mel_ball *ball, const mel_session_options *opt,
                               mel_error *err)
 {
-    const mel_status status = make_region(region, mel_ball_size(ball), mel_ball_layout(ball), opt, err);
-    for (size_t i = 0; i < region->n && status == MEL_OK; i++) {
+    TRY(make_region(region, mel_ball_size(ball), mel_ball_layout(ball), opt, err));
+    for (size_t i = 0; i < region->n; i++) {
         region->origin[i] = mel_ball_centre(ball)[i];
         region->unit[i] = mel_ball_radius(ball);
     }
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_region_of_space(mel_region *region, const mel_space *space, const mel_session_options *opt,
                                mel_error *err)
 {
     const mel_layout *layout = mel_space_layout(space);
-    const mel_status status = make_region(region, mel_layout_size(layout), layout, opt, err);
+    TRY(make_region(region, mel_layout_size(layout), layout, opt, err));
     region->box = true;
-    for (size_t i = 0; i < region->n && status == MEL_OK; i++)
+    for (size_t i = 0; i < region->n; i++)
         region->origin[i] = region->unit[i] =
             layout->kind == MEL_RATES ? 0.5 : 0.5 * mel_space_class_share(space)[i];
-    return status;
+    return MEL_OK;
 }
 
 void mel_region_inside(const mel_region *region, const double *statistics, double *x)

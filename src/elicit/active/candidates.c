@@ -270,25 +270,18 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
 {
     const mel_session_options *opt = &e->base.opt;
     e->pool = domain->pool;
-    mel_status status = mel_active_linear(&e->base, domain, err);
-    if (status == MEL_OK)
-        status = list_classifiers(e, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_active_linear(&e->base, domain, err));
+    TRY(list_classifiers(e, err));
     e->f = e->base.basis;
     e->d = e->f->dimension;
-    status = mel_active_room(&e->base, e->pool->size, e->d, err);
-    if (status == MEL_OK && opt->prior != NULL)
-        status = mel_basis_vector(&e->prior, e->f, opt, opt->prior, err);
-    if (status == MEL_OK)
-        status = make_sampler(e, err);
-    if (status == MEL_OK)
-        status = make_rooms(e, err);
-    if (status == MEL_OK)
-        status = make_chooser(e, err);
-    if (status == MEL_OK)
-        look(e);
-    return status;
+    TRY(mel_active_room(&e->base, e->pool->size, e->d, err));
+    if (opt->prior != NULL)
+        TRY(mel_basis_vector(&e->prior, e->f, opt, opt->prior, err));
+    TRY(make_sampler(e, err));
+    TRY(make_rooms(e, err));
+    TRY(make_chooser(e, err));
+    look(e);
+    return MEL_OK;
 }
 
 mel_status mel_engine_candidates(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,

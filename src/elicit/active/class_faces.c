@@ -25,9 +25,10 @@ mel_status mel_class_faces_get(const mel_face **out, mel_class_faces *faces, siz
                                mel_error *err)
 {
     mel_face **face = &faces->face[i * faces->k + j];
-    const mel_status status = *face == NULL ? mel_space_face(face, faces->space, i, j, err) : MEL_OK;
+    if (*face == NULL)
+        TRY(mel_space_face(face, faces->space, i, j, err));
     *out = *face;
-    return status;
+    return MEL_OK;
 }
 
 double mel_class_faces_unit(const mel_class_faces *faces, size_t i)

@@ -189,9 +189,7 @@ mel_status mel_active_new(mel_active **out, size_t bytes, const mel_engine_ops *
 
 mel_status mel_active_linear(mel_active *e, const mel_domain *domain, mel_error *err)
 {
-    const mel_status status = mel_basis_new(&e->basis, domain, &e->opt, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_basis_new(&e->basis, domain, &e->opt, err));
     if (e->basis->dimension > MOST_COEFFICIENTS)
         return mel_fail(
             err, MEL_ELIMIT,
@@ -304,9 +302,7 @@ mel_status mel_active_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_e
 {
     mel_active *e = (mel_active *)base;
     const size_t bytes = e->history.size * sizeof(double);
-    const mel_status status = e->asked ? MEL_OK : propose(e, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(e->asked ? MEL_OK : propose(e, err));
     e->asked = true;
     memcpy(pair->a, e->a, bytes);
     memcpy(pair->b, e->b, bytes);
@@ -415,12 +411,10 @@ static mel_status find_intervals(mel_active *e, const double *middle, double *lo
 static mel_status make_metric(mel_metric **out, mel_active *e, double *middle, mel_error *err)
 {
     double *low = middle + e->n_reported, *high = low + e->n_reported;
-    mel_status status = coefficients(e, e->middle, middle, err);
-    if (status == MEL_OK)
-        status = find_intervals(e, middle, low, high, err);
-    if (status == MEL_OK)
-        status = metric_of(out, e, middle, err);
-    return status == MEL_OK ? mel_metric_set_intervals(*out, low, high, err) : status;
+    TRY(coefficients(e, e->middle, middle, err));
+    TRY(find_intervals(e, middle, low, high, err));
+    TRY(metric_of(out, e, middle, err));
+    return mel_metric_set_intervals(*out, low, high, err);
 }
 
 static mel_status result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)

@@ -256,9 +256,7 @@ static mel_status exchange_find_result(mel_engine *base, mel_metric **metric, me
     /* Of those who vary more the forecast is off by more than a factor of 1.5 more often than not. */
     const bool foreseen = is_settled(e) && !(summary->variation > foreseen_variation);
     summary->questions_to_ratio = foreseen ? fmax(1.0, questions_to_rate(e)) : NAN;
-    const mel_status status = find_drift(e, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(find_drift(e, err));
     summary->drift = e->drift;
     return mel_linear_result(metric, summary, &e->base.opt, angle_of(e, middle), angle_of(e, high),
                              angle_of(e, low), err);
@@ -386,9 +384,7 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
     const mel_trade_answer said = answer == MEL_ANSWER_SAME ? MEL_TRADE_SAME
                                   : first                   ? MEL_TRADE_FIRST
                                                             : MEL_TRADE_SECOND;
-    const mel_status status = mel_exchange_tell(&e->exchange, trade, said, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_exchange_tell(&e->exchange, trade, said, err));
     mark_used(e, pair->a, pair->b);
     find_doubt(e);
     if (!e->imagined && e->level[1].n > 0 && exchange_is_beyond(e)) /* where a session without it ends */
@@ -641,16 +637,13 @@ static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
     e->work = mel_alloc_zero(mel_exchange_work_size(), sizeof *e->work);
     if (e->work == NULL)
         return mel_fail_memory(err, "the posterior");
-    mel_status status = mel_exchange_init(&e->exchange, &opt->assume, angle, opt->prior_strength, err);
-    if (status == MEL_OK)
-        status = find_levels(e, face, err);
-    if (status == MEL_OK)
-        status = mel_active_room(&e->base, 2, 2, err);
-    if (status == MEL_OK && opt->until == MEL_UNTIL_DECISION)
-        status = make_regret(e, err);
-    if (status == MEL_OK)
-        mel_exchange_prepare(&e->exchange, false, e->work);
-    return status;
+    TRY(mel_exchange_init(&e->exchange, &opt->assume, angle, opt->prior_strength, err));
+    TRY(find_levels(e, face, err));
+    TRY(mel_active_room(&e->base, 2, 2, err));
+    if (opt->until == MEL_UNTIL_DECISION)
+        TRY(make_regret(e, err));
+    mel_exchange_prepare(&e->exchange, false, e->work);
+    return MEL_OK;
 }
 
 mel_status mel_engine_exchange(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,

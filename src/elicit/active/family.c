@@ -381,25 +381,20 @@ static mel_status solve(fit *t, const mel_basis *f, const mel_metric *metric, me
     mel_rng rng, again;
     mel_rng_seed(&rng, 1);
     again = rng;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < t->pairs && status == MEL_OK; i++)
-        status = take_pair(t, i, f, metric, &rng, err);
-    if (status != MEL_OK)
-        return status;
+    for (size_t i = 0; i < t->pairs; i++)
+        TRY(take_pair(t, i, f, metric, &rng, err));
     memcpy(t->difference, t->whole, t->pairs * sizeof *t->whole);
     size_t rank = 0;
-    status = mel_least_squares(t->pairs, d, t->row, d, t->difference, 0.0, t->w, &rank, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_least_squares(t->pairs, d, t->row, d, t->difference, 0.0, t->w, &rank, err));
     if (!(unexplained(t, f, &again) <= most_unexplained))
         return mel_fail(err, MEL_EINVAL,
                         "the prior metric finds all classifiers equally good, weighs groups by other shares "
                         "than here, or does not have "
                         "the structure that is known");
-    status = mel_normalise(d, t->w, err);
+    TRY(mel_normalise(d, t->w, err));
     for (size_t i = 0; i < d; i++)
         t->w[i] = nearbyint(t->w[i] * grain) / grain;
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_session_options *opt,

@@ -78,10 +78,9 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
                              mel_chooser_gain(e->chooser, earlier, earlier + e->f->size));
     }
     const double gain = mel_chooser_gain(e->chooser, pair->a, pair->b);
-    const mel_status status = mel_sampler_tell(e->sampler, base->row, gain, answer, err);
-    if (status == MEL_OK)
-        look(e);
-    return status;
+    TRY(mel_sampler_tell(e->sampler, base->row, gain, answer, err));
+    look(e);
+    return MEL_OK;
 }
 
 /* While the direction is unknown the questions are about it; another pair when one was put aside. */
@@ -193,23 +192,17 @@ static mel_status make_sampler(engine *e, mel_error *err)
 
 static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
 {
-    mel_status status = mel_active_linear(&e->base, domain, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_active_linear(&e->base, domain, err));
     e->f = e->base.basis;
     e->directed = e->f->ops->extremes == NULL || e->base.opt.direction != MEL_DIRECTION_UNKNOWN;
-    status = mel_active_room(&e->base, e->f->size, e->f->dimension, err);
-    if (status == MEL_OK)
-        status = make_sampler(e, err);
-    if (status == MEL_OK)
-        status = mel_chooser_new(&e->chooser, e->base.basis, samples(&e->base)->count, err);
+    TRY(mel_active_room(&e->base, e->f->size, e->f->dimension, err));
+    TRY(make_sampler(e, err));
+    TRY(mel_chooser_new(&e->chooser, e->base.basis, samples(&e->base)->count, err));
     const mel_space *frontier = domain->ball != NULL ? domain->frontier : domain->space;
-    if (status == MEL_OK && mel_asks_near_best(&e->base.opt, domain))
-        status =
-            mel_realistic_new(&e->realistic, e->f, frontier, samples(&e->base)->count, &e->base.opt, err);
-    if (status == MEL_OK)
-        look(e);
-    return status;
+    if (mel_asks_near_best(&e->base.opt, domain))
+        TRY(mel_realistic_new(&e->realistic, e->f, frontier, samples(&e->base)->count, &e->base.opt, err));
+    look(e);
+    return MEL_OK;
 }
 
 mel_status mel_engine_features(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,

@@ -87,13 +87,12 @@ static mel_status ask_direction(mel_active *base, const mel_face *face, mel_erro
     const double angle = half_pi * runner_up(skips);
     const double x = skips == 0 ? 1.0 : cos(angle), y = skips == 0 ? 1.0 : sin(angle);
     mel_point a = { 0 }, b = { 0 };
-    mel_status status = mel_face_support(&a, face, x, y, err);
-    if (status == MEL_OK)
-        status = mel_face_support(&b, face, -x, -y, err);
+    TRY(mel_face_support(&a, face, x, y, err));
+    TRY(mel_face_support(&b, face, -x, -y, err));
     put(base->a, a);
     put(base->b, b);
     toss_sides(base);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status prepare(mel_active *base, bool *asked, mel_error *err)
@@ -160,9 +159,7 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
 static mel_status result(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err)
 {
     planar *p = (planar *)engine;
-    const mel_status status = mel_grid_update(&p->grid, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_grid_update(&p->grid, err));
     summary->error_rate = mel_grid_error_rate(&p->grid);
     summary->evidence = mel_reported_evidence(p->grid.evidence, &p->base.opt);
     double low = 0.0, high = 0.0;
@@ -176,9 +173,7 @@ static mel_status posterior(mel_engine *engine, size_t n, double *angle, double 
     mel_grid *g = &((planar *)engine)->grid;
     if (n < 2)
         return mel_fail(err, MEL_EINVAL, "a density needs at least two angles, not %zu", n);
-    const mel_status status = mel_grid_update(g, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_grid_update(g, err));
     const double low = mel_grid_quantile(g, MEL_BELIEVED, 1e-4),
                  high = mel_grid_quantile(g, MEL_BELIEVED, 1.0 - 1e-4);
     const double pad = 0.15 * (high - low);
@@ -198,9 +193,7 @@ static mel_status draws(mel_engine *engine, size_t *n, size_t *n_coefficients, d
                         mel_error *err)
 {
     mel_grid *g = &((planar *)engine)->grid;
-    const mel_status status = mel_grid_update(g, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_grid_update(g, err));
     double *draw = mel_alloc(DRAWS, 2 * sizeof *draw);
     if (draw == NULL)
         return mel_fail_memory(err, "draws of the posterior");
@@ -277,8 +270,8 @@ static mel_status set_up(planar *p, const mel_face *face, mel_error *err)
         const double sign = mel_metric_orientation(opt->prior) == MEL_COST ? -1.0 : 1.0;
         p->grid.prior_angle = atan2(sign * weight[1], sign * weight[0]);
     }
-    const mel_status status = mel_active_room(&p->base, 2, 2, err);
-    return status == MEL_OK ? mel_grid_update(&p->grid, err) : status;
+    TRY(mel_active_room(&p->base, 2, 2, err));
+    return mel_grid_update(&p->grid, err);
 }
 
 mel_status mel_engine_planar(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,

@@ -190,17 +190,14 @@ static void set_blocks(restriction *r, const mel_session_options *is)
 static mel_status set_columns(restriction *r, const mel_session_options *is, mel_error *err)
 {
     const size_t q = r->whole->per_group;
-    mel_status status = MEL_OK;
     if (is->known != NULL) {
         read_known(r, is->known);
-        status = set_known(r, 0, q, "mistakes", err);
+        TRY(set_known(r, 0, q, "mistakes", err));
     }
     for (size_t i = 0; i < q && is->known == NULL; i++) {
         r->column[i] = r->n_columns++;
         r->factor[i] = 1.0;
     }
-    if (status != MEL_OK)
-        return status;
     if (is->known != NULL && !is->known_costs_only)
         return set_known(r, q, r->whole->dimension, "differences between groups", err);
     set_blocks(r, is);
@@ -244,15 +241,13 @@ static mel_status set_prior(mel_basis *f, bool equal_pairs, mel_error *err)
     f->cone = NULL;
     f->start = NULL;
     f->n_cone = 0;
-    mel_status status = mel_basis_reserve_cone(f, r->whole->n_cone + r->n_known, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_basis_reserve_cone(f, r->whole->n_cone + r->n_known, err));
     narrow(r, r->whole->start, f->start);
     for (size_t c = 0; c < r->n_known; c++)
         mel_basis_add_sign(f, c, 1.0);
-    for (size_t j = 0; j < r->whole->n_cone && status == MEL_OK; j++)
-        status = add_half_space(f, j, equal_pairs, err);
-    return status;
+    for (size_t j = 0; j < r->whole->n_cone; j++)
+        TRY(add_half_space(f, j, equal_pairs, err));
+    return MEL_OK;
 }
 
 static mel_status set_units(mel_basis *f, mel_error *err)
@@ -302,12 +297,9 @@ mel_status mel_basis_restrict(mel_basis **f, const mel_session_options *is, mel_
     if (is->known != NULL && !is->known_costs_only && (is->diagonal_b || is->equal_pairs))
         return mel_fail(err, MEL_EINVAL,
                         "the known metric gives all weights: equal-pairs and diagonal-b have nothing to add");
-    mel_status status = make(f, *f, err);
-    if (status == MEL_OK)
-        status = set_columns(own(*f), is, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(make(f, *f, err));
+    TRY(set_columns(own(*f), is, err));
     (*f)->dimension = own(*f)->n_columns;
-    status = set_prior(*f, is->equal_pairs, err);
-    return status == MEL_OK ? set_units(*f, err) : status;
+    TRY(set_prior(*f, is->equal_pairs, err));
+    return set_units(*f, err);
 }

@@ -42,9 +42,7 @@ static mel_status face_pair(mel_basis *f, const double *c, const double *delta, 
     const mel_face *face = NULL;
     size_t i, j;
     mel_class_faces_find(faces, delta, delta, &i, &j);
-    const mel_status status = mel_class_faces_get(&face, faces, i, j, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_class_faces_get(&face, faces, i, j, err));
     mel_point first = { 0 }, second = { 0 };
     *found = mel_face_chord(&first, &second, face, delta[i] * mel_class_faces_unit(faces, i),
                             delta[j] * mel_class_faces_unit(faces, j));
@@ -95,8 +93,8 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
             return made;
         f->two_only = true;
     }
-    const mel_status status = mel_basis_reserve_cone(f, f->size, err);
-    return status == MEL_OK ? mel_basis_add_signs(f, opt, 1.0, true, err) : status;
+    TRY(mel_basis_reserve_cone(f, f->size, err));
+    return mel_basis_add_signs(f, opt, 1.0, true, err);
 }
 
 const mel_elicit_ops mel_elicit_diagonal_linear = {

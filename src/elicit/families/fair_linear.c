@@ -165,13 +165,12 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
     f->ops = &fair_linear_ops;
     f->dimension = f->per_group * (1 + f->pairs);
     f->n_reported = f->dimension + 1;
-    mel_status status = mel_basis_reserve_cone(f, f->dimension, err);
-    if (status == MEL_OK)
-        status = mel_basis_add_signs(f, opt, -1.0, true, err);
-    for (size_t i = f->per_group; i < f->dimension && status == MEL_OK; i++)
+    TRY(mel_basis_reserve_cone(f, f->dimension, err));
+    TRY(mel_basis_add_signs(f, opt, -1.0, true, err));
+    for (size_t i = f->per_group; i < f->dimension; i++)
         if (opt->direction != MEL_DIRECTION_UNKNOWN)
             mel_basis_add_sign(f, i, 1.0);
-    return status;
+    return MEL_OK;
 }
 
 const mel_elicit_ops mel_elicit_fair_linear = {

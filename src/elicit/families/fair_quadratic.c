@@ -153,13 +153,12 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
     f->dimension = q + f->pairs * mel_pack_size(q);
     f->n_reported = q + f->pairs * q * q + 1;
     f->matrices = f->pairs;
-    mel_status status = mel_basis_reserve_cone(f, q + f->pairs * (q * q + ANGLES), err);
-    if (status == MEL_OK)
-        status = mel_basis_add_signs(f, opt, -1.0, true, err);
-    for (size_t p = 0; p < f->pairs && status == MEL_OK; p++)
+    TRY(mel_basis_reserve_cone(f, q + f->pairs * (q * q + ANGLES), err));
+    TRY(mel_basis_add_signs(f, opt, -1.0, true, err));
+    for (size_t p = 0; p < f->pairs; p++)
         if (opt->direction != MEL_DIRECTION_UNKNOWN)
             add_directions(f, p);
-    return status;
+    return MEL_OK;
 }
 
 const mel_elicit_ops mel_elicit_fair_quadratic = {

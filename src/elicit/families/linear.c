@@ -59,8 +59,8 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
     (void)domain;
     f->ops = &linear_ops;
     f->dimension = f->n_reported = f->size;
-    const mel_status status = mel_basis_reserve_cone(f, f->size, err);
-    return status == MEL_OK ? mel_basis_add_signs(f, opt, 1.0, true, err) : status;
+    TRY(mel_basis_reserve_cone(f, f->size, err));
+    return mel_basis_add_signs(f, opt, 1.0, true, err);
 }
 
 static mel_status active(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,

@@ -152,14 +152,13 @@ static mel_status pair(mel_basis *f, const double *c, const double *delta, doubl
 static mel_status extremes(const mel_basis *f, double tilt, double *a, double *b, mel_error *err)
 {
     mel_point best = { 0 }, worst = { 0 };
-    mel_status status = mel_face_support(&best, own(f)->face, 1.0, 1.0 + tilt, err);
-    if (status == MEL_OK)
-        status = mel_face_support(&worst, own(f)->face, -1.0, -1.0 - tilt, err);
+    TRY(mel_face_support(&best, own(f)->face, 1.0, 1.0 + tilt, err));
+    TRY(mel_face_support(&worst, own(f)->face, -1.0, -1.0 - tilt, err));
     a[0] = best.tp;
     a[1] = best.tn;
     b[0] = worst.tp;
     b[1] = worst.tn;
-    return status;
+    return MEL_OK;
 }
 
 static void turn(mel_basis *f, mel_direction direction)
@@ -370,8 +369,8 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
     const mel_noise_ops *noise = mel_assumed(&opt->assume);
     f->samples = noise->errs == MEL_ERRS_BY_MARGIN && !noise->band ? COSTLY_SAMPLES : SAMPLES;
     set_axes(f, opt->known_p11);
-    mel_status status = set_cone(f, err);
-    return status == MEL_OK ? pick_spots(f, err) : status;
+    TRY(set_cone(f, err));
+    return pick_spots(f, err);
 }
 
 static mel_status active(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,

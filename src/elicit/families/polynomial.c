@@ -192,8 +192,8 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
         size *= f->size;
         f->n_reported += size;
     }
-    const mel_status status = mel_basis_reserve_cone(f, f->size, err);
-    return status == MEL_OK ? mel_basis_add_signs(f, opt, -1.0, false, err) : status;
+    TRY(mel_basis_reserve_cone(f, f->size, err));
+    return mel_basis_add_signs(f, opt, -1.0, false, err);
 }
 
 const mel_elicit_ops mel_elicit_polynomial = {

@@ -169,9 +169,7 @@ mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line 
     p11 /= sum;
     p00 /= sum;
     const double solved[2] = { p11, p00 };
-    const mel_status status = mel_fractional_from_p(q, q0, solved, upper, positives, negatives, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_fractional_from_p(q, q0, solved, upper, positives, negatives, err));
     p[0] = p11;
     p[1] = p00;
     return MEL_OK;

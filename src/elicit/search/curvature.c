@@ -84,9 +84,7 @@ static mel_status solve_terms(const curve_engine *engine, solution *s, mel_error
             memcpy(s->value, centre->slope, engine->plan.per_group * sizeof *s->value);
         return MEL_OK;
     }
-    const mel_status status = mel_polynomial_solve(&s->fit, &engine->plan, &engine->terms, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_polynomial_solve(&s->fit, &engine->plan, &engine->terms, err));
     s->known = s->fit.unique && !s->fit.flat;
     s->n_changes = s->fit.n_changes;
     mel_polynomial_spread(&engine->plan, &engine->terms, s->fit.value, s->value);
@@ -95,9 +93,7 @@ static mel_status solve_terms(const curve_engine *engine, solution *s, mel_error
 
 static mel_status solve_quadratic(const curve_engine *engine, solution *s, mel_error *err)
 {
-    const mel_status status = mel_quadratic_solve(&s->quadratic, &engine->plan, 0, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_quadratic_solve(&s->quadratic, &engine->plan, 0, err));
     s->known = s->quadratic.known && !s->quadratic.flat;
     s->n_changes = s->quadratic.n_changes;
     memcpy(s->value, s->quadratic.value, engine->n_entries * sizeof *s->value);

@@ -46,9 +46,7 @@ mel_status mel_diagonal_init(mel_diagonal_search *search, const mel_space *space
         return mel_fail(err, MEL_EINVAL, "two-class faces need a space of diagonal statistics, not %s%s",
                         mel_coordinates_name(layout->coordinates),
                         layout->n_groups > 1 ? " ones with groups" : "");
-    const mel_status status = read_direction(&search->direction, opt, n, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(read_direction(&search->direction, opt, n, err));
     search->scale = mel_alloc(n, sizeof *search->scale);
     search->corner = mel_alloc(n, sizeof *search->corner);
     search->faces = mel_alloc_zero(n * n, sizeof(mel_face *));
@@ -321,9 +319,7 @@ mel_status mel_diagonal_line(mel_line *out, mel_diagonal_search *search, size_t 
                              mel_error *err)
 {
     mel_turned_face face;
-    const mel_status status = mel_diagonal_face(&face, search, search->reference, other, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_diagonal_face(&face, search, search->reference, other, err));
     const mel_arc arc = side == MEL_UPPER ? search->upper[other] : search->lower[other];
     const double m = mel_arc_middle(arc);
     mel_point at = mel_diagonal_point(search, face, other, side, m);

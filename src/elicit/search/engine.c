@@ -46,9 +46,7 @@ static mel_status fractional_result(const search_engine *engine, mel_metric **me
                                     mel_error *err)
 {
     double p[2], q[2], q0;
-    const mel_status status = solve_fractional(engine, p, q, &q0, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(solve_fractional(engine, p, q, &q0, err));
     const double sign = engine->search.decreasing ? -1.0 : 1.0;
     const double numerator[2] = { sign * p[0], sign * p[1] };
     const double upper_width = engine->search.upper.high - engine->search.upper.low;

@@ -204,12 +204,11 @@ static mel_status add_quadratic(mel_fair_search *search, size_t set, mel_error *
     const bool *moves = search->moves + set * search->groups;
     const size_t centre = search->plan.n_stations;
     describe(search, set, moves);
-    const mel_status status = mel_quadratic_add(&search->plan, moves, err);
+    TRY(mel_quadratic_add(&search->plan, moves, err));
     /* There differences do not count yet, and the slope has the signs of the mistakes' weights. */
-    if (status == MEL_OK)
-        mel_sphere_signs(search->plan.station[centre].sign, search->q, &search->plan.opt,
-                         mel_ball_layout(search->plan.ball));
-    return status;
+    mel_sphere_signs(search->plan.station[centre].sign, search->q, &search->plan.opt,
+                     mel_ball_layout(search->plan.ball));
+    return MEL_OK;
 }
 
 static mel_status add_stations(mel_fair_search *search, mel_error *err)
@@ -332,10 +331,8 @@ mel_status mel_fair_solve(double *weights, mel_fair_search *search, size_t n_set
         for (size_t i = 0; i < q; i++)
             search->slope[s * q + i] = level ? 0.0 : -search->plan.station[s].slope[i];
     }
-    const mel_status status = search->quadratic ? solve_quadratic(weights, search, n_sets, alike, err)
-                                                : solve_linear(weights, search, n_sets, alike, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(search->quadratic ? solve_quadratic(weights, search, n_sets, alike, err)
+                          : solve_linear(weights, search, n_sets, alike, err));
     for (size_t i = 0; i < q && search->plan.opt.known == NULL; i++)
         if (search->sign[i] * weights[i] < 0.0)
             weights[i] = 0.0;
@@ -402,11 +399,8 @@ static mel_status solve_for_trade_off(mel_fair_search *search, mel_error *err)
 {
     if (search->n_sets == 0 || search->solved)
         return MEL_OK;
-    mel_status status = mel_fair_judge_sets(search, search->n_sets, err);
-    if (status == MEL_OK)
-        status = mel_fair_solve(search->weights, search, search->n_sets, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_fair_judge_sets(search, search->n_sets, err));
+    TRY(mel_fair_solve(search->weights, search, search->n_sets, err));
     (void)mel_fair_normalise(search->weights, search);
     const mel_trade_off_scene scene = mel_fair_scene(search, search->weights);
     search->told = mel_trade_off_choose(&search->trade, &scene);
@@ -417,9 +411,7 @@ static mel_status solve_for_trade_off(mel_fair_search *search, mel_error *err)
 static mel_status finish(mel_plan *plan, bool *ended, mel_error *err)
 {
     mel_fair_search *search = (mel_fair_search *)plan;
-    const mel_status status = solve_for_trade_off(search, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(solve_for_trade_off(search, err));
     const mel_arc_search how = {
         .replay = &plan->procedure.replay,
         .tolerance = plan->opt.tolerance,
@@ -452,27 +444,20 @@ static mel_status fair_init(mel_fair_search *search, const mel_ball *ball, const
     mel_plan *plan = &search->plan;
     plan->procedure.result = mel_fair_result;
     plan->procedure.clear = fair_clear;
-    mel_status status = mel_plan_init(plan, ball, opt, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_plan_init(plan, ball, opt, err));
     set_sizes(search, ball, opt);
-    status = make_room(search, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(make_room(search, err));
     fill_tau(search);
     /* The options speak of the utility. */
     mel_sphere_signs(search->sign, search->q, opt, mel_ball_layout(ball));
     for (size_t i = 0; i < search->q; i++)
         search->sign[i] = (signed char)-search->sign[i];
-    status = read_known(search, err);
+    TRY(read_known(search, err));
     if (opt->equal_pairs)
         mel_subset_half(search->moves, search->groups);
     else
         mel_subsets(search->moves, search->groups);
-    if (status == MEL_OK)
-        status = add_stations(search, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(add_stations(search, err));
     plan->prepare = prepare;
     if (search->asks_trade_off) {
         plan->finish = finish;

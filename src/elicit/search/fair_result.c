@@ -137,9 +137,7 @@ static mel_status coefficients(report *r, double *out, mel_error *err)
 {
     mel_fair_search *search = r->search;
     const size_t q = search->q, last = r->n - 1;
-    const mel_status status = mel_fair_solve(out, search, r->reached, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_fair_solve(out, search, r->reached, err));
     mel_fair_parts parts = mel_fair_normalise(out, search);
     if (search->plan.opt.known != NULL) {
         /* Costs that are known wrongly may fit best with the opposite sign: then they fit not at all. */
@@ -242,22 +240,19 @@ static mel_status hide_noise(report *r, mel_error *err)
     const mel_fair_search *search = r->search;
     const size_t q = search->q, last = r->n - 1;
     const double lambda = r->value[last];
-    mel_status status = MEL_OK;
     double apart = 0.0;
     for (size_t i = q; i < last; i++) {
         r->drawn[i] = lambda * r->value[i];
         if (fabs(r->drawn[i]) <= hidden * sqrt(r->noise[i]))
             r->drawn[i] = 0.0;
     }
-    for (size_t p = 0; p < search->pairs && status == MEL_OK; p++) {
+    for (size_t p = 0; p < search->pairs; p++) {
         double *block = r->drawn + q + p * search->block;
         if (search->plan.opt.direction != MEL_DIRECTION_UNKNOWN)
-            status = mel_fair_make_positive(q, block, err);
+            TRY(mel_fair_make_positive(q, block, err));
         apart += 0.5 * mel_norm2(search->block, block);
     }
     r->straight = !(apart > 0.0);
-    if (status != MEL_OK)
-        return status;
     for (size_t i = q; i < last; i++)
         r->value[i] = r->straight ? r->guess[i] : r->drawn[i] / apart;
     r->value[last] = apart > 0.0 ? apart / (apart + 1.0 - lambda) : 0.0;
@@ -480,12 +475,11 @@ static mel_status make_metric(mel_metric **out, const report *r, mel_error *err)
     const mel_layout *layout = mel_ball_layout(search->plan.ball);
     const double *prevalence = mel_ball_prevalence(search->plan.ball), *apart = r->value + search->q;
     const double lambda = r->value[r->n - 1];
-    const mel_status status = search->quadratic
-                                  ? mel_metric_fair_quadratic(out, layout, opt->class_names, opt->group_names,
-                                                              r->value, apart, lambda, prevalence, err)
-                                  : mel_metric_fair_linear(out, layout, opt->class_names, opt->group_names,
-                                                           r->value, apart, lambda, prevalence, err);
-    return status == MEL_OK ? mel_metric_set_intervals(*out, r->low, r->high, err) : status;
+    TRY(search->quadratic ? mel_metric_fair_quadratic(out, layout, opt->class_names, opt->group_names,
+                                                      r->value, apart, lambda, prevalence, err)
+                          : mel_metric_fair_linear(out, layout, opt->class_names, opt->group_names, r->value,
+                                                   apart, lambda, prevalence, err));
+    return mel_metric_set_intervals(*out, r->low, r->high, err);
 }
 
 static mel_status fill(report *r, mel_error *err)

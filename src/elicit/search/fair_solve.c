@@ -112,9 +112,7 @@ static mel_status fit_room(fit *f, mel_error *err)
 static mel_status fit_init(fit *f, const mel_fair_places *places, const double *slope, mel_error *err)
 {
     *f = (fit){ .places = places, .slope = slope, .n_columns = 1 + places->n_blocks };
-    const mel_status status = fit_room(f, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(fit_room(f, err));
     for (size_t i = 0; i < places->q * f->n_columns; i++)
         f->wanted[i] = places->known == NULL || i % f->n_columns != 0;
     for (size_t s = 0; s < places->n_places; s++) {
@@ -200,13 +198,9 @@ static mel_status eliminate(const fit *f, size_t i, mel_error *err)
 static mel_status find_lengths(fit *f, mel_error *err)
 {
     const size_t n = f->n_lengths;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < f->places->q && status == MEL_OK; i++)
-        status = eliminate(f, i, err);
-    if (status == MEL_OK)
-        status = mel_svd(f->places->q * f->places->n_places, n, f->system, n, f->values, f->vt, err);
-    if (status != MEL_OK)
-        return status;
+    for (size_t i = 0; i < f->places->q; i++)
+        TRY(eliminate(f, i, err));
+    TRY(mel_svd(f->places->q * f->places->n_places, n, f->system, n, f->values, f->vt, err));
     double sum = 0.0;
     for (size_t c = 0; c < n; c++) {
         f->length[c] *= f->vt[(n - 1) * n + c];
@@ -300,13 +294,10 @@ static mel_status only_apart(double *weights, const mel_fair_places *places, con
 
 static mel_status solve(double *weights, const mel_fair_places *places, const double *slope, mel_error *err)
 {
-    fit f;
-    mel_status status = fit_init(&f, places, slope, err);
+    MEL_AUTO_CLEAR(fit) f = { 0 };
+    TRY(fit_init(&f, places, slope, err));
     const size_t known = places->known != NULL ? 1 : 0;
-    if (status == MEL_OK && f.n_lengths > known)
-        status = run(&f, weights, err);
-    fit_clear(&f);
-    return status;
+    return f.n_lengths > known ? run(&f, weights, err) : MEL_OK;
 }
 
 /* Whether x has left the slope of the first place, where nothing else counts: where slopes say next to

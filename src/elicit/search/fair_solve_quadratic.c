@@ -117,10 +117,10 @@ static mel_status leave_over(const fit *f, size_t set, mel_error *err)
     const size_t q = f->sets->q;
     fill_rows(f, set);
     const size_t n = narrow_rows(f, set, true);
-    const mel_status status = mel_qr(f->n_rows + f->width, n, f->narrow, n, f->r, n, err);
-    for (size_t i = 0; i < q && status == MEL_OK; i++)
+    TRY(mel_qr(f->n_rows + f->width, n, f->narrow, n, f->r, n, err));
+    for (size_t i = 0; i < q; i++)
         memcpy(f->left + (set * q + i) * q, f->r + (n - q + i) * n + n - q, q * sizeof *f->left);
-    return status;
+    return MEL_OK;
 }
 
 /* The lengths that suit x. */
@@ -148,14 +148,11 @@ static mel_status find_x(fit *f, mel_error *err)
         memcpy(f->x, f->sets->known, q * sizeof *f->x);
         return MEL_OK;
     }
-    mel_status status = MEL_OK;
-    for (size_t s = 0; s < n && status == MEL_OK; s++)
-        status = leave_over(f, s, err);
-    if (status == MEL_OK)
-        status = mel_svd(n * q, q, f->left, q, f->values, f->vt, err);
-    if (status == MEL_OK)
-        memcpy(f->x, f->vt + (q - 1) * q, q * sizeof *f->x);
-    return status;
+    for (size_t s = 0; s < n; s++)
+        TRY(leave_over(f, s, err));
+    TRY(mel_svd(n * q, q, f->left, q, f->values, f->vt, err));
+    memcpy(f->x, f->vt + (q - 1) * q, q * sizeof *f->x);
+    return MEL_OK;
 }
 
 /* x and -x leave the same over: lengths are positive. */
@@ -208,9 +205,7 @@ static mel_status lengths_without_x(fit *f, size_t set, mel_error *err)
     double *length = f->length + set * f->n_lengths;
     if (n == 0)
         return MEL_OK;
-    const mel_status status = mel_svd(f->n_rows, n, f->narrow, n, f->values, f->vt, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_svd(f->n_rows, n, f->narrow, n, f->values, f->vt, err));
     const double *found = f->vt + (n - 1) * n;
     double sum = 0.0, squares = 0.0, cuts = 0.0;
     for (size_t c = 0; c < f->n_lengths; c++) {
@@ -263,10 +258,10 @@ static mel_status finish(double *weights, const mel_fair_sets *sets, const doubl
 {
     const size_t q = sets->q;
     memcpy(weights, x, q * sizeof *weights);
-    mel_status status = mel_fair_split(weights + q, sets->n_sets, sets->n_blocks, sets->cut, q * q, sum, err);
-    for (size_t p = 0; p < sets->n_blocks && status == MEL_OK && sets->apart_positive; p++)
-        status = mel_fair_make_positive(q, weights + q + p * q * q, err);
-    return status;
+    TRY(mel_fair_split(weights + q, sets->n_sets, sets->n_blocks, sets->cut, q * q, sum, err));
+    for (size_t p = 0; p < sets->n_blocks && sets->apart_positive; p++)
+        TRY(mel_fair_make_positive(q, weights + q + p * q * q, err));
+    return MEL_OK;
 }
 
 mel_status mel_fair_quadratic_squares(double *weights, const mel_fair_sets *sets, const double *slope,

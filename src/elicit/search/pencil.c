@@ -75,9 +75,7 @@ mel_status mel_fractional_faces(size_t n, double *a, double *b, double *b0, size
                                 const mel_line *upper, const mel_line *lower, const double *corner,
                                 mel_error *err)
 {
-    mel_status status = join_faces(n, a, b, reference, upper, lower, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(join_faces(n, a, b, reference, upper, lower, err));
     double sum = 0.0;
     for (size_t i = 0; i < n; i++)
         sum += a[i];

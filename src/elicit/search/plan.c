@@ -64,9 +64,7 @@ mel_status mel_plan_add(mel_station **station, mel_plan *plan, double radius, si
                         "questions would be about points %g from each other, less than %g: rounding would "
                         "answer them",
                         2.0 * radius, 2.0 * least_radius);
-    const mel_status status = reserve(plan, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(reserve(plan, err));
     mel_station *s = &plan->station[plan->n_stations];
     *s = (mel_station){ .radius = radius, .n = n };
     s->middle = mel_alloc(plan->size, sizeof *s->middle);
@@ -221,9 +219,7 @@ mel_status mel_plan_begin(mel_plan *plan, mel_error *err)
     size_t most = 2;
     for (size_t i = 0; i < plan->n_stations; i++)
         most = plan->station[i].n > most ? plan->station[i].n : most;
-    const mel_status status = mel_sphere_init(&plan->search, most, &plan->opt, &plan->procedure.replay, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_sphere_init(&plan->search, most, &plan->opt, &plan->procedure.replay, err));
     plan->found = mel_alloc(most * most, sizeof *plan->found);
     if (plan->found == NULL)
         return mel_fail_memory(err, "the places of a search");

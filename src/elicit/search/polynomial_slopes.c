@@ -118,9 +118,7 @@ static mel_status add_station(mel_plan *plan, uint32_t n_steps, const size_t *ax
 {
     const double inner = mel_polynomial_inner(plan->opt.tolerance, mel_ball_radius(plan->ball));
     mel_station *s = NULL;
-    const mel_status status = mel_plan_add(&s, plan, inner, plan->per_group, false, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_plan_add(&s, plan, inner, plan->per_group, false, err));
     double squares = 0.0, run = 0.0; /* of the sum of the steps; axes ascend */
     for (uint32_t i = 0; i < n_steps; i++) {
         run += 1.0;
@@ -137,15 +135,15 @@ static mel_status add_station(mel_plan *plan, uint32_t n_steps, const size_t *ax
 mel_status mel_polynomial_add(mel_plan *plan, const mel_terms *terms, mel_error *err)
 {
     const double h = reach(plan), most = (double)(terms->degree - 1);
-    mel_status status = add_station(plan, 0, NULL, false, 0.0, err);
+    TRY(add_station(plan, 0, NULL, false, 0.0, err));
     for (int backwards = 0; backwards < 2; backwards++)
-        for (size_t t = 0; t < terms->n_terms && status == MEL_OK; t++) {
+        for (size_t t = 0; t < terms->n_terms; t++) {
             const size_t *axis = terms->index + t * terms->degree;
             const uint32_t order = terms->order[t];
             if (order < terms->degree && (backwards == 0 || axis[0] == 0))
-                status = add_station(plan, order, axis, backwards != 0, h * (double)order / most, err);
+                TRY(add_station(plan, order, axis, backwards != 0, h * (double)order / most, err));
         }
-    return status;
+    return MEL_OK;
 }
 
 /* --- solution ----------------------------------------------------------------------------------- */

@@ -144,9 +144,7 @@ static mel_status settle(mel_procedure *procedure, mel_error *err)
 static mel_status next(mel_engine *engine, mel_pair *pair, mel_end *end, mel_error *err)
 {
     mel_procedure *procedure = (mel_procedure *)engine;
-    const mel_status status = settle(procedure, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(settle(procedure, err));
     *end = procedure->pending ? MEL_END_NOT_YET : procedure->at_end ? MEL_END_RANGE : MEL_END_TOLERANCE;
     const size_t bytes = procedure->replay.dimension * sizeof *pair->a;
     memcpy(pair->a, procedure->replay.a, bytes);

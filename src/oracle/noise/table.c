@@ -81,10 +81,9 @@ mel_status mel_noise_parse(mel_noise *out, const char *text, mel_error *err)
     const mel_noise_ops *model = mel_noise_by_name(&noise.kind, n, text);
     if (model == NULL || !(model->most > 0.0 ? read_size(&noise, text + n) : text[n] == '\0'))
         return fail_unknown(text, err);
-    const mel_status status = mel_noise_check(&noise, err);
-    if (status == MEL_OK)
-        *out = noise;
-    return status;
+    TRY(mel_noise_check(&noise, err));
+    *out = noise;
+    return MEL_OK;
 }
 
 void mel_noise_print(char *text, size_t n, const mel_noise *noise)

@@ -95,15 +95,14 @@ static uint32_t people_for(const mel_space *space)
 static mel_status find_trivial(mel_realistic *r, mel_error *err)
 {
     const size_t k = r->n_trivial, size = r->f->size;
-    mel_status status = MEL_OK;
-    for (size_t j = 0; j < k && status == MEL_OK; j++) {
+    for (size_t j = 0; j < k; j++) {
         for (size_t i = 0; i < r->f->groups * k * k; i++)
             r->gain[i] = i % k == j ? 1.0 : 0.0;
-        status = mel_space_rule(r->trivial + j * size, r->space, r->gain, err);
-        for (size_t i = 0; i < size && status == MEL_OK; i++)
+        TRY(mel_space_rule(r->trivial + j * size, r->space, r->gain, err));
+        for (size_t i = 0; i < size; i++)
             r->trivial[j * size + i] *= r->whole.scale[i];
     }
-    return status;
+    return MEL_OK;
 }
 
 /* Time grows with the rows. */
@@ -232,16 +231,15 @@ static mel_status plug_in(mel_realistic *r, const double *w, double *point, mel_
 {
     const mel_basis *f = r->f;
     const bool flat = f->ops->slope == mel_basis_same_slope;
-    mel_status status = MEL_OK;
     memcpy(point, r->centre, f->size * sizeof *point);
     memset(r->direction, 0, f->size * sizeof *r->direction);
-    for (int turn = 0; turn < (flat ? 1 : TURNS) && status == MEL_OK; turn++) {
+    for (int turn = 0; turn < (flat ? 1 : TURNS); turn++) {
         f->ops->slope(f, point, w, r->slope);
         for (size_t i = 0; i < f->size; i++)
             r->direction[i] += (r->slope[i] - r->direction[i]) / (turn + 1.0);
-        status = mel_space_linear(point, r->space, r->direction, err);
+        TRY(mel_space_linear(point, r->space, r->direction, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 static double random_factor(mel_rng *rng)
@@ -459,9 +457,7 @@ static mel_status look_once(option *best, mel_realistic *r, mel_chooser *chooser
 {
     option pair[PAIRS];
     *best = (option){ .a = 0 };
-    const mel_status status = find_plug_ins(r, chooser, r->count, rng, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(find_plug_ins(r, chooser, r->count, rng, err));
     find_kept(r, chooser, r->count);
     if (r->for_rule)
         find_worth(r, chooser);
@@ -480,11 +476,8 @@ mel_status mel_realistic_choose(double *a, double *b, mel_outlook *outlook, mel_
 {
     const size_t bytes = r->f->size * sizeof(double);
     option best = { .a = 0 };
-    mel_status status = MEL_OK;
-    for (int i = 0; i < LOOKS && status == MEL_OK && best.outlook.information < MEL_LEAST_INFORMATION; i++)
-        status = look_once(&best, r, chooser, sampler, history, avoided, rng, err);
-    if (status != MEL_OK)
-        return status;
+    for (int i = 0; i < LOOKS && best.outlook.information < MEL_LEAST_INFORMATION; i++)
+        TRY(look_once(&best, r, chooser, sampler, history, avoided, rng, err));
     *outlook = best.outlook;
     if (best.score > 0.0) {
         memcpy(a, r->point + best.a * r->f->size, bytes);

@@ -570,9 +570,7 @@ static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
         return MEL_OK;
     const size_t capacity = rows < 32 ? 64 : 2 * rows;
     void *along = b->along, *here = b->here;
-    const mel_status status = mel_answers_reserve(&b->answers, rows, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_answers_reserve(&b->answers, rows, err));
     const mel_part parts[] = { { capacity + 1, { &b->flip_weight } },
                                { capacity * b->answers.n_ways + 1, { &b->sharp } } };
     bool all = mel_parts_grow(MEL_PARTS(parts));
@@ -695,9 +693,7 @@ static void sharpen(mel_bivector_sampler *b)
 mel_status mel_bivector_sampler_tell(mel_bivector_sampler *b, const double *first, const double *second,
                                      double gain, mel_answer answer, mel_error *err)
 {
-    const mel_status status = reserve(b, b->answers.count + 1, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(reserve(b, b->answers.count + 1, err));
     add_row(b, first, second, gain, answer);
     start_stream(b);
     double worth = 0.0;

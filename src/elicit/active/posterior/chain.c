@@ -403,10 +403,9 @@ mel_status mel_chain_reserve(mel_chain *chain, size_t n_rows, mel_error *err)
                                { capacity + 1, { &chain->flip_weight } } };
     if (!grown || !mel_parts_grow(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain's products");
-    const mel_status status = mel_bounce_reserve(&chain->bounce, capacity, d, err);
-    if (status == MEL_OK)
-        chain->capacity = capacity;
-    return status;
+    TRY(mel_bounce_reserve(&chain->bounce, capacity, d, err));
+    chain->capacity = capacity;
+    return MEL_OK;
 }
 
 static void load_row(mel_chain *chain, const double *row, double gain)

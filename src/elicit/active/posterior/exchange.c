@@ -182,10 +182,9 @@ mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, doub
     x->n_ways = noise->ways(x->way, assume->size);
     find_shapes(x);
     set_prior(x, prior_angle, prior_strength);
-    const mel_status status = reserve_joint(x, 1, err);
-    if (status == MEL_OK)
-        start(x);
-    return status;
+    TRY(reserve_joint(x, 1, err));
+    start(x);
+    return MEL_OK;
 }
 
 void mel_exchange_free(mel_exchange *x)
@@ -276,12 +275,10 @@ static mel_status reserve_answer(mel_exchange *x, mel_error *err)
 
 mel_status mel_exchange_tell(mel_exchange *x, mel_trade trade, mel_trade_answer answer, mel_error *err)
 {
-    mel_status status = reserve_answer(x, err);
+    TRY(reserve_answer(x, err));
     const bool first_tie = answer == MEL_TRADE_SAME && x->n_ties == 1;
-    if (status == MEL_OK && first_tie)
-        status = reserve_joint(x, MEL_EXCHANGE_TIES, err);
-    if (status != MEL_OK)
-        return status;
+    if (first_tie)
+        TRY(reserve_joint(x, MEL_EXCHANGE_TIES, err));
     x->trade[x->n] = trade;
     x->answer[x->n++] = answer;
     if (!first_tie) {

@@ -273,12 +273,11 @@ static mel_status find_evidence(mel_grid *g, mel_error *err)
 static mel_status cover_arcs(mel_grid *g, size_t fine, mel_error *err)
 {
     g->n_cells = 0;
-    mel_status status = MEL_OK;
     if (g->direction != MEL_DECREASING)
-        status = add_cells(g, 0.0, half_pi, fine, err);
-    if (status == MEL_OK && g->direction != MEL_INCREASING)
-        status = add_cells(g, pi, pi + half_pi, fine, err);
-    return status;
+        TRY(add_cells(g, 0.0, half_pi, fine, err));
+    if (g->direction != MEL_INCREASING)
+        TRY(add_cells(g, pi, pi + half_pi, fine, err));
+    return MEL_OK;
 }
 
 static bool is_increasing(const mel_cell *c)

@@ -528,14 +528,10 @@ static mel_status allocate(mel_sampler *s, mel_error *err)
     s->noise = mel_alloc_zero(n, sizeof *s->noise);
     if (s->noise == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "samples of the posterior");
-    mel_status status = mel_frame_new(&s->frame, d, err);
-    if (status == MEL_OK)
-        status = mel_interior_new(&s->interior, d, err);
-    if (status == MEL_OK)
-        status = mel_chain_new(&s->chain, &s->frame, &s->answers, err);
-    if (status == MEL_OK)
-        status = mel_chain_reserve(&s->chain, s->opt.n_cone + 1, err);
-    return status;
+    TRY(mel_frame_new(&s->frame, d, err));
+    TRY(mel_interior_new(&s->interior, d, err));
+    TRY(mel_chain_new(&s->chain, &s->frame, &s->answers, err));
+    return mel_chain_reserve(&s->chain, s->opt.n_cone + 1, err);
 }
 
 mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, mel_error *err)
@@ -627,11 +623,8 @@ mel_status mel_sampler_tell(mel_sampler *sampler, const double *x, double gain, 
                         count);
     if (answer != MEL_ANSWER_A && answer != MEL_ANSWER_B && answer != MEL_ANSWER_SAME)
         return mel_fail(err, MEL_EINVAL, "question %zu: %d is not an answer", count, (int)answer);
-    mel_status status = mel_answers_reserve(&sampler->answers, count, err);
-    if (status == MEL_OK)
-        status = mel_chain_reserve(&sampler->chain, sampler->opt.n_cone + count, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_answers_reserve(&sampler->answers, count, err));
+    TRY(mel_chain_reserve(&sampler->chain, sampler->opt.n_cone + count, err));
     mel_answers_add(&sampler->answers, x, gain, answer);
     update(sampler);
     return MEL_OK;
