@@ -88,6 +88,9 @@ typedef struct {
  * maximiser and the minimiser; exact when they are. positives = P(Y = 1). */
 mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line upper, mel_line lower,
                                  double positives, double negatives, mel_error *err);
+/* Proposition 3.3: q and q0 when p (with p0 = 0) is known, from the supporting line at the maximiser. */
+mel_status mel_fractional_from_p(double q[2], double *q0, const double p[2], mel_line upper, double positives,
+                                 double negatives, mel_error *err);
 
 /* The same for a ball in any dimension n: outward slopes s of unit length and constants
  * c = <s, c*> of the supporting hyperplanes at the best and at the worst point c*. The value is
@@ -96,5 +99,16 @@ mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line 
  * is a thousand times smaller than the constants. */
 mel_status mel_fractional_ball(size_t n, double *a, double *b, double *b0, const double *upper,
                                double c_upper, const double *lower, double c_lower, mel_error *err);
+
+/* upper[i] and lower[i], i != reference: two different level lines <(m11, m00), (d_reference, d_i)> = c of
+ * the metric on the face of the classes reference and i, such as the supporting lines at its best and worst
+ * point; m11, m00 >= 0 in upper, <= 0 in lower. corner: the perfect classifier's statistics. Gives psi(d) =
+ * <a, d> /
+ * (<b, d> + b0) with a >= 0, |a|_1 = 1, psi(corner) = 1 and a positive denominator between 0 and the corner;
+ * it orders all points as the metric does, exactly when the lines are exact. MEL_ENUMERIC for lines that do
+ * not fix a metric that rewards the reference class. */
+mel_status mel_fractional_faces(size_t n, double *a, double *b, double *b0, size_t reference,
+                                const mel_line *upper, const mel_line *lower, const double *corner,
+                                mel_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* The thesis' searches of chapter 3: its tables, its question counts, its bounds. */
 #include "support/binary.h"
 
-#include "elicit/search/binary.h"
+#include "elicit/shared.h"
 #include "metric/shared.h"
 
 #include <math.h>

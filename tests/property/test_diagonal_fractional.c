@@ -2,7 +2,7 @@
 #include "support/multiclass.h"
 
 #include "base/stat.h"
-#include "elicit/search/diagonal.h"
+#include "elicit/shared.h"
 #include "metric/shared.h"
 #include "space/shared.h"
 

@@ -2,7 +2,7 @@
 #include "support/binary.h"
 
 #include "data/shared.h"
-#include "elicit/search/binary.h"
+#include "elicit/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -97,10 +97,12 @@ const struct test_fractional_row test_fractional_table[TEST_FRACTIONAL_ROWS] = {
 double test_value_on_boundary(const mel_face *face, const mel_metric *metric, size_t i, size_t n)
 {
     const double half_pi = 1.57079632679489661923;
-    const mel_point c = mel_binary_boundary(face, half_pi * ((double)i + 0.5) / (double)n);
+    const double angle = half_pi * ((double)i + 0.5) / (double)n;
+    mel_point c;
+    mel_error err;
+    assert_ok(mel_face_support(&c, face, cos(angle), sin(angle), &err), &err);
     const double s[2] = { c.tp, c.tn };
     double value = 0.0;
-    mel_error err;
     assert_ok(mel_metric_value(&value, metric, s, &err), &err);
     return value;
 }

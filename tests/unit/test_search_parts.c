@@ -1,7 +1,6 @@
 /* What the searches are made of: halving an interval, bounds of coefficients. */
 #include "support/test.h"
 
-#include "elicit/search/bounds.h"
 #include "elicit/search/procedure.h"
 
 #include <math.h>

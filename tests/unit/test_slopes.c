@@ -51,14 +51,12 @@ static void gradient_of(const hidden *h, const double *z, double *out)
 }
 
 /* What a search without errors finds: in the station's directions, or all. */
-static void find_exactly(mel_plan *plan, const hidden *h)
+static void find_exactly(mel_plan *plan, const mel_curve *curve, const hidden *h)
 {
     const size_t q = h->q;
     double *z = malloc(2 * q * sizeof *z), *g = z + q;
     for (size_t i = 0; i < plan->n_stations; i++) {
-        mel_error err;
-        if (plan->prepare != NULL)
-            assert_ok(plan->prepare(plan, i, &err), &err);
+        mel_curve_prepare(plan, curve, 0, i);
         mel_station *s = &plan->station[i];
         for (size_t j = 0; j < q; j++)
             z[j] = s->middle[j] - mel_ball_centre(plan->ball)[j];
@@ -79,13 +77,6 @@ static void draw_symmetric(mel_rng *rng, size_t q, double *b, bool diagonal)
     for (size_t i = 0; i < q; i++)
         for (size_t j = i; j < q; j++)
             b[i * q + j] = b[j * q + i] = diagonal && i != j ? 0.0 : mel_rng_normal(rng);
-}
-
-static mel_status prepare(mel_plan *plan, size_t at, mel_error *err)
-{
-    (void)err;
-    mel_quadratic_prepare(plan, 0, at);
-    return MEL_OK;
 }
 
 /* Largest entry of the difference, both scaled to length 1. */
@@ -120,19 +111,22 @@ static void check_quadratic(uint32_t k, bool diagonal, kind_of_metric kind, doub
     opt.diagonal_b = diagonal;
     mel_rng rng;
     mel_rng_seed(&rng, 61);
-    mel_plan plan = { .prepare = prepare };
+    mel_plan plan = { .n_stations = 0 };
+    mel_curve curve;
     mel_error err;
     assert_ok(mel_plan_init(&plan, ball, &opt, &err), &err);
-    assert_ok(mel_quadratic_add(&plan, NULL, &err), &err);
-    assert_int_equal(plan.n_stations, mel_quadratic_stations(&plan));
+    assert_ok(mel_curve_init(&curve, &plan, &err), &err);
+    assert_ok(mel_curve_add(&plan, &curve, NULL, &err), &err);
+    assert_int_equal(plan.n_stations, plan.per_group + (diagonal ? 1 : 2));
+    assert_int_equal(plan.n_stations, curve.n_stations);
     const size_t q = plan.per_group, n = q + q * q;
     hidden h = { .q = q, .degree = 2, .entry = malloc(n * sizeof *h.entry) };
     double worst = 0.0;
     for (size_t t = 0; t < METRICS; t++) {
         draw_quadratic(&rng, &h, diagonal, kind);
-        find_exactly(&plan, &h);
-        mel_quadratic_found found;
-        assert_ok(mel_quadratic_solve(&found, &plan, 0, &err), &err);
+        find_exactly(&plan, &curve, &h);
+        mel_curve_found found;
+        assert_ok(mel_curve_solve(&found, &plan, &curve, 0, &err), &err);
         assert_int_equal(found.flat_centre, kind == FLAT_AT_CENTRE || kind == INDIFFERENT);
         assert_int_equal(found.flat, kind == INDIFFERENT);
         if (kind == INDIFFERENT)
@@ -142,11 +136,12 @@ static void check_quadratic(uint32_t k, bool diagonal, kind_of_metric kind, doub
         else
             worst = fmax(worst, difference(n, found.value, h.entry));
         assert_int_equal(found.known, kind != LINEAR && kind != INDIFFERENT);
-        mel_quadratic_clear(&found);
+        mel_curve_found_clear(&found);
     }
     print_message("  q = %zu%s: %.1e\n", q, diagonal ? ", diagonal" : "", worst);
     assert_true(worst <= within);
     free(h.entry);
+    mel_curve_clear(&curve);
     free(plan.procedure.replay.a); /* as its engine would */
     mel_plan_clear(&plan);
     mel_ball_free(ball);
@@ -180,39 +175,38 @@ static void test_degenerate(void **state)
 static void check_polynomial(uint32_t k, uint32_t degree)
 {
     mel_ball *ball = test_rates_ball(k, 0.9 / (k * sqrt(k - 1.0)));
-    const mel_session_options opt = options_of(MEL_FAMILY_POLYNOMIAL);
+    mel_session_options opt = options_of(MEL_FAMILY_POLYNOMIAL);
+    opt.degree = degree;
     mel_rng rng;
     mel_rng_seed(&rng, 62);
-    mel_plan plan = { .prepare = NULL };
-    mel_terms terms;
+    mel_plan plan = { .n_stations = 0 };
+    mel_curve curve;
     mel_error err;
     assert_ok(mel_plan_init(&plan, ball, &opt, &err), &err);
+    assert_ok(mel_curve_init(&curve, &plan, &err), &err);
+    assert_ok(mel_curve_add(&plan, &curve, NULL, &err), &err);
+    const mel_terms *terms = &curve.terms;
     const size_t q = plan.per_group;
-    assert_ok(mel_terms_make(&terms, q, degree, &err), &err);
-    assert_ok(mel_polynomial_add(&plan, &terms, &err), &err);
-    hidden h = { .q = q, .degree = degree, .entry = malloc(terms.n_entries * sizeof *h.entry) };
-    double *x = malloc(terms.n_terms * sizeof *x), *got = malloc(terms.n_entries * sizeof *got);
-    double worst = 0.0;
+    hidden h = { .q = q, .degree = degree, .entry = malloc(terms->n_entries * sizeof *h.entry) };
+    double *x = malloc(terms->n_terms * sizeof *x), worst = 0.0;
     for (size_t t = 0; t < (q > 2 ? 2 : METRICS); t++) {
-        for (size_t i = 0; i < terms.n_terms; i++)
+        for (size_t i = 0; i < terms->n_terms; i++)
             x[i] = mel_rng_normal(&rng);
-        mel_polynomial_spread(&plan, &terms, x, h.entry);
-        find_exactly(&plan, &h);
-        mel_slope_fit fit;
-        assert_ok(mel_polynomial_solve(&fit, &plan, &terms, &err), &err);
-        assert_true(fit.unique && !fit.flat);
-        mel_polynomial_spread(&plan, &terms, fit.value, got);
-        worst = fmax(worst, difference(terms.n_terms, fit.value, x));
-        worst = fmax(worst, difference(terms.n_entries, got, h.entry));
-        mel_slope_fit_clear(&fit);
+        mel_curve_spread(&curve, x, h.entry);
+        find_exactly(&plan, &curve, &h);
+        mel_curve_found found;
+        assert_ok(mel_curve_solve(&found, &plan, &curve, 0, &err), &err);
+        assert_true(found.known && !found.flat);
+        worst = fmax(worst, difference(terms->n_terms, found.unknown, x));
+        worst = fmax(worst, difference(terms->n_entries, found.value, h.entry));
+        mel_curve_found_clear(&found);
     }
-    print_message("  q = %zu, degree %u: %zu terms, %zu places: %.1e\n", q, degree, terms.n_terms,
+    print_message("  q = %zu, degree %u: %zu terms, %zu places: %.1e\n", q, degree, terms->n_terms,
                   plan.n_stations, worst);
     assert_true(worst <= 1e-9);
     free(x);
-    free(got);
     free(h.entry);
-    mel_terms_clear(&terms);
+    mel_curve_clear(&curve);
     free(plan.procedure.replay.a); /* as its engine would */
     mel_plan_clear(&plan);
     mel_ball_free(ball);

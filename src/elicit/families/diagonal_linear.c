@@ -1,6 +1,6 @@
 /* Diagonal linear metrics: w = a at l1 norm 1; f(r) = r, the diagonal. On a space, questions are chords of
  * its two-class faces: classifiers that predict only two classes, so A and B differ in two coordinates. */
-#include "elicit/active/class_faces.h"
+#include "elicit/class_faces.h"
 #include "elicit/families/families.h"
 
 #include "base/la.h"

@@ -1,52 +1,61 @@
-/* The thesis' searches on two classes: Algorithms 3.1 and 3.2. */
-#include "elicit/search/binary.h"
-
+/* The thesis' searches on a planar face, Algorithms 3.1 and 3.2, as an engine. */
+#include "elicit/search/procedure.h"
+#include "elicit/shared.h"
+#include "metric/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define HALF_PI 1.57079632679489661923
 static const double pi = 2.0 * HALF_PI;
 
-mel_point mel_binary_boundary(const mel_face *face, double theta)
+typedef struct {
+    mel_procedure procedure;
+    mel_session_options opt;
+    const mel_face *face;
+    bool decreasing; /* known or found to prefer mistakes */
+    mel_arc upper;   /* where the maximiser's slope is, as far as known */
+    mel_arc lower;   /* linear-fractional: the minimiser's */
+} binary_search;
+
+/* The boundary point for a slope angle. */
+static mel_point boundary_at(const mel_face *face, double theta)
 {
-    const double m11 = cos(theta), m00 = sin(theta);
     mel_point point = mel_face_centre(face);
     /* A direction of length 1 is never refused. */
-    (void)mel_face_support(&point, face, m11, m00, NULL);
+    (void)mel_face_support(&point, face, cos(theta), sin(theta), NULL);
     return point;
 }
 
-mel_line mel_binary_line(const mel_face *face, double theta)
+static mel_line supporting_line(const mel_face *face, double theta)
 {
-    const mel_point point = mel_binary_boundary(face, theta);
+    const mel_point point = boundary_at(face, theta);
     const double m11 = cos(theta), m00 = sin(theta);
     return (mel_line){ .m11 = m11, .m00 = m00, .c = m11 * point.tp + m00 * point.tn };
 }
 
-static void write_pair(mel_replay *replay, mel_point a, mel_point b)
+/* --- questions ------------------------------------------------------------------------------------------ */
+
+static void pose_slopes(void *context, double from, double to)
 {
+    binary_search *search = context;
+    mel_replay *replay = &search->procedure.replay;
+    const mel_point a = boundary_at(search->face, to), b = boundary_at(search->face, from);
     replay->a[0] = a.tp;
     replay->a[1] = a.tn;
     replay->b[0] = b.tp;
     replay->b[1] = b.tn;
 }
 
-static void pose_slopes(void *context, double from, double to)
-{
-    const mel_binary_search *search = context;
-    write_pair(search->replay, mel_binary_boundary(search->face, to),
-               mel_binary_boundary(search->face, from));
-}
-
 /* Algorithm 3.1 on an arc of slopes; with `minimise` its responses are inverted (Algorithm 3.2).
  * False: stopped at a question. */
-static bool search_arc(mel_binary_search *search, mel_arc *arc, bool minimise)
+static bool search_arc(binary_search *search, mel_arc *arc, bool minimise)
 {
     const mel_arc_search how = {
-        .replay = search->replay,
-        .tolerance = search->opt->tolerance,
-        .per_round = search->opt->per_round,
+        .replay = &search->procedure.replay,
+        .tolerance = search->opt.tolerance,
+        .per_round = search->opt.per_round,
         .minimise = minimise,
         .pose = pose_slopes,
         .context = search,
@@ -55,16 +64,15 @@ static bool search_arc(mel_binary_search *search, mel_arc *arc, bool minimise)
 }
 
 /* Appendix A.4: one question tells whether mistakes are preferred. False: stopped at it. */
-static bool find_direction(mel_binary_search *search)
+static bool find_direction(binary_search *search)
 {
-    search->decreasing = search->opt->direction == MEL_DECREASING;
-    if (search->opt->direction != MEL_DIRECTION_UNKNOWN)
+    search->decreasing = search->opt.direction == MEL_DECREASING;
+    if (search->opt.direction != MEL_DIRECTION_UNKNOWN)
         return true;
-    const mel_preference preference = mel_prefer(search->replay);
+    const mel_preference preference = mel_prefer(&search->procedure.replay);
     search->decreasing = preference == MEL_SECOND;
     if (preference == MEL_PENDING)
-        write_pair(search->replay, mel_binary_boundary(search->face, pi / 4.0),
-                   mel_binary_boundary(search->face, 5.0 * pi / 4.0));
+        pose_slopes(search, 5.0 * pi / 4.0, pi / 4.0);
     return preference != MEL_PENDING;
 }
 
@@ -72,153 +80,106 @@ static bool find_direction(mel_binary_search *search)
 static const mel_arc increasing = { 0.0, HALF_PI }, decreasing = { 2.0 * HALF_PI, 3.0 * HALF_PI };
 
 /* Whether the minimiser must be found, too. */
-static bool two_sided(const mel_session_options *opt)
+static bool is_two_sided(const mel_session_options *opt)
 {
     return mel_family_about(opt->family)->ratio && !(opt->known_p11 >= 0.0);
 }
 
-uint32_t mel_binary_total(const mel_session_options *opt)
+static uint32_t count_questions(const mel_session_options *opt)
 {
     const uint32_t rounds = mel_arc_rounds(increasing, opt->tolerance) +
-                            (two_sided(opt) ? mel_arc_rounds(decreasing, opt->tolerance) : 0);
+                            (is_two_sided(opt) ? mel_arc_rounds(decreasing, opt->tolerance) : 0);
     return rounds * opt->per_round + (opt->direction == MEL_DIRECTION_UNKNOWN ? 1 : 0);
 }
 
-bool mel_binary_search_run(mel_binary_search *search)
+static bool run_search(binary_search *search)
 {
     search->upper = increasing;
     search->lower = decreasing;
     if (!find_direction(search))
         return false;
-    if (mel_family_about(search->opt->family)->sum) {
+    if (mel_family_about(search->opt.family)->sum) {
         search->upper = search->decreasing ? decreasing : increasing;
         return search_arc(search, &search->upper, false);
     }
     /* A decreasing linear-fractional metric is the negative of an increasing one: all responses inverted. */
     return search_arc(search, &search->upper, search->decreasing) &&
-           (!two_sided(search->opt) || search_arc(search, &search->lower, !search->decreasing));
+           (!is_two_sided(&search->opt) || search_arc(search, &search->lower, !search->decreasing));
 }
 
-static bool same_point(const mel_binary_search *search, double theta, double other)
+static bool same_point(const binary_search *search, double theta, double other)
 {
-    const mel_point a = mel_binary_boundary(search->face, theta);
-    const mel_point b = mel_binary_boundary(search->face, other);
+    const mel_point a = boundary_at(search->face, theta), b = boundary_at(search->face, other);
     return a.tp == b.tp && a.tn == b.tn;
 }
 
 /* All slopes near an end may have one best point: their comparisons are ties, and no answer leads to the very
  * end. */
-static bool leads_to_end(const mel_binary_search *search, mel_arc arc, mel_arc range)
+static bool leads_to_end(const binary_search *search, mel_arc arc, mel_arc range)
 {
     const bool narrowed = arc.low != range.low || arc.high != range.high;
     return narrowed && (same_point(search, arc.low, range.low) || same_point(search, arc.high, range.high));
 }
 
-bool mel_binary_upper_at_end(const mel_binary_search *search)
+static mel_status binary_run(mel_procedure *procedure, mel_error *err)
 {
-    const bool below = mel_family_about(search->opt->family)->sum && search->decreasing;
-    return leads_to_end(search, search->upper, below ? decreasing : increasing);
-}
-
-bool mel_binary_lower_at_end(const mel_binary_search *search)
-{
-    return leads_to_end(search, search->lower, decreasing);
-}
-
-/* --- linear-fractional metrics in closed form --------------------------------------------------------- */
-
-/* From supporting lines to a binary linear-fractional metric, without a further question.
- *
- * With p0 = 0 a metric's level lines all pass through one pivot, where <p, C> = 0 and the denominator
- * vanishes. The supporting line at the maximiser is p - t q = alpha m, t q0 = alpha c (t: the
- * maximum), the one at the minimiser the same with its own t, alpha < 0. Both lines pass through the
- * pivot, and eliminating q leaves p proportional to c_low m_up - c_up m_low. Preferences fix the
- * pivot and nothing else: alpha stays free and is chosen as in proposition 3.3 (alpha = 1), or
- * smaller where that would make the maximum negative. */
-mel_status mel_fractional_from_p(double q[2], double *q0, const double p[2], mel_line upper, double positives,
-                                 double negatives, mel_error *err)
-{
-    const double perfect = p[0] * positives + p[1] * negatives;
-    const double gap =
-        upper.m11 * positives + upper.m00 * negatives - upper.c; /* >= 0: perfect is above the line */
-    if (!(perfect > 0.0) || !isfinite(gap))
-        return mel_fail(err, MEL_ENUMERIC, "p = (%g, %g) gives a perfect classifier no value", p[0], p[1]);
-    double alpha = 1.0;
-    if (alpha * gap > 0.5 * perfect)
-        alpha = 0.5 * perfect / gap;
-    const double maximum = (perfect - alpha * gap) / perfect;
-    q[0] = (p[0] - alpha * upper.m11) / maximum;
-    q[1] = (p[1] - alpha * upper.m00) / maximum;
-    *q0 = alpha * upper.c / maximum;
+    (void)err;
+    binary_search *search = (binary_search *)procedure;
+    procedure->pending = !run_search(search);
+    if (procedure->pending)
+        return MEL_OK;
+    const bool below = mel_family_about(search->opt.family)->sum && search->decreasing;
+    procedure->at_end = leads_to_end(search, search->upper, below ? decreasing : increasing);
+    procedure->pressed = leads_to_end(search, search->lower, decreasing);
     return MEL_OK;
 }
 
-mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line upper, mel_line lower,
-                                 double positives, double negatives, mel_error *err)
+/* --- results -------------------------------------------------------------------------------------------- */
+
+static mel_status fractional_result(const binary_search *search, mel_metric **metric, mel_summary *summary,
+                                    mel_error *err)
 {
-    double p11 = lower.c * upper.m11 - upper.c * lower.m11;
-    double p00 = lower.c * upper.m00 - upper.c * lower.m00;
-    const double sum = p11 + p00;
-    const double size = fabs(lower.c) + fabs(upper.c);
-    if (!isfinite(sum) || fabs(sum) <= 1e-14 * size || size == 0.0)
-        return mel_fail(
-            err, MEL_ENUMERIC,
-            "the supporting lines (%g, %g; %g) and (%g, %g; %g) do not fix a metric: they coincide or "
-            "pass through the origin",
-            upper.m11, upper.m00, upper.c, lower.m11, lower.m00, lower.c);
-    p11 /= sum;
-    p00 /= sum;
-    const double solved[2] = { p11, p00 };
-    TRY(mel_fractional_from_p(q, q0, solved, upper, positives, negatives, err));
-    p[0] = p11;
-    p[1] = p00;
-    return MEL_OK;
+    const bool known = search->opt.known_p11 >= 0.0;
+    const double positives = mel_face_positives(search->face), negatives = mel_face_negatives(search->face);
+    const mel_line upper = supporting_line(search->face, mel_arc_middle(search->upper));
+    const mel_line lower = supporting_line(search->face, mel_arc_middle(search->lower));
+    double p[2] = { search->opt.known_p11, 1.0 - search->opt.known_p11 }, q[2], q0;
+    TRY(known ? mel_fractional_from_p(q, &q0, p, upper, positives, negatives, err)
+              : mel_fractional_closed(p, q, &q0, upper, lower, positives, negatives, err));
+    const double sign = search->decreasing ? -1.0 : 1.0, top[2] = { sign * p[0], sign * p[1] };
+    const double upper_width = search->upper.high - search->upper.low,
+                 lower_width = known ? 0.0 : search->lower.high - search->lower.low;
+    summary->radius = 0.5 * fmax(upper_width, lower_width);
+    return mel_metric_fractional(metric, search->opt.family, &mel_binary_layout, search->opt.class_names,
+                                 MEL_UTILITY, top, 0.0, q, q0, err);
 }
 
-/* On a ball of any dimension: u(c) = <s_up, c> - c_up and l(c) = <s_low, c> - c_low are at most 0 on it, and
- * 0 where the metric is best and worst. Numerator and denominator are combinations of u and l, and of those
- * the ones that are positive on the ball are -(w_up u + w_low l), both weights positive. Which weights is a
- * freedom that preferences do not settle (phi -> phi/(1 + t phi)); equal ones make the denominator of a
- * linear metric constant. The numerator without a constant is c_low u - c_up l, up to its sign, and orders as
- * u/-l does when that is the sign of b0 = w_up c_up + w_low c_low. So b0 is made positive where it can be. */
-static void choose_weights(double *w_upper, double *w_lower, double c_upper, double c_lower)
+/* The intervals are where the search ended: certain without noise, no probability with it. */
+static mel_status binary_result(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                                mel_error *err)
 {
-    static const double least_share = 1e-3; /* of the larger constant that b0 keeps with equal weights */
-    const double larger = fmax(c_upper, c_lower), smaller = fmin(c_upper, c_lower);
-    *w_upper = 1.0;
-    *w_lower = 1.0;
-    if (larger <= 0.0 || c_upper + c_lower > least_share * larger)
-        return;
-    *(c_upper < c_lower ? w_upper : w_lower) = 0.5 * larger / -smaller;
+    const binary_search *search = (const binary_search *)procedure;
+    const mel_arc arc = search->upper;
+    return mel_family_about(search->opt.family)->ratio
+               ? fractional_result(search, metric, summary, err)
+               : mel_linear_result(metric, summary, &search->opt, mel_arc_middle(arc), arc.low, arc.high,
+                                   err);
 }
 
-/* Element i of the numerator, but for its scale. */
-static double numerator_at(size_t i, const double *upper, double c_upper, const double *lower, double c_lower)
+mel_status mel_engine_search(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                             mel_error *err)
 {
-    return c_lower * upper[i] - c_upper * lower[i];
-}
-
-mel_status mel_fractional_ball(size_t n, double *a, double *b, double *b0, const double *upper,
-                               double c_upper, const double *lower, double c_lower, mel_error *err)
-{
-    double w_upper, w_lower, norm = 0.0, size = 0.0;
-    choose_weights(&w_upper, &w_lower, c_upper, c_lower);
-    for (size_t i = 0; i < n; i++) {
-        norm += fabs(numerator_at(i, upper, c_upper, lower, c_lower));
-        size += fabs(c_lower * upper[i]) + fabs(c_upper * lower[i]);
-    }
-    const double constant = w_upper * c_upper + w_lower * c_lower;
-    if (!isfinite(norm) || !(norm > 1e-14 * size) || !(fabs(constant) > 0.0))
-        return mel_fail(err, MEL_ENUMERIC,
-                        "the supporting hyperplanes, with constants %g and %g, do not fix a metric: they "
-                        "coincide or pass through the origin",
-                        c_upper, c_lower);
-    const double scale = fabs(constant), sign = constant > 0.0 ? 1.0 : -1.0;
-    for (size_t i = 0; i < n; i++) {
-        const double top = numerator_at(i, upper, c_upper, lower, c_lower);
-        b[i] = -(w_upper * upper[i] + w_lower * lower[i]) / scale;
-        a[i] = sign * top / norm;
-    }
-    *b0 = sign;
-    return MEL_OK;
+    *out = NULL;
+    if (domain->face == NULL)
+        return domain->space != NULL ? mel_engine_search_faces(out, domain, opt, err)
+                                     : mel_engine_search_ball(out, domain, opt, err);
+    binary_search *search = mel_alloc_zero(1, sizeof *search);
+    if (search == NULL)
+        return mel_fail_memory(err, "the search");
+    search->procedure.run = binary_run;
+    search->procedure.result = binary_result;
+    search->procedure.total = count_questions(opt);
+    search->opt = *opt;
+    search->face = domain->face;
+    return mel_procedure_ready(out, &search->procedure, mel_procedure_init(&search->procedure, 2, err));
 }

@@ -1,6 +1,5 @@
-/* The searches for quadratic and polynomial metrics as engines: what quadratic_slopes.c and
- * polynomial_slopes.c find around the centre, as a metric of the statistics themselves. */
-#include "elicit/search/bounds.h"
+/* The searches for quadratic and polynomial metrics as an engine: what slopes.c finds around the centre, as a
+ * metric of the statistics themselves. */
 #include "elicit/search/slopes.h"
 
 #include "base/la.h"
@@ -12,9 +11,7 @@
 
 typedef struct {
     mel_plan plan;
-    uint32_t degree;  /* 2 of quadratic metrics */
-    mel_terms terms;  /* of polynomial metrics */
-    size_t n_entries; /* of all tensors: q + q^2 + .. */
+    mel_curve curve;
 } curve_engine;
 
 static bool is_quadratic(const curve_engine *engine)
@@ -22,39 +19,16 @@ static bool is_quadratic(const curve_engine *engine)
     return mel_family_about(engine->plan.opt.family)->degree == 2;
 }
 
-/* How far the places are from the centre. */
-static double reach(const curve_engine *engine)
-{
-    const double radius = mel_ball_radius(engine->plan.ball);
-    return radius - (is_quadratic(engine) ? mel_quadratic_inner(radius)
-                                          : mel_polynomial_inner(engine->plan.opt.tolerance, radius));
-}
-
-/* --- what the slopes say ------------------------------------------------------------------------ */
-
-/* The tensors of the utility around the centre, up to a positive factor, and what they may change by. */
+/* What the slopes say. */
 typedef struct {
-    double *value;
-    size_t n_changes;
+    mel_curve_found found;
     bool known; /* else a guess */
     mel_finding finding;
-    mel_quadratic_found quadratic;
-    mel_slope_fit fit;
 } solution;
 
 static void solution_clear(solution *s)
 {
-    free(s->value);
-    mel_quadratic_clear(&s->quadratic);
-    mel_slope_fit_clear(&s->fit);
-}
-
-static void change_at(const curve_engine *engine, const solution *s, size_t i, double *entry)
-{
-    if (is_quadratic(engine))
-        memcpy(entry, s->quadratic.change + i * engine->n_entries, engine->n_entries * sizeof *entry);
-    else
-        mel_polynomial_spread(&engine->plan, &engine->terms, s->fit.change + i * s->fit.n_unknown, entry);
+    mel_curve_found_clear(&s->found);
 }
 
 /* Mistakes cost alike, as far as nothing else is known. */
@@ -66,38 +40,6 @@ static void guess_slope(const curve_engine *engine, double *slope)
     const double size = usual / sqrt((double)plan->per_group);
     for (size_t i = 0; i < plan->per_group; i++)
         slope[i] = plan->opt.direction == MEL_DECREASING ? -size : size;
-}
-
-static bool all_reached(const mel_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_stations; i++)
-        if (!plan->station[i].reached)
-            return false;
-    return true;
-}
-
-static mel_status solve_terms(const curve_engine *engine, solution *s, mel_error *err)
-{
-    const mel_station *centre = &engine->plan.station[0];
-    if (!all_reached(&engine->plan)) {
-        if (centre->reached)
-            memcpy(s->value, centre->slope, engine->plan.per_group * sizeof *s->value);
-        return MEL_OK;
-    }
-    TRY(mel_polynomial_solve(&s->fit, &engine->plan, &engine->terms, err));
-    s->known = s->fit.unique && !s->fit.flat;
-    s->n_changes = s->fit.n_changes;
-    mel_polynomial_spread(&engine->plan, &engine->terms, s->fit.value, s->value);
-    return MEL_OK;
-}
-
-static mel_status solve_quadratic(const curve_engine *engine, solution *s, mel_error *err)
-{
-    TRY(mel_quadratic_solve(&s->quadratic, &engine->plan, 0, err));
-    s->known = s->quadratic.known && !s->quadratic.flat;
-    s->n_changes = s->quadratic.n_changes;
-    memcpy(s->value, s->quadratic.value, engine->n_entries * sizeof *s->value);
-    return MEL_OK;
 }
 
 /* --- degenerate metrics ------------------------------------------------------------------------- */
@@ -133,10 +75,11 @@ static bool no_curvature(const mel_plan *plan, double *mean)
 static mel_finding find_degenerate(const mel_plan *plan, double *mean)
 {
     size_t flat = 0;
-    for (size_t i = 0; i < plan->n_stations; i++)
+    for (size_t i = 0; i < plan->n_stations; i++) {
+        if (!plan->station[i].reached)
+            return MEL_FINDING_NONE;
         flat += plan->station[i].flat ? 1 : 0;
-    if (!all_reached(plan))
-        return MEL_FINDING_NONE;
+    }
     if (flat == plan->n_stations)
         return MEL_FINDING_INDIFFERENT;
     if (no_curvature(plan, mean))
@@ -144,38 +87,24 @@ static mel_finding find_degenerate(const mel_plan *plan, double *mean)
     return plan->station[0].flat ? MEL_FINDING_FLAT_CENTRE : MEL_FINDING_NONE;
 }
 
-/* Whether the gradient at the centre may be nil. */
-static bool flat_centre(const curve_engine *engine, const solution *s)
-{
-    if (is_quadratic(engine))
-        return s->known && s->quadratic.flat_centre;
-    return s->known && mel_change_hides(engine->plan.per_group, s->fit.value, s->fit.n_unknown,
-                                        s->fit.n_changes, s->fit.change);
-}
-
 static mel_status solve(const curve_engine *engine, solution *s, mel_error *err)
 {
-    const size_t q = engine->plan.per_group;
-    *s = (solution){ .known = false };
-    s->value = mel_alloc_zero(engine->n_entries, sizeof *s->value);
-    double *mean = mel_alloc(q, sizeof *mean);
-    if (s->value == NULL || mean == NULL) {
-        free(mean);
+    const size_t q = engine->plan.per_group, n = engine->curve.terms.n_entries;
+    MEL_AUTO_MEMORY double *mean = mel_alloc(q, sizeof *mean);
+    if (mean == NULL)
         return mel_fail_memory(err, "what was found");
-    }
-    mel_status status = MEL_OK;
+    TRY(mel_curve_solve(&s->found, &engine->plan, &engine->curve, 0, err));
     s->finding = find_degenerate(&engine->plan, mean);
-    if (s->finding == MEL_FINDING_NO_CURVATURE)
-        memcpy(s->value, mean, q * sizeof *s->value);
-    else
-        status = is_quadratic(engine) ? solve_quadratic(engine, s, err) : solve_terms(engine, s, err);
-    free(mean);
-    if (status != MEL_OK)
-        return status;
-    if (s->finding == MEL_FINDING_NONE && flat_centre(engine, s))
+    s->known = s->found.known;
+    if (s->finding == MEL_FINDING_NO_CURVATURE) {
+        s->known = false;
+        memset(s->found.value, 0, n * sizeof *s->found.value);
+        memcpy(s->found.value, mean, q * sizeof *mean);
+    } else if (s->finding == MEL_FINDING_NONE && s->known && s->found.flat_centre) {
         s->finding = MEL_FINDING_FLAT_CENTRE;
-    if (mel_norm_inf(engine->n_entries, s->value) == 0.0)
-        guess_slope(engine, s->value);
+    }
+    if (mel_norm_inf(n, s->found.value) == 0.0)
+        guess_slope(engine, s->found.value);
     return MEL_OK;
 }
 
@@ -188,9 +117,9 @@ static void express(const curve_engine *engine, const double *around, double *wo
 {
     const size_t q = engine->plan.per_group;
     const double *centre = mel_ball_centre(engine->plan.ball);
-    memset(out, 0, engine->n_entries * sizeof *out);
+    memset(out, 0, engine->curve.terms.n_entries * sizeof *out);
     size_t at = 0, size = 1;
-    for (uint32_t order = 1; order <= engine->degree; order++) {
+    for (uint32_t order = 1; order <= engine->curve.terms.degree; order++) {
         size *= q;
         memcpy(work, around + at, size * sizeof *work);
         size_t n = size, target = at;
@@ -212,11 +141,11 @@ static void express(const curve_engine *engine, const double *around, double *wo
 static void widths_of(const curve_engine *engine, const solution *s, const double *entry, double length,
                       double *half, double *room)
 {
-    const size_t n = engine->n_entries;
+    const size_t n = engine->curve.terms.n_entries;
     double *around = room, *change = room + n, *work = room + 2 * n, *squares = half + n;
     memset(half, 0, 2 * n * sizeof *half);
-    for (size_t i = 0; i < s->n_changes; i++) {
-        change_at(engine, s, i, around);
+    for (size_t i = 0; i < s->found.n_changes; i++) {
+        mel_curve_spread(&engine->curve, s->found.change + i * engine->curve.terms.n_terms, around);
         express(engine, around, work, change);
         mel_axpy(n, -mel_dot(n, entry, change), entry, change);
         for (size_t j = 0; j < n; j++) {
@@ -243,8 +172,8 @@ static void widths_of_linear(const curve_engine *engine, double *half)
         most = fmax(most, blur(plan, &plan->station[i]));
     for (size_t j = 0; j < q; j++)
         centre += fabs(mel_ball_centre(plan->ball)[j]);
-    const double hidden = 2.0 * most / reach(engine);
-    for (size_t j = 0; j < engine->n_entries; j++)
+    const double hidden = 2.0 * most / engine->curve.reach;
+    for (size_t j = 0; j < engine->curve.terms.n_entries; j++)
         half[j] = j < q ? most + centre * hidden : hidden;
 }
 
@@ -258,19 +187,19 @@ static mel_status make_metric(mel_metric **out, const curve_engine *engine, cons
         return mel_metric_quadratic(out, layout, names, MEL_COST, entry, entry + q, err);
     const double *tensor[MEL_MAX_DEGREE] = { NULL };
     size_t size = q;
-    for (uint32_t order = 0; order < engine->degree; order++, size *= q) {
+    for (uint32_t order = 0; order < engine->curve.terms.degree; order++, size *= q) {
         tensor[order] = entry;
         entry += size;
     }
-    return mel_metric_polynomial(out, engine->degree, layout, names, MEL_COST, tensor, err);
+    return mel_metric_polynomial(out, engine->curve.terms.degree, layout, names, MEL_COST, tensor, err);
 }
 
 static mel_status metric_of(mel_metric **out, const curve_engine *engine, const solution *s, double *room,
                             mel_summary *summary, mel_error *err)
 {
-    const size_t n = engine->n_entries;
+    const size_t n = engine->curve.terms.n_entries;
     double *entry = room, *low = room + n, *high = room + 2 * n, *rest = room + 3 * n;
-    express(engine, s->value, rest, entry);
+    express(engine, s->found.value, rest, entry);
     const double length = mel_norm2(n, entry);
     mel_scale(n, 1.0 / length, entry);
     if (s->finding == MEL_FINDING_NO_CURVATURE)
@@ -291,34 +220,30 @@ static mel_status metric_of(mel_metric **out, const curve_engine *engine, const 
 
 /* --- the engine --------------------------------------------------------------------------------- */
 
-static mel_status curve_found(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
-                              mel_error *err)
+static mel_status curve_result(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                               mel_error *err)
 {
     curve_engine *engine = (curve_engine *)procedure;
+    MEL_AUTO_CLEAR(solution) s = { .known = false };
+    MEL_AUTO_MEMORY double *room = mel_alloc(6 * engine->curve.terms.n_entries, sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "the metric that was found");
     mel_plan_settle(&engine->plan);
-    solution s;
-    mel_status status = solve(engine, &s, err);
-    double *room = status == MEL_OK ? mel_alloc(6 * engine->n_entries, sizeof *room) : NULL;
-    if (room != NULL)
-        status = metric_of(metric, engine, &s, room, summary, err);
-    else if (status == MEL_OK)
-        status = mel_fail_memory(err, "the metric that was found");
-    free(room);
-    solution_clear(&s);
-    return status;
+    TRY(solve(engine, &s, err));
+    return metric_of(metric, engine, &s, room, summary, err);
 }
 
 static void curve_clear(mel_procedure *procedure)
 {
     curve_engine *engine = (curve_engine *)procedure;
-    mel_terms_clear(&engine->terms);
+    mel_curve_clear(&engine->curve);
     mel_plan_clear(&engine->plan);
 }
 
 static mel_status prepare(mel_plan *plan, size_t station, mel_error *err)
 {
     (void)err;
-    mel_quadratic_prepare(plan, 0, station);
+    mel_curve_prepare(plan, &((const curve_engine *)plan)->curve, 0, station);
     return MEL_OK;
 }
 
@@ -326,25 +251,13 @@ static mel_status fill(curve_engine *engine, const mel_ball *ball, const mel_ses
                        mel_error *err)
 {
     mel_plan *plan = &engine->plan;
-    plan->procedure.result = curve_found;
+    plan->procedure.result = curve_result;
     plan->procedure.clear = curve_clear;
-    mel_status status = mel_plan_init(plan, ball, opt, err);
-    if (status != MEL_OK)
-        return status;
-    const size_t q = plan->per_group;
-    if (is_quadratic(engine)) {
-        engine->degree = 2;
-        engine->n_entries = q + q * q;
-        plan->prepare = prepare;
-        status = mel_quadratic_add(plan, NULL, err);
-    } else {
-        engine->degree = opt->degree;
-        status = mel_terms_make(&engine->terms, q, opt->degree, err);
-        engine->n_entries = engine->terms.n_entries;
-        if (status == MEL_OK)
-            status = mel_polynomial_add(plan, &engine->terms, err);
-    }
-    return status == MEL_OK ? mel_plan_begin(plan, err) : status;
+    plan->prepare = prepare;
+    TRY(mel_plan_init(plan, ball, opt, err));
+    TRY(mel_curve_init(&engine->curve, plan, err));
+    TRY(mel_curve_add(plan, &engine->curve, NULL, err));
+    return mel_plan_begin(plan, err);
 }
 
 mel_status mel_engine_search_curve(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,

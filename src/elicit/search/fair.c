@@ -106,7 +106,7 @@ static void set_sizes(mel_fair_search *search, const mel_ball *ball, const mel_s
     search->n_sets = only_trade_off ? 0 : opt->equal_pairs ? 1 : search->pairs;
     search->n_blocks = opt->equal_pairs ? 1 : search->pairs;
     search->first = search->quadratic || opt->known != NULL ? 0 : 1;
-    search->per_set = search->quadratic ? mel_quadratic_stations(&search->plan) : 2;
+    search->per_set = search->quadratic ? search->curve.n_stations : 2;
 }
 
 static mel_status make_room(mel_fair_search *search, mel_error *err)
@@ -204,7 +204,7 @@ static mel_status add_quadratic(mel_fair_search *search, size_t set, mel_error *
     const bool *moves = search->moves + set * search->groups;
     const size_t centre = search->plan.n_stations;
     describe(search, set, moves);
-    TRY(mel_quadratic_add(&search->plan, moves, err));
+    TRY(mel_curve_add(&search->plan, &search->curve, moves, err));
     /* There differences do not count yet, and the slope has the signs of the mistakes' weights. */
     mel_sphere_signs(search->plan.station[centre].sign, search->q, &search->plan.opt,
                      mel_ball_layout(search->plan.ball));
@@ -233,7 +233,7 @@ static mel_status prepare(mel_plan *plan, size_t station, mel_error *err)
     mel_fair_search *search = (mel_fair_search *)plan;
     search->solved = false;
     if (search->quadratic)
-        mel_quadratic_prepare(plan, station / search->per_set * search->per_set, station);
+        mel_curve_prepare(plan, &search->curve, station / search->per_set * search->per_set, station);
     return MEL_OK;
 }
 
@@ -253,11 +253,11 @@ mel_status mel_fair_judge_sets(mel_fair_search *search, size_t n_sets, mel_error
     search->vague = false;
     mel_status status = MEL_OK;
     for (size_t s = 0; s < n_sets && search->quadratic && status == MEL_OK; s++) {
-        mel_quadratic_found found = { .q = 0 };
-        status = mel_quadratic_solve(&found, &search->plan, s * search->per_set, err);
+        mel_curve_found found = { .known = false };
+        status = mel_curve_solve(&found, &search->plan, &search->curve, s * search->per_set, err);
         search->level[s] = found.flat_centre;
         search->vague = search->vague || (!found.flat_centre && !(found.known && found.spread <= most_vague));
-        mel_quadratic_clear(&found);
+        mel_curve_found_clear(&found);
     }
     return status;
 }
@@ -290,11 +290,11 @@ static mel_status join_quadratic(double *weights, mel_fair_search *search, const
         return mel_fail_memory(err, "the weights of a fair metric");
     mel_status status = MEL_OK;
     for (size_t s = 0; s < sets->n_sets && status == MEL_OK; s++) {
-        mel_quadratic_found found = { .q = 0 };
-        status = mel_quadratic_solve(&found, &search->plan, s * search->per_set, err);
+        mel_curve_found found = { .known = false };
+        status = mel_curve_solve(&found, &search->plan, &search->curve, s * search->per_set, err);
         for (size_t i = 0; i < size && status == MEL_OK; i++)
             value[s * size + i] = search->level[s] && i < search->q ? 0.0 : -found.value[i];
-        mel_quadratic_clear(&found);
+        mel_curve_found_clear(&found);
     }
     if (status == MEL_OK)
         status = mel_fair_quadratic_join(weights, sets, value, err);
@@ -306,7 +306,6 @@ static mel_status solve_quadratic(double *weights, mel_fair_search *search, size
                                   mel_error *err)
 {
     const mel_session_options *opt = &search->plan.opt;
-    const double radius = mel_ball_radius(search->plan.ball);
     const mel_fair_sets sets = {
         .q = search->q,
         .n_sets = n_sets,
@@ -314,7 +313,7 @@ static mel_status solve_quadratic(double *weights, mel_fair_search *search, size
         .share = search->share,
         .cut = alike ? search->cuts : search->cut,
         .known = opt->known != NULL ? search->known : NULL,
-        .step = radius - mel_quadratic_inner(radius),
+        .step = search->curve.reach,
         .apart_positive = opt->direction != MEL_DIRECTION_UNKNOWN,
     };
     return opt->diagonal_b ? join_quadratic(weights, search, &sets, err)
@@ -358,7 +357,6 @@ mel_fair_parts mel_fair_normalise(double *weights, const mel_fair_search *search
 
 mel_trade_off_scene mel_fair_scene(const mel_fair_search *search, const double *weights)
 {
-    const double radius = mel_ball_radius(search->plan.ball);
     return (mel_trade_off_scene){
         .q = search->q,
         .groups = search->groups,
@@ -366,8 +364,8 @@ mel_trade_off_scene mel_fair_scene(const mel_fair_search *search, const double *
         .tau = search->tau,
         .weights = weights,
         .centre = mel_ball_centre(search->plan.ball),
-        .radius = radius,
-        .inner = mel_quadratic_inner(radius),
+        .radius = mel_ball_radius(search->plan.ball),
+        .inner = search->curve.inner,
     };
 }
 
@@ -431,6 +429,7 @@ static void fair_clear(mel_procedure *procedure)
 {
     mel_fair_search *search = (mel_fair_search *)procedure;
     mel_plan_clear(&search->plan);
+    mel_curve_clear(&search->curve);
     mel_trade_off_clear(&search->trade);
     free(search->moves);
     free(search->level);
@@ -445,6 +444,8 @@ static mel_status fair_init(mel_fair_search *search, const mel_ball *ball, const
     plan->procedure.result = mel_fair_result;
     plan->procedure.clear = fair_clear;
     TRY(mel_plan_init(plan, ball, opt, err));
+    if (mel_family_about(opt->family)->degree == 2)
+        TRY(mel_curve_init(&search->curve, plan, err));
     set_sizes(search, ball, opt);
     TRY(make_room(search, err));
     fill_tau(search);

@@ -4,8 +4,7 @@
 #define MEL_ELICIT_SEARCH_FAIR_H
 
 #include "base/internal.h"
-#include "elicit/search/plan.h"
-#include "elicit/search/procedure.h"
+#include "elicit/search/slopes.h"
 
 /* Algorithms 5.2 and D.3 of the thesis: the trade-off of a fair metric whose weights are known, by halving
  * [0, 1]. One group moves on a sphere on which the cost is linear, or (quadratic) nearly, the others stay at
@@ -107,6 +106,7 @@ bool mel_back_substitute(size_t n, const double *r, size_t n_columns, double *x)
 typedef struct {
     mel_plan plan; /* first: the engine is a plan */
     bool quadratic;
+    mel_curve curve;     /* quadratic: of every set */
     bool asks_trade_off; /* after the stations, or instead of them */
     size_t q, groups, pairs;
     size_t block;      /* numbers of one pair of groups: q, or q x q */

@@ -4,7 +4,6 @@
  * last interval, evenly spread: three standard deviations of DRAWS random cases, all with the same seed. They
  * say how fine the search was, and are no probabilities when answers are noisy. Entries of B that such errors
  * alone may have made are taken to be nil, and lambda is what the others leave. */
-#include "elicit/search/bounds.h"
 #include "elicit/search/fair.h"
 
 #include "base/la.h"

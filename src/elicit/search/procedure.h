@@ -90,4 +90,18 @@ mel_status mel_procedure_init(mel_procedure *procedure, size_t dimension, mel_er
 /* The engine, or, where making it failed, the procedure (NULL, too) freed. */
 mel_status mel_procedure_ready(mel_engine **out, mel_procedure *procedure, mel_status status);
 
+/* --- from last intervals to a linear metric with an interval for every coefficient */
+
+/* low and high bound each of n non-negative numbers (high may be infinite); afterwards they bound its share
+ * of their sum. */
+void mel_bounds_normalise(size_t n, double *low, double *high);
+/* a and its intervals become those of -a. */
+void mel_bounds_negate(size_t n, double *a, double *low, double *high);
+/* Half of the widest one. */
+double mel_bounds_radius(size_t n, const double *low, const double *high);
+/* A utility <a, s> with these intervals; low NULL: without. */
+mel_status mel_bounds_metric(mel_metric **out, mel_family family, const mel_layout *layout,
+                             const char *const *class_names, const double *a, const double *low,
+                             const double *high, mel_error *err);
+
 #endif

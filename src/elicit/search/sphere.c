@@ -1,13 +1,18 @@
-/* The slope is written in angles, |slope| = (cos t1, sin t1 cos t2, sin t1 sin t2 cos t3, ...), each in
+/* Algorithms 4.2 and 4.5, and the engine that runs them on a ball.
+ *
+ * The slope is written in angles, |slope| = (cos t1, sin t1 cos t2, sin t1 sin t2 cos t3, ...), each in
  * [0, pi/2], with the signs put in front of the coordinates: one orthant like all others.
  *
  * The thesis goes from the first angle to the last, from a point that it does not name (here: all coordinates
  * alike). But the best value of an angle depends on the later ones only (tan t_j = <rest of a, rest of the
- * point> / a_j), so unless first_angle_first is set the last one comes first, the earlier ones standing at
- * pi/2 meanwhile (the point then has nothing in the earlier coordinates and all of its length in those that
- * matter): after one cycle every angle of a linear metric is known, in any dimension. The other way round the
- * error after two cycles is two to six times as large (tests/property/test_ball_search.c). */
+ * point> / a_j), so the last one comes first, the earlier ones standing at pi/2 meanwhile (the point then has
+ * nothing in the earlier coordinates and all of its length in those that matter): after one cycle every angle
+ * of a linear metric is known, in any dimension. The other way round the error after two cycles is two to six
+ * times as large (tests/property/test_ball_search.c). */
 #include "elicit/search/sphere.h"
+
+#include "base/la.h"
+#include "elicit/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -35,15 +40,13 @@ mel_status mel_sphere_init(mel_sphere_search *search, size_t n, const mel_sessio
                            mel_replay *replay, mel_error *err)
 {
     *search = (mel_sphere_search){ .opt = opt, .replay = replay, .n = n };
-    search->given = mel_alloc_zero(n, sizeof *search->given);
-    search->sign = mel_alloc_zero(n, sizeof *search->sign);
-    search->upper = mel_alloc(n, sizeof *search->upper);
-    search->lower = mel_alloc(n, sizeof *search->lower);
-    search->angle = mel_alloc(n, sizeof *search->angle);
-    search->direction = mel_alloc(2 * n, sizeof *search->direction);
-    if (search->given == NULL || search->sign == NULL || search->upper == NULL || search->lower == NULL ||
-        search->angle == NULL || search->direction == NULL)
+    const mel_part parts[] = { { n, { &search->angle } }, { 2 * n, { &search->direction } } };
+    search->given = mel_alloc_zero(2 * n, sizeof *search->given);
+    search->upper = mel_alloc(2 * n, sizeof *search->upper);
+    if (search->given == NULL || search->upper == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the search on a ball");
+    search->sign = search->given + n;
+    search->lower = search->upper + n;
     mel_sphere_restart(search);
     return MEL_OK;
 }
@@ -51,11 +54,8 @@ mel_status mel_sphere_init(mel_sphere_search *search, size_t n, const mel_sessio
 void mel_sphere_clear(mel_sphere_search *search)
 {
     free(search->given);
-    free(search->sign);
     free(search->upper);
-    free(search->lower);
-    free(search->angle);
-    free(search->direction);
+    free(search->angle); /* and all that was made with it */
 }
 
 /* --- points ------------------------------------------------------------------------------------- */
@@ -75,13 +75,6 @@ static void put_signs(double *x, const mel_sphere_search *search, double side)
 {
     for (size_t i = 0; i < search->n; i++)
         x[i] *= side * (search->sign[i] < 0 ? -1.0 : 1.0);
-}
-
-void mel_sphere_point(double *point, const mel_ball *ball, const double *direction)
-{
-    const double *centre = mel_ball_centre(ball), radius = mel_ball_radius(ball);
-    for (size_t i = 0; i < mel_ball_size(ball); i++)
-        point[i] = centre[i] + radius * direction[i];
 }
 
 /* Angle i of the direction in which this and all later coordinates are alike. */
@@ -335,4 +328,146 @@ bool mel_sphere_run(mel_sphere_search *search)
         search->used = replay->used;
     }
     return true;
+}
+
+/* --- the engine on a ball ------------------------------------------------------------------------------- */
+
+typedef struct {
+    mel_procedure procedure;
+    mel_session_options opt;
+    const mel_ball *ball;
+    mel_sphere_search search;
+} ball_engine;
+
+static void pose_on_ball(void *context, const double *from, const double *to)
+{
+    ball_engine *engine = context;
+    const double *centre = mel_ball_centre(engine->ball), radius = mel_ball_radius(engine->ball);
+    for (size_t i = 0; i < engine->search.n; i++) {
+        engine->procedure.replay.a[i] = centre[i] + radius * to[i];
+        engine->procedure.replay.b[i] = centre[i] + radius * from[i];
+    }
+}
+
+static mel_status ball_run(mel_procedure *procedure, mel_error *err)
+{
+    (void)err;
+    ball_engine *engine = (ball_engine *)procedure;
+    procedure->pending = !mel_sphere_run(&engine->search);
+    procedure->at_end = mel_sphere_at_end(&engine->search, engine->search.upper);
+    procedure->pressed = mel_sphere_at_end(&engine->search, engine->search.lower);
+    return MEL_OK;
+}
+
+/* --- linear ------------------------------------------------------------------------------------- */
+
+/* Bounds of |a| become those of a; both signs where it has not been asked for. */
+static void sign_bounds(const mel_sphere_search *search, double *low, double *high)
+{
+    for (size_t i = 0; i < search->n; i++) {
+        const double least = low[i], most = high[i];
+        if (search->sign[i] <= 0)
+            low[i] = -most;
+        if (search->sign[i] < 0)
+            high[i] = -least;
+    }
+}
+
+/* The intervals are where the last search of every angle ended: certain without noise but for the small
+ * effect of the later angles' errors on an angle, no probability with it. */
+static mel_status linear_result(ball_engine *engine, double *room, mel_metric **metric, mel_summary *summary,
+                                mel_error *err)
+{
+    const mel_sphere_search *search = &engine->search;
+    const size_t n = search->n;
+    double *a = room, *low = room + n, *high = room + 2 * n;
+    mel_sphere_slope(a, search, search->upper);
+    mel_sphere_bounds(low, high, search, search->upper);
+    if (mel_family_about(engine->opt.family)->diagonal) {
+        mel_scale(n, 1.0 / mel_norm1(n, a), a);
+        mel_bounds_normalise(n, low, high);
+    }
+    sign_bounds(search, low, high);
+    summary->radius = mel_bounds_radius(n, low, high);
+    return mel_bounds_metric(metric, engine->opt.family, mel_ball_layout(engine->ball),
+                             engine->opt.class_names, a, low, high, err);
+}
+
+/* --- linear-fractional -------------------------------------------------------------------------- */
+
+/* How far the true slope can be from the middle of the arcs, in radians. */
+static double angle_radius(size_t n, const mel_arc *arcs)
+{
+    double squares = 0.0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const double half = 0.5 * (arcs[i].high - arcs[i].low);
+        squares += half * half;
+    }
+    return sqrt(squares);
+}
+
+static mel_status fractional_result(ball_engine *engine, double *room, mel_metric **metric,
+                                    mel_summary *summary, mel_error *err)
+{
+    const mel_sphere_search *search = &engine->search;
+    const size_t n = search->n;
+    double *a = room, *b = room + n, *upper = room + 2 * n, *lower = room + 3 * n, b0 = 0.0;
+    const double *centre = mel_ball_centre(engine->ball), radius = mel_ball_radius(engine->ball);
+    mel_sphere_slope(upper, search, search->upper);
+    mel_sphere_slope(lower, search, search->lower);
+    TRY(mel_fractional_ball(n, a, b, &b0, upper, mel_dot(n, upper, centre) + radius, lower,
+                            mel_dot(n, lower, centre) + radius, err));
+    summary->radius = fmax(angle_radius(n, search->upper), angle_radius(n, search->lower));
+    return mel_metric_fractional(metric, engine->opt.family, mel_ball_layout(engine->ball),
+                                 engine->opt.class_names, MEL_UTILITY, a, 0.0, b, b0, err);
+}
+
+static mel_status ball_result(mel_procedure *procedure, mel_metric **metric, mel_summary *summary,
+                              mel_error *err)
+{
+    ball_engine *engine = (ball_engine *)procedure;
+    MEL_AUTO_MEMORY double *room = mel_alloc(4 * engine->search.n, sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "the metric that was found");
+    return mel_family_about(engine->opt.family)->ratio ? fractional_result(engine, room, metric, summary, err)
+                                                       : linear_result(engine, room, metric, summary, err);
+}
+
+static void ball_clear(mel_procedure *procedure)
+{
+    mel_sphere_clear(&((ball_engine *)procedure)->search);
+}
+
+static mel_status set_up(ball_engine *engine, const mel_ball *ball, const mel_session_options *opt,
+                         mel_error *err)
+{
+    const size_t n = mel_ball_size(ball);
+    engine->procedure.run = ball_run;
+    engine->procedure.result = ball_result;
+    engine->procedure.clear = ball_clear;
+    engine->opt = *opt;
+    engine->ball = ball;
+    TRY(mel_sphere_init(&engine->search, n, &engine->opt, &engine->procedure.replay, err));
+    engine->search.twice = mel_family_about(opt->family)->ratio;
+    engine->search.pose = pose_on_ball;
+    engine->search.context = engine;
+    mel_sphere_signs(engine->search.given, n, opt, mel_ball_layout(ball));
+    engine->procedure.total = mel_sphere_total(&engine->search);
+    return mel_procedure_init(&engine->procedure, n, err);
+}
+
+mel_status mel_engine_search_ball(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                                  mel_error *err)
+{
+    *out = NULL;
+    const mel_family_facts *is = mel_family_about(opt->family);
+    if (is->local || (!is->sum && !is->ratio))
+        return mel_fail(err, MEL_EINVAL, "the search on a ball is not for metrics of the family %s",
+                        mel_family_name(opt->family));
+    if (mel_ball_layout(domain->ball)->n_groups > 1)
+        return mel_fail(err, MEL_EINVAL, "the search on a ball is for statistics without groups");
+    ball_engine *engine = mel_alloc_zero(1, sizeof *engine);
+    if (engine == NULL)
+        return mel_fail_memory(err, "the search");
+    return mel_procedure_ready(out, &engine->procedure, set_up(engine, domain->ball, opt, err));
 }

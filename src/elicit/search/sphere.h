@@ -59,7 +59,5 @@ bool mel_sphere_at_end(const mel_sphere_search *search, const mel_arc *arcs);
 bool mel_sphere_refused(const mel_sphere_search *search);
 /* Bounds of the coordinates of |slope|. */
 void mel_sphere_bounds(double *low, double *high, const mel_sphere_search *search, const mel_arc *arcs);
-/* The point of the ball in this direction. */
-void mel_sphere_point(double *point, const mel_ball *ball, const double *direction);
 
 #endif

@@ -9,7 +9,7 @@
 #define MEL_ACTIVE_LINE_H
 
 #include "elicit/active/ask/pair.h"
-#include "elicit/active/class_faces.h"
+#include "elicit/class_faces.h"
 #include "elicit/active/posterior/bivector.h"
 
 typedef struct mel_lines mel_lines;

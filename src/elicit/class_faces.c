@@ -1,5 +1,5 @@
 /* Questions on the two-class faces of a space: which face, its points as statistics, notes on them. */
-#include "elicit/active/class_faces.h"
+#include "elicit/class_faces.h"
 #include "space/shared.h"
 
 #include <stdio.h>

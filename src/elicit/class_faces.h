@@ -1,7 +1,7 @@
 /* The two-class faces of a space: classifiers that predict only two of its classes. Points differ from 0 in
  * two coordinates, in the space's layout of diagonal statistics. */
-#ifndef MEL_ACTIVE_CLASS_FACES_H
-#define MEL_ACTIVE_CLASS_FACES_H
+#ifndef MEL_ELICIT_CLASS_FACES_H
+#define MEL_ELICIT_CLASS_FACES_H
 
 #include "elicit/engine.h"
 
