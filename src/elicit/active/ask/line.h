@@ -9,8 +9,8 @@
 #define MEL_ACTIVE_LINE_H
 
 #include "elicit/active/ask/pair.h"
-#include "elicit/class_faces.h"
 #include "elicit/active/posterior/bivector.h"
+#include "elicit/class_faces.h"
 
 typedef struct mel_lines mel_lines;
 
