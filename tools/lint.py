@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 
+import api
 import prose
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -179,7 +180,16 @@ def check_docs():
         for link in re.findall(r"\]\(([^)#]+)", path.read_text()):
             if "://" not in link and not (path.parent / link).exists():
                 found.append(f"{path.relative_to(ROOT)}: dead link {link}")
-    return found + check_architecture() + check_figures()
+    return found + check_architecture() + check_figures() + check_api_page()
+
+
+def check_api_page():
+    """docs/api.md lists every public function with a sentence from its header."""
+    found = [f"include/melicit/: what does {calls} do? Its comment is missing" for header in tracked("include/melicit/*.h")
+             for calls, what in api.functions(header.read_text()) if not what]
+    if api.page() != (ROOT / "docs" / "api.md").read_text():
+        found.append("docs/api.md: the headers say something else: run tools/api.py --write")
+    return found
 
 
 def check_prose():

@@ -44,11 +44,12 @@ typedef struct {
     char text[480];
 } mel_error;
 
-/* "EDATA", "missing or malformed input". Unknown codes give "EUNKNOWN" and a sentence. */
+/* What a code is called, "EDATA", and a text about it, "missing or malformed input". Unknown codes give
+ * "EUNKNOWN" and a sentence. */
 MEL_API const char *mel_status_name(mel_status status);
 MEL_API const char *mel_status_text(mel_status status);
 
-/* "0.2.0" */
+/* The version of the library: "0.2.0". */
 MEL_API const char *mel_version(void);
 
 /* Called now and then during long work with the share that is done (0 to 1). Return nonzero to

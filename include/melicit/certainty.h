@@ -32,11 +32,11 @@ typedef struct {
     mel_interval rows, metric, both;
     double rows_deviation, metric_deviation, deviation; /* of both: the squares add up */
 } mel_certainty;
-/* counts: what the measure looks at, as numbers of rows (not necessarily whole). The rows' part is the delta
- * method, sum of p (g - mean g)^2/(n + 1) with slopes g; where it is not to be trusted (fewer than
- * MEL_FEW_ROWS rows, or MEL_FEW_OF_A_CLASS of a class, or MEL_FEW_OF_A_CELL in a cell of two classes, or of
- * more where a row more in it would say much, or a measure with kinks) Dirichlet draws, whose prior is worth
- * two rows. The measure is as before afterwards. */
+/* A value with its interval. counts: what the measure looks at, as numbers of rows (not necessarily whole).
+ * The rows' part is the delta method, sum of p (g - mean g)^2/(n + 1) with slopes g; where it is not to be
+ * trusted (fewer than MEL_FEW_ROWS rows, or MEL_FEW_OF_A_CLASS of a class, or MEL_FEW_OF_A_CELL in a cell of
+ * two classes, or of more where a row more in it would say much, or a measure with kinks) Dirichlet draws,
+ * whose prior is worth two rows. The measure is as before afterwards. */
 enum { MEL_FEW_ROWS = 300, MEL_FEW_OF_A_CLASS = 30, MEL_FEW_OF_A_CELL = 10 };
 MEL_API mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const double *counts,
                                     const mel_certainty_options *opt, mel_error *err);
@@ -54,12 +54,12 @@ static inline bool mel_can_tell(double better)
 {
     return better >= MEL_CAN_TELL || better <= 1.0 - MEL_CAN_TELL;
 }
-/* On the same rows. counts: by group, true class, what the first and what the second predicts
- * (groups x k x k x k). Where each row counts alike for one of them or for neither, the probability is exact:
- * Beta(b + 1/2, c + 1/2) with b and c rows in favour of each. */
+/* How sure the difference of two classifiers on the same rows is. counts: by group, true class, what the
+ * first and what the second predicts (groups x k x k x k). Where each row counts alike for one of them or for
+ * neither, the probability is exact: Beta(b + 1/2, c + 1/2) with b and c rows in favour of each. */
 MEL_API mel_status mel_certainty_compare(mel_contest *out, mel_measure *measure, const double *counts,
                                          const mel_certainty_options *opt, mel_error *err);
-/* On rows of which nothing is known but the two confusion matrices: as if they were not the same. */
+/* The same on rows of which nothing is known but the two confusion matrices: as if they were not the same. */
 MEL_API mel_status mel_certainty_compare_apart(mel_contest *out, mel_measure *measure, const double *counts_a,
                                                const double *counts_b, const mel_certainty_options *opt,
                                                mel_error *err);

@@ -84,8 +84,9 @@ typedef struct {
     size_t group;              /* SIZE_MAX: all rows */
     char text[MEL_LIMIT_TEXT]; /* "recall[cancer]", for people */
 } mel_limit;
-/* "flagged=10%", "recall[cancer]=0.95", "share[van][sex=female]=0.2", "equalised-odds=0.05"; ranges are
- * checked. flagged is the share of the second of two classes; [GROUP] may be written [COLUMN=GROUP]. */
+/* Reads a limit: "flagged=10%", "recall[cancer]=0.95", "share[van][sex=female]=0.2", "equalised-odds=0.05";
+ * ranges are checked. flagged is the share of the second of two classes; [GROUP] may be written
+ * [COLUMN=GROUP]. */
 MEL_API mel_status mel_limit_parse(mel_limit *out, const char *text, bool at_least, size_t n_classes,
                                    const char *const *class_name, size_t n_groups,
                                    const char *const *group_name, mel_error *err);
@@ -220,6 +221,7 @@ typedef struct {
     const mel_weight_basis *basis;
     bool majority;
 } mel_classifier_parts;
+/* What it is made of; lent. */
 MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier);
 
 /* Rows to decide about. All pointers are borrowed. */
@@ -233,7 +235,7 @@ typedef struct {
     uint64_t seed;
     size_t before; /* rows that come before these: their coins are tossed first */
 } mel_undecided;
-/* As mel_classifier_chances and mel_classifier_decide. */
+/* As mel_classifier_chances and mel_classifier_decide, of rows with features and numbers of their own. */
 MEL_API mel_status mel_classifier_chances_of(double *chance, const mel_classifier *classifier,
                                              const mel_undecided *rows, mel_error *err);
 MEL_API mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *classifier,

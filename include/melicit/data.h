@@ -93,7 +93,7 @@ typedef struct {
     mel_progress progress;
     mel_notice notice;
     /* CSV: a first row of nothing but these names, in any order, is the header, also where they are numbers
-     * (mel_same_class_name compares them). Lent until the table is read. */
+     * (which are compared by value). Lent until the table is read. */
     const char *const *expected_names;
     size_t n_expected_names;
     /* CSV: the column that names the rows, in any case: a first row that has it is the header, the column is
@@ -124,21 +124,25 @@ MEL_API void mel_table_free(mel_table *table);
 MEL_API void mel_shards_clear(mel_shards *shards);
 
 /* One line on what was found: "UTF-16, separator ';', decimal comma, header in row 1, 4,000 rows, 12
- * columns". Empty for tables that mel_table_take made. */
+ * columns". Empty for tables that no file was read for. */
 MEL_API const char *mel_table_how(const mel_table *table);
 /* Sentences on what may be a mistake: "column income: 3 of 4,000 cells are not numbers, first \"abc\" in row
  * 17; treated as categories". They do not name the file. */
 MEL_API size_t mel_table_warnings(const mel_table *table);
-MEL_API const char *mel_table_warning(const mel_table *table, size_t i);
+MEL_API const char *mel_table_warning(const mel_table *table, size_t i); /* one of them */
 
-MEL_API size_t mel_table_rows(const mel_table *table);
-MEL_API size_t mel_table_columns(const mel_table *table);
+MEL_API size_t mel_table_rows(const mel_table *table);    /* how many rows */
+MEL_API size_t mel_table_columns(const mel_table *table); /* how many columns */
+/* What a column is called; lent. */
 MEL_API const char *mel_table_column_name(const mel_table *table, size_t column);
+/* Whether a column is of numbers or of texts. */
 MEL_API mel_column_type mel_table_column_type(const mel_table *table, size_t column);
-/* Lent until the table is freed; NULL when the column is of the other type. Sparse tables (LIBSVM)
- * hold their features apart: see mel_table_sparse. */
+/* The cells of a column of numbers, lent until the table is freed; NULL when it is of texts. Sparse tables
+ * (LIBSVM) hold their features apart. */
 MEL_API const double *mel_table_numbers(const mel_table *table, size_t column);
+/* The cells of a column of texts, as codes; NULL when it is of numbers. */
 MEL_API const uint32_t *mel_table_codes(const mel_table *table, size_t column);
+/* The text that a code of a column stands for. */
 MEL_API const char *mel_table_category(const mel_table *table, size_t column, uint32_t code);
 
 /* A feature matrix, n_rows x n_cols: dense row-major when `dense` is set, else compressed sparse rows
@@ -160,13 +164,13 @@ typedef struct {
     char **name;
     bool number_texts; /* all names look like numbers, but the file says that they are texts */
 } mel_labels;
-/* Refuses a missing column, missing cells, fewer than two classes, and more than two classes with fewer
- * than two rows each on average (identifiers, a number to predict). */
+/* The labels in a column. Refuses a missing column, missing cells, fewer than two classes, and more than two
+ * classes with fewer than two rows each on average (identifiers, a number to predict). */
 MEL_API mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char *column,
                                     mel_error *err);
-/* MEL_EDATA where two names look the same: they differ only in blanks, no-break or zero-width characters, in
- * the case of true and false, or in how a Latin letter and its accent are stored ("yes" and "yes "). what:
- * whose names they are, for the sentence. mel_table_labels refuses such columns. */
+/* Refuses (MEL_EDATA) names of which two look the same: they differ only in blanks, no-break or zero-width
+ * characters, in the case of true and false, or in how a Latin letter and its accent are stored ("yes" and
+ * "yes "). what: whose names they are, for the sentence. mel_table_labels refuses such columns. */
 MEL_API mel_status mel_names_differ(size_t n, const char *const *name, const char *what, mel_error *err);
 MEL_API void mel_labels_clear(mel_labels *labels);
 
@@ -189,7 +193,8 @@ typedef struct {
     bool missing_category; /* missing texts are a category of their own, "workclass=?" */
 } mel_encoder_options;
 MEL_API void mel_encoder_options_init(mel_encoder_options *opt);
-/* Refuses a table without rows, without a column that is left, or in which none of them varies. */
+/* Learns from training rows how to encode. Refuses a table without rows, without a column that is left, or in
+ * which none of them varies. */
 MEL_API mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_encoder_options *opt,
                                    mel_error *err);
 MEL_API void mel_encoder_free(mel_encoder *encoder);
@@ -201,8 +206,8 @@ typedef struct {
     size_t imputed; /* cells filled in */
     void *memory;
 } mel_encoded;
-/* Column order in the table does not matter; a missing column or one of another type is refused, as is
- * a number so far from the training rows that its feature is not finite. */
+/* The features of a table. Column order does not matter; a missing column or one of another type is refused,
+ * as is a number so far from the training rows that its feature is not finite. */
 MEL_API mel_status mel_encode(mel_encoded *out, const mel_encoder *encoder, const mel_table *table,
                               mel_error *err);
 MEL_API void mel_encoded_clear(mel_encoded *encoded);

@@ -23,6 +23,7 @@ typedef struct {
     mel_noise_kind kind;
     double size;
 } mel_assumption;
+/* What a strategy is called: "active", "search". */
 MEL_API const char *mel_strategy_name(mel_strategy strategy); /* "active", "search" */
 
 /* active: a session may end early, when what it is for can no longer change: with probability 0.95 the order
@@ -132,7 +133,7 @@ typedef enum {
     MEL_BY_PROGRAM = 1, /* which may err like a person, but does not tire */
     MEL_BY_METRIC = 2   /* simulated */
 } mel_answered_by;
-/* Then, once family, degree and strategy are set, what suits who answers and what is asked about (domain
+/* Sets, once family, degree and strategy are set, what suits who answers and what is asked about (domain
  * NULL: not known yet). A family that the active strategy does not know (monotone) is searched for. A search
  * asks what it takes. The active strategy asks people 20 questions, others as many as its metrics need;
  * people and programs realistic ones of which every sixth is repeated, with wrong answers allowed for;
@@ -202,6 +203,7 @@ typedef struct {
     /* Values that the help goes on to name, from 0 up, NULL after the last; no function: it names them. */
     const char *(*listed)(size_t i);
 } mel_option;
+/* Every option of a session. */
 MEL_API const mel_option *mel_option_table(size_t *n);
 
 /* Sets one option from its text ("per_round", "3"), or those that a JSON object names ({"per_round": 3});
@@ -263,6 +265,7 @@ MEL_API mel_status mel_session_tell(mel_session *session, uint32_t number, mel_a
 /* Takes the last answer back; MEL_ESTATE when there is none. */
 MEL_API mel_status mel_session_undo(mel_session *session, mel_error *err);
 
+/* How many answers there are. */
 MEL_API uint32_t mel_session_answers(const mel_session *session);
 /* A question and its answer. */
 typedef struct {
@@ -275,7 +278,7 @@ typedef struct {
     uint32_t again; /* the question that it was by wish, its sides swapped (mel_session_ask_again); 0: none */
     bool signs_dropped; /* in files of earlier versions: with this answer declared signs were given up */
 } mel_record;
-/* Question i (0-based); its points are lent. */
+/* A question with its answer, the first one at 0; its points are lent. */
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
 /* Takes in a question that was asked and answered before, on this machine or another: the recorded pair is
  * told as it is, and never proposed again. With people MEL_NOT_RECORDED, people, imagined and repeated are
@@ -392,9 +395,9 @@ typedef struct {
 MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,
                                       mel_error *err);
 
-/* Equally likely metrics given the answers (active only; MEL_ESTATE otherwise): n rows of n_coefficients
- * numbers, each row the coefficients in the order of metric files, normalised as the returned metric's; for
- * the caller to free(). mel_ranking_options and mel_certainty_options take them as they are. */
+/* Equally likely metrics given the answers. For the active strategy only (MEL_ESTATE otherwise): n rows of
+ * n_coefficients numbers, each row the coefficients in the order of metric files, normalised as the returned
+ * metric's; for the caller to free(). mel_ranking_options and mel_certainty_options take them as they are. */
 MEL_API mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
                                      mel_error *err);
 
@@ -415,11 +418,11 @@ typedef struct {
     bool classes_by_place, groups_by_place; /* no name was the same, and the names here are invented */
     mel_mismatch mismatch;                  /* why it was refused */
 } mel_match;
-/* The metric in that order, for the caller to free. Its classes and groups are matched by name. Where no name
- * is the same, nobody's names, invented ones, and the names "negative" and "positive" of two classes match by
- * place. A weighted sum of the two mistakes of two classes becomes one of (TP, TN) where that is the layout,
- * and the other way round: it orders classifiers alike, by the same differences, but its values are others.
- * MEL_EDATA with both lists of names otherwise, and for a metric of another layout. */
+/* The metric in the order of other statistics, for the caller to free. Its classes and groups are matched by
+ * name. Where no name is the same, nobody's names, invented ones, and the names "negative" and "positive" of
+ * two classes match by place. A weighted sum of the two mistakes of two classes becomes one of (TP, TN) where
+ * that is the layout, and the other way round: it orders classifiers alike, by the same differences, but its
+ * values are others. MEL_EDATA with both lists of names otherwise, and for a metric of another layout. */
 MEL_API mel_status mel_metric_match(mel_metric **out, const mel_metric *metric, const mel_layout *layout,
                                     mel_match *with, mel_error *err);
 

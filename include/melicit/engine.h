@@ -12,11 +12,12 @@ extern "C" {
 #endif
 
 typedef struct mel_held_rows mel_held_rows;
-/* MEL_EDATA with the row for what is out of range. Parts need not have rows of every class or group. */
+/* Checks a part of the rows and holds it for passes. MEL_EDATA with the row for what is out of range. Parts
+ * need not have rows of every class or group. */
 MEL_API mel_status mel_rows_hold(mel_held_rows **out, const mel_rows *rows, int threads, mel_error *err);
 MEL_API void mel_held_rows_free(mel_held_rows *held);
-/* out: pass->n_out sums over these rows. MEL_EINVAL for a pass that is not about such rows. Not for two
- * threads at once. */
+/* Answers a pass over these rows: out has room for pass->n_out sums. MEL_EINVAL for a pass that is not about
+ * such rows. Not for two threads at once. */
 MEL_API mel_status mel_rows_pass(double *out, mel_held_rows *held, const mel_pass *pass, mel_error *err);
 
 #ifdef __cplusplus

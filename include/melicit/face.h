@@ -57,7 +57,7 @@ MEL_API void mel_face_free(mel_face *face);
 
 MEL_API double mel_face_positives(const mel_face *face); /* TP + FN */
 MEL_API double mel_face_negatives(const mel_face *face); /* TN + FP */
-MEL_API mel_point mel_face_centre(const mel_face *face);
+MEL_API mel_point mel_face_centre(const mel_face *face); /* half of both */
 
 /* Vertices of the hull, counter-clockwise from "never positive" (0, negatives) along the lower boundary
  * to (positives, 0) and back along the upper; an even number, vertex i + half opposite to vertex i.

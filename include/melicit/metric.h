@@ -36,9 +36,9 @@ typedef struct {
     bool planar;         /* of two classes a metric of (TP, TN) */
     bool rates;          /* of rates, as a cost, unless something else is asked for */
 } mel_family_facts;
-/* The families are numbered from 0; NULL: there is no such family. */
+/* What the metrics of a family are. Families are numbered from 0; NULL: there is no such family. */
 MEL_API const mel_family_facts *mel_family_about(mel_family family);
-/* "unknown" when there is no such family. */
+/* What a family is called; "unknown" when there is no such family. */
 MEL_API const char *mel_family_name(mel_family family);
 enum { MEL_MIN_DEGREE = 2, MEL_MAX_DEGREE = 9, MEL_FAMILY_TEXT = 40 };
 
@@ -49,25 +49,26 @@ MEL_API mel_status mel_family_coefficients(size_t *out, mel_family family, uint3
 
 typedef enum { MEL_UTILITY = 0, MEL_COST = 1 } mel_orientation;
 
-/* <a, s> for linear, diagonal-linear and monotone metrics (the latter: a first-order approximation of a
- * function that grows in every diagonal entry); coefficients are kept as given (mel_metric_normalise
- * scales them). class_names: n_classes strings, copied, or NULL for "0", "1", .... */
+/* A weighted sum of statistics: <a, s> for linear, diagonal-linear and monotone metrics (the latter: a
+ * first-order approximation of a function that grows in every diagonal entry); coefficients are kept as
+ * given. class_names: n_classes strings, copied, or NULL for "0", "1", .... */
 MEL_API mel_status mel_metric_linear(mel_metric **out, mel_family family, const mel_layout *layout,
                                      const char *const *class_names, mel_orientation orientation,
                                      const double *a, mel_error *err);
-/* (<p, s> + p0) / (<q, s> + q0). */
+/* A ratio of two weighted sums: (<p, s> + p0) / (<q, s> + q0). */
 MEL_API mel_status mel_metric_fractional(mel_metric **out, mel_family family, const mel_layout *layout,
                                          const char *const *class_names, mel_orientation orientation,
                                          const double *p, double p0, const double *q, double q0,
                                          mel_error *err);
-/* <a, s> + s'Bs/2 with B symmetric, n x n row-major for statistics of n numbers. Entries that differ from
- * their mirror image by more than 1e-9 of the largest are refused, smaller differences are levelled (the
- * upper triangle stays). */
+/* A weighted sum of statistics and of their products: <a, s> + s'Bs/2 with B symmetric, n x n row-major for
+ * statistics of n numbers. Entries that differ from their mirror image by more than 1e-9 of the largest are
+ * refused, smaller differences are levelled (the upper triangle stays). */
 MEL_API mel_status mel_metric_quadratic(mel_metric **out, const mel_layout *layout,
                                         const char *const *class_names, mel_orientation orientation,
                                         const double *a, const double *b, mel_error *err);
-/* <a, s> + B[s,s]/2 + C[s,s,s]/6 + ... + T[s,..,s]/degree!: tensor[d - 1] has n^d numbers, the last index
- * running fastest, and does not change when indices are exchanged (checked as above). */
+/* A polynomial of the statistics: <a, s> + B[s,s]/2 + C[s,s,s]/6 + ... + T[s,..,s]/degree!: tensor[d - 1] has
+ * n^d numbers, the last index running fastest, and does not change when indices are exchanged (checked as
+ * above). */
 MEL_API mel_status mel_metric_polynomial(mel_metric **out, uint32_t degree, const mel_layout *layout,
                                          const char *const *class_names, mel_orientation orientation,
                                          const double *const *tensor, mel_error *err);
@@ -88,6 +89,7 @@ MEL_API mel_status mel_metric_fair_quadratic(mel_metric **out, const mel_layout 
                                              const double *prevalence, mel_error *err);
 MEL_API void mel_metric_free(mel_metric *metric);
 
+/* What a metric is; layout and names are lent. */
 MEL_API mel_family mel_metric_family(const mel_metric *metric);
 MEL_API mel_orientation mel_metric_orientation(const mel_metric *metric);
 MEL_API const mel_layout *mel_metric_layout(const mel_metric *metric);
@@ -106,23 +108,26 @@ static inline const char *mel_metric_group_name(const mel_metric *metric, size_t
     return name != NULL && group < mel_metric_layout(metric)->n_groups ? name[group] : NULL;
 }
 
-/* MEL_ENUMERIC when the denominator is zero (to rounding) at s, 0/0 included, or a number overflows. */
+/* The value at these statistics. MEL_ENUMERIC when the denominator is zero (to rounding) at s, 0/0 included,
+ * or a number overflows. */
 MEL_API mel_status mel_metric_value(double *out, const mel_metric *metric, const double *statistics,
                                     mel_error *err);
-/* d value / d statistics; where |r^u - r^v| has a kink, the subgradient 0. Unspecified on failure. */
+/* The derivatives of the value by the statistics; where |r^u - r^v| has a kink, the subgradient 0.
+ * Unspecified on failure. */
 MEL_API mel_status mel_metric_gradient(double *out, const mel_metric *metric, const double *statistics,
                                        mel_error *err);
-/* > 0: a is better, < 0: b is better, by orientation; the difference of values (of costs: negated).
- * Exactly antisymmetric in a and b. */
+/* Which of two points is better: > 0: a, < 0: b, by orientation; the difference of values (of costs:
+ * negated). Exactly antisymmetric in a and b. */
 MEL_API mel_status mel_metric_compare(double *out, const mel_metric *metric, const double *a, const double *b,
                                       mel_error *err);
 
-MEL_API size_t mel_metric_coefficients(const mel_metric *metric);       /* how many, in file order */
-MEL_API const double *mel_metric_coefficient(const mel_metric *metric); /* all of them, lent */
+MEL_API size_t mel_metric_coefficients(const mel_metric *metric); /* how many numbers it has, in file order */
+MEL_API const double *mel_metric_coefficient(const mel_metric *metric); /* all these numbers, lent */
+/* The 95% interval of a coefficient; false: none is known. */
 MEL_API bool mel_metric_interval(const mel_metric *metric, size_t coefficient, double *low, double *high);
-/* n metrics as likely as the intervals say: n x mel_metric_coefficients numbers, normal within each interval
- * and independent of each other. False: it has no intervals, and nothing is written. How sure values are
- * (melicit/certainty.h) is told with MEL_METRIC_DRAWS of them. */
+/* Draws n metrics as likely as the intervals say: n x mel_metric_coefficients numbers, normal within each
+ * interval and independent of each other. False: it has no intervals, and nothing is written. How sure values
+ * are (melicit/certainty.h) is told with MEL_METRIC_DRAWS of them. */
 enum { MEL_METRIC_DRAWS = 400 };
 MEL_API bool mel_metric_draws(double *out, const mel_metric *metric, size_t n, uint64_t seed);
 
@@ -155,19 +160,21 @@ typedef struct mel_measure mel_measure;
  * others look at all rows together. MEL_EINVAL for a name that is unknown or does not fit. */
 MEL_API mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
                                      mel_error *err);
-/* A metric, which is copied. MEL_EINVAL when it has other classes or groups. */
+/* A metric as a measure; the metric is copied. MEL_EINVAL when it has other classes or groups. */
 MEL_API mel_status mel_measure_metric(mel_measure **out, const mel_metric *metric, size_t n_classes,
                                       size_t n_groups, mel_error *err);
 MEL_API void mel_measure_free(mel_measure *measure);
-/* MEL_EDATA or MEL_ENUMERIC where it is not defined: a class without rows, 0/0. */
+/* The value of a confusion matrix. MEL_EDATA or MEL_ENUMERIC where it is not defined: a class without
+ * rows, 0/0. */
 MEL_API mel_status mel_measure_value(double *out, const mel_measure *measure, const double *confusion,
                                      mel_error *err);
+/* Whether more or less of it is better. */
 MEL_API mel_orientation mel_measure_orientation(const mel_measure *measure);
 /* Whether it matters which of two classes is the second one, the positive one: recall, not accuracy. */
 MEL_API bool mel_measure_has_positive(const mel_measure *measure);
 
-/* Metrics without questions. A k x k matrix of costs, true classes in rows: the mean cost per case, a cost of
- * confusion entries, with the diagonal subtracted (what right answers cost changes the value of all
+/* The metric of a matrix of costs, without questions: k x k, true classes in rows: the mean cost per case, a
+ * cost of confusion entries, with the diagonal subtracted (what right answers cost changes the value of all
  * classifiers by the same amount). A perfect classifier costs 0, in every group. MEL_EDATA when a mistake
  * costs less than the right answer, or none costs anything. */
 MEL_API mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const double *cost,
@@ -179,6 +186,7 @@ MEL_API mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const do
 typedef struct {
     double ratio, low, high;
 } mel_cost_ratio;
+/* What a missed positive costs in false alarms; MEL_EINVAL for metrics that say no such thing. */
 MEL_API mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, mel_error *err);
 
 /* Several of what somebody called "bad loan": "bad loan cases", for the caller to free(); NULL without

@@ -46,24 +46,27 @@ typedef struct {
     double gradient_norm; /* as compared with the tolerance */
 } mel_fit_report;
 
-/* y: codes below n_classes, every class present; weight: NULL or n_rows non-negative finite numbers. With an
- * engine the coefficients are those of its rows in one place, to the tolerance of the fit. */
+/* Trains a model. y: codes below n_classes, every class present; weight: NULL or n_rows non-negative finite
+ * numbers. With an engine the coefficients are those of its rows in one place, to the tolerance of the fit.
+ */
 MEL_API mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_features *x,
                                  const uint32_t *y, size_t n_classes, const double *weight,
                                  const mel_fit_options *opt, mel_error *err);
 MEL_API void mel_model_free(mel_model *model);
 
-MEL_API size_t mel_model_classes(const mel_model *model);
+MEL_API size_t mel_model_classes(const mel_model *model); /* how many classes */
 /* Names that travel with the coefficients; copied. Without them the classes are "0", "1", ... */
 MEL_API mel_status mel_model_set_classes(mel_model *model, const char *const *names, mel_error *err);
+/* What a class is called; lent. */
 MEL_API const char *mel_model_class_name(const mel_model *model, size_t code);
 
-/* probs: n_rows x n_classes, row-major. Rows sum to 1 within 1e-12 and are finite for finite input. */
+/* The probability of each class for each row: probs is n_rows x n_classes, row-major. Rows sum to 1 within
+ * 1e-12 and are finite for finite input. */
 MEL_API mel_status mel_model_predict(double *probs, const mel_model *model, const mel_features *x,
                                      int threads, mel_error *err);
 
-/* JSON with a version, class names, encodings and coefficients to full precision. Written to a temporary
- * file first. Load refuses what it does not understand, with the place. */
+/* Model files: JSON with a version, class names, encodings and coefficients to full precision. Written to a
+ * temporary file first. Load refuses what it does not understand, with the place. */
 MEL_API mel_status mel_model_save(const mel_model *model, const char *path, mel_error *err);
 MEL_API mel_status mel_model_load(mel_model **out, const char *path, mel_error *err);
 
@@ -88,13 +91,13 @@ typedef struct {
                       * 0; NULL: none are */
     size_t n_groups; /* 0: one curve for all rows; else arrays hold n_classes numbers of each group */
 } mel_adjustment;
-/* That changes nothing. */
+/* An adjustment that changes nothing. */
 MEL_API mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err);
 MEL_API void mel_adjustment_clear(mel_adjustment *adjustment);
-/* n classes have other shares where the rule is to be used: adds log(to_i / from_i) to the offsets, of group
- * after group where probabilities are those of groups and classes. */
+/* Takes in that n classes have other shares where the rule is to be used: adds log(to_i / from_i) to the
+ * offsets, of group after group where probabilities are those of groups and classes. */
 MEL_API void mel_adjustment_shift(mel_adjustment *adjustment, size_t n, const double *from, const double *to);
-/* Two classes: which probability of the second class becomes `adjusted` in a group (0 without groups). */
+/* Of two classes: which probability of the second class becomes `adjusted` in a group (0 without groups). */
 MEL_API double mel_adjustment_undo(const mel_adjustment *adjustment, size_t group, double adjusted);
 
 /* How well probabilities tell two classes apart, whatever the threshold. NaN without rows of both. */
@@ -103,8 +106,8 @@ typedef struct {
     double found, alarms; /* shares of the second and of the first class above the threshold in question */
     bool wrong_way;       /* they rank the classes the wrong way round, by more than chance does */
 } mel_separation;
-/* probability: n x 2; label: 1 for the second class. The threshold is the lowest one above which is at most
- * the share most_alarms of the first class. */
+/* How well probabilities (n x 2) tell two classes apart; label: 1 for the second class. The threshold is the
+ * lowest one above which is at most the share most_alarms of the first class. */
 MEL_API mel_status mel_separation_of(mel_separation *out, size_t n, const double *probability,
                                      const uint32_t *label, double most_alarms, mel_error *err);
 #ifdef __cplusplus

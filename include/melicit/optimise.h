@@ -116,8 +116,8 @@ typedef struct {
     mel_error failure;
 } mel_optimise_result;
 
-/* MEL_OK whenever there is a classifier, also when the metric fails or the progress wishes to stop: see
- * `end`. A failure of the first evaluation leaves nothing and is returned. */
+/* The classifier with the largest value. MEL_OK whenever there is one, also when the metric fails or the
+ * progress wishes to stop: see `end`. A failure of the first evaluation leaves nothing and is returned. */
 MEL_API mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_basis,
                                 const mel_weight_rows *train, const mel_weight_rows *validation,
                                 const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);
@@ -148,7 +148,8 @@ typedef struct {
     double radius; /* SLOPES: share of a probe in the current mixture; 0.1 */
 } mel_compare_options;
 MEL_API void mel_compare_options_init(mel_compare_options *opt);
-/* Classifiers are measured on these rows, which are borrowed. MEL_EDATA as mel_space_from_sample. */
+/* Begins a search; classifiers are measured on these rows, which are borrowed. MEL_EDATA as
+ * mel_space_from_sample. */
 MEL_API mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows,
                                        const mel_compare_options *opt, mel_error *err);
 MEL_API void mel_comparisons_free(mel_comparisons *search);
@@ -159,11 +160,13 @@ typedef struct {
     const double *a, *b;
     const double *confusion_a, *confusion_b; /* one k x k matrix of shares of all rows per group */
 } mel_comparison;
+/* The open comparison, the same until it is told; NULL: there is no further one. */
 MEL_API const mel_comparison *mel_comparisons_ask(mel_comparisons *search);
 /* What statistics of questions are: (TP, TN) of two classes without groups, else off-diagonal; confusion
  * entries, with groups rates. */
 MEL_API const mel_layout *mel_comparisons_layout(const mel_comparisons *search);
-/* SAME shortens the step; SKIP goes on as if the question had not been asked. MEL_ESTATE after the end. */
+/* Answers the open comparison. SAME shortens the step; SKIP goes on as if the question had not been asked.
+ * MEL_ESTATE after the end. */
 MEL_API mel_status mel_comparisons_tell(mel_comparisons *search, mel_answer answer, mel_error *err);
 /* Whether it ended because every gain is found, rather than because the questions are used up. */
 MEL_API bool mel_comparisons_settled(const mel_comparisons *search);

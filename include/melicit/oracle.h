@@ -11,9 +11,9 @@ extern "C" {
 /* SKIP: "can't say". It is recorded and counts as a question, but tells nothing about the metric; searches,
  * which need an answer, take it as "about the same". */
 typedef enum { MEL_ANSWER_A = 1, MEL_ANSWER_B = 2, MEL_ANSWER_SAME = 3, MEL_ANSWER_SKIP = 6 } mel_answer;
-/* "A", "B", "="; "?" for SKIP and for anything else. */
+/* How an answer is written: "A", "B", "="; "?" for SKIP and for anything else. */
 MEL_API const char *mel_answer_name(mel_answer answer);
-/* Exactly "A", "B", "=" or "?". */
+/* Reads an answer: exactly "A", "B", "=" or "?". */
 MEL_API mel_status mel_answer_parse(mel_answer *out, const char *text, mel_error *err);
 
 /* What came back: one of the answers, or a wish of the person who was asked. */
@@ -50,7 +50,7 @@ typedef struct {
 MEL_API char *mel_question_remark(const mel_question *question);
 
 typedef struct mel_oracle mel_oracle;
-/* MEL_OK with a reply, or a failure with its sentence and *reply untouched. */
+/* Asks a question: MEL_OK with a reply, or a failure with its sentence and *reply untouched. */
 MEL_API mel_status mel_oracle_ask(mel_reply *reply, mel_oracle *oracle, const mel_question *question,
                                   mel_error *err);
 MEL_API void mel_oracle_free(mel_oracle *oracle);
@@ -70,7 +70,8 @@ typedef struct {
     double size;
     bool adversarial; /* band: always wrong inside the band instead of a fair coin */
 } mel_noise;
-/* "none", "band:0.01", "band:0.01,adversarial", "logistic:50", "flip:0.1", "person". */
+/* Reads how a respondent errs: "none", "band:0.01", "band:0.01,adversarial", "logistic:50", "flip:0.1",
+ * "person". */
 MEL_API mel_status mel_noise_parse(mel_noise *out, const char *text, mel_error *err);
 
 typedef enum {
@@ -95,6 +96,7 @@ MEL_API mel_status mel_oracle_simulated(mel_oracle **out, const mel_metric *metr
 typedef mel_status (*mel_oracle_fn)(mel_reply *reply, void *user, const mel_question *question,
                                     mel_error *err);
 typedef void (*mel_release_fn)(void *user);
+/* An oracle that asks a function of your own. */
 MEL_API mel_status mel_oracle_callback(mel_oracle **out, mel_oracle_fn answer, void *user,
                                        mel_release_fn release, mel_error *err);
 
@@ -107,7 +109,7 @@ typedef struct {
     int64_t *a, *b;     /* n_groups matrices, k x k, true classes in rows; MEL_UNKNOWN_COUNT where unknown */
     int64_t *size;      /* n_groups x k: people of each true class, the same for both sides */
 } mel_counted;
-/* people 0: the first of 100, 1,000, 10,000 in which
+/* Counts a question out as people. people 0: the first of 100, 1,000, 10,000 in which
  * every difference that matters is at least five people.
  */
 MEL_API mel_status mel_counted_make(mel_counted *out, const mel_question *question, uint32_t people,
@@ -148,7 +150,7 @@ typedef struct {
     const char *sentence;     /* all of it, or the largest changes of many */
 } mel_changes;
 
-/* swapped: A is the question's b. */
+/* What changes from A to B, in words; swapped: A is the question's b. */
 MEL_API mel_status mel_changes_make(mel_changes **out, const mel_counted *counted,
                                     const mel_question *question, const mel_change_words *words, bool swapped,
                                     mel_error *err);

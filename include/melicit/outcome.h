@@ -71,7 +71,7 @@ typedef struct {
 typedef struct {
     size_t weight, of; /* positions in the metric's coefficients */
     mel_cost_ratio ratio;
-    bool wide; /* known only roughly: mel_cost_ratio_is_wide */
+    bool wide; /* known only roughly */
 } mel_weight_ratio;
 
 /* A rule for two classes, and what it does. */
@@ -264,7 +264,7 @@ typedef struct mel_outcome {
 
     const mel_classifier *best;       /* NULL: not known for the family or domain */
     const mel_recognised *recognised; /* one per class; NULL: only for diagonal statistics without groups */
-    const char *consistency;          /* mel_consistency_label; NULL: not known */
+    const char *consistency;          /* how consistent the answers are; NULL: not known */
 
     /* Sessions about given classifiers: best first. */
     size_t n_order;

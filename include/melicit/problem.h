@@ -25,8 +25,8 @@ typedef struct {
     size_t n;
 } mel_text_list;
 
-/* place[i]: where the n names have name[i], as it is spelt, else the only one of the same value where both
- * are numbers; false unless each has its own place. */
+/* Finds names in another list of the same names: place[i] is where the n names have name[i], as it is spelt,
+ * else the only one of the same value where both are numbers; false unless each has its own place. */
 MEL_API bool mel_name_places(size_t *place, size_t n, const char *const *name, const char *const *names);
 
 /* Whether the second of two labels is plainly the positive one: the larger of two numbers, or the second of
@@ -88,7 +88,7 @@ typedef struct {
 typedef struct {
     int format;                    /* mel_format */
     const char *delimiter;         /* a character, "tab", "space", "auto"; NULL: found */
-    int decimal, header, encoding; /* places in mel_decimals, mel_headers, mel_encodings; 0: found */
+    int decimal, header, encoding; /* numbers of the words of these options; 0: found */
     const char *member;
     bool strict, zero_based;
     mel_text_list columns;                                     /* "zip:text", "age:number" */
@@ -193,6 +193,7 @@ typedef struct mel_problem {
     char *typed;                 /* "--data cancer.csv --group sex", as one would type it */
 } mel_problem;
 
+/* Reads the data and makes what questions are about; what is read from files is for the caller to free. */
 MEL_API mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt,
                                     const mel_problem_want *want, mel_error *err);
 MEL_API void mel_problem_free(mel_problem *problem);

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* order: positions 0 .. n-1, best first, ties by position. place (may be NULL): the place of every
- * position from 1 up, the same for equal values (1, 2, 2, 4). */
+/* Orders values. order: positions 0 .. n-1, best first, ties by position. place (may be NULL): the place of
+ * every position from 1 up, the same for equal values (1, 2, 2, 4). */
 MEL_API mel_status mel_rank_order(size_t *order, size_t *place, size_t n, const double *values,
                                   mel_orientation orientation, mel_error *err);
 
@@ -23,6 +23,7 @@ typedef struct {
     double ndcg;
     bool same_best; /* a best one by `values` is among the best by reference */
 } mel_agreement;
+/* Kendall's tau and more. */
 MEL_API mel_status mel_rank_agreement(mel_agreement *out, size_t n, const double *reference,
                                       mel_orientation reference_orientation, const double *values,
                                       mel_orientation orientation, mel_error *err);
@@ -54,7 +55,8 @@ typedef struct {
 MEL_API void mel_ranking_options_init(mel_ranking_options *opt);
 
 typedef struct mel_ranking mel_ranking;
-/* MEL_EDATA, MEL_ENUMERIC where a value is not defined. */
+/* Orders classifiers, and finds how sure the order is. MEL_EDATA, MEL_ENUMERIC where a value is not defined.
+ */
 MEL_API mel_status mel_ranking_make(mel_ranking **out, const mel_ranking_options *opt, mel_error *err);
 MEL_API void mel_ranking_free(mel_ranking *ranking);
 
@@ -73,9 +75,11 @@ typedef struct {
     double order_probability; /* that the order is right from top to bottom */
     const char *unsure;       /* why certainty or probabilities are NULL; NULL: nothing went wrong */
 } mel_ranking_info;
+/* The order, the values, and how sure they are. */
 MEL_API mel_ranking_info mel_ranking_about(const mel_ranking *ranking);
-/* n x n: the probability that row i is better than column j; 1/2 on the diagonal. And that position i takes
- * place j + 1, which equals share: rows and columns add up to 1. MEL_ESTATE where they are not known. */
+/* The probabilities of each pair and of each place. n x n: that row i is better than column j; 1/2 on the
+ * diagonal. And that position i takes place j + 1, which equals share: rows and columns add up to 1.
+ * MEL_ESTATE where they are not known. */
 MEL_API mel_status mel_ranking_beats(double *beats, const mel_ranking *ranking, mel_error *err);
 MEL_API mel_status mel_ranking_places(double *places, const mel_ranking *ranking, mel_error *err);
 

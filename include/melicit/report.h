@@ -20,7 +20,7 @@ typedef struct {
     const char *heading;     /* drawn above the picture; NULL: none */
     const char *title;       /* read out instead of the picture; NULL: says what kind of plot it is */
     const char *description; /* the longer text read out; NULL: made from the numbers */
-    bool embedded;           /* for a page that carries mel_plot_style() itself: no style of its own */
+    bool embedded;           /* for a page that has the styles already: none of its own */
 } mel_plot_options;
 MEL_API void mel_plot_options_init(mel_plot_options *opt);
 
@@ -45,6 +45,7 @@ typedef struct {
     const char *reference_name;
 } mel_line_chart;
 MEL_API void mel_line_chart_init(mel_line_chart *chart);
+/* The picture, for the caller to free(). */
 MEL_API mel_status mel_plot_lines(char **svg, const mel_line_chart *chart, const mel_plot_options *opt,
                                   mel_error *err);
 
@@ -60,6 +61,7 @@ typedef struct {
     int decimals; /* of the values written at the bars; -1 (default): none are written */
 } mel_bar_chart;
 MEL_API void mel_bar_chart_init(mel_bar_chart *chart);
+/* The picture, for the caller to free(). */
 MEL_API mel_status mel_plot_bars(char **svg, const mel_bar_chart *chart, const mel_plot_options *opt,
                                  mel_error *err);
 

@@ -43,21 +43,22 @@ typedef struct {
     const uint32_t *group;              /* n_rows, < n_groups; NULL without groups */
 } mel_sample;
 
-/* The arrays are borrowed and must outlive the space, which takes little memory beside them. MEL_EDATA with
- * the row for probabilities that are not finite, below 0 (by more than 1e-6) or do not add up to 1 within
- * 1e-6, for labels and groups out of range, one class only, classes without rows, and groups without rows
- * of some class (rates of it would be 0/0). */
+/* The space of rows with probabilities and labels. The arrays are borrowed and must outlive the space, which
+ * takes little memory beside them. MEL_EDATA with the row for probabilities that are not finite, below 0 (by
+ * more than 1e-6) or do not add up to 1 within 1e-6, for labels and groups out of range, one class only,
+ * classes without rows, and groups without rows of some class (rates of it would be 0/0). */
 MEL_API mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample,
                                          const mel_space_options *opt, mel_error *err);
 MEL_API void mel_space_free(mel_space *space);
 
+/* What its statistics are; lent. */
 MEL_API const mel_layout *mel_space_layout(const mel_space *space);
 
 /* A plug-in rule predicts the class j with the largest sum_i gain[i][j] P(Y=i|x), the smallest j of those
  * that tie; gain is k x k (true class, prediction), with groups one such matrix per group. A mixture of rules
  * takes rule r with probability share[r]. */
 typedef struct {
-    size_t n_rules, n_classes, n_groups; /* n_groups: as in the layout */
+    size_t n_rules, n_classes, n_groups; /* What its statistics are; lent. n_groups: as in the layout */
     double *gain;                        /* n_rules x max(1, n_groups) x k x k */
     double *share;                       /* n_rules: positive, largest first, sum 1 */
 } mel_blend;
@@ -116,19 +117,20 @@ typedef struct {
      * was searched. */
     uint64_t passes;
 } mel_radius;
-/* MEL_EDATA when the radius is below 1e-9: statistics that determine each other (constant probabilities,
- * say). MEL_EINVAL for confusion entries of groups. how may be NULL. */
+/* The largest ball in a space. MEL_EDATA when the radius is below 1e-9: statistics that determine each other
+ * (constant probabilities, say). MEL_EINVAL for confusion entries of groups. how may be NULL. */
 MEL_API mel_status mel_ball_of_space(mel_ball **out, mel_radius *how, const mel_space *space,
                                      const mel_radius_options *opt, mel_error *err);
 MEL_API void mel_radius_clear(mel_radius *how);
 MEL_API void mel_ball_free(mel_ball *ball);
 
+/* What its points are; lent. */
 MEL_API const mel_layout *mel_ball_layout(const mel_ball *ball);
-MEL_API double mel_ball_radius(const mel_ball *ball);
+MEL_API double mel_ball_radius(const mel_ball *ball); /* the same in every direction */
 /* Coordinates of one group (the same for all); lent. */
 MEL_API const double *mel_ball_centre(const mel_ball *ball);
 
-/* Given classifiers and what was measured of them, as mel_pool_read of melicit/problem.h reads them. */
+/* Given classifiers and what was measured of them. */
 typedef struct {
     mel_layout layout;
     size_t n, size;    /* classifiers; numbers of each */

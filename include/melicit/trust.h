@@ -48,7 +48,8 @@ typedef struct {
 } mel_trust;
 MEL_API void mel_trust_clear(mel_trust *sure);
 
-/* found: what mel_rule_find gave for the rows, the metric or name, and the options. */
+/* How sure the rule is: what it is worth on other rows, where its thresholds may lie. found: what
+ * mel_rule_find gave for the rows, the metric or name, and the options. */
 MEL_API mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel_rule_rows *rows,
                                   const mel_metric *metric, const char *name, const mel_rule_options *rule,
                                   const mel_trust_options *opt, mel_error *err);
@@ -113,7 +114,8 @@ typedef struct {
     bool doubtful;          /* some number is surprising, in 5 of 100 cases where all is well */
 } mel_rule_labels;
 MEL_API void mel_rule_labels_clear(mel_rule_labels *labels);
-/* found and report: what mel_rule_find gave for the rows, the metric or name, and the options. */
+/* What the labels say of the rule, where the probabilities may be wrong. found and report: what mel_rule_find
+ * gave for the rows, the metric or name, and the options. */
 MEL_API mel_status mel_rule_ask_labels(mel_rule_labels *out, const mel_classifier *found,
                                        const mel_rule_report *report, const mel_rule_rows *rows,
                                        const mel_metric *metric, const char *name,
