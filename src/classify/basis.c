@@ -1,5 +1,5 @@
-/* Basis functions: hard clusters by columns and by k-means, averages of radial functions, a matrix of one's
- * own. */
+/* Basis functions (hard clusters by columns and by k-means, averages of radial functions, a matrix of one's
+ * own), and what rules decide whose gains depend on them. */
 #include "classify/basis.h"
 
 #include "data/quote.h"
@@ -11,16 +11,9 @@
 
 enum { MOST_KMEANS_ROUNDS = 200, NAME_SIZE = 40 };
 
-static void free_names(char **name, size_t n)
-{
-    for (size_t i = 0; name != NULL && i < n; i++)
-        free(name[i]);
-    free(name);
-}
-
 void mel_basis_part_clear(mel_basis_part *part)
 {
-    free_names(part->column, part->n_columns);
+    mel_names_free(part->column, part->n_columns);
     free(part->centres);
     free(part->centre);
     *part = (mel_basis_part){ 0 };
@@ -33,7 +26,7 @@ void mel_weight_basis_free(mel_weight_basis *basis)
     for (size_t p = 0; p < basis->n_parts; p++)
         mel_basis_part_clear(&basis->part[p]);
     free(basis->part);
-    free_names(basis->name, basis->n_functions);
+    mel_names_free(basis->name, basis->n_functions);
     free(basis);
 }
 
@@ -79,17 +72,6 @@ const char *mel_weight_basis_column(const mel_weight_basis *basis, size_t i)
 
 /* --- adding functions --------------------------------------------------------------------------- */
 
-bool mel_basis_copy_names(char ***out, size_t n, const char *const *name)
-{
-    *out = mel_alloc_zero(n, sizeof **out);
-    bool whole = *out != NULL;
-    for (size_t i = 0; i < n && whole; i++) {
-        (*out)[i] = mel_strdup(name[i]);
-        whole = (*out)[i] != NULL;
-    }
-    return whole;
-}
-
 static char *function_name(const mel_basis_part *part, size_t i)
 {
     char text[NAME_SIZE];
@@ -106,19 +88,18 @@ mel_status mel_basis_add_part(mel_weight_basis *basis, mel_basis_part *part, mel
     const size_t n = basis->n_functions, more = part->n_functions;
     bool whole = mel_grow((void **)&basis->part, basis->n_parts + 1, sizeof *basis->part) &&
                  mel_grow((void **)&basis->name, n + more, sizeof *basis->name);
-    size_t named = 0;
-    for (; named < more && whole; named++) {
-        basis->name[n + named] = function_name(part, named);
-        whole = basis->name[n + named] != NULL;
+    for (size_t i = 0; i < more && whole; i++) {
+        basis->name[n + i] = function_name(part, i);
+        whole = basis->name[n + i] != NULL;
+        basis->n_functions += whole;
     }
     if (!whole) {
-        for (size_t i = 0; i < named; i++)
-            free(basis->name[n + i]);
-        mel_basis_part_clear(part);
+        for (; basis->n_functions > n; basis->n_functions--)
+            free(basis->name[basis->n_functions - 1]);
         return mel_fail_memory(err, "basis functions");
     }
     basis->part[basis->n_parts++] = *part;
-    basis->n_functions += more;
+    *part = (mel_basis_part){ 0 };
     return MEL_OK;
 }
 
@@ -138,28 +119,26 @@ mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const
             if (strcmp(name[i], name[j]) == 0)
                 return mel_fail(err, MEL_EINVAL, "the column %s is given twice",
                                 mel_quote_text(name[i]).text);
-    mel_basis_part part = { .kind = MEL_BASIS_COLUMNS, .n_functions = n, .n_columns = n };
-    if (!mel_basis_copy_names(&part.column, n, name)) {
-        mel_basis_part_clear(&part);
+    MEL_AUTO_CLEAR(mel_basis_part)
+    part = { .kind = MEL_BASIS_COLUMNS, .n_functions = n, .column = mel_names_copy(n, name, 0) };
+    if (part.column == NULL)
         return mel_fail_memory(err, "basis functions");
-    }
+    part.n_columns = n;
     return mel_basis_add_part(basis, &part, err);
 }
 
 /* A part with so many centres in the space of the rows' columns. */
-static bool centre_part(mel_basis_part *part, mel_basis_kind kind, const mel_feature_rows *rows,
-                        size_t n_functions, size_t n_centres)
+static mel_status centre_part(mel_basis_part *part, mel_basis_kind kind, const mel_feature_rows *rows,
+                              size_t n_functions, size_t n_centres, mel_error *err)
 {
-    *part = (mel_basis_part){
-        .kind = kind, .n_functions = n_functions, .n_columns = rows->n_columns, .n_centres = n_centres
-    };
+    *part = (mel_basis_part){ .kind = kind, .n_functions = n_functions, .n_centres = n_centres };
     part->centre = mel_alloc_zero(n_centres * rows->n_columns, sizeof *part->centre);
     part->centres = mel_alloc_zero(n_functions, sizeof *part->centres);
-    if (mel_basis_copy_names(&part->column, rows->n_columns, rows->name) && part->centre != NULL &&
-        part->centres != NULL)
-        return true;
-    mel_basis_part_clear(part);
-    return false;
+    part->column = mel_names_copy(rows->n_columns, rows->name, 0);
+    part->n_columns = part->column != NULL ? rows->n_columns : 0;
+    return part->column != NULL && part->centre != NULL && part->centres != NULL
+               ? MEL_OK
+               : mel_fail_memory(err, "basis functions");
 }
 
 static mel_status check_features(const mel_feature_rows *rows, mel_error *err)
@@ -263,21 +242,13 @@ static mel_status find_clusters(double *centre, const mel_feature_rows *rows, si
 mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_feature_rows *rows, size_t k,
                                        uint64_t seed, mel_error *err)
 {
-    mel_basis_part part = { 0 };
-    mel_status status = check_features(rows, err);
-    if (status == MEL_OK && (k < 2 || k > rows->n_rows))
-        status =
-            mel_fail(err, MEL_EINVAL, "%zu clusters of %zu rows: expected at least 2, at most one per row", k,
-                     rows->n_rows);
-    if (status != MEL_OK)
-        return status;
-    if (!centre_part(&part, MEL_BASIS_KMEANS, rows, k, k))
-        return mel_fail_memory(err, "basis functions");
-    status = find_clusters(part.centre, rows, k, seed, err);
-    if (status != MEL_OK) {
-        mel_basis_part_clear(&part);
-        return status;
-    }
+    MEL_AUTO_CLEAR(mel_basis_part) part = { 0 };
+    TRY(check_features(rows, err));
+    if (k < 2 || k > rows->n_rows)
+        return mel_fail(err, MEL_EINVAL, "%zu clusters of %zu rows: expected at least 2, at most one per row",
+                        k, rows->n_rows);
+    TRY(centre_part(&part, MEL_BASIS_KMEANS, rows, k, k, err));
+    TRY(find_clusters(part.centre, rows, k, seed, err));
     return mel_basis_add_part(basis, &part, err);
 }
 
@@ -287,18 +258,15 @@ mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_r
                                     const uint32_t *of, size_t n_classes, double width, bool squared,
                                     mel_error *err)
 {
-    mel_basis_part part = { 0 };
-    mel_status status = check_features(centres, err);
-    if (status == MEL_OK && !(width > 0.0 && isfinite(width)))
-        status = mel_fail(err, MEL_EINVAL, "width %g: expected a number above 0", width);
-    if (status != MEL_OK)
-        return status;
-    if (!centre_part(&part, MEL_BASIS_RBF, centres, n_classes, centres->n_rows))
-        return mel_fail_memory(err, "basis functions");
+    MEL_AUTO_CLEAR(mel_basis_part) part = { 0 };
+    TRY(check_features(centres, err));
+    if (!(width > 0.0 && isfinite(width)))
+        return mel_fail(err, MEL_EINVAL, "width %g: expected a number above 0", width);
+    TRY(centre_part(&part, MEL_BASIS_RBF, centres, n_classes, centres->n_rows, err));
     part.width = width;
     part.squared = squared;
     size_t placed = 0;
-    for (size_t c = 0; c < n_classes && status == MEL_OK; c++) {
+    for (size_t c = 0; c < n_classes; c++) {
         for (size_t i = 0; i < centres->n_rows; i++)
             if (of[i] == c) {
                 memcpy(part.centre + placed++ * part.n_columns, centres->value + i * part.n_columns,
@@ -306,14 +274,10 @@ mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_r
                 part.centres[c]++;
             }
         if (part.centres[c] == 0)
-            status = mel_fail(err, MEL_EDATA, "class or group %zu has no row to be a centre", c + 1);
+            return mel_fail(err, MEL_EDATA, "class or group %zu has no row to be a centre", c + 1);
     }
-    if (status == MEL_OK && placed != centres->n_rows)
-        status = mel_fail(err, MEL_EDATA, "a centre is of none of the %zu classes", n_classes);
-    if (status != MEL_OK) {
-        mel_basis_part_clear(&part);
-        return status;
-    }
+    if (placed != centres->n_rows)
+        return mel_fail(err, MEL_EDATA, "a centre is of none of the %zu classes", n_classes);
     return mel_basis_add_part(basis, &part, err);
 }
 
@@ -439,4 +403,107 @@ mel_status mel_weight_basis_values_of_centres(double *value, const mel_weight_ba
                                               const mel_feature_rows *rows, size_t n_rows, mel_error *err)
 {
     return all_values(value, basis, rows, n_rows, true, err);
+}
+
+/* --- rules whose gains depend on them ------------------------------------------------------------ */
+
+static const double one_function[] = { 1.0 };
+
+const double *mel_weight_basis_row(const double *basis, size_t n_basis, size_t row)
+{
+    return basis != NULL ? basis + row * n_basis : one_function;
+}
+
+void mel_weights_to_gains(double *gain, size_t k, size_t n_basis, const double *weight)
+{
+    memset(gain, 0, n_basis * k * k * sizeof *gain);
+    for (size_t l = 0; l < n_basis; l++)
+        for (size_t j = 0; j < k; j++)
+            gain[(l * k + j) * k + j] = weight[l * k + j];
+}
+
+bool mel_weighted_diagonal(size_t k, size_t n_basis, const double *gain)
+{
+    for (size_t i = 0; i < n_basis * k * k; i++)
+        if (gain[i] != 0.0 && i / k % k != i % k)
+            return false;
+    return true;
+}
+
+static size_t largest(size_t k, const double *value)
+{
+    size_t best = 0;
+    for (size_t j = 1; j < k; j++)
+        if (value[j] > value[best])
+            best = j;
+    return best;
+}
+
+/* score_j = sum over l, i of gain[l][i][j] phi_l P(Y=i|x). */
+static void score_row(double *score, size_t k, size_t n_basis, const double *gain, const double *probability,
+                      const double *phi)
+{
+    for (size_t j = 0; j < k; j++)
+        score[j] = 0.0;
+    for (size_t l = 0; l < n_basis; l++)
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j < k; j++)
+                score[j] += gain[(l * k + i) * k + j] * phi[l] * probability[i];
+}
+
+/* The same numbers, to the last bit, as of packed training rows. */
+static void score_row_diagonal(double *score, size_t k, size_t n_basis, const double *gain,
+                               const double *probability, const double *phi)
+{
+    for (size_t j = 0; j < k; j++) {
+        score[j] = gain[j * k + j] * phi[0];
+        for (size_t l = 1; l < n_basis; l++)
+            score[j] += gain[(l * k + j) * k + j] * phi[l];
+        score[j] *= probability[j];
+    }
+}
+
+uint32_t mel_weighted_class(size_t k, size_t n_basis, const double *gain, bool diagonal,
+                            const double *probability, const double *phi, double *score)
+{
+    bool reached = false;
+    for (size_t l = 0; l < n_basis; l++)
+        reached = reached || phi[l] != 0.0;
+    if (!reached)
+        return (uint32_t)largest(k, probability);
+    if (diagonal)
+        score_row_diagonal(score, k, n_basis, gain, probability, phi);
+    else
+        score_row(score, k, n_basis, gain, probability, phi);
+    return (uint32_t)largest(k, score);
+}
+
+mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n, const double *probability,
+                                const double *basis, mel_error *err)
+{
+    const size_t k = mixture->n_classes, n_basis = mixture->n_groups > 1 ? mixture->n_groups : 1;
+    MEL_AUTO_MEMORY double *score = mel_alloc(k, sizeof *score);
+    if (score == NULL)
+        return mel_fail_memory(err, "scores");
+    memset(chance, 0, n * k * sizeof *chance);
+    for (size_t i = 0; i < n * k; i++)
+        if (!isfinite(probability[i]))
+            return mel_fail(err, MEL_EDATA, "row %zu: the probability %g is not finite", i / k + 1,
+                            probability[i]);
+    for (size_t r = 0; r < mixture->n_rules; r++) {
+        const double *gain = mixture->gain + r * n_basis * k * k;
+        const bool diagonal = mel_weighted_diagonal(k, n_basis, gain);
+        for (size_t i = 0; i < n; i++)
+            chance[i * k + mel_weighted_class(k, n_basis, gain, diagonal, probability + i * k,
+                                              mel_weight_basis_row(basis, n_basis, i), score)] +=
+                mixture->share[r];
+    }
+    return MEL_OK;
+}
+
+void mel_weighted_majority(double *chance, size_t k)
+{
+    const size_t most = largest(k, chance);
+    for (size_t j = 0; j < k; j++)
+        chance[j] = j == most ? 1.0 : 0.0;
 }

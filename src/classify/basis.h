@@ -29,19 +29,15 @@ struct mel_weight_basis {
 
 MEL_CLEANUP(mel_weight_basis)
 
-/* Takes the part over, on failure too. */
+/* Takes the part over; what is left of it is to be cleared. */
 mel_status mel_basis_add_part(mel_weight_basis *basis, mel_basis_part *part, mel_error *err);
 void mel_basis_part_clear(mel_basis_part *part);
-/* Copies of names; false without memory, and what was copied is in *out then too (n entries, NULL at the
- * end). */
-bool mel_basis_copy_names(char ***out, size_t n, const char *const *name);
-
 /* --- basis_file.c: "basis" of a classifier file -------------------------------------------------- */
 
 json_t *mel_basis_to_json(const mel_weight_basis *basis);
 mel_status mel_basis_from_json(mel_weight_basis **out, const json_t *list, mel_error *err);
 
-/* --- weighted.c: rules whose gains depend on basis functions ------------------------------------- */
+/* --- rules whose gains depend on basis functions -------------------------------------------------- */
 
 /* The class with the largest score; rows that no basis function reaches get their most probable class. gain:
  * n_basis x k x k; score is scratch for k numbers. */

@@ -67,31 +67,25 @@ static mel_status read_matrix(double *out, size_t n_rows, size_t n_columns, cons
     return MEL_OK;
 }
 
-/* n different texts; *out is filled as far as it goes (n entries). */
+/* n different texts. */
 static mel_status read_texts(char ***out, size_t n, const json_t *list, const char *place, mel_error *err)
 {
     if (n == 0 || json_array_size(list) != n)
         return mel_fail(err, MEL_EDATA, "%s: expected %zu texts", place, n);
-    const char **text = mel_alloc(n, sizeof *text);
+    MEL_AUTO_MEMORY const char **text = mel_alloc(n, sizeof *text);
     if (text == NULL)
         return mel_fail_memory(err, "names");
-    size_t texts = 0;
-    while (texts < n && (text[texts] = json_string_value(json_array_get(list, texts))) != NULL)
-        texts++;
-    if (texts < n) {
-        free(text);
-        return mel_fail(err, MEL_EDATA, "%s[%zu]: not a text", place, texts);
-    }
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i && status == MEL_OK; j++)
+    for (size_t i = 0; i < n; i++) {
+        text[i] = json_string_value(json_array_get(list, i));
+        if (text[i] == NULL)
+            return mel_fail(err, MEL_EDATA, "%s[%zu]: not a text", place, i);
+        for (size_t j = 0; j < i; j++)
             if (strcmp(text[i], text[j]) == 0)
-                status = mel_fail(err, MEL_EDATA, "%s[%zu]: %s appears a second time", place, i,
-                                  mel_quote_text(text[i]).text);
-    if (status == MEL_OK && !mel_basis_copy_names(out, n, text))
-        status = mel_fail_memory(err, "names");
-    free(text);
-    return status;
+                return mel_fail(err, MEL_EDATA, "%s[%zu]: %s appears a second time", place, i,
+                                mel_quote_text(text[i]).text);
+    }
+    *out = mel_names_copy(n, text, 0);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "names");
 }
 
 static mel_status read_centres(mel_basis_part *part, const json_t *json, mel_error *err)
@@ -142,31 +136,25 @@ static mel_status read_part(mel_basis_part *part, const json_t *json, mel_error 
     *part = (mel_basis_part){ .kind = (mel_basis_kind)which, .n_functions = 1 };
     if (part->kind == MEL_BASIS_DEFAULT)
         return MEL_OK;
-    part->n_columns = json_array_size(json_object_get(json, "columns"));
-    mel_status status =
-        read_texts(&part->column, part->n_columns, json_object_get(json, "columns"), "basis.columns", err);
-    if (status != MEL_OK && part->column == NULL)
-        part->n_columns = 0;
-    part->n_functions = part->n_columns;
-    if (status == MEL_OK && part->kind != MEL_BASIS_COLUMNS) {
-        status = read_centres(part, json, err);
-        part->n_functions = part->n_centres;
-    }
-    return status == MEL_OK && part->kind == MEL_BASIS_RBF ? read_radial(part, json, err) : status;
+    const json_t *columns = json_object_get(json, "columns");
+    TRY(read_texts(&part->column, json_array_size(columns), columns, "basis.columns", err));
+    part->n_functions = part->n_columns = json_array_size(columns);
+    if (part->kind == MEL_BASIS_COLUMNS)
+        return MEL_OK;
+    TRY(read_centres(part, json, err));
+    part->n_functions = part->n_centres;
+    return part->kind == MEL_BASIS_RBF ? read_radial(part, json, err) : MEL_OK;
 }
 
 mel_status mel_basis_from_json(mel_weight_basis **out, const json_t *list, mel_error *err)
 {
     if (json_array_size(list) == 0)
         return mel_fail(err, MEL_EDATA, "basis: expected at least one kind of functions");
-    mel_status status = mel_weight_basis_new(out, err);
-    for (size_t i = 0; i < json_array_size(list) && status == MEL_OK; i++) {
-        mel_basis_part part = { 0 };
-        status = read_part(&part, json_array_get(list, i), err);
-        if (status == MEL_OK)
-            status = mel_basis_add_part(*out, &part, err);
-        else
-            mel_basis_part_clear(&part);
+    TRY(mel_weight_basis_new(out, err));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        MEL_AUTO_CLEAR(mel_basis_part) part = { 0 };
+        TRY(read_part(&part, json_array_get(list, i), err));
+        TRY(mel_basis_add_part(*out, &part, err));
     }
-    return status;
+    return MEL_OK;
 }

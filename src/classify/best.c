@@ -1,4 +1,5 @@
-/* The classifier that is best for a metric, and the one that achieves a point. */
+/* The classifier that is best for a metric, the one that achieves a point, and whether the best one of a
+ * session can still change. */
 #include "base/buffer.h"
 #include "base/la.h"
 #include "classify/shared.h"
@@ -14,6 +15,12 @@
 enum { MOST_STEPS = 200, MOST_SHOWN = 8, MOST_TEXT = 1000 };
 /* How far below the uniform classifier's value Dinkelbach's method starts. */
 static const double head_start = 1e-9;
+/* Points that differ by less are those of the same rule. */
+static const double same_rule = 1e-12;
+/* Draws that the best rule of k classes is compared on: each takes a pass over the data. */
+enum { MOST_DRAWS = 40, MOST_LOSING = 8 };
+/* A rule stands that loses at most this share of what the best rule adds to the best trivial one. */
+static const double negligible = 0.01;
 
 bool mel_classifier_has_best(mel_family family)
 {
@@ -39,18 +46,6 @@ static mel_status begin_classifier(mel_classifier **out, const mel_domain *domai
     TRY(mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err));
     (*out)->statistics = mel_alloc_zero(mel_layout_size(layout), sizeof *(*out)->statistics);
     return (*out)->statistics != NULL ? MEL_OK : mel_fail_memory(err, "a classifier");
-}
-
-/* Gives the classifier when all went well, else nothing. */
-static mel_status end_classifier(mel_classifier **out, mel_classifier *c, const mel_domain *domain,
-                                 mel_status status, mel_error *err)
-{
-    if (status == MEL_OK)
-        status = mel_classifier_note_statistics(c, domain, err);
-    if (status != MEL_OK)
-        mel_classifier_free(c);
-    *out = status == MEL_OK ? c : NULL;
-    return status;
 }
 
 /* --- best for a metric -------------------------------------------------------------------------- */
@@ -134,52 +129,36 @@ static mel_status search_best(mel_classifier **out, const mel_domain *domain, co
     mel_rule_options usual;
     mel_rule_options_init(&usual);
     const mel_solve_options opt = { usual.tolerance, usual.most_steps, usual.starts, usual.seed };
-    mel_steps *steps = NULL;
-    mel_goal goal = { 0 };
-    mel_vertices vertices = { 0 };
-    mel_solution solution = { 0 };
+    MEL_AUTO(mel_steps) *steps = NULL;
+    MEL_AUTO_CLEAR(mel_goal) goal = { 0 };
+    MEL_AUTO_CLEAR(mel_vertices) vertices = { 0 };
+    MEL_AUTO_CLEAR(mel_solution) solution = { 0 };
     double optimum = 0.0;
     if (domain->space == NULL)
         return mel_fail(err, MEL_EINVAL, "a planar face knows linear and linear-fractional metrics only");
-    mel_status status = mel_steps_of_space(&steps, domain->space, err);
-    if (status == MEL_OK)
-        steps->progress = domain->progress;
-    if (status == MEL_OK)
-        status = mel_goal_of_metric(&goal, metric, steps, err);
-    if (status == MEL_OK)
-        status = mel_vertices_init(&vertices, steps, err);
-    if (status == MEL_OK)
-        status = mel_solve_goal(&solution, &goal, &vertices, &opt, err);
-    if (status == MEL_OK)
-        status = mel_rule_settle(&solution, &optimum, &goal, &vertices, MEL_RULE_THRESHOLD, &opt, err);
-    if (status == MEL_OK)
-        status = mel_build_classifier(out, &solution, &goal, &vertices, err);
-    mel_solution_clear(&solution);
-    mel_vertices_clear(&vertices);
-    mel_goal_clear(&goal);
-    mel_steps_free(steps);
-    return status;
+    TRY(mel_steps_of_space(&steps, domain->space, err));
+    steps->progress = domain->progress;
+    TRY(mel_goal_of_metric(&goal, metric, steps, err));
+    TRY(mel_vertices_init(&vertices, steps, err));
+    TRY(mel_solve_goal(&solution, &goal, &vertices, &opt, err));
+    TRY(mel_rule_settle(&solution, &optimum, &goal, &vertices, MEL_RULE_THRESHOLD, &opt, err));
+    return mel_build_classifier(out, &solution, &goal, &vertices, err);
 }
 
 /* On a face a metric of the two mistakes: as one of (TP, TN), then its own value. */
 static mel_status best_of_mistakes(mel_classifier **out, const mel_domain *domain, const mel_metric *metric,
                                    mel_error *err)
 {
-    mel_metric *turned = NULL;
-    mel_status status = mel_metric_turn(&turned, metric, err);
-    if (status == MEL_OK)
-        status = mel_classifier_best(out, domain, turned, err);
-    mel_metric_free(turned);
-    if (status != MEL_OK)
-        return status;
-    const double mistakes[] = { mel_face_negatives(domain->face) - (*out)->statistics[1],
-                                mel_face_positives(domain->face) - (*out)->statistics[0] };
-    status = mel_metric_value(&(*out)->value, metric, mistakes, err);
-    if (status != MEL_OK) {
-        mel_classifier_free(*out);
-        *out = NULL;
-    }
-    return status;
+    MEL_AUTO(mel_metric) *turned = NULL;
+    MEL_AUTO(mel_classifier) *c = NULL;
+    TRY(mel_metric_turn(&turned, metric, err));
+    TRY(mel_classifier_best(&c, domain, turned, err));
+    const double mistakes[] = { mel_face_negatives(domain->face) - c->statistics[1],
+                                mel_face_positives(domain->face) - c->statistics[0] };
+    TRY(mel_metric_value(&c->value, metric, mistakes, err));
+    *out = c;
+    c = NULL;
+    return MEL_OK;
 }
 
 mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain, const mel_metric *metric,
@@ -191,22 +170,19 @@ mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain, c
     if (domain->face != NULL && mel_metric_trades_two(metric) &&
         mel_metric_layout(metric)->coordinates == MEL_OFFDIAGONAL)
         return best_of_mistakes(out, domain, metric, err);
-    mel_classifier *c = NULL;
-    mel_status status = begin_classifier(&c, domain, err);
-    if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(metric), mel_domain_layout(domain)))
-        status = mel_fail(err, MEL_EINVAL, "the metric is about other statistics than the domain");
-    if (status != MEL_OK || mel_classifier_has_best(mel_metric_family(metric))) {
-        if (status == MEL_OK)
-            status = find_best(c, domain, metric, err);
-        return end_classifier(out, c, domain, status, err);
+    if (!mel_layout_equal(mel_metric_layout(metric), mel_domain_layout(domain)))
+        return mel_fail(err, MEL_EINVAL, "the metric is about other statistics than the domain");
+    MEL_AUTO(mel_classifier) *c = NULL;
+    if (mel_classifier_has_best(mel_metric_family(metric))) {
+        TRY(begin_classifier(&c, domain, err));
+        TRY(find_best(c, domain, metric, err));
+        TRY(mel_classifier_note_statistics(c, domain, err));
+    } else {
+        TRY(search_best(&c, domain, metric, err));
     }
-    mel_classifier_free(c);
-    status = search_best(out, domain, metric, err);
-    if (status == MEL_OK)
-        return MEL_OK;
-    mel_classifier_free(*out);
-    *out = NULL;
-    return status;
+    *out = c;
+    c = NULL;
+    return MEL_OK;
 }
 
 /* --- at a point --------------------------------------------------------------------------------- */
@@ -231,17 +207,14 @@ static mel_status achieve(mel_classifier *c, const mel_domain *domain, const dou
                           mel_error *err)
 {
     const size_t n = mel_space_size(domain->space);
-    mel_feasibility found = { 0 };
-    mel_status status = mel_space_achieve(&found, domain->space, point, delta, &domain->progress, err);
-    if (status == MEL_OK && !found.feasible)
-        status = refuse_point(&found, n, err);
-    if (status == MEL_OK) {
-        memcpy(c->statistics, found.closest, n * sizeof *found.closest);
-        c->blend = found.blend;
-        found.blend = (mel_blend){ 0 };
-    }
-    mel_feasibility_clear(&found);
-    return status;
+    MEL_AUTO_CLEAR(mel_feasibility) found = { 0 };
+    TRY(mel_space_achieve(&found, domain->space, point, delta, &domain->progress, err));
+    if (!found.feasible)
+        return refuse_point(&found, n, err);
+    memcpy(c->statistics, found.closest, n * sizeof *found.closest);
+    c->blend = found.blend;
+    found.blend = (mel_blend){ 0 };
+    return MEL_OK;
 }
 
 mel_status mel_classifier_at_point(mel_classifier **out, const mel_domain *domain, const double *point,
@@ -250,13 +223,119 @@ mel_status mel_classifier_at_point(mel_classifier **out, const mel_domain *domai
     *out = NULL;
     if (is_ball(domain))
         return refuse_ball(err);
-    mel_classifier *c = NULL;
-    mel_status status = begin_classifier(&c, domain, err);
-    if (status == MEL_OK && domain->face != NULL) {
+    MEL_AUTO(mel_classifier) *c = NULL;
+    TRY(begin_classifier(&c, domain, err));
+    if (domain->face != NULL) {
         memcpy(c->statistics, point, 2 * sizeof *point);
-        status = mel_face_achieve(&c->mixture, domain->face, (mel_point){ point[0], point[1] }, err);
-    } else if (status == MEL_OK) {
-        status = achieve(c, domain, point, delta, err);
+        TRY(mel_face_achieve(&c->mixture, domain->face, (mel_point){ point[0], point[1] }, err));
+    } else {
+        TRY(achieve(c, domain, point, delta, err));
     }
-    return end_classifier(out, c, domain, status, err);
+    TRY(mel_classifier_note_statistics(c, domain, err));
+    *out = c;
+    c = NULL;
+    return MEL_OK;
+}
+
+/* --- whether it can still change ------------------------------------------------------------------ */
+
+static bool near(mel_point a, mel_point b)
+{
+    return fabs(a.tp - b.tp) <= same_rule && fabs(a.tn - b.tn) <= same_rule;
+}
+
+mel_status mel_classifier_settled(double *probability, const mel_belief *now, mel_error *err)
+{
+    const double *m = mel_metric_numerator(now->metric, NULL);
+    const size_t width = mel_metric_coefficients(now->metric);
+    mel_point best, here;
+    TRY(mel_face_support(&best, now->domain->face, m[0], m[1], err));
+    size_t standing = 0;
+    for (size_t s = 0; s < now->n_draws; s++) {
+        const double *draw = now->draw + s * width;
+        TRY(mel_face_support(&here, now->domain->face, draw[0], draw[1], err));
+        standing += near(best, here);
+    }
+    *probability = (double)standing / (double)now->n_draws;
+    return MEL_OK;
+}
+
+typedef struct {
+    const mel_space *space;
+    size_t size;
+    double sign;                         /* -1: the metric is a cost */
+    double *best, *here, *way, *trivial; /* size; trivial: n_classes x size */
+} rules;
+
+static mel_status find_trivial(rules *r, mel_error *err)
+{
+    const mel_layout *layout = mel_space_layout(r->space);
+    const size_t k = layout->n_classes, n = k * k * (layout->n_groups > 1 ? layout->n_groups : 1);
+    MEL_AUTO_MEMORY double *gain = mel_alloc(n, sizeof *gain);
+    if (gain == NULL)
+        return mel_fail_memory(err, "the best rule");
+    for (size_t j = 0; j < k; j++) {
+        for (size_t i = 0; i < n; i++)
+            gain[i] = i % k == j ? 1.0 : 0.0;
+        TRY(mel_space_rule(r->trivial + j * r->size, r->space, gain, err));
+    }
+    return MEL_OK;
+}
+
+static mel_status best_point_for(double *out, const rules *r, const double *weight, mel_error *err)
+{
+    for (size_t i = 0; i < r->size; i++)
+        r->way[i] = r->sign * weight[i];
+    return mel_space_linear(out, r->space, r->way, err);
+}
+
+/* Whether the rule at hand loses next to nothing by the metric of these weights. */
+static mel_status loses_little(bool *out, const rules *r, const double *weight, mel_error *err)
+{
+    TRY(best_point_for(r->here, r, weight, err));
+    const double most = mel_dot(r->size, r->way, r->here);
+    double plain = -INFINITY;
+    for (size_t j = 0; j < mel_space_layout(r->space)->n_classes; j++)
+        plain = fmax(plain, mel_dot(r->size, r->way, r->trivial + j * r->size));
+    *out = most - mel_dot(r->size, r->way, r->best) <= negligible * fmax(most - plain, 0.0) + same_rule;
+    return MEL_OK;
+}
+
+static mel_status count_standing(size_t *standing, size_t *asked, const rules *r, const mel_belief *now,
+                                 mel_error *err)
+{
+    const size_t width = mel_metric_coefficients(now->metric);
+    const size_t n = now->n_draws < MOST_DRAWS ? now->n_draws : MOST_DRAWS;
+    TRY(best_point_for(r->best, r, mel_metric_numerator(now->metric, NULL), err));
+    *standing = 0;
+    *asked = n;
+    /* With so many that lose it is far from settled: those that were not looked at count as losing, too. */
+    for (size_t s = 0; s < n && s < *standing + MOST_LOSING; s++) {
+        bool stands = false;
+        TRY(loses_little(&stands, r, now->draw + s * now->n_draws / n * width, err));
+        *standing += stands;
+    }
+    return MEL_OK;
+}
+
+mel_status mel_classifier_rule_settled(double *probability, const mel_belief *now, mel_error *err)
+{
+    const mel_domain *domain = now->domain;
+    rules r = { .space = domain->ball != NULL ? domain->frontier : domain->space,
+                .sign = mel_metric_orientation(now->metric) == MEL_COST ? -1.0 : 1.0 };
+    if (r.space == NULL)
+        return mel_fail(err, MEL_EINVAL, "until rule: no classifiers are known here");
+    r.size = mel_space_size(r.space);
+    MEL_AUTO_MEMORY double *room = mel_alloc(3 + mel_space_layout(r.space)->n_classes, r.size * sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "the best rule");
+    r.best = room;
+    r.here = r.best + r.size;
+    r.way = r.here + r.size;
+    r.trivial = r.way + r.size;
+    size_t standing = 0, asked = 1;
+    TRY(find_trivial(&r, err));
+    TRY(count_standing(&standing, &asked, &r, now, err));
+    *probability = (double)standing / (double)asked;
+    return MEL_OK;
 }

@@ -1,5 +1,5 @@
 /* Calibration of the rows that a rule is found on, for the shares of classes and the costs it will meet. */
-#include "classify/certainty_parts.h"
+#include "classify/certainty.h"
 #include "classify/evidence.h"
 #include "data/quote.h"
 #include "model/shared.h"
@@ -43,18 +43,17 @@ static mel_status fixed_costs(bool *are, double cost[2], const mel_rule_rows *ro
                               const char *name, const mel_rule_options *opt, mel_error *err)
 {
     double other[2];
-    mel_measure *measure = NULL;
+    MEL_AUTO(mel_measure) *measure = NULL;
     *are = false;
     if (opt->class_share == NULL || rows->n_classes != 2 || rows->n_groups > 1 || rows->row_cost != NULL ||
         opt->n_limits > 0 || !isnan(opt->refer_cost))
         return MEL_OK;
-    const mel_status status = metric != NULL ? mel_measure_metric(&measure, metric, 2, rows->n_groups, err)
-                                             : mel_measure_named(&measure, name, 2, 1, err);
-    *are = status == MEL_OK && costs_at(cost, measure, opt->class_share, 0.1) &&
+    TRY(metric != NULL ? mel_measure_metric(&measure, metric, 2, rows->n_groups, err)
+                       : mel_measure_named(&measure, name, 2, 1, err));
+    *are = costs_at(cost, measure, opt->class_share, 0.1) &&
            costs_at(other, measure, opt->class_share, 0.3) &&
            fabs(cost[1] * other[0] - cost[0] * other[1]) <= 1e-4 * cost[1] * other[0];
-    mel_measure_free(measure);
-    return status;
+    return MEL_OK;
 }
 
 /* Rows that all of them stand for. */
@@ -77,14 +76,13 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const doub
                       const mel_rule_options *opt, mel_error *err)
 {
     static const double same[2] = { 1.0, 1.0 };
-    double *weight = NULL;
-    mel_adjustment start = { 0 };
-    mel_status status = MEL_OK;
+    MEL_AUTO_MEMORY double *weight = NULL;
+    MEL_AUTO_CLEAR(mel_adjustment) start = { 0 };
     if (opt->class_share != NULL)
-        status = shared_weights(&weight, rows, opt->class_share, cost, err);
-    if (status == MEL_OK && opt->adjustment != NULL)
-        status = mel_adjustment_copy(&start, opt->adjustment, err);
-    if (status == MEL_OK && cost != NULL && opt->adjustment != NULL)
+        TRY(shared_weights(&weight, rows, opt->class_share, cost, err));
+    if (opt->adjustment != NULL)
+        TRY(mel_adjustment_copy(&start, opt->adjustment, err));
+    if (cost != NULL && opt->adjustment != NULL)
         mel_adjustment_shift(&start, 2, same, cost);
     const mel_rows of = { .n_rows = rows->n_rows,
                           .n_classes = rows->n_classes,
@@ -93,14 +91,11 @@ static mel_status fit(mel_adjustment *out, const mel_rule_rows *rows, const doub
                           .weight = weight != NULL ? weight : rows->weight,
                           .n_groups = by_group(rows, opt) ? rows->n_groups : 0,
                           .group = rows->group };
-    if (status == MEL_OK)
-        status = mel_adjustment_fit(out, &of, number_of(rows), opt->adjustment != NULL ? &start : NULL,
-                                    &opt->progress, err);
-    if (status == MEL_OK && cost != NULL)
+    TRY(mel_adjustment_fit(out, &of, number_of(rows), opt->adjustment != NULL ? &start : NULL, &opt->progress,
+                           err));
+    if (cost != NULL)
         mel_adjustment_shift(out, 2, cost, same);
-    mel_adjustment_clear(&start);
-    free(weight);
-    return status;
+    return MEL_OK;
 }
 
 /* Probabilities of a class that no row is of cannot be set right. */

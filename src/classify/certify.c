@@ -1,10 +1,9 @@
 /* Limits that hold on new rows: some rows choose a list of rules, the others test it by exact binomial
  * bounds, from the safest rule on until one fails (a fixed sequence, which needs no correction). */
-#include "base/rng.h"
 #include "base/stat.h"
+#include "classify/certainty.h"
 #include "classify/evidence.h"
 #include "classify/limits.h"
-#include "classify/trust_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,18 +104,18 @@ static bool succeeds(const mel_limit *limit, const mel_trust_work *w, size_t i, 
     }
 }
 
-/* What a limit on a share is about. */
-static part share_of(const mel_limit *limit, const tally *t)
+/* What a limit on a share is about, or only decisions j about it (SIZE_MAX: what the limit counts). */
+static part share_of(const mel_limit *limit, const tally *t, size_t decision)
 {
     const mel_trust_work *w = t->work;
     double all = 0.0, hits = 0.0, squares = 0.0;
-    for (size_t c = 0; c < w->m * w->k * w->d; c++) {
+    for (size_t c = 0; c < w->cells; c++) {
         const size_t g = c / (w->k * w->d), i = c / w->d % w->k, j = c % w->d;
         if (!concerns(limit, w, g, i, j))
             continue;
         all += t->counts[c];
         squares += t->squares[c];
-        hits += succeeds(limit, w, i, j) ? t->counts[c] : 0.0;
+        hits += (decision == SIZE_MAX ? succeeds(limit, w, i, j) : j == decision) ? t->counts[c] : 0.0;
     }
     const double n = squares > 0.0 ? all * all / squares : 0.0;
     return (part){ n, all > 0.0 ? n * hits / all : 0.0 };
@@ -125,20 +124,8 @@ static part share_of(const mel_limit *limit, const tally *t)
 /* Rate of decisions j about class i (k: all rows) in a group. */
 static part rate_of(const tally *t, size_t g, size_t i, size_t j)
 {
-    const mel_trust_work *w = t->work;
-    const mel_limit of = { .kind = i < w->k ? MEL_LIMIT_RECALL : MEL_LIMIT_SHARE,
-                           .class_code = i,
-                           .group = g };
-    double all = 0.0, hits = 0.0, squares = 0.0;
-    for (size_t c = g * w->k * w->d; c < (g + 1) * w->k * w->d; c++) {
-        if (!concerns(&of, w, g, c / w->d % w->k, 0))
-            continue;
-        all += t->counts[c];
-        squares += t->squares[c];
-        hits += c % w->d == j ? t->counts[c] : 0.0;
-    }
-    const double n = squares > 0.0 ? all * all / squares : 0.0;
-    return (part){ n, all > 0.0 ? n * hits / all : 0.0 };
+    const mel_limit_kind kind = i < t->work->k ? MEL_LIMIT_RECALL : MEL_LIMIT_SHARE;
+    return share_of(&(mel_limit){ .kind = kind, .class_code = i, .group = g }, t, j);
 }
 
 /* The bound on a difference between groups, each group with half of the level. A difference that is too large
@@ -163,7 +150,7 @@ static double bound_of(const mel_limit *limit, const tally *t, double level)
 {
     if (limit->kind >= MEL_LIMIT_ODDS)
         return bound_of_difference(limit, t, level);
-    const part p = share_of(limit, t);
+    const part p = share_of(limit, t, SIZE_MAX);
     if (!(p.n > 0.0)) /* of nothing nothing is known */
         return limit->at_least ? 0.0 : 1.0;
     return limit->at_least ? lower_bound(p.n, p.x, level) : upper_bound(p.n, p.x, level);
@@ -180,7 +167,7 @@ static double slack_of(const mel_limit *limit, const tally *t)
     const mel_trust_work *w = t->work;
     const double p = limit->bound;
     if (limit->kind < MEL_LIMIT_ODDS) {
-        const part is = share_of(limit, t);
+        const part is = share_of(limit, t, SIZE_MAX);
         const double slack = (limit->at_least ? 1.0 : -1.0) * (is.x / fmax(is.n, 1.0) - p);
         return is.n > 0.0 ? slack / sqrt(fmax(p * (1.0 - p), 1e-4) / is.n) : -(double)INFINITY;
     }
@@ -204,7 +191,7 @@ static double safe_side(const mel_limit *limit, const tally *t)
 {
     const mel_trust_work *w = t->work;
     double sum = 0.0;
-    for (size_t c = 0; c < w->m * w->k * w->d; c++)
+    for (size_t c = 0; c < w->cells; c++)
         sum += c % w->d == limit->class_code ? t->counts[c] : 0.0;
     if (limit->kind == MEL_LIMIT_RECALL || limit->kind == MEL_LIMIT_SHARE)
         return limit->at_least ? sum : -sum;
@@ -213,71 +200,31 @@ static double safe_side(const mel_limit *limit, const tally *t)
 
 /* --- rows that choose, rows that certify -------------------------------------------------------- */
 
-typedef struct {
-    mel_rule_rows rows;
-    double *probability, *weight;
-    uint32_t *label, *group;
-} some_rows;
-
-static void some_rows_clear(some_rows *s)
+/* A share of each class in each group certifies, at random; the others choose. */
+static mel_status split_rows(mel_taken_rows *choose, mel_taken_rows *test, const mel_rule_rows *rows,
+                             double share, uint64_t seed, mel_error *err)
 {
-    free(s->probability);
-    free(s->label);
-    free(s->group);
-}
-
-static mel_status take_rows(some_rows *out, const mel_rule_rows *all, const bool *certifies, bool which,
-                            mel_error *err)
-{
-    const size_t k = all->n_classes;
-    size_t n = 0;
-    *out = (some_rows){ .rows = *all };
-    for (size_t r = 0; r < all->n_rows; r++)
-        n += certifies[r] == which;
-    const mel_part parts[] = { { n * k, { &out->probability } }, { n, { &out->weight } } };
-    out->label = mel_alloc(n + 1, sizeof *out->label);
-    out->group = mel_alloc(n + 1, sizeof *out->group);
-    if (out->label == NULL || out->group == NULL || !mel_parts_new(MEL_PARTS(parts)))
-        return mel_fail_memory(err, "rows that certify a rule");
-    n = 0;
-    for (size_t r = 0; r < all->n_rows; r++) {
-        if (certifies[r] != which)
-            continue;
-        memcpy(out->probability + n * k, all->probability + r * k, k * sizeof *out->probability);
-        out->label[n] = all->label[r];
-        out->group[n] = all->group != NULL ? all->group[r] : 0;
-        out->weight[n++] = all->weight != NULL ? all->weight[r] : 1.0;
-    }
-    out->rows.n_rows = n;
-    out->rows.probability = out->probability;
-    out->rows.label = out->label;
-    out->rows.group = all->group != NULL ? out->group : NULL;
-    out->rows.weight = all->weight != NULL ? out->weight : NULL;
-    return MEL_OK;
-}
-
-/* A share of each class in each group, at random. */
-static mel_status split_rows(bool *certifies, const mel_rule_rows *rows, double share, uint64_t seed,
-                             mel_error *err)
-{
-    const size_t m = rows->n_groups > 1 ? rows->n_groups : 1;
-    size_t *row = mel_alloc(rows->n_rows, sizeof *row);
+    const size_t m = rows->n_groups > 1 ? rows->n_groups : 1, n_rows = rows->n_rows;
+    MEL_AUTO_MEMORY size_t *row = mel_alloc(n_rows, 2 * sizeof *row);
     mel_rng rng;
     if (row == NULL)
         return mel_fail_memory(err, "rows that certify a rule");
+    size_t *taken = row + n_rows;
     mel_rng_seed_stream(&rng, seed, 7);
     for (size_t cell = 0; cell < m * rows->n_classes; cell++) {
         size_t n = 0;
-        for (size_t r = 0; r < rows->n_rows; r++)
+        for (size_t r = 0; r < n_rows; r++)
             if (rows->label[r] == cell % rows->n_classes &&
                 (m == 1 || rows->group[r] == cell / rows->n_classes))
                 row[n++] = r;
         mel_rng_shuffle(&rng, n, row);
         for (size_t i = 0; i < n; i++)
-            certifies[row[i]] = (double)i < round(share * (double)n);
+            taken[row[i]] = (double)i < round(share * (double)n);
     }
-    free(row);
-    return MEL_OK;
+    TRY(mel_rule_rows_take(test, rows, taken, err));
+    for (size_t r = 0; r < n_rows; r++)
+        taken[r] = 1 - taken[r];
+    return mel_rule_rows_take(choose, rows, taken, err);
 }
 
 /* --- the search --------------------------------------------------------------------------------- */
@@ -287,24 +234,21 @@ typedef struct {
     mel_certify_options opt;
     const mel_rule_rows *all;
     bool together; /* the same rows choose and certify */
-    bool *certifies;
-    some_rows choose, test;
+    mel_taken_rows choose, test;
     size_t n_rules;
     double *threshold;                 /* of each rule, or .. */
     mel_classifier *rule[TIGHTENED];   /* .. the rule, .. */
     mel_rule_report report[TIGHTENED]; /* .. and how it was found */
     /* Of each rule on both kinds of rows: counts, squares. */
-    double *chosen, *tested, *value, *chance, *here, *growth, *seen;
+    double *chosen, *tested, *value, *chance, *count_room, *seen;
     bool *certified;
-    size_t cells;
 } search;
 
 static void search_clear(search *s)
 {
-    mel_measure_free(s->work.measure);
-    free(s->certifies);
-    some_rows_clear(&s->choose);
-    some_rows_clear(&s->test);
+    mel_trust_work_clear(&s->work);
+    mel_taken_rows_clear(&s->choose);
+    mel_taken_rows_clear(&s->test);
     for (size_t i = 0; i < TIGHTENED; i++) {
         mel_classifier_free(s->rule[i]);
         mel_rule_report_clear(&s->report[i]);
@@ -334,26 +278,18 @@ static bool has_own_order(const search *s)
     return own;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Thresholds at the scores of the rows that choose, at most so many, with "always" and "never". */
 static mel_status list_thresholds(search *s, mel_error *err)
 {
     const mel_rule_rows *rows = &s->choose.rows;
-    double *score = mel_alloc(rows->n_rows + 2, sizeof *score);
+    MEL_AUTO_MEMORY double *score = mel_alloc(rows->n_rows + 2, sizeof *score);
     s->threshold = mel_alloc(MOST_THRESHOLDS + 2, sizeof *s->threshold);
-    if (score == NULL || s->threshold == NULL) {
-        free(score);
+    if (score == NULL || s->threshold == NULL)
         return mel_fail_memory(err, "thresholds");
-    }
     size_t n = 0;
     for (size_t r = 0; r < rows->n_rows; r++)
         score[r] = rows->probability[2 * r + 1];
-    qsort(score, rows->n_rows, sizeof *score, by_number);
+    mel_sort(rows->n_rows, score);
     for (size_t r = 0; r < rows->n_rows; r++)
         if (n == 0 || score[r] != score[n - 1])
             score[n++] = score[r];
@@ -363,7 +299,6 @@ static mel_status list_thresholds(search *s, mel_error *err)
         s->threshold[s->n_rules++] = score[i * n / most];
     if (score[n - 1] < 1.0)
         s->threshold[s->n_rules++] = 1.0;
-    free(score);
     return MEL_OK;
 }
 
@@ -371,7 +306,7 @@ static mel_status list_thresholds(search *s, mel_error *err)
 static void tighten(mel_limit *out, const search *s, double deviations)
 {
     const mel_trust_work *w = &s->work;
-    const tally first = { w, s->chosen, s->chosen + s->cells };
+    const tally first = { w, s->chosen, s->chosen + s->work.cells };
     for (size_t l = 0; l < w->rule.n_limits; l++) {
         const mel_limit *limit = &w->rule.limit[l];
         const double grow = s->opt.share / (1.0 - s->opt.share), b = limit->bound;
@@ -380,7 +315,7 @@ static void tighten(mel_limit *out, const search *s, double deviations)
             continue;
         double by = 0.0;
         if (limit->kind < MEL_LIMIT_ODDS) {
-            const part p = share_of(limit, &first);
+            const part p = share_of(limit, &first, SIZE_MAX);
             by = sqrt(fmax(b * (1.0 - b), 1e-4) / fmax(p.n * grow, 1.0));
         } else {
             const double z = slack_of(limit, &first),
@@ -396,7 +331,7 @@ static mel_status count_rule(double *counts, search *s, size_t rule, const mel_r
                              mel_error *err)
 {
     const mel_trust_work *w = &s->work;
-    memset(counts, 0, 2 * s->cells * sizeof *counts);
+    memset(counts, 0, 2 * s->work.cells * sizeof *counts);
     memset(s->chance, 0, rows->n_rows * w->d * sizeof *s->chance);
     if (s->threshold != NULL) {
         for (size_t r = 0; r < rows->n_rows; r++)
@@ -410,8 +345,7 @@ static mel_status count_rule(double *counts, search *s, size_t rule, const mel_r
         for (size_t r = 0; r < rows->n_rows; r++)
             s->chance[r * w->d + decided[r]] = 1.0;
     }
-    const mel_trust_decided of = { rows, s->chance, s->here, s->growth };
-    mel_trust_count(counts, counts + s->cells, w, &of);
+    mel_trust_count(counts, counts + w->cells, w, rows, s->chance, s->count_room);
     return MEL_OK;
 }
 
@@ -419,31 +353,29 @@ static mel_status count_rule(double *counts, search *s, size_t rule, const mel_r
 static mel_status list_rules(search *s, mel_error *err)
 {
     const mel_trust_work *w = &s->work;
-    mel_limit *limit = mel_alloc(w->rule.n_limits, sizeof *limit);
-    mel_adjustment adjustment = { 0 };
+    MEL_AUTO_MEMORY mel_limit *limit = mel_alloc(w->rule.n_limits, sizeof *limit);
+    MEL_AUTO_CLEAR(mel_adjustment) adjustment = { 0 };
     mel_rule_options opt = w->rule;
     if (limit == NULL)
         return mel_fail_memory(err, "limits");
     opt.limit = limit;
-    mel_status status =
-        opt.adjustment != NULL ? mel_trust_adjust(&adjustment, w, &s->choose.rows, err) : MEL_OK;
+    if (opt.adjustment != NULL)
+        TRY(mel_trust_adjust(&adjustment, w, &s->choose.rows, err));
     opt.adjustment = opt.adjustment != NULL ? &adjustment : NULL;
-    for (size_t n = 0; n < TIGHTENED && status == MEL_OK && n == s->n_rules; n++) {
+    for (size_t n = 0; n < TIGHTENED && n == s->n_rules; n++) {
         tighten(limit, s, step_of_tightening * (double)n);
-        status = mel_rule_find(&s->rule[n], &s->report[n], &s->choose.rows, w->metric, w->name, &opt, err);
-        if (status == MEL_OK && n == 0) /* by which limits are tightened */
-            status = count_rule(s->chosen, s, n, &s->choose.rows, err);
-        s->n_rules += status == MEL_OK && !(s->report[n].violation > 0.0);
+        TRY(mel_rule_find(&s->rule[n], &s->report[n], &s->choose.rows, w->metric, w->name, &opt, err));
+        if (n == 0) /* by which limits are tightened */
+            TRY(count_rule(s->chosen, s, n, &s->choose.rows, err));
+        s->n_rules += s->report[n].violation > 0.0 ? 0 : 1;
     }
-    mel_adjustment_clear(&adjustment);
-    free(limit);
-    return status;
+    return MEL_OK;
 }
 
 static tally tally_at(const search *s, const double *of, size_t rule)
 {
-    const double *counts = of + 2 * s->cells * rule;
-    return (tally){ &s->work, counts, counts + s->cells };
+    const double *counts = of + 2 * s->work.cells * rule;
+    return (tally){ &s->work, counts, counts + s->work.cells };
 }
 
 /* What every rule does with both kinds of rows, and what it is worth on those that choose. */
@@ -451,17 +383,15 @@ static mel_status count_all(search *s, mel_error *err)
 {
     mel_trust_work *w = &s->work;
     const double sign = mel_measure_orientation(w->measure) == MEL_COST ? -1.0 : 1.0;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < s->n_rules && status == MEL_OK; i++) {
-        double *counts = s->chosen + 2 * s->cells * i;
-        status = count_rule(counts, s, i, &s->choose.rows, err);
-        if (status == MEL_OK)
-            status = count_rule(s->tested + 2 * s->cells * i, s, i, &s->test.rows, err);
-        if (status == MEL_OK && w->d > w->k)
-            status = mel_trust_price_of_referring(&w->refer, w, counts, s->seen, err);
-        s->value[i] = status == MEL_OK ? sign * mel_trust_value(w, counts, s->seen) : 0.0;
+    for (size_t i = 0; i < s->n_rules; i++) {
+        double *counts = s->chosen + 2 * w->cells * i;
+        TRY(count_rule(counts, s, i, &s->choose.rows, err));
+        TRY(count_rule(s->tested + 2 * w->cells * i, s, i, &s->test.rows, err));
+        if (w->d > w->k)
+            TRY(mel_trust_price_of_referring(&w->refer, w, counts, s->seen, err));
+        s->value[i] = sign * mel_trust_value(w, counts, s->seen);
     }
-    return status;
+    return MEL_OK;
 }
 
 typedef struct {
@@ -482,7 +412,7 @@ static int by_slack(const void *x, const void *y)
 /* From the rule with the most expected slack on, until one fails: it and those behind cannot be promised. */
 static mel_status walk(search *s, const mel_limit *limit, double level, mel_error *err)
 {
-    candidate *order = mel_alloc(s->n_rules, sizeof *order);
+    MEL_AUTO_MEMORY candidate *order = mel_alloc(s->n_rules, sizeof *order);
     if (order == NULL)
         return mel_fail_memory(err, "the order of rules");
     for (size_t i = 0; i < s->n_rules; i++) {
@@ -497,7 +427,6 @@ static mel_status walk(search *s, const mel_limit *limit, double level, mel_erro
         if (!stands)
             s->certified[order[i].rule] = false;
     }
-    free(order);
     return MEL_OK;
 }
 
@@ -525,21 +454,18 @@ static double rows_missing(const search *s, double level)
 static mel_status refuse(const search *s, mel_certified *out, double level, mel_error *err)
 {
     const mel_trust_work *w = &s->work;
-    const bool one = w->rule.n_limits == 1;
-    out->more_rows = rows_missing(s, level);
-    const double more = out->more_rows,
-                 unit = isfinite(more) ? pow(10.0, floor(log10(fmax(more, 10.0))) - 1.0) : 1.0;
+    const char *limits = w->rule.n_limits == 1 ? w->rule.limit[0].text : "all limits";
+    const double more = out->more_rows = rows_missing(s, level);
     if (!isfinite(more))
-        return mel_fail(
-            err, MEL_EDATA,
-            "no rule can be promised to keep %s on new rows: none is expected to, however many rows "
-            "there are",
-            one ? w->rule.limit[0].text : "all limits");
-    return mel_fail(
-        err, MEL_EDATA,
-        "no rule can be promised to keep %s on new rows with %g%% confidence; with about %.0f rows "
-        "more one could",
-        one ? w->rule.limit[0].text : "all limits", 100.0 * s->opt.confidence, unit * ceil(more / unit));
+        return mel_fail(err, MEL_EDATA,
+                        "no rule can be promised to keep %s on new rows: none is expected to, however many "
+                        "rows there are",
+                        limits);
+    const double unit = pow(10.0, floor(log10(fmax(more, 10.0))) - 1.0);
+    return mel_fail(err, MEL_EDATA,
+                    "no rule can be promised to keep %s on new rows with %g%% confidence; with about %.0f "
+                    "rows more one could",
+                    limits, 100.0 * s->opt.confidence, unit * ceil(more / unit));
 }
 
 /* The classifier of a threshold, reported on all rows. */
@@ -554,19 +480,14 @@ static mel_status make_threshold(mel_classifier **out, mel_rule_report *report, 
     opt.n_thresholds = 1;
     TRY(mel_rule_find(out, report, s->all, w->metric, w->name, &opt, err));
     const mel_shares shares = { w->m, w->k, w->d, report->shares };
-    double *achieved = mel_alloc_zero(w->rule.n_limits, sizeof *achieved),
-           *price = mel_alloc_zero(w->rule.n_limits, sizeof *price);
-    if (achieved == NULL || price == NULL) {
-        free(achieved);
-        free(price);
-        return mel_fail_memory(err, "the report on a rule");
-    }
-    for (size_t l = 0; l < w->rule.n_limits; l++)
-        achieved[l] = mel_limit_achieved(&w->rule.limit[l], &shares);
     free(report->achieved);
     free(report->price);
-    report->achieved = achieved;
-    report->price = price;
+    report->achieved = mel_alloc_zero(w->rule.n_limits, sizeof *report->achieved);
+    report->price = mel_alloc_zero(w->rule.n_limits, sizeof *report->price);
+    if (report->achieved == NULL || report->price == NULL)
+        return mel_fail_memory(err, "the report on a rule");
+    for (size_t l = 0; l < w->rule.n_limits; l++)
+        report->achieved[l] = mel_limit_achieved(&w->rule.limit[l], &shares);
     report->n_limits = w->rule.n_limits;
     return MEL_OK;
 }
@@ -583,14 +504,14 @@ static mel_status take_best(mel_classifier **out, mel_rule_report *report, mel_c
     }
     if (best == s->n_rules)
         return refuse(s, certified, level, err);
-    double *counts = s->tested + 2 * s->cells * best;
+    double *counts = s->tested + 2 * s->work.cells * best;
     const tally t = tally_at(s, s->tested, best);
     for (size_t l = 0; l < w->rule.n_limits; l++)
         certified->limit[l] =
             (mel_certified_limit){ mel_limit_achieved(&w->rule.limit[l],
                                                       &(mel_shares){ w->m, w->k, w->d, counts }),
                                    bound_of(&w->rule.limit[l], &t, level) };
-    TRY(mel_trust_settle_size(counts, counts + s->cells, w, s->seen, err));
+    TRY(mel_trust_settle_size(counts, counts + w->cells, w, false, s->seen, err));
     TRY(mel_trust_of_counts(&certified->value, &s->work, counts, s->seen, err));
     if (s->threshold != NULL)
         return make_threshold(out, report, s, s->threshold[best], err);
@@ -603,53 +524,46 @@ static mel_status take_best(mel_classifier **out, mel_rule_report *report, mel_c
 
 static mel_status make_room(search *s, size_t n_rules, mel_error *err)
 {
-    const size_t n = s->all->n_rows, d = s->work.d, k = s->work.k;
-    s->cells = s->work.m * k * d;
-    const mel_part parts[] = { { n_rules * 2 * s->cells, { &s->chosen, &s->tested } },
+    const mel_trust_work *w = &s->work;
+    const mel_part parts[] = { { n_rules * 2 * w->cells, { &s->chosen, &s->tested } },
                                { n_rules, { &s->value } },
-                               { n * d, { &s->chance } },
-                               { n, { &s->here } },
-                               { k, { &s->growth } },
-                               { mel_measure_cells(s->work.measure), { &s->seen } } };
+                               { s->all->n_rows * w->d, { &s->chance } },
+                               { mel_trust_count_room(s->all), { &s->count_room } },
+                               { mel_measure_cells(w->measure), { &s->seen } } };
     s->certified = mel_alloc(n_rules, sizeof *s->certified);
-    for (size_t i = 0; s->certified != NULL && i < n_rules; i++)
+    if (s->certified == NULL || !mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "certified limits");
+    for (size_t i = 0; i < n_rules; i++)
         s->certified[i] = true;
-    return s->certified != NULL && mel_parts_new(MEL_PARTS(parts)) ? MEL_OK
-                                                                   : mel_fail_memory(err, "certified limits");
+    return MEL_OK;
 }
 
 static mel_status certify(mel_classifier **out, mel_rule_report *report, mel_certified *certified, search *s,
                           mel_error *err)
 {
-    mel_trust_work *w = &s->work;
-    const double level = (1.0 - s->opt.confidence) / (double)w->rule.n_limits;
+    const size_t n_limits = s->work.rule.n_limits;
+    const double level = (1.0 - s->opt.confidence) / (double)n_limits;
     const bool thresholds = has_one_threshold(s);
     s->together = isnan(s->opt.share) && has_own_order(s);
     if (isnan(s->opt.share))
         s->opt.share = usual_share;
-    s->certifies = mel_alloc_zero(s->all->n_rows, sizeof *s->certifies);
-    if (s->certifies == NULL)
-        return mel_fail_memory(err, "rows that certify a rule");
-    if (s->together) {
+    if (s->together)
         s->choose.rows = s->test.rows = *s->all;
-    } else {
-        TRY(split_rows(s->certifies, s->all, s->opt.share, s->opt.seed, err));
-        TRY(take_rows(&s->choose, s->all, s->certifies, false, err));
-        TRY(take_rows(&s->test, s->all, s->certifies, true, err));
-    }
+    else
+        TRY(split_rows(&s->choose, &s->test, s->all, s->opt.share, s->opt.seed, err));
     TRY(make_room(s, thresholds ? MOST_THRESHOLDS + 2 : TIGHTENED, err));
     TRY(thresholds ? list_thresholds(s, err) : list_rules(s, err));
     TRY(count_all(s, err));
-    for (size_t l = 0; l < w->rule.n_limits; l++)
-        TRY(walk(s, &w->rule.limit[l], level, err));
+    for (size_t l = 0; l < n_limits; l++)
+        TRY(walk(s, &s->work.rule.limit[l], level, err));
     *certified = (mel_certified){ .confidence = s->opt.confidence,
                                   .rows = s->test.rows.n_rows,
                                   .all_rows = s->together,
-                                  .weighted = s->all->weight != NULL || w->rule.class_share != NULL,
+                                  .weighted = s->all->weight != NULL || s->work.rule.class_share != NULL,
                                   .n_rules = s->n_rules,
-                                  .n_limits = w->rule.n_limits,
+                                  .n_limits = n_limits,
+                                  .limit = mel_alloc_zero(n_limits, sizeof *certified->limit),
                                   .more_rows = NAN };
-    certified->limit = mel_alloc_zero(w->rule.n_limits, sizeof *certified->limit);
     return certified->limit != NULL ? take_best(out, report, certified, s, level, err)
                                     : mel_fail_memory(err, "certified limits");
 }
@@ -673,7 +587,7 @@ mel_status mel_rule_certify(mel_classifier **out, mel_rule_report *report, mel_c
                             const mel_rule_rows *rows, const mel_metric *metric, const char *name,
                             const mel_rule_options *rule, const mel_certify_options *opt, mel_error *err)
 {
-    search s = { .all = rows };
+    MEL_AUTO_CLEAR(search) s = { .all = rows };
     mel_rule_options own;
     *out = NULL;
     *report = (mel_rule_report){ 0 };
@@ -683,16 +597,14 @@ mel_status mel_rule_certify(mel_classifier **out, mel_rule_report *report, mel_c
     TRY(mel_options_take(&own, sizeof own, rule, "rule options", err));
     TRY(mel_options_take(&s.opt, sizeof s.opt, opt, "options of certified limits", err));
     TRY(check(rows, &own, &s.opt, err));
-    mel_status status = mel_trust_begin(&s.work, NULL, rows, metric, name, &own, err);
+    TRY(mel_trust_begin(&s.work, NULL, rows, metric, name, &own, err));
     s.work.opt.calibrated = s.opt.calibrated;
     s.work.opt.seed = s.opt.seed;
+    const mel_status status = certify(out, report, certified, &s, err);
     if (status == MEL_OK)
-        status = certify(out, report, certified, &s, err);
-    search_clear(&s);
-    if (status != MEL_OK) {
-        mel_classifier_free(*out);
-        mel_rule_report_clear(report);
-        *out = NULL;
-    }
+        return MEL_OK;
+    mel_classifier_free(*out);
+    mel_rule_report_clear(report);
+    *out = NULL;
     return status;
 }

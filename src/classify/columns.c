@@ -83,8 +83,7 @@ static mel_status add_vertices(mel_columns *s, mel_error *err)
             return mel_fail_memory(err, "a linear program");
         s->room = room;
     }
-    mel_status status = MEL_OK;
-    for (size_t v = s->n_vertices; v < s->vertices->n && status == MEL_OK; v++) {
+    for (size_t v = s->n_vertices; v < s->vertices->n; v++, s->n_vertices++) {
         const size_t from = s->vertices->block[v] * size;
         const double *shares = mel_vertices_shares(s->vertices, v);
         size_t n = 0;
@@ -100,10 +99,9 @@ static mel_status add_vertices(mel_columns *s, mel_error *err)
         }
         s->row[n] = s->n_terms + s->vertices->block[v];
         s->entry[n++] = 1.0;
-        status = mel_simplex_add(&s->column[v], s->lp, vertex_cost(s, v), n, s->row, s->entry, err);
-        s->n_vertices += status == MEL_OK;
+        TRY(mel_simplex_add(&s->column[v], s->lp, vertex_cost(s, v), n, s->row, s->entry, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* What the smallest term is called: t, as the difference of two numbers that are not negative. */
@@ -278,21 +276,19 @@ static mel_status run_columns(mel_columns *s, const mel_columns_options *opt, me
 {
     const uint64_t from = s->vertices->steps->taken;
     bool done = false, damped = opt->costly;
-    mel_status status = MEL_OK;
-    while (status == MEL_OK && !done && s->vertices->steps->taken - from < opt->most_steps) {
+    while (!done && s->vertices->steps->taken - from < opt->most_steps) {
         const size_t before = s->vertices->n;
         const double bound = s->bound;
-        status = turn(&done, s, opt, damped, err);
+        TRY(turn(&done, s, opt, damped, err));
         /* Damped prices that bring nothing give way to the program's own for once. */
         damped = opt->costly && (s->vertices->n > before || s->bound < bound) ? true : !damped && opt->costly;
     }
-    if (status == MEL_OK && s->n_vertices < s->vertices->n) {
-        status = add_vertices(s, err);
-        if (status == MEL_OK)
-            status = mel_simplex_solve(s->lp, err);
-        s->value = status == MEL_OK ? mel_simplex_objective(s->lp) : s->value;
-    }
-    return status;
+    if (s->n_vertices == s->vertices->n)
+        return MEL_OK;
+    TRY(add_vertices(s, err));
+    TRY(mel_simplex_solve(s->lp, err));
+    s->value = mel_simplex_objective(s->lp);
+    return MEL_OK;
 }
 
 static double total_violation(const mel_columns *s)
@@ -315,13 +311,14 @@ static mel_status meet_limits(mel_columns *s, const mel_columns_options *opt, me
     own.tolerance = met;
     const mel_status status = run_columns(s, &own, err);
     s->first_phase = false;
-    s->violation = status == MEL_OK ? total_violation(s) : 0.0;
+    TRY(status);
+    s->violation = total_violation(s);
     if (s->violation <= met * (double)(s->n_terms + 1))
         s->violation = 0.0;
     for (size_t t = 0; t < s->n_terms && s->violation == 0.0; t++)
         if (s->program->term[t].kind == MEL_TERM_LIMIT)
             mel_simplex_forbid(s->lp, s->excess[t]);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status take_weights(mel_columns *s, mel_error *err)
@@ -340,25 +337,23 @@ static mel_status take_weights(mel_columns *s, mel_error *err)
 
 mel_status mel_columns_solve(mel_columns *s, const double *c, const mel_columns_options *opt, mel_error *err)
 {
-    mel_status status = MEL_OK;
     s->c = c != NULL ? c : s->program->c;
     if (!s->begun) {
-        status = begin_columns(s, err);
-        if (status == MEL_OK && mel_program_has_limits(s->program))
-            status = meet_limits(s, opt, err);
-        s->begun = status == MEL_OK;
+        TRY(begin_columns(s, err));
+        if (mel_program_has_limits(s->program))
+            TRY(meet_limits(s, opt, err));
+        s->begun = true;
     }
-    if (status == MEL_OK && s->violation == 0.0) {
+    if (s->violation == 0.0) {
         s->bound = INFINITY;
         if (opt->costly && s->n_terms > 0 && s->program->n_levels == 0)
-            status = mel_dual_descend(
-                s->best, &s->bound, s->program, s->c, s->vertices,
-                s->n_terms < MOST_DESCENT_STEPS ? (unsigned)s->n_terms : MOST_DESCENT_STEPS, err);
+            TRY(mel_dual_descend(s->best, &s->bound, s->program, s->c, s->vertices,
+                                 s->n_terms < MOST_DESCENT_STEPS ? (unsigned)s->n_terms : MOST_DESCENT_STEPS,
+                                 err));
         set_costs(s);
-        if (status == MEL_OK)
-            status = run_columns(s, opt, err);
+        TRY(run_columns(s, opt, err));
     }
-    return status == MEL_OK ? take_weights(s, err) : status;
+    return take_weights(s, err);
 }
 
 double mel_columns_bound(const mel_columns *s)

@@ -68,14 +68,12 @@ static mel_status check_person(const mel_person *person, size_t number, mel_erro
 static mel_status gains_of(double *gain, mel_metric *copy, const double *coefficients, const mel_steps *steps,
                            mel_error *err)
 {
-    mel_goal goal = { 0 };
-    mel_status status = coefficients != NULL ? mel_metric_set_coefficients(copy, coefficients, err) : MEL_OK;
-    if (status == MEL_OK)
-        status = mel_goal_of_metric(&goal, copy, steps, err);
-    if (status == MEL_OK)
-        memcpy(gain, goal.program.c, goal.size * sizeof *gain);
-    mel_goal_clear(&goal);
-    return status;
+    MEL_AUTO_CLEAR(mel_goal) goal = { 0 };
+    if (coefficients != NULL)
+        TRY(mel_metric_set_coefficients(copy, coefficients, err));
+    TRY(mel_goal_of_metric(&goal, copy, steps, err));
+    memcpy(gain, goal.program.c, goal.size * sizeof *gain);
+    return MEL_OK;
 }
 
 static size_t draws_of(const mel_person *person)
@@ -100,12 +98,10 @@ static mel_status average(mel_people_goal *out, size_t i, const mel_person *pers
         return mel_fail_memory(err, "a compromise");
     if (drawn == own)
         (void)mel_metric_draws(own, person->metric, draws, i + 1);
-    mel_status status = mel_metric_copy(&copy, person->metric, err);
-    for (size_t s = 0; s < draws && status == MEL_OK; s++) {
+    TRY(mel_metric_copy(&copy, person->metric, err));
+    for (size_t s = 0; s < draws; s++) {
         double *here = gain + s * size;
-        status = gains_of(here, copy, drawn != NULL ? drawn + s * width : NULL, steps, err);
-        if (status != MEL_OK)
-            break;
+        TRY(gains_of(here, copy, drawn != NULL ? drawn + s * width : NULL, steps, err));
         best_for(room, room + size, steps, here);
         value[s] = mel_dot(size, here, room);
         trivial_values(&adds[s], &low, room, steps, here);
@@ -115,7 +111,7 @@ static mel_status average(mel_people_goal *out, size_t i, const mel_person *pers
         widest = fmax(widest, spread[s]);
     }
     const double least = fmax(hardly * most, hardly_at_all * widest);
-    for (size_t s = 0; s < draws && status == MEL_OK; s++) {
+    for (size_t s = 0; s < draws; s++) {
         const double by = 1.0 / ((double)draws * fmax(fmax(adds[s], least), 1e-300));
         out->floored[i] += adds[s] < least ? 1.0 / (double)draws : 0.0;
         out->constant[i] += value[s] * by;
@@ -124,7 +120,7 @@ static mel_status average(mel_people_goal *out, size_t i, const mel_person *pers
         const double length = mel_norm2(size, gain + s * size);
         mel_axpy(size, 1.0 / ((double)draws * fmax(length, 1e-300)), gain + s * size, out->mean);
     }
-    return status;
+    return MEL_OK;
 }
 
 /* Terms of which the smallest counts: minus the regrets. */
@@ -152,22 +148,18 @@ mel_status mel_goal_of_people(mel_goal *goal, mel_people_goal *people, size_t n,
         most = draws_of(&person[i]) > most ? draws_of(&person[i]) : most;
     }
     TRY(mel_goal_of_terms(goal, steps, err));
-    double *room = NULL, *best = NULL;
     const mel_part kept[] = { { n * size, { &people->gain, &people->own } },
                               { size, { &people->mean, &people->pooled } },
-                              { n, { &people->constant, &people->floored } } },
-                   used[] = { { size + rule + size, { &room } }, { most * (size + 3), { &best } } };
-    if (!mel_parts_new(MEL_PARTS(kept)) || !mel_parts_new(MEL_PARTS(used)))
+                              { n, { &people->constant, &people->floored } } };
+    MEL_AUTO_MEMORY double *room = mel_alloc(2 * size + rule + most * (size + 3), sizeof *room);
+    if (room == NULL || !mel_parts_new(MEL_PARTS(kept)))
         return mel_fail_memory(err, "a compromise");
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        status = average(people, i, &person[i], steps, room, best, err);
+    for (size_t i = 0; i < n; i++) {
+        TRY(average(people, i, &person[i], steps, room, room + 2 * size + rule, err));
         best_for(people->own + i * size, room, steps, people->gain + i * size);
     }
-    if (status == MEL_OK)
-        best_for(people->pooled, room, steps, people->mean);
-    free(room);
-    return status == MEL_OK ? put_terms(goal, people, err) : status;
+    best_for(people->pooled, room, steps, people->mean);
+    return put_terms(goal, people, err);
 }
 
 static double regret_of(const mel_people_goal *people, size_t i, const double *x)

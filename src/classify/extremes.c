@@ -6,7 +6,7 @@
  * lower ends of all parts hold together. Parts that cannot be the largest say nothing. Where one part is
  * clearly the largest both ends are its own; where several are equal the interval holds in up to 97.5%. */
 #include "base/stat.h"
-#include "classify/certainty_parts.h"
+#include "classify/certainty.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,18 +98,16 @@ static mel_status find(mel_interval *out, work *w, double *key, mel_error *err)
 mel_status mel_interval_of_extreme(mel_interval *out, const mel_extreme *of, mel_error *err)
 {
     work w = { .of = of, .sign = of->largest ? 1.0 : -1.0 };
-    double *key = NULL;
-    const mel_part parts[] = { { of->n_parts * of->n_draws, { &w.sorted } },
-                               { of->n_draws, { &w.worst, &key } } };
-    w.part = mel_alloc(of->n_parts, sizeof *w.part);
-    w.order = mel_alloc(of->n_draws, sizeof *w.order);
-    const mel_status status = w.part != NULL && w.order != NULL && mel_parts_new(MEL_PARTS(parts))
-                                  ? find(out, &w, key, err)
-                                  : mel_fail_memory(err, "how sure a value is");
-    free(w.part);
-    free(w.order);
-    free(w.sorted);
-    return status;
+    const size_t n = of->n_draws;
+    MEL_AUTO_MEMORY double *number = mel_alloc((of->n_parts + 2) * n, sizeof *number);
+    MEL_AUTO_MEMORY size_t *place = mel_alloc(of->n_parts + n, sizeof *place);
+    if (number == NULL || place == NULL)
+        return mel_fail_memory(err, "how sure a value is");
+    w.sorted = number;
+    w.worst = number + of->n_parts * n;
+    w.part = place;
+    w.order = place + of->n_parts;
+    return find(out, &w, w.worst + n, err);
 }
 
 /* --- how far groups are apart --------------------------------------------------------------------- */

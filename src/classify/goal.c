@@ -330,21 +330,25 @@ static mel_status add_kinks(mel_goal *goal, const mel_steps *steps, mel_error *e
     return MEL_OK;
 }
 
+void mel_goal_uniform(double *x, const mel_goal *goal, const mel_steps *steps)
+{
+    for (size_t i = 0; i < goal->size; i++)
+        x[i] = steps->mass[i / goal->d] / (double)goal->d;
+}
+
 /* c of a measure whose slope is the same everywhere. */
 static mel_status put_constant_slope(mel_goal *goal, const mel_steps *steps, mel_error *err)
 {
-    double value = 0.0, *centre = mel_alloc(goal->size, sizeof *centre);
+    double value = 0.0;
+    MEL_AUTO_MEMORY double *centre = mel_alloc(goal->size, sizeof *centre);
     if (centre == NULL)
         return mel_fail_memory(err, "a goal");
-    for (size_t i = 0; i < goal->size; i++)
-        centre[i] = steps->mass[i / goal->d] / (double)goal->d;
-    mel_status status = mel_measure_value(&value, goal->measure, mel_goal_seen(goal, centre), err);
-    if (status == MEL_OK)
-        status = measure_slope(goal->program.c, goal, centre, err);
+    mel_goal_uniform(centre, goal, steps);
+    TRY(mel_measure_value(&value, goal->measure, mel_goal_seen(goal, centre), err));
+    TRY(measure_slope(goal->program.c, goal, centre, err));
     mel_scale(goal->size, goal->sign, goal->program.c);
     goal->program.constant = goal->sign * value - mel_dot(goal->size, goal->program.c, centre);
-    free(centre);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status begin_goal(mel_goal *out, const mel_steps *steps, mel_error *err)

@@ -30,6 +30,8 @@ mel_status mel_goal_refer(mel_goal *goal, double cost, mel_error *err);
 /* Utilities. MEL_ENUMERIC where the measure is not defined. */
 mel_status mel_goal_value(double *out, const mel_goal *goal, const double *x, mel_error *err);
 mel_status mel_goal_gradient(double *out, const mel_goal *goal, const double *x, mel_error *err);
+/* What deciding at random, with all decisions alike, achieves. */
+void mel_goal_uniform(double *x, const mel_goal *goal, const mel_steps *steps);
 /* The share of rows of class r % k in group r / k; of a measure that does not know groups, r < k, in all. */
 double mel_goal_mass(const mel_goal *goal, const mel_steps *steps, size_t r);
 /* How many such r there are. */

@@ -338,23 +338,19 @@ static void improve_program(pairs *p)
 static mel_status improve_ratio(pairs *p, double *slope, const mel_solution *mixture, mel_error *err)
 {
     bool moved = true;
-    mel_status status = MEL_OK;
-    for (size_t turn = 0; turn < TURNS && moved && status == MEL_OK; turn++) {
+    for (size_t turn = 0; turn < TURNS && moved; turn++) {
         const bool known = p->s->best.violation <= p->s->meets && isfinite(p->s->best.value);
         put_kept(p);
-        status = mel_goal_gradient(slope, p->s->goal, known ? p->s->x : mixture->x, err);
-        if (status != MEL_OK)
-            break;
+        TRY(mel_goal_gradient(slope, p->s->goal, known ? p->s->x : mixture->x, err));
         const double value = mel_dot(p->s->goal->size, slope, p->s->x), before = p->s->best.value;
         fill_trees(p);
-        moved = improve_pair(p, 0, 1, known ? value : -INFINITY);
-        if (!moved)
+        if (!improve_pair(p, 0, 1, known ? value : -INFINITY))
             break;
         put_kept(p);
         p->s->best.value = mel_goal_at(p->s->goal, p->s->x);
         moved = !known || p->s->best.value > before;
     }
-    return status;
+    return MEL_OK;
 }
 
 /* Concave: nowhere above its slope at the mixture. Any other measure: no bound, the limits alone cut. */
@@ -392,13 +388,11 @@ mel_status mel_single_pairs(mel_single *s, const mel_solution *mixture, mel_erro
     const mel_program *program = &s->goal->program;
     if (!fits(s))
         return MEL_OK;
-    pairs p = { .s = s, .left = s->vertices->steps->n_blocks > 2 ? most_of_more : most_of_two };
+    MEL_AUTO_CLEAR(pairs)
+    p = { .s = s, .left = s->vertices->steps->n_blocks > 2 ? most_of_more : most_of_two };
     const mel_part parts[] = { { 2 * program->n_levels + 1, { &p.rest.ends, &p.tally.ends } } };
     p.term = mel_alloc(program->n_terms + 1, sizeof *p.term);
-    mel_status status =
-        p.term != NULL && mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "pairs");
-    if (status == MEL_OK)
-        status = improve(&p, mixture, err);
-    pairs_clear(&p);
-    return status;
+    if (p.term == NULL || !mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "pairs");
+    return improve(&p, mixture, err);
 }

@@ -52,6 +52,7 @@ typedef struct mel_columns mel_columns;
 mel_status mel_columns_new(mel_columns **out, const mel_program *program, mel_vertices *vertices,
                            mel_error *err);
 void mel_columns_free(mel_columns *columns);
+MEL_CLEANUP(mel_columns)
 typedef struct {
     double tolerance; /* stop when value and bound are so close */
     uint64_t most_steps;

@@ -101,27 +101,24 @@ static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
         opt->n_thresholds != n_blocks)
         return mel_fail(err, MEL_EINVAL,
                         "thresholds are given for two classes without limits, one for each group");
-    size_t place = 0;
     MEL_AUTO_MEMORY double *shares = mel_alloc(size, sizeof *shares);
-    mel_status status = shares != NULL ? MEL_OK : mel_fail_memory(err, "a rule");
-    for (size_t b = 0; b < n_blocks && shares != NULL && status == MEL_OK; b++) {
+    if (shares == NULL)
+        return mel_fail_memory(err, "a rule");
+    for (size_t b = 0; b < n_blocks; b++) {
         const double threshold = fmin(fmax(opt->threshold[b], 0.0), 1.0);
         const size_t yes = mel_sorted_falls(w->steps, b) ? 0 : 1;
+        size_t place = 0;
         rule[0] = rule[1] = rule[2] = rule[3] = 0.0;
         rule[1 - yes] = threshold;
         rule[2 + yes] = 1.0 - threshold;
         w->steps->ops->measure(shares, w->steps, b, rule);
-        status = mel_vertices_add(&place, &w->vertices, b, shares, rule, err);
-        if (status == MEL_OK) /* another threshold may achieve the same */
-            memcpy(w->vertices.rule + place * 4, rule, sizeof rule);
-        if (status == MEL_OK)
-            status = mel_solution_fit(&w->solution, &w->vertices, err);
-        for (size_t v = 0; v < w->solution.n && status == MEL_OK; v++)
+        TRY(mel_vertices_add(&place, &w->vertices, b, shares, rule, err));
+        memcpy(w->vertices.rule + place * 4, rule, sizeof rule); /* another threshold may achieve the same */
+        TRY(mel_solution_fit(&w->solution, &w->vertices, err));
+        for (size_t v = 0; v < w->solution.n; v++)
             if (w->vertices.block[v] == b)
                 w->solution.weight[v] = v == place ? 1.0 : 0.0;
     }
-    if (status != MEL_OK)
-        return status;
     mel_vertices_mix(w->solution.x, &w->vertices, w->solution.n, w->solution.weight);
     w->solution.value = mel_goal_at(&w->goal, w->solution.x);
     return MEL_OK;
@@ -199,7 +196,7 @@ static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_r
                                  const mel_rule_options *opt, mel_error *err)
 {
     mel_rule_rows plain = *rows;
-    mel_rule_evidence e = { 0 };
+    MEL_AUTO_CLEAR(mel_rule_evidence) e = { 0 };
     const mel_undecided all = {
         .n = rows->n_rows, .probability = rows->probability, .group = rows->group, .row_cost = rows->row_cost
     };
@@ -210,7 +207,6 @@ static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_r
     TRY(mel_classifier_chances_of(chance, c, &all, err));
     TRY(mel_rule_evidence_make(&e, &plain, opt, err));
     add_rows(x, &e.rows, c->n_decisions, chance);
-    mel_rule_evidence_clear(&e);
     return MEL_OK;
 }
 
@@ -251,8 +247,8 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
 
 /* --- the classifier ----------------------------------------------------------------------------- */
 
-static mel_status make(mel_classifier **out, const work *w, const mel_rule_rows *rows,
-                       const mel_rule_options *opt, mel_error *err)
+static mel_status make_classifier(mel_classifier **out, const work *w, const mel_rule_rows *rows,
+                                  const mel_rule_options *opt, mel_error *err)
 {
     TRY(mel_build_classifier(out, &w->solution, &w->goal, &w->vertices, err));
     if (opt->adjustment != NULL && !mel_rule_keeps_scores(rows, opt))
@@ -264,53 +260,29 @@ static mel_status make(mel_classifier **out, const work *w, const mel_rule_rows 
     return MEL_OK;
 }
 
-static mel_status find_rule_on_rows(mel_classifier **out, mel_rule_report *report, work *w,
-                                    const mel_rule_rows *rows, const mel_metric *metric, const char *name,
-                                    const mel_rule_options *opt, mel_error *err)
+static mel_status find_rule_on_rows(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
+                                    const mel_metric *metric, const char *name, const mel_rule_options *opt,
+                                    mel_error *err)
 {
+    MEL_AUTO_CLEAR(work) w = { 0 };
     const mel_solve_options solve = { opt->tolerance, opt->most_steps, opt->starts, opt->seed };
     double optimum = 0.0;
-    mel_status status = mel_rule_evidence_make(&w->evidence, rows, opt, err);
-    if (status == MEL_OK)
-        status = mel_steps_of_rows(&w->steps, &w->evidence.rows, err);
-    if (status != MEL_OK || w->steps == NULL)
-        return status;
-    w->steps->progress = opt->progress;
-    w->steps->called = (mel_called){ rows->class_name, rows->group_name };
-    status = make_goal(w, metric, name, opt, err);
-    if (status == MEL_OK)
-        status = mel_vertices_init(&w->vertices, w->steps, err);
-    if (status == MEL_OK)
-        status = mel_solve_goal(&w->solution, &w->goal, &w->vertices, &solve, err);
-    if (status == MEL_OK)
-        status = mel_rule_settle(&w->solution, &optimum, &w->goal, &w->vertices, opt->form, &solve, err);
-    if (status == MEL_OK && rows->engine != NULL)
-        status = mel_steps_report(w->steps, err);
-    if (status == MEL_OK && opt->threshold != NULL)
-        status = impose(w, opt, err);
-    const bool given = status == MEL_OK && take_given_thresholds(w, opt);
-    if (status == MEL_OK)
-        status = make(out, w, rows, opt, err);
-    if (status == MEL_OK)
-        (*out)->given = given;
-    return status == MEL_OK ? put_report(report, w, optimum, *out, rows, opt, err) : status;
-}
-
-static mel_status find_once(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
-                            const mel_metric *metric, const char *name, const mel_rule_options *opt,
-                            mel_error *err)
-{
-    work w = { 0 };
-    *out = NULL;
-    *report = (mel_rule_report){ 0 };
-    const mel_status status = find_rule_on_rows(out, report, &w, rows, metric, name, opt, err);
-    work_clear(&w);
-    if (status == MEL_OK)
-        return MEL_OK;
-    mel_classifier_free(*out);
-    *out = NULL;
-    mel_rule_report_clear(report);
-    return status;
+    TRY(mel_rule_evidence_make(&w.evidence, rows, opt, err));
+    TRY(mel_steps_of_rows(&w.steps, &w.evidence.rows, err));
+    w.steps->progress = opt->progress;
+    w.steps->called = (mel_called){ rows->class_name, rows->group_name };
+    TRY(make_goal(&w, metric, name, opt, err));
+    TRY(mel_vertices_init(&w.vertices, w.steps, err));
+    TRY(mel_solve_goal(&w.solution, &w.goal, &w.vertices, &solve, err));
+    TRY(mel_rule_settle(&w.solution, &optimum, &w.goal, &w.vertices, opt->form, &solve, err));
+    if (rows->engine != NULL)
+        TRY(mel_steps_report(w.steps, err));
+    if (opt->threshold != NULL)
+        TRY(impose(&w, opt, err));
+    const bool given = take_given_thresholds(&w, opt);
+    TRY(make_classifier(out, &w, rows, opt, err));
+    (*out)->given = given;
+    return put_report(report, &w, optimum, *out, rows, opt, err);
 }
 
 /* What an engine, which only adds up, can be asked for. */
@@ -331,46 +303,49 @@ static mel_status check_elsewhere(const mel_rule_rows *rows, const mel_rule_opti
     return MEL_OK;
 }
 
+static mel_status check_options(const mel_rule_options *opt, const mel_rule_rows *rows,
+                                const mel_metric *metric, const char *name, mel_error *err)
+{
+    if (rows->row_cost != NULL && opt->n_limits > 0)
+        return mel_fail(err, MEL_EINVAL,
+                        "limits are about rows, and here rows count by their costs: find a rule without "
+                        "limits, or without costs of rows");
+    if ((metric != NULL) + (name != NULL) + (opt->n_people > 0) != 1)
+        return mel_fail(err, MEL_EINVAL, "a rule is best for a metric, for a measure by name, or for people");
+    if (opt->n_people > 0 && !isnan(opt->refer_cost))
+        return mel_fail(err, MEL_EINVAL, "a compromise refers no cases");
+    TRY(rows->engine != NULL ? check_elsewhere(rows, opt, err) : mel_rule_rows_check(rows, err));
+    const mel_adjustment *a = opt->adjustment;
+    if (a != NULL && a->n_classes != rows->n_classes)
+        return mel_fail(err, MEL_EINVAL, "an adjustment of %zu probabilities for rows of %zu", a->n_classes,
+                        rows->n_classes);
+    if (a != NULL && a->n_groups > 0 &&
+        (a->n_groups != rows->n_groups ||
+         (opt->group_use == MEL_GROUP_UNSEEN && !mel_rule_keeps_scores(rows, opt))))
+        return mel_fail(err, MEL_EINVAL, "an adjustment of %zu groups for a rule that does not see them",
+                        a->n_groups);
+    return MEL_OK;
+}
+
 mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
                          const mel_metric *metric, const char *name, const mel_rule_options *opt,
                          mel_error *err)
 {
-    *out = NULL;
     mel_rule_options own;
-    mel_rule_report all = { 0 };
+    MEL_AUTO(mel_classifier) *found = NULL;
+    MEL_AUTO_CLEAR(mel_rule_report) all = { 0 };
+    *out = NULL;
     mel_rule_options_init(&own);
-    mel_status status = mel_options_take(&own, sizeof own, opt, "rule options", err);
-    if (status == MEL_OK && rows->row_cost != NULL && own.n_limits > 0)
-        status = mel_fail(err, MEL_EINVAL,
-                          "limits are about rows, and here rows count by their costs: find a rule without "
-                          "limits, or without costs of rows");
-    if (status == MEL_OK && (metric != NULL) + (name != NULL) + (own.n_people > 0) != 1)
-        status =
-            mel_fail(err, MEL_EINVAL, "a rule is best for a metric, for a measure by name, or for people");
+    TRY(mel_options_take(&own, sizeof own, opt, "rule options", err));
     if (own.n_people > 0 && own.form == MEL_RULE_BEST)
         own.form = MEL_RULE_MIXTURE;
-    if (status == MEL_OK && own.n_people > 0 && !isnan(own.refer_cost))
-        status = mel_fail(err, MEL_EINVAL, "a compromise refers no cases");
-    if (status == MEL_OK)
-        status = rows->engine != NULL ? check_elsewhere(rows, &own, err) : mel_rule_rows_check(rows, err);
-    if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_classes != rows->n_classes)
-        status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu probabilities for rows of %zu",
-                          own.adjustment->n_classes, rows->n_classes);
-    if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_groups > 0 &&
-        (own.adjustment->n_groups != rows->n_groups ||
-         (own.group_use == MEL_GROUP_UNSEEN && !mel_rule_keeps_scores(rows, &own))))
-        status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu groups for a rule that does not see them",
-                          own.adjustment->n_groups);
-    if (status != MEL_OK)
-        return status;
-    status = find_once(out, &all, rows, metric, name, &own, err);
-    if (status != MEL_OK) {
-        mel_classifier_free(*out);
-        *out = NULL;
-    }
-    if (status != MEL_OK || report == NULL)
-        mel_rule_report_clear(&all);
-    if (report != NULL)
+    TRY(check_options(&own, rows, metric, name, err));
+    TRY(find_rule_on_rows(&found, &all, rows, metric, name, &own, err));
+    *out = found;
+    found = NULL;
+    if (report != NULL) {
         *report = all;
-    return status;
+        all = (mel_rule_report){ 0 };
+    }
+    return MEL_OK;
 }

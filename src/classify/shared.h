@@ -8,10 +8,6 @@
 #include "melicit/trust.h"
 #include "metric/shared.h"
 
-/* The lower triangle of n x n covariances becomes a factor L with L L' about equal to them, also where they
- * are only semidefinite; what is above the diagonal is cleared. */
-void mel_factor_covariances(double *covariance, size_t n);
-
 /* Whether mel_classifier_best finds the best classifier for metrics of this family exactly and at once:
  * linear, linear-fractional, diagonal, monotone. */
 bool mel_classifier_has_best(mel_family family);

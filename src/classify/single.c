@@ -148,17 +148,13 @@ static mel_worth weigh_all(mel_single *s)
 }
 
 /* The terms of each block. */
-static mel_status sort_terms(mel_single *s, mel_error *err)
+static void sort_terms(mel_single *s)
 {
     const mel_program *p = &s->goal->program;
     const size_t n_blocks = s->vertices->steps->n_blocks;
     const mel_shape kind = s->goal->kind;
-    s->by_terms = kind == MEL_SHAPE_LINEAR || kind == MEL_SHAPE_KINKED;
-    s->first = mel_alloc_zero(n_blocks + 1, sizeof *s->first);
-    s->term = mel_alloc(p->n_entries + 1, sizeof *s->term); /* an entry is of one block */
-    if (s->first == NULL || s->term == NULL)
-        return mel_fail_memory(err, "a rule");
     size_t n = 0;
+    s->by_terms = kind == MEL_SHAPE_LINEAR || kind == MEL_SHAPE_KINKED;
     for (size_t b = 0; b < n_blocks; b++) {
         s->first[b] = n;
         for (size_t t = 0; t < p->n_terms; t++) {
@@ -170,7 +166,6 @@ static mel_status sort_terms(mel_single *s, mel_error *err)
         }
     }
     s->first[n_blocks] = n;
-    return MEL_OK;
 }
 
 static void try_one(mel_single *s, size_t block, size_t c, mel_worth *best, size_t *at)
@@ -411,9 +406,8 @@ static mel_status look(bool *found, mel_solution *solution, mel_single *s, const
             continue; /* the next one is the same */
         TRY(search_from(s, solution, turn, price, &rng, err));
     }
-    if (turns > 1 && s->vertices->steps->sorted) {
+    if (turns > 1 && s->vertices->steps->sorted)
         TRY(mel_single_pairs(s, solution, err));
-    }
     *found = s->best.violation <= s->meets;
     return *found ? take(solution, s, err) : MEL_OK;
 }
@@ -423,25 +417,22 @@ mel_status mel_solve_single(bool *found, mel_solution *solution, const mel_goal 
 {
     const size_t n_blocks = vertices->steps->n_blocks;
     mel_single s = { .goal = goal, .vertices = vertices, .size = mel_steps_block_size(vertices->steps) };
-    s.choice = mel_alloc(2 * n_blocks, sizeof *s.choice);
-    s.kept = s.choice != NULL ? s.choice + n_blocks : NULL;
-    const mel_part parts[] = { { goal->size, { &s.x } },
+    MEL_AUTO_MEMORY size_t *place = mel_alloc_zero(3 * n_blocks + 2 + goal->program.n_entries, sizeof *place);
+    MEL_AUTO_MEMORY double *number = NULL;
+    const mel_part parts[] = { { goal->size, { &number } },
                                { s.size, { &s.shares } },
                                { 2 * goal->program.n_levels + 1, { &s.rest.ends, &s.tally.ends } },
                                { mel_steps_rule_size(vertices->steps), { &s.rule } } };
-    if (s.choice == NULL || !mel_parts_new(MEL_PARTS(parts))) {
-        free(s.choice);
+    if (place == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a rule");
-    }
-    mel_status status = sort_terms(&s, err);
+    s.x = number;
+    s.choice = place;
+    s.kept = s.choice + n_blocks;
+    s.first = s.kept + n_blocks;
+    s.term = s.first + n_blocks + 1; /* an entry is of one block */
+    sort_terms(&s);
     /* Steps that are exact find the rules between by themselves, as far as they are any good. */
-    if (status == MEL_OK && !vertices->steps->sorted && !vertices->steps->exact)
-        status = add_candidates(&s, solution, err);
-    if (status == MEL_OK)
-        status = look(found, solution, &s, opt, err);
-    free(s.choice);
-    free(s.first);
-    free(s.term);
-    free(s.x);
-    return status;
+    if (!vertices->steps->sorted && !vertices->steps->exact)
+        TRY(add_candidates(&s, solution, err));
+    return look(found, solution, &s, opt, err);
 }

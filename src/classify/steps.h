@@ -76,6 +76,7 @@ void mel_steps_pass(double *out, const mel_steps *steps, size_t block, const dou
 mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err);
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err);
 void mel_steps_free(mel_steps *steps);
+MEL_CLEANUP(mel_steps)
 /* MEL_ESTOPPED where the caller asked to stop; why rows elsewhere failed. */
 mel_status mel_steps_report(mel_steps *steps, mel_error *err);
 

@@ -1,9 +1,7 @@
 /* Rules found again on rows that are drawn anew: how optimistic a value is, where thresholds may lie. */
 #include "base/stat.h"
-#include "classify/certainty_parts.h"
+#include "classify/certainty.h"
 #include "classify/evidence.h"
-#include "classify/trust_parts.h"
-#include "data/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,8 +23,7 @@ static const double most_agree = 0.8;
 /* Rows, or cells of rows with about the same score, the same group and label. */
 typedef struct {
     mel_rule_rows rows; /* weight is `drawn` */
-    double *own;        /* memory of probability and weights; NULL: lent */
-    double *gathered;   /* of probabilities, costs and weights of all ranks; NULL: lent */
+    double *own;        /* memory of probability and weights */
     uint32_t *codes;    /* of label and group; NULL: lent */
     double *weight;     /* of all rows of a cell */
     double *count;      /* rows in a cell */
@@ -38,12 +35,12 @@ typedef struct {
     cells at;
     size_t draws, n_blocks;
     double *chance, *counts, *seen;
-    double *usual; /* chances of the rule of the rows as they are */
-    double *label_weight, *growth;
-    double *chosen;  /* by draw: the value on the rows at hand of the rule it leads to */
-    double *gain;    /* by draw: how much better it looks on the draw */
-    double *more;    /* by draw: the same, beyond what the rule of the rows as they are gains there */
-    size_t n_chosen; /* those that have a value */
+    double *usual;      /* chances of the rule of the rows as they are */
+    double *count_room; /* of mel_trust_count */
+    double *chosen;     /* by draw: the value on the rows at hand of the rule it leads to */
+    double *gain;       /* by draw: how much better it looks on the draw */
+    double *more;       /* by draw: the same, beyond what the rule of the rows as they are gains there */
+    size_t n_chosen;    /* those that have a value */
     bool inverted[MOST_BLOCKS]; /* the thresholds of the rule are from above */
     double *threshold[3];       /* by block and draw: rows drawn, metrics drawn, both */
     size_t n_thresholds[3];     /* draws with thresholds */
@@ -58,17 +55,11 @@ static void drawing_clear(drawing *d)
 {
     mel_metric_free(d->metric);
     free(d->at.own);
-    free(d->at.gathered);
     free(d->at.codes);
     free(d->chance);
 }
 
 /* --- cells -------------------------------------------------------------------------------------- */
-
-static size_t group_of(const mel_rule_rows *rows, size_t r)
-{
-    return rows->n_groups > 1 ? rows->group[r] : 0;
-}
 
 /* One cell of `bin` for each group and label; empty ones are dropped later. */
 static void add_to_cell(cells *c, const mel_rule_rows *rows, size_t r, size_t cell, size_t group)
@@ -101,46 +92,32 @@ static void pack(cells *c, size_t n)
     c->rows.n_rows = to;
 }
 
-/* Rows in the order of their scores into bins of about as many rows each; equal scores share one. */
-static mel_status fill_cells(cells *c, const mel_rule_rows *rows, size_t bins, double *score, size_t *order,
-                             mel_error *err)
-{
-    const size_t n = rows->n_rows, m = rows->n_groups > 1 ? rows->n_groups : 1;
-    for (size_t r = 0; r < n; r++)
-        score[r] = rows->probability[2 * r + 1];
-    const mel_status status = mel_argsort(n, score, order, err);
-    size_t bin = 0;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        const size_t r = order[i], g = group_of(rows, r);
-        if (i > 0 && score[r] > score[order[i - 1]] && i * bins / n > bin)
-            bin = i * bins / n;
-        add_to_cell(c, rows, r, (bin * m + g) * 2 + rows->label[r], g);
-    }
-    return status;
-}
-
-/* Rows of two classes by score, group and label. */
+/* Rows of two classes by score, group and label: in the order of their scores into bins of about as many rows
+ * each; equal scores share one. */
 static mel_status make_cells(cells *c, const mel_rule_rows *rows, mel_error *err)
 {
     const size_t n = rows->n_rows, m = rows->n_groups > 1 ? rows->n_groups : 1, usual = CELLS / (2 * m);
     const size_t bins = usual > FEWEST_BINS ? usual : FEWEST_BINS, most = 2 * m * bins;
-    double *score = mel_alloc(n, sizeof *score);
-    size_t *order = mel_alloc(n, sizeof *order);
+    MEL_AUTO_MEMORY double *score = mel_alloc(n, sizeof *score);
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
     c->codes = mel_alloc_zero(2 * most, sizeof *c->codes);
     const mel_part parts[] = { { 2 * most, { &c->own } }, { most, { &c->weight, &c->count, &c->drawn } } };
-    mel_status status = MEL_OK;
-    if (score != NULL && order != NULL && c->codes != NULL && mel_parts_new(MEL_PARTS(parts))) {
-        c->rows.probability = c->own;
-        c->rows.label = c->codes;
-        c->rows.group = c->codes + most;
-        status = fill_cells(c, rows, bins, score, order, err);
-        pack(c, most);
-    } else {
-        status = mel_fail_memory(err, "rows by score");
+    if (score == NULL || order == NULL || c->codes == NULL || !mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "rows by score");
+    c->rows.probability = c->own;
+    c->rows.label = c->codes;
+    c->rows.group = c->codes + most;
+    for (size_t r = 0; r < n; r++)
+        score[r] = rows->probability[2 * r + 1];
+    TRY(mel_argsort(n, score, order, err));
+    for (size_t i = 0, bin = 0; i < n; i++) {
+        const size_t r = order[i], g = m > 1 ? rows->group[r] : 0;
+        if (i > 0 && score[r] > score[order[i - 1]] && i * bins / n > bin)
+            bin = i * bins / n;
+        add_to_cell(c, rows, r, (bin * m + g) * 2 + rows->label[r], g);
     }
-    free(score);
-    free(order);
-    return status;
+    pack(c, most);
+    return MEL_OK;
 }
 
 static mel_status take_rows(cells *c, const mel_rule_rows *rows, mel_error *err)
@@ -163,13 +140,12 @@ static bool by_cells(const mel_rule_rows *rows)
 
 static mel_status gather(drawing *d, mel_error *err)
 {
-    d->at.rows = *d->of->rows;
-    const mel_rule_rows rows = d->at.rows;
-    const mel_status status =
-        by_cells(&rows) ? make_cells(&d->at, &rows, err) : take_rows(&d->at, &rows, err);
+    const mel_rule_rows *rows = d->of->rows;
+    d->at.rows = *rows;
+    TRY((by_cells(rows) ? make_cells : take_rows)(&d->at, rows, err));
     d->at.rows.weight = d->at.drawn;
-    d->at.rows.count = rows.count != NULL ? d->at.count : NULL;
-    return status;
+    d->at.rows.count = rows->count != NULL ? d->at.count : NULL;
+    return MEL_OK;
 }
 
 /* Weights that these rows make likely. */
@@ -221,21 +197,18 @@ static double value_with(drawing *d, const double *chance, const double *weight)
     const mel_trust_work *w = d->of;
     mel_rule_rows rows = d->at.rows;
     rows.weight = weight;
-    memset(d->counts, 0, w->m * w->k * w->d * sizeof *d->counts);
-    const mel_trust_decided of = { &rows, chance, d->label_weight, d->growth };
-    mel_trust_count(d->counts, NULL, w, &of);
+    memset(d->counts, 0, w->cells * sizeof *d->counts);
+    mel_trust_count(d->counts, NULL, w, &rows, chance, d->count_room);
     return mel_trust_value(w, d->counts, d->seen);
 }
 
 static mel_status keep_value(drawing *d, const mel_classifier *c, mel_error *err)
 {
-    mel_status status = mel_trust_chances(d->chance, c, &d->at.rows, err);
     double of[2][2]; /* the rule of the draw, then the usual one: on the rows at hand, then on the draw */
-    for (size_t i = 0; i < 4 && status == MEL_OK; i++)
+    TRY(mel_trust_chances(d->chance, c, &d->at.rows, err));
+    for (size_t i = 0; i < 4; i++)
         of[i / 2][i % 2] =
             value_with(d, i < 2 ? d->chance : d->usual, i % 2 == 0 ? d->at.weight : d->at.drawn);
-    if (status != MEL_OK)
-        return status;
     const double gain = of[0][1] - of[0][0], any = of[1][1] - of[1][0];
     if (isfinite(gain)) {
         d->chosen[d->n_chosen] = of[0][0];
@@ -259,64 +232,54 @@ static bool has_regret(const drawing *d)
 static double perfect_value(drawing *d, const double *shares)
 {
     const mel_trust_work *w = d->of;
-    memset(d->counts, 0, w->m * w->k * w->d * sizeof *d->counts);
-    for (size_t c = 0; c < w->m * w->k * w->d; c++)
+    memset(d->counts, 0, w->cells * sizeof *d->counts);
+    for (size_t c = 0; c < w->cells; c++)
         d->counts[c / w->d * w->d + c / w->d % w->k] += shares[c];
     return mel_trust_value(w, d->counts, d->seen);
 }
 
 /* What the mistakes of the rule cost more than those of the best one if the rows of the draw are right about
- * the probabilities, and this is the metric. */
-static mel_status keep_regret(drawing *d, const mel_metric *metric, mel_error *err)
+ * the probabilities, and this is the metric; NaN: nothing is known. */
+static mel_status find_regret(double *out, drawing *d, const mel_metric *metric, mel_error *err)
 {
     mel_trust_work *w = d->of;
-    mel_adjustment adjustment = { 0 };
     mel_rule_options opt = w->rule;
-    mel_rule_report report = { 0 };
-    mel_classifier *c = NULL;
-    mel_error why = { 0 };
-    double value = NAN, best = NAN, perfect = NAN;
-    mel_status status = opt.adjustment != NULL ? mel_trust_adjust(&adjustment, w, &d->at.rows, &why) : MEL_OK;
+    MEL_AUTO_CLEAR(mel_adjustment) adjustment = { 0 };
+    MEL_AUTO_CLEAR(mel_rule_report) report = { 0 };
+    MEL_AUTO_CLEAR(mel_lent_metric) lent = { 0 };
+    MEL_AUTO(mel_classifier) *c = NULL;
+    if (opt.adjustment != NULL)
+        TRY(mel_trust_adjust(&adjustment, w, &d->at.rows, err));
     opt.adjustment = opt.adjustment != NULL ? &adjustment : NULL;
     opt.threshold = d->own;
     opt.n_thresholds = d->n_blocks;
-    if (status == MEL_OK)
-        status = mel_rule_find(&c, &report, &d->at.rows, metric, NULL, &opt, &why);
-    if (status == MEL_OK)
-        status = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(metric), &why);
-    if (status == MEL_OK) {
-        perfect = perfect_value(d, report.shares);
-        status = mel_measure_set_coefficients(w->measure, mel_metric_coefficient(w->metric), &why);
-        value = report.value;
-        best = report.optimum;
-    }
-    mel_rule_report_clear(&report);
-    mel_adjustment_clear(&adjustment);
-    mel_classifier_free(c);
-    if (status == MEL_ENOMEM || status == MEL_ESTOPPED)
-        return mel_fail(err, status, "%s", why.text);
-    const double extra = fabs(best - value) / fabs(perfect - best);
-    if (status == MEL_OK && isfinite(extra))
-        d->regret[d->n_regrets++] = extra;
+    TRY(mel_rule_find(&c, &report, &d->at.rows, metric, NULL, &opt, err));
+    TRY(mel_metric_lend(&lent, w->measure, err));
+    TRY(mel_measure_set_coefficients(w->measure, mel_metric_coefficient(metric), err));
+    *out = fabs(report.optimum - report.value) / fabs(perfect_value(d, report.shares) - report.optimum);
     return MEL_OK;
 }
 
-/* A draw for which there is no rule (limits that cannot be met, a metric that is none) counts for nothing. */
-static mel_status one(drawing *d, size_t kind, const mel_metric *metric, mel_error *err)
+static mel_status keep_regret(drawing *d, const mel_metric *metric, mel_error *err)
 {
-    mel_classifier *c = NULL;
+    double extra = NAN;
     mel_error why = { 0 };
-    mel_status status = mel_trust_find(&c, d->of, &d->at.rows, metric, &why);
-    if (status != MEL_OK) {
-        mel_classifier_free(c);
-        return status == MEL_ENOMEM || status == MEL_ESTOPPED ? mel_fail(err, status, "%s", why.text)
-                                                              : MEL_OK;
-    }
+    const mel_status status = find_regret(&extra, d, metric, &why);
+    if (status == MEL_OK && isfinite(extra))
+        d->regret[d->n_regrets++] = extra;
+    return mel_trust_excuse(status, &why, err);
+}
+
+/* A draw for which there is no rule (limits that cannot be met, a metric that is none) counts for nothing. */
+static mel_status keep_rule(drawing *d, size_t kind, const mel_metric *metric, mel_error *err)
+{
+    MEL_AUTO(mel_classifier) *c = NULL;
+    mel_error why = { 0 };
+    const mel_status status = mel_trust_find(&c, d->of, &d->at.rows, metric, &why);
+    if (status != MEL_OK)
+        return mel_trust_excuse(status, &why, err);
     keep_thresholds(d, c, kind);
-    if (kind == 0)
-        status = keep_value(d, c, err);
-    mel_classifier_free(c);
-    return status;
+    return kind == 0 ? keep_value(d, c, err) : MEL_OK;
 }
 
 /* --- all draws ---------------------------------------------------------------------------------- */
@@ -335,37 +298,28 @@ static mel_status next_metric(bool *there, drawing *d, size_t draw, mel_error *e
     return status == MEL_ENOMEM ? mel_fail_memory(err, "a metric") : MEL_OK;
 }
 
-/* What the rule of the rows as they are decides. */
-static mel_status find_usual(drawing *d, mel_error *err)
-{
-    mel_classifier *c = NULL;
-    usual_weights(d);
-    mel_status status = mel_trust_find(&c, d->of, &d->at.rows, NULL, err);
-    if (status == MEL_OK)
-        status = mel_trust_chances(d->usual, c, &d->at.rows, err);
-    mel_classifier_free(c);
-    return status;
-}
-
+/* What the rule of the rows as they are decides, then the rules of all draws. */
 static mel_status draw_all(drawing *d, mel_error *err)
 {
-    mel_status status = find_usual(d, err);
-    for (size_t draw = 0; draw < d->draws && status == MEL_OK; draw++) {
+    MEL_AUTO(mel_classifier) *c = NULL;
+    usual_weights(d);
+    TRY(mel_trust_find(&c, d->of, &d->at.rows, NULL, err));
+    TRY(mel_trust_chances(d->usual, c, &d->at.rows, err));
+    for (size_t draw = 0; draw < d->draws; draw++) {
         bool metric = false;
-        status = next_metric(&metric, d, draw, err);
+        TRY(next_metric(&metric, d, draw, err));
         if (metric) {
             usual_weights(d);
-            status = one(d, 1, d->metric, err);
+            TRY(keep_rule(d, 1, d->metric, err));
         }
         draw_weights(d);
-        if (status == MEL_OK)
-            status = one(d, 0, NULL, err);
-        if (status == MEL_OK && metric)
-            status = one(d, 2, d->metric, err);
-        if (status == MEL_OK && has_regret(d))
-            status = keep_regret(d, metric ? d->metric : d->of->metric, err);
+        TRY(keep_rule(d, 0, NULL, err));
+        if (metric)
+            TRY(keep_rule(d, 2, d->metric, err));
+        if (has_regret(d))
+            TRY(keep_regret(d, metric ? d->metric : d->of->metric, err));
     }
-    return status;
+    return MEL_OK;
 }
 
 /* The middle 95%. Of n draws the r-th smallest has r of n + 1 below it on average; few draws would otherwise
@@ -380,8 +334,9 @@ static mel_interval interval_in(drawing *d, size_t kind, size_t block, double *m
     return (mel_interval){ mel_quantile_sorted(n, of, end), mel_quantile_sorted(n, of, 1.0 - end) };
 }
 
-static void put_thresholds(mel_trust *out, drawing *d, const double *own)
+static void put_thresholds(mel_trust *out, drawing *d)
 {
+    const double *own = d->own;
     const double enough = most_agree * (double)d->draws;
     double mean = 0.0;
     if (d->n_blocks == 0 || (double)d->n_thresholds[0] < enough)
@@ -431,9 +386,8 @@ static mel_status make_room(drawing *d, mel_error *err)
     const mel_trust_work *w = d->of;
     const size_t n = d->at.rows.n_rows, blocks = d->n_blocks * d->draws;
     const mel_part parts[] = { { n * w->d, { &d->chance, &d->usual } },
-                               { w->m * w->k * w->d, { &d->counts, &d->seen } },
-                               { n, { &d->label_weight } },
-                               { w->k, { &d->growth } },
+                               { w->cells, { &d->counts, &d->seen } },
+                               { mel_trust_count_room(&d->at.rows), { &d->count_room } },
                                { d->draws, { &d->gain, &d->more, &d->chosen, &d->regret } },
                                { blocks + 1, { &d->threshold[0], &d->threshold[1], &d->threshold[2] } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
@@ -441,49 +395,49 @@ static mel_status make_room(drawing *d, mel_error *err)
     return w->opt.n_metrics > 1 && w->metric != NULL ? mel_metric_copy(&d->metric, w->metric, err) : MEL_OK;
 }
 
-static mel_status draw(mel_trust *out, drawing *d, mel_error *err)
+/* Rough rules will do. */
+static mel_status draw_roughly(drawing *d, mel_error *err)
 {
     mel_trust_work *w = d->of;
-    const size_t blocks = mel_classifier_blocks(w->found);
-    d->n_blocks = blocks <= MOST_BLOCKS && thresholds_of(d->own, d->inverted, w->found, blocks) ? blocks : 0;
-    if (too_many(w))
-        return MEL_OK;
-    mel_status status = gather(d, err);
-    d->draws = status == MEL_OK ? draws_of(d) : 0;
-    if (d->draws == 0)
-        return status;
-    out->threshold = mel_alloc_zero(d->n_blocks + 1, sizeof *out->threshold);
-    status = out->threshold != NULL ? make_room(d, err) : mel_fail_memory(err, "thresholds");
     const mel_rule_options kept = w->rule;
     w->rule.tolerance = fmax(kept.tolerance, drawn_tolerance);
     w->rule.starts = DRAWN_STARTS;
     w->rule.most_steps = DRAWN_STEPS;
     w->rule.threads = 1;
-    if (status == MEL_OK)
-        status = draw_all(d, err);
+    const mel_status status = draw_all(d, err);
     w->rule = kept;
-    if (status != MEL_OK)
-        return status;
-    if ((double)d->n_chosen >= most_agree * (double)d->draws) {
-        out->optimism = mel_mean(d->n_chosen, d->gain);
-        /* At a limit other rules are worth another value in the first place, which is not an error of this
-         * one: what they gain beyond it counts. */
-        w->spread = sqrt(fmin(mel_variance(d->n_chosen, d->chosen), mel_variance(d->n_chosen, d->more)));
-    }
-    put_thresholds(out, d, d->own);
-    if ((double)d->n_regrets >= most_agree * (double)d->draws) {
-        const double end =
-            1.0 - fmax(0.05 * (double)(d->n_regrets + 1) - 1.0, 0.0) / fmax((double)d->n_regrets - 1.0, 1.0);
-        out->regret = mel_quantile_sort(d->n_regrets, d->regret, end);
-    }
-    return MEL_OK;
+    return status;
 }
 
 mel_status mel_trust_draw(mel_trust *out, mel_trust_work *w, mel_error *err)
 {
-    drawing d = { .of = w };
+    MEL_AUTO_CLEAR(drawing) d = { .of = w };
+    const size_t blocks = mel_classifier_blocks(w->found);
     mel_rng_seed_stream(&d.rng, w->opt.seed, 2);
-    const mel_status status = draw(out, &d, err);
-    drawing_clear(&d);
-    return status;
+    d.n_blocks = blocks <= MOST_BLOCKS && thresholds_of(d.own, d.inverted, w->found, blocks) ? blocks : 0;
+    if (too_many(w))
+        return MEL_OK;
+    TRY(gather(&d, err));
+    d.draws = draws_of(&d);
+    if (d.draws == 0)
+        return MEL_OK;
+    out->threshold = mel_alloc_zero(d.n_blocks + 1, sizeof *out->threshold);
+    if (out->threshold == NULL)
+        return mel_fail_memory(err, "thresholds");
+    TRY(make_room(&d, err));
+    TRY(draw_roughly(&d, err));
+    const double enough = most_agree * (double)d.draws;
+    if ((double)d.n_chosen >= enough) {
+        out->optimism = mel_mean(d.n_chosen, d.gain);
+        /* At a limit other rules are worth another value in the first place, which is not an error of this
+         * one: what they gain beyond it counts. */
+        w->spread = sqrt(fmin(mel_variance(d.n_chosen, d.chosen), mel_variance(d.n_chosen, d.more)));
+    }
+    put_thresholds(out, &d);
+    if ((double)d.n_regrets >= enough) {
+        const double n = (double)d.n_regrets,
+                     end = 1.0 - fmax(0.05 * (n + 1.0) - 1.0, 0.0) / fmax(n - 1.0, 1.0);
+        out->regret = mel_quantile_sort(d.n_regrets, d.regret, end);
+    }
+    return MEL_OK;
 }

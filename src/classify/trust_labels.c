@@ -1,11 +1,10 @@
 /* What the labels of the rows say about a rule that was found by probabilities, and whether chance explains
  * the difference: labels are drawn from the probabilities, and what a rule achieves is counted again. */
-#include "base/rng.h"
+#include "base/la.h"
 #include "base/stat.h"
+#include "classify/certainty.h"
 #include "classify/evidence.h"
 #include "classify/limits.h"
-#include "classify/shared.h"
-#include "classify/trust_parts.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -37,9 +36,10 @@ typedef struct {
     mel_trust_work of;
     const mel_rule_report *report;
     mel_rule_evidence evidence; /* of rows, whatever they cost */
-    size_t columns, cells, n_numbers;
+    size_t columns, n_numbers;
     double *chance;           /* rows x decisions */
-    double *weight, *growth;  /* room for mel_trust_count; growth of each class */
+    double *count_room;       /* of mel_trust_count */
+    double *growth;           /* of each class */
     double *odds;             /* of each column, of one row */
     double *by_cost, *by_row; /* groups x classes x decisions */
     double *room;
@@ -51,7 +51,7 @@ typedef struct {
 
 static void asking_clear(asking *a)
 {
-    mel_measure_free(a->of.measure);
+    mel_trust_work_clear(&a->of);
     mel_rule_evidence_clear(&a->evidence);
     free(a->chance);
     free(a->mean);
@@ -74,10 +74,8 @@ static mel_status count_labels(double *out, asking *a, mel_error *err)
     mel_trust_work *w = &a->of;
     mel_rule_rows plain = *w->rows;
     plain.row_cost = NULL;
-    mel_trust_decided of = { &plain, a->chance, a->weight, a->growth };
-    mel_trust_count(a->by_row, NULL, w, &of);
-    of.rows = w->rows;
-    mel_trust_count(a->by_cost, NULL, w, &of);
+    mel_trust_count(a->by_row, NULL, w, &plain, a->chance, a->count_room);
+    mel_trust_count(a->by_cost, NULL, w, w->rows, a->chance, a->count_room);
     if (w->d > w->k)
         TRY(mel_trust_price_of_referring(&w->refer, w, a->by_cost, a->room, err));
     put_numbers(out, a);
@@ -201,7 +199,7 @@ static mel_status make_strata(asking *a, mel_error *err)
     if (!find_strata(a))
         a->n_strata = 0;
     for (size_t s = 0; s < a->n_strata; s++)
-        mel_factor_covariances(a->spread + s * n * n, n);
+        mel_cholesky_raised(n, a->spread + s * n * n, 1e-9);
     return MEL_OK;
 }
 
@@ -257,8 +255,8 @@ static void draw_labels(asking *a, size_t draws)
     mel_rng rng;
     mel_rng_seed_stream(&rng, a->of.rule.seed, LABEL_STREAM);
     for (size_t b = 0; b < draws; b++) {
-        memset(a->by_row, 0, a->cells * sizeof *a->by_row);
-        memset(a->by_cost, 0, a->cells * sizeof *a->by_cost);
+        memset(a->by_row, 0, a->of.cells * sizeof *a->by_row);
+        memset(a->by_cost, 0, a->of.cells * sizeof *a->by_cost);
         for (size_t s = 0; s < a->n_strata; s++)
             draw_stratum(a, s, &rng);
         for (size_t r = 0; a->n_strata == 0 && r < a->of.rows->n_rows; r++)
@@ -296,16 +294,14 @@ static double chance_of(const asking *a, size_t number, size_t draws, double exp
 static mel_status make_room(asking *a, mel_error *err)
 {
     const mel_trust_work *w = &a->of;
-    const size_t n = w->rows->n_rows, seen = mel_measure_cells(w->measure);
+    const size_t seen = mel_measure_cells(w->measure);
     a->columns = w->k;
-    a->cells = w->m * w->k * w->d;
     a->n_numbers = 1 + w->rule.n_limits;
-    const mel_part parts[] = { { n * w->d, { &a->chance } },
-                               { n, { &a->weight } },
-                               { w->k, { &a->growth } },
-                               { a->columns, { &a->odds } },
-                               { a->cells, { &a->by_cost, &a->by_row } },
-                               { seen > a->cells ? seen : a->cells, { &a->room } },
+    const mel_part parts[] = { { w->rows->n_rows * w->d, { &a->chance } },
+                               { mel_trust_count_room(w->rows), { &a->count_room } },
+                               { w->k, { &a->growth, &a->odds } },
+                               { w->cells, { &a->by_cost, &a->by_row } },
+                               { seen > w->cells ? seen : w->cells, { &a->room } },
                                { MOST_DRAWS * a->n_numbers, { &a->drawn } } };
     return mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "what the labels say");
 }
@@ -316,13 +312,10 @@ static mel_status find_chances(mel_rule_labels *out, asking *a, mel_error *err)
     const mel_trust_work *w = &a->of;
     mel_rule_rows plain = *w->rows;
     plain.row_cost = NULL;
-    mel_status status = mel_rule_evidence_make(&a->evidence, &plain, &w->rule, err);
-    for (size_t i = 0; i < w->k && status == MEL_OK; i++) /* room until here */
+    TRY(mel_rule_evidence_make(&a->evidence, &plain, &w->rule, err));
+    for (size_t i = 0; i < w->k; i++)
         a->growth[i] = w->rule.class_share != NULL ? a->evidence.growth[i] : 1.0;
-    if (status == MEL_OK)
-        status = make_strata(a, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(make_strata(a, err));
     const size_t draws = draws_of(a);
     draw_labels(a, draws);
     for (size_t i = 0; i < a->n_numbers; i++) {
@@ -348,16 +341,12 @@ static mel_status find_auc(mel_rule_labels *out, const mel_rule_rows *rows, mel_
     return status;
 }
 
-static mel_status ask(mel_rule_labels *out, asking *a, mel_error *err)
+static mel_status ask_labels(mel_rule_labels *out, asking *a, mel_error *err)
 {
     const size_t n = a->of.rule.n_limits;
-    mel_status status = make_room(a, err);
-    if (status == MEL_OK)
-        status = mel_trust_chances(a->chance, a->of.found, a->of.rows, err);
-    if (status == MEL_OK)
-        status = count_labels(a->drawn, a, err); /* the value, then the limits */
-    if (status != MEL_OK)
-        return status;
+    TRY(make_room(a, err));
+    TRY(mel_trust_chances(a->chance, a->of.found, a->of.rows, err));
+    TRY(count_labels(a->drawn, a, err)); /* the value, then the limits */
     out->limit = mel_alloc(n + 1, sizeof *out->limit);
     if (out->limit == NULL)
         return mel_fail_memory(err, "what the labels say");
@@ -366,8 +355,8 @@ static mel_status ask(mel_rule_labels *out, asking *a, mel_error *err)
     for (size_t l = 0; l < n; l++)
         out->limit[l] = (mel_label_check){ .value = a->drawn[1 + l], .chance = NAN };
     if (a->of.rule.evidence == MEL_BY_MODEL)
-        status = find_chances(out, a, err);
-    return status == MEL_OK ? find_auc(out, a->of.rows, err) : status;
+        TRY(find_chances(out, a, err));
+    return find_auc(out, a->of.rows, err);
 }
 
 mel_status mel_rule_ask_labels(mel_rule_labels *out, const mel_classifier *found,
@@ -375,12 +364,10 @@ mel_status mel_rule_ask_labels(mel_rule_labels *out, const mel_classifier *found
                                const mel_metric *metric, const char *name, const mel_rule_options *rule,
                                mel_error *err)
 {
-    asking a = { .report = report };
+    MEL_AUTO_CLEAR(asking) a = { .report = report };
     *out = (mel_rule_labels){ .auc = NAN, .value = { .value = NAN, .chance = NAN } };
-    mel_status status = mel_trust_begin(&a.of, found, rows, metric, name, rule, err);
-    if (status == MEL_OK)
-        status = ask(out, &a, err);
-    asking_clear(&a);
+    TRY(mel_trust_begin(&a.of, found, rows, metric, name, rule, err));
+    const mel_status status = ask_labels(out, &a, err);
     if (status != MEL_OK)
         mel_rule_labels_clear(out);
     return status;

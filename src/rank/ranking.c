@@ -2,7 +2,7 @@
  * within intervals only. */
 #include "base/rng.h"
 #include "base/stat.h"
-#include "classify/certainty_parts.h"
+#include "classify/certainty.h"
 #include "metric/measure.h"
 #include "rank/rank.h"
 
@@ -44,6 +44,15 @@ typedef struct {
     double *matrix;       /* n x cells: of a draw */
     mel_rng rng;
 } work;
+
+static void work_clear(work *w)
+{
+    mel_ranking_free(w->r);
+    free(w->counted);
+    free(w->metrics);
+    free(w->part);
+    free(w->matrix);
+}
 
 void mel_ranking_options_init(mel_ranking_options *opt)
 {
@@ -221,8 +230,7 @@ static void draw_matrices(work *w)
     const size_t all = w->opt.n * w->cells;
     if (w->opt.n_rows == 0) {
         for (size_t i = 0; i < w->opt.n; i++)
-            mel_draw_shares(w->matrix + i * w->cells, w->cells, w->counts + i * w->cells,
-                            mel_cell_prior(w->cells), &w->rng);
+            mel_draw_shares(w->matrix + i * w->cells, w->cells, w->counts + i * w->cells, &w->rng);
         return;
     }
     memset(w->matrix, 0, all * sizeof *w->matrix);
@@ -236,6 +244,8 @@ static void draw_matrices(work *w)
 static mel_status draw_values(work *w, mel_error *err)
 {
     const bool varies = w->opt.n_metrics > 0, rows = w->r->certainty != NULL;
+    MEL_AUTO_CLEAR(mel_lent_metric) lent = { 0 };
+    TRY(mel_metric_lend(&lent, w->opt.measure, err));
     for (size_t s = 0; s < w->n_samples; s++) {
         if (varies)
             TRY(mel_measure_set_coefficients(
@@ -323,11 +333,7 @@ static mel_status find_samples(work *w, mel_error *err)
     mel_rng_seed_stream(&w->rng, w->opt.seed, 1);
     if (w->r->certainty != NULL && w->opt.n_rows > 0)
         TRY(divide_rows(w, err));
-    mel_status status = MEL_OK;
-    double *kept = mel_coefficients_kept(w->opt.measure, &status, err);
-    if (status == MEL_OK)
-        status = draw_values(w, err);
-    TRY(mel_coefficients_back(w->opt.measure, kept, status, err));
+    TRY(draw_values(w, err));
     return sum_up(w, err);
 }
 
@@ -399,7 +405,7 @@ mel_status mel_ranking_make(mel_ranking **out, const mel_ranking_options *opt, m
 {
     *out = NULL;
     TRY(check(opt, err));
-    work w = { .opt = *opt, .cells = mel_measure_cells(opt->measure) };
+    MEL_AUTO_CLEAR(work) w = { .opt = *opt, .cells = mel_measure_cells(opt->measure) };
     mel_certainty_options_init(&w.sure);
     w.sure.seed = opt->seed;
     w.sure.n_metrics = opt->n_metrics;
@@ -408,16 +414,10 @@ mel_status mel_ranking_make(mel_ranking **out, const mel_ranking_options *opt, m
     w.r = mel_alloc_zero(1, sizeof *w.r);
     if (w.r == NULL)
         return mel_fail_memory(err, "a ranking");
-    const mel_status status = make(&w, err);
-    free(w.counted);
-    free(w.metrics);
-    free(w.part);
-    free(w.matrix);
-    if (status == MEL_OK)
-        *out = w.r;
-    else
-        mel_ranking_free(w.r);
-    return status;
+    TRY(make(&w, err));
+    *out = w.r;
+    w.r = NULL;
+    return MEL_OK;
 }
 
 static mel_status check_known(const mel_ranking *r, mel_error *err)
