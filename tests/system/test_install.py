@@ -57,7 +57,7 @@ def test_installed_program(prefix, tmp_path):
 
 def test_commands_of_the_readme(tmp_path):
     text = (SOURCE / "README.md").read_text()
-    tour = text[text.index("## A two-minute tour"):text.index("## More")]
+    tour = text[text.index("## Three minutes at the command line"):text.index("## Where to go next")]
     block = "\n".join(line[4:] for line in tour.splitlines() if line.startswith("    "))
     commands = block.replace("\\\n", " ").splitlines()
     assert len(commands) >= 8
