@@ -86,6 +86,19 @@ void *mel_alloc_zero(size_t n, size_t size);
 bool mel_grow(void **block, size_t n, size_t size);
 char *mel_strdup(const char *text);
 
+/* A local array of n zeros that is freed on every way out; the caller returns with a sentence when there is
+ * no memory for `what` it is. MEL_ARRAY(double, sum, k + 1, "sums", err); */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a declaration */
+#define MEL_ARRAY(type, name, n, what, err)                                                                  \
+    MEL_AUTO_MEMORY type *name = mel_alloc_zero(n, sizeof *name);                                            \
+    if (name == NULL)                                                                                        \
+    return mel_fail_memory(err, what)
+/* NOLINTEND(bugprone-macro-parentheses) */
+/* Hands a local object over to the caller, who frees it from now on: return MEL_GIVE(out, table); for structs
+ * that are cleared on every way out MEL_GIVE_STRUCT(out, labels). */
+#define MEL_GIVE(out, pointer) (*(out) = (pointer), (pointer) = NULL, MEL_OK)
+#define MEL_GIVE_STRUCT(out, object) (*(out) = (object), memset(&(object), 0, sizeof(object)), MEL_OK)
+
 /* Blocks of doubles that are made, or grow, together: so many for each of these. */
 typedef struct {
     size_t n;

@@ -308,9 +308,8 @@ static mel_status read_texts(const builder *b, const chunk_column *c, const stru
     const uint32_t unknown = MEL_MISSING - 1;
     const bool coded = b->cells[c->column].codes != NULL;
     const size_t n_known = coded ? (size_t)values->length : 0;
-    MEL_AUTO_MEMORY uint32_t *known = mel_alloc(n_known, sizeof *known); /* codes of the chunk's dictionary */
-    if (known == NULL)
-        return mel_fail_memory(b->err, "the categories of a column");
+    MEL_ARRAY(uint32_t, known, n_known, "the categories of a column",
+              b->err); /* codes of the chunk's dictionary */
     for (size_t k = 0; k < n_known; k++)
         known[k] = unknown;
     for (size_t i = 0; i < (size_t)c->rows->length; i++) {

@@ -9,8 +9,7 @@
 #include <strings.h>
 
 enum {
-    MOST_FINDINGS = 1 << 18, /* columns of all pieces */
-    MOST_TALLIES = 1 << 16,  /* the same while cells are counted, which takes more memory */
+    MOST_FINDINGS = 1 << 17, /* columns of all pieces */
     FEWEST_PIECES = 4,
     REFILL = 1 << 20
 };
@@ -271,20 +270,30 @@ static mel_status open_csv(mel_csv *csv, mel_error *err)
     return apply_overrides(csv, err);
 }
 
+/* Forgets what was found in a column. */
+static void clear_column(mel_csv_column *column)
+{
+    for (int i = 0; i < MEL_SEEN; i++)
+        free(column->seen[i].text);
+    mel_dict_free(column->dict);
+    *column =
+        (mel_csv_column){ .declared = column->declared, .kind = column->kind, .too_many = column->too_many };
+}
+
 static void close_csv(mel_csv *csv)
 {
     for (size_t i = 0; i < MEL_CSV_PIECES; i++) {
         for (size_t j = 0; csv->chunk[i].finding != NULL && j < csv->n_columns; j++)
             mel_dict_free(csv->chunk[i].finding[j].fresh);
         free(csv->chunk[i].finding);
-        free(csv->chunk[i].tally);
         mel_buffer_free(&csv->chunk[i].scratch);
     }
-    for (size_t j = 0; csv->column != NULL && j < csv->n_columns; j++)
-        mel_dict_free(csv->column[j].dict);
+    for (size_t j = 0; csv->column != NULL && j < csv->n_columns; j++) {
+        free(csv->column[j].too_many.text);
+        clear_column(&csv->column[j]);
+    }
     free(csv->column);
     free(csv->data);
-    free(csv->tally);
     mel_dict_free(csv->names);
     mel_notes_clear(&csv->notes);
     mel_text_close(&csv->text);
@@ -299,12 +308,8 @@ static mel_status prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span
     mel_csv_chunk *chunk = &csv->chunk[i];
     if (chunk->finding == NULL)
         chunk->finding = mel_alloc_zero(csv->n_columns, sizeof *chunk->finding);
-    if (chunk->tally == NULL && csv->tally != NULL)
-        chunk->tally = mel_alloc(csv->n_columns, sizeof *chunk->tally);
-    if (chunk->finding == NULL || (csv->tally != NULL && chunk->tally == NULL))
+    if (chunk->finding == NULL)
         return mel_fail_memory(err, "the columns of a table");
-    if (chunk->tally != NULL)
-        memset(chunk->tally, 0, csv->n_columns * sizeof *chunk->tally);
     chunk->begin = csv->data + csv->begin + span->begin;
     chunk->end = csv->data + csv->begin + span->end;
     chunk->n_rows = n_rows;
@@ -320,12 +325,12 @@ static mel_status prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span
                    stored = table != NULL && column->kind != MEL_CSV_SKIP;
         if (f->fresh != NULL)
             mel_dict_reset(f->fresh);
-        f->kind = column->kind;
-        f->found = (mel_csv_found){ 0 };
-        f->declared = column->declared == MEL_COLUMN_TEXT;
-        f->numbers = stored && !text ? table->column[j].numbers + first : NULL;
-        f->codes = stored && text ? table->column[j].codes + first : NULL;
-        f->known = column->dict;
+        *f = (mel_csv_finding){ .kind = column->kind,
+                                .declared = column->declared == MEL_COLUMN_TEXT,
+                                .numbers = stored && !text ? table->column[j].numbers + first : NULL,
+                                .codes = stored && text ? table->column[j].codes + first : NULL,
+                                .known = column->dict,
+                                .fresh = f->fresh };
     }
     return MEL_OK;
 }
@@ -448,6 +453,41 @@ static mel_status fail_categories(const mel_csv *csv, size_t j, const char *text
                     mel_quote_text(mel_dict_text(csv->names, j)).text, csv->opt.max_categories, text);
 }
 
+/* Adds n cells to those of their look; of the first one the quoted text is kept. */
+static mel_status see(mel_csv_seen *seen, size_t n, size_t row, mel_quoted text, mel_error *err)
+{
+    if (seen->n == 0) {
+        seen->row = row;
+        seen->text = mel_strdup(text.text);
+    }
+    seen->n += n;
+    return seen->text != NULL ? MEL_OK : mel_fail_memory(err, "the columns of a table");
+}
+
+/* What a category would be among numbers; false: missing. */
+static bool style_category(mel_styled_number *out, mel_quoted *quoted, const mel_dict *dict, uint32_t code)
+{
+    const char *text = mel_dict_text(dict, code);
+    size_t n = mel_dict_length(dict, code);
+    mel_trim(&text, &n);
+    *out = mel_number_styled(text, n, '.');
+    *quoted = mel_quote(text, n);
+    return !mel_missing_number(text, n);
+}
+
+/* More categories than there may be: refused unless all of them may be numbers with another decimal mark. */
+static mel_status doubt_categories(mel_csv *csv, size_t j, size_t row, mel_quoted text, mel_error *err)
+{
+    mel_csv_column *column = &csv->column[j];
+    for (uint32_t code = 0; code < column->dict->n; code++) {
+        mel_styled_number number;
+        mel_quoted quoted;
+        if (style_category(&number, &quoted, column->dict, code) && number.shape == MEL_SHAPE_OTHER)
+            return fail_categories(csv, j, text.text, err);
+    }
+    return see(&column->too_many, 1, row, text, err);
+}
+
 /* The texts that are new in a chunk become those of the column, its provisional codes the column's. */
 static mel_status merge_fresh(mel_csv *csv, size_t j, uint32_t n_known, const mel_csv_chunk *chunk,
                               mel_error *err)
@@ -455,27 +495,40 @@ static mel_status merge_fresh(mel_csv *csv, size_t j, uint32_t n_known, const me
     mel_csv_column *column = &csv->column[j];
     const mel_dict *fresh = chunk->finding[j].fresh;
     uint32_t *codes = chunk->finding[j].codes;
-    if (fresh == NULL || fresh->n == 0 || codes == NULL || column->too_many.row != 0)
+    if (fresh == NULL || fresh->n == 0 || codes == NULL || column->too_many.n != 0)
         return MEL_OK;
-    MEL_AUTO_MEMORY uint32_t *code = mel_alloc(fresh->n, sizeof *code);
+    MEL_ARRAY(uint32_t, code, fresh->n, "the categories of a column", err);
     for (uint32_t k = 0; k < fresh->n; k++) {
         const char *text = mel_dict_text(fresh, k);
         const size_t n = mel_dict_length(fresh, k);
-        const uint32_t added =
-            code != NULL ? mel_dict_add(column->dict, text, n, fresh->hash[k]) : MEL_MISSING;
-        if (code == NULL || added == MEL_MISSING)
+        code[k] = mel_dict_add(column->dict, text, n, fresh->hash[k]);
+        if (code[k] == MEL_MISSING)
             return mel_fail_memory(err, "the categories of a column");
-        code[k] = added;
-        if (column->dict->n <= csv->opt.max_categories)
-            continue;
-        if (csv->tally == NULL)
-            return fail_categories(csv, j, mel_quote(text, n).text, err);
-        column->too_many = (mel_cell_place){ chunk->row_number, mel_quote(text, n) };
-        return MEL_OK; /* it may be numbers yet */
+        if (column->dict->n > csv->opt.max_categories)
+            return doubt_categories(csv, j, chunk->row_number, mel_quote(text, n), err);
     }
     for (size_t i = 0; i < chunk->n_rows; i++)
         if (codes[i] != MEL_MISSING && codes[i] >= n_known)
             codes[i] = code[codes[i] - n_known];
+    return MEL_OK;
+}
+
+/* Adds what a chunk found in a column. */
+static mel_status merge_finding(mel_csv_column *column, mel_csv_chunk *chunk, size_t j, mel_error *err)
+{
+    mel_csv_finding *f = &chunk->finding[j];
+    for (int i = 0; i < MEL_SEEN; i++)
+        if (f->seen[i].n != 0)
+            TRY(see(&column->seen[i], f->seen[i].n, chunk->row_number + f->seen[i].row,
+                    column->seen[i].n == 0 ? mel_csv_quote(chunk, f->seen[i].cell) : (mel_quoted){ "" },
+                    err));
+    column->seen[MEL_SHAPE_POINT].n += f->points - f->thousands;
+    column->seen[MEL_SHAPE_POINT_OR_THOUSANDS].n += f->thousands;
+    column->seen[MEL_SHAPE_WHOLE].n += f->numbers != NULL ? chunk->n_rows - f->slow - f->points : 0;
+    column->found.has_bare_word |= f->found.has_bare_word;
+    column->found.quoted_words += f->found.quoted_words;
+    column->found.quoted_numbers += f->found.quoted_numbers;
+    mel_widths_merge(&column->found.widths, &f->found.widths);
     return MEL_OK;
 }
 
@@ -486,21 +539,40 @@ static mel_status merge_findings(mel_csv *csv, mel_error *err)
         mel_csv_column *column = &csv->column[j];
         const uint32_t n_known = column->dict != NULL ? column->dict->n : 0;
         for (size_t i = 0; i < csv->cut.n_spans && column->kind != MEL_CSV_SKIP; i++) {
-            mel_csv_found_merge(&column->found, &csv->chunk[i].finding[j].found);
-            if (csv->tally != NULL)
-                mel_tally_merge(&csv->tally[j], &csv->chunk[i].tally[j]);
+            TRY(merge_finding(column, &csv->chunk[i], j, err));
             TRY(merge_fresh(csv, j, n_known, &csv->chunk[i], err));
         }
-        if (column->found.has_text && column->kind == MEL_CSV_NUMBER)
-            column->kind = MEL_CSV_SKIP;
+    }
+    return MEL_OK;
+}
+
+/* What the cells of a column of texts would be among numbers, by its categories. */
+static mel_status count_categories(mel_csv *csv, size_t j, const uint32_t *codes, mel_error *err)
+{
+    mel_csv_column *column = &csv->column[j];
+    const mel_dict *dict = column->dict;
+    MEL_ARRAY(size_t, count, dict->n, "the categories of a column", err);
+    MEL_ARRAY(size_t, first, dict->n, "the categories of a column", err);
+    for (size_t i = 0; i < csv->rows_done; i++)
+        if (codes[i] != MEL_MISSING && codes[i] < dict->n && count[codes[i]]++ == 0)
+            first[codes[i]] = i;
+    for (uint32_t code = 0; code < dict->n; code++) {
+        const size_t row = row_number(csv, first[code]);
+        mel_styled_number number;
+        mel_quoted text;
+        if (count[code] == 0 || !style_category(&number, &text, dict, code))
+            continue;
+        TRY(see(&column->seen[number.shape], count[code], row, text, err));
+        if (number.percent)
+            TRY(see(&column->seen[MEL_SEEN_PERCENT], count[code], row, text, err));
     }
     return MEL_OK;
 }
 
 /* ---- passes ---- */
 
-/* Counts the cells of the first rows. */
-static mel_status tally_sample(mel_csv *csv, mel_error *err)
+/* Counts what the cells of the first rows look like. */
+static mel_status look_at_sample(mel_csv *csv, mel_error *err)
 {
     TRY(fill(csv, MEL_CSV_PIECE, err));
     const char *text = csv->data + csv->begin;
@@ -511,34 +583,15 @@ static mel_status tally_sample(mel_csv *csv, mel_error *err)
         length = mel_csv_first_row(text + span.end, most - span.end);
         span.end += length;
     }
-    for (size_t j = 0; j < csv->n_columns; j++)
-        csv->column[j].kind = MEL_CSV_STYLED;
     csv->decimal = '.';
     TRY(prepare_chunk(csv, 0, &span, n_rows, NULL, err));
     mel_csv_chunk *chunk = &csv->chunk[0];
     mel_csv_parse(chunk); /* what it refuses is refused again, with everything known */
     if (chunk->status == MEL_ENOMEM)
         return mel_fail_memory(err, "the first rows of a table");
-    for (size_t j = 0; j < csv->n_columns; j++) {
-        csv->tally[j] = chunk->tally[j];
-        csv->column[j].found = chunk->finding[j].found;
-    }
+    for (size_t j = 0; j < csv->n_columns; j++)
+        TRY(merge_finding(&csv->column[j], chunk, j, err));
     return MEL_OK;
-}
-
-/* Begins to count cells, or ends it. */
-static mel_status set_tallies(mel_csv *csv, bool count, mel_error *err)
-{
-    const size_t most = (count ? MOST_TALLIES : MOST_FINDINGS) / csv->n_columns,
-                 least = count ? 1 : FEWEST_PIECES;
-    csv->n_pieces = most > MEL_CSV_PIECES ? MEL_CSV_PIECES : most < least ? least : most;
-    free(csv->tally);
-    csv->tally = count ? mel_alloc_zero(csv->n_columns, sizeof *csv->tally) : NULL;
-    for (size_t i = 0; i < MEL_CSV_PIECES && !count; i++) {
-        free(csv->chunk[i].tally);
-        csv->chunk[i].tally = NULL;
-    }
-    return !count || csv->tally != NULL ? MEL_OK : mel_fail_memory(err, "the columns of a table");
 }
 
 /* All rows into the columns whose kind is not MEL_CSV_SKIP. */
@@ -548,9 +601,7 @@ static mel_status read_rows(mel_csv *csv, mel_table *table, mel_error *err)
         mel_csv_column *column = &csv->column[j];
         if (column->kind == MEL_CSV_SKIP)
             continue;
-        column->found = (mel_csv_found){ 0 };
-        column->too_many = (mel_cell_place){ 0 };
-        mel_dict_free(column->dict);
+        clear_column(column);
         column->dict = column->kind == MEL_CSV_TEXT ? mel_dict_new() : NULL;
         if (column->kind == MEL_CSV_TEXT && column->dict == NULL)
             return mel_fail_memory(err, "the categories of a column");
@@ -582,12 +633,29 @@ static mel_status read_rows(mel_csv *csv, mel_table *table, mel_error *err)
         TRY(mel_report_progress(&csv->opt.progress, "reading", mel_source_share(csv->text.source), err));
     } while (!csv->at_end || csv->begin != csv->size);
     table->n_rows = csv->rows_done;
-    return csv->rows_done < capacity ? grow_csv_columns(csv, table, csv->rows_done, err) : MEL_OK;
+    if (csv->rows_done < capacity)
+        TRY(grow_csv_columns(csv, table, csv->rows_done, err));
+    for (size_t j = 0; j < csv->n_columns; j++)
+        if (csv->column[j].kind == MEL_CSV_TEXT)
+            TRY(count_categories(csv, j, table->column[j].codes, err));
+    return MEL_OK;
 }
 
-/* Reads the columns again that turned out to be something else than they seemed. */
-static mel_status read_again(mel_csv *csv, mel_table *table, mel_error *err)
+/* Columns are read by what their first rows look like, and cells are counted by their looks on the way. What
+ * turns out to be something else, or is written with another decimal mark, is read once more. */
+static mel_status read_csv_columns(mel_csv *csv, mel_table *table, mel_error *err)
 {
+    const size_t most = MOST_FINDINGS / csv->n_columns;
+    bool again = false;
+    csv->n_pieces = most > MEL_CSV_PIECES ? MEL_CSV_PIECES : most < FEWEST_PIECES ? FEWEST_PIECES : most;
+    TRY(look_at_sample(csv, err));
+    mel_csv_guess_types(csv);
+    TRY(read_rows(csv, table, err));
+    if (csv->rows_done == 0)
+        return mel_fail(err, MEL_EDATA, "no rows%s", csv->dialect.header ? " after the header" : "");
+    TRY(mel_csv_decide_types(csv, &again, err));
+    if (!again)
+        return MEL_OK;
     const size_t before = csv->rows_done;
     TRY(return_to_rows(csv, err));
     TRY(read_rows(csv, table, err));
@@ -598,28 +666,6 @@ static mel_status read_again(mel_csv *csv, mel_table *table, mel_error *err)
                           csv->rows_done);
 }
 
-/* Columns with a text in the first rows are text, the others numbers until a text is met, so that almost
- * every file is read once. Cells are counted while they are read where that is not so clear. */
-static mel_status read_csv_columns(mel_csv *csv, mel_table *table, mel_error *err)
-{
-    bool again = false;
-    TRY(set_tallies(csv, true, err));
-    TRY(tally_sample(csv, err));
-    TRY(set_tallies(csv, mel_csv_guess_types(csv), err));
-    TRY(read_rows(csv, table, err));
-    if (csv->rows_done == 0)
-        return mel_fail(err, MEL_EDATA, "no rows%s", csv->dialect.header ? " after the header" : "");
-    if (csv->tally == NULL && mel_csv_doubts_types(csv)) {
-        TRY(set_tallies(csv, true, err));
-        TRY(read_again(csv, table, err));
-    }
-    if (csv->tally != NULL) {
-        TRY(mel_csv_decide_types(csv, &again, err));
-        TRY(set_tallies(csv, false, err));
-    }
-    return again ? read_again(csv, table, err) : MEL_OK;
-}
-
 /* ---- what is settled in the end ---- */
 
 /* Refuses what the types of the columns do not allow; gives the table types and categories. */
@@ -628,14 +674,14 @@ static mel_status settle_columns(mel_csv *csv, mel_table *table, mel_error *err)
     for (size_t j = 0; j < csv->n_columns; j++) {
         const mel_csv_column *from = &csv->column[j];
         mel_column *to = &table->column[j];
-        if (from->dict != NULL && from->too_many.row != 0)
-            return fail_categories(csv, j, from->too_many.text.text, err);
-        if (from->dict == NULL && from->found.huge.row != 0)
+        if (from->too_many.n != 0 && (from->dict != NULL || mel_csv_odd_cells(from, csv->decimal).n != 0))
+            return fail_categories(csv, j, from->too_many.text, err);
+        const mel_csv_seen *huge = &from->seen[MEL_SHAPE_HUGE];
+        if (from->dict == NULL && huge->n != 0)
             return mel_fail(err, MEL_EDATA,
                             "row %zu, column %s: %s is not a finite number; write NA for a missing value, or "
                             "declare the column as text",
-                            from->found.huge.row, mel_quote_text(mel_dict_text(csv->names, j)).text,
-                            from->found.huge.text.text);
+                            huge->row, mel_quote_text(mel_dict_text(csv->names, j)).text, huge->text);
         to->type = from->dict != NULL ? MEL_COLUMN_TEXT : MEL_COLUMN_NUMBER;
         to->dict = from->dict != NULL ? mel_dict_share(from->dict) : NULL;
         to->percent = from->percent;

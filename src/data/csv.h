@@ -89,59 +89,61 @@ mel_status mel_dialect_find_header(mel_dialect *out, const mel_csv_sample *sampl
 /* ---- what columns hold ---- */
 
 typedef enum {
-    MEL_CSV_NUMBER, /* plain numbers until shown otherwise */
-    MEL_CSV_STYLED, /* the same, with decimal commas, thousands apart, percent signs */
+    MEL_CSV_NUMBER, /* decimal commas, thousands apart and percent signs included */
     MEL_CSV_TEXT,
     MEL_CSV_SKIP /* checked for form only */
 } mel_csv_kind;
 
-/* A cell to be named in a sentence; row 0: there is none. */
-typedef struct {
-    size_t row;
-    mel_quoted text;
-} mel_cell_place;
+/* What cells that are not missing look like is counted by mel_number_shape, and percent signs besides. */
+enum { MEL_SEEN_PERCENT = MEL_SHAPES, MEL_SEEN };
 
-/* What the cells of a column that are not missing look like, counted. */
+/* How many cells of a column look so, and the first of them as sentences quote it. */
 typedef struct {
-    size_t plain; /* numbers that need no style: 12, 12.5, 1.234 */
-    size_t percent;
-    size_t count[MEL_SHAPES];
-    mel_cell_place first[MEL_SHAPES], first_percent;
-} mel_tally;
+    size_t n, row;
+    char *text;
+} mel_csv_seen;
 
 /* What else is found while a column is read. */
 typedef struct {
-    bool has_text;       /* among numbers */
-    bool has_bare_word;  /* read as text, though it may stand for missing among numbers */
+    mel_digit_widths widths;
     size_t quoted_words; /* missing cells with a word in quotes, which is a name in a column of texts */
     size_t quoted_numbers;
-    mel_digit_widths widths;
-    mel_cell_place
-        huge; /* the first number that is not finite: refused where the column stays one of numbers */
+    bool has_bare_word; /* read as text, though it may stand for missing among numbers */
 } mel_csv_found;
 
 typedef struct {
     mel_column_type declared; /* AUTO unless overridden */
-    bool has_number;          /* in the first rows */
     mel_csv_kind kind;        /* how this pass reads it */
+    mel_csv_seen seen[MEL_SEEN];
     mel_csv_found found;
     mel_percent_signs percent;
-    mel_dict *dict;          /* of a column that is read as text */
-    mel_cell_place too_many; /* the first text beyond the limit on categories */
+    mel_dict *dict;        /* of a column that is read as text */
+    mel_csv_seen too_many; /* the first text beyond the limit on categories */
 } mel_csv_column;
 
 /* ---- csv_cells.c: what one thread does with one span of rows ---- */
 
-/* A column as one chunk works on it. A text that is not known yet gets known->n + its code in `fresh` for the
- * time being. */
+/* The same as one chunk sees it; row is its own, and the cell begins there in the window. */
 typedef struct {
-    mel_csv_kind kind; /* NUMBER becomes SKIP at the first text */
-    bool declared;     /* as text, by the caller */
+    size_t n, row;
+    const char *cell;
+} mel_csv_sight;
+
+/* A column as one chunk works on it. A text that is not known yet gets known->n + its code in `fresh` for the
+ * time being. What every number needs comes first, close together. */
+typedef struct {
+    mel_csv_kind kind;
+    bool declared;                 /* as text, by the caller */
+    bool has_point, has_thousands; /* one has been seen off the fast path, which knows the first of them */
+    double *numbers;               /* of the chunk's first row, or NULL */
+    size_t points;                 /* on the fast path: numbers with a point, */
+    size_t thousands;              /* and those whose point may set thousands apart */
     mel_csv_found found;
-    double *numbers; /* of the chunk's first row, or NULL */
+    size_t slow; /* numbers: cells off the fast path */
     uint32_t *codes;
     const mel_dict *known;
     mel_dict *fresh;
+    mel_csv_sight seen[MEL_SEEN];
 } mel_csv_finding;
 
 typedef struct mel_csv mel_csv;
@@ -154,7 +156,6 @@ typedef struct {
     bool has_quotes, has_bare_cr;
     bool not_utf8;            /* that is why it failed */
     mel_csv_finding *finding; /* one per column */
-    mel_tally *tally;         /* one per column, or NULL when nothing is counted */
     uint64_t *row_name;       /* of the chunk's first row; NULL: not kept */
     mel_buffer scratch;
     mel_status status;
@@ -165,6 +166,8 @@ typedef struct {
 void mel_csv_parse(mel_csv_chunk *chunk);
 /* The names in a header row; refuses empty and doubled ones. */
 mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk);
+/* The cell that begins there, as sentences quote it. */
+mel_quoted mel_csv_quote(mel_csv_chunk *chunk, const char *cell);
 /* Cells of the row that starts at p. */
 size_t mel_csv_count_cells(const char *p, const char *end, char delimiter);
 
@@ -190,7 +193,6 @@ struct mel_csv {
     mel_csv_chunk chunk[MEL_CSV_PIECES];
     size_t n_pieces; /* chunks that are used */
     mel_csv_cut cut;
-    mel_tally *tally; /* one per column while all cells are counted, else NULL */
 
     bool marked;   /* starts with the mark of UTF-8 */
     bool said;     /* then with the line "sep=;", which is row 1 */
@@ -203,20 +205,11 @@ struct mel_csv {
 
 /* ---- csv_types.c: from what cells look like to decimal mark, types and warnings ---- */
 
-/* A cell that is not missing, without blanks around it. */
-void mel_tally_add(mel_tally *tally, const mel_styled_number *number, const char *text, size_t n, size_t row);
-/* Adds what was counted, or found, further down in the file. */
-void mel_tally_merge(mel_tally *to, const mel_tally *from);
-void mel_csv_found_merge(mel_csv_found *to, const mel_csv_found *from);
-
-/* How to read every column, going by the tallies of the first rows: sets kinds and a guess of the decimal
- * mark. True: all cells must be counted while they are read, as a column could be numbers in some style, or
- * decimals could follow a comma. */
-bool mel_csv_guess_types(mel_csv *csv);
-/* After a pass that counted nothing: could a column be something else? Then sets kinds for one that counts.
- */
-bool mel_csv_doubts_types(mel_csv *csv);
-/* After a pass that counted: decides about the decimal mark and every column, and warns. Columns that were
+/* The cells that keep a column from being numbers: how many, and the first. */
+mel_csv_seen mel_csv_odd_cells(const mel_csv_column *column, char decimal);
+/* By the first rows: kinds of columns, and a guess of the decimal mark. */
+void mel_csv_guess_types(mel_csv *csv);
+/* After a pass over all rows: decides about the decimal mark and every column, and warns. Columns that were
  * read as something else have a kind to be read by; the others are skipped. Refuses a mark that could be
  * either. */
 mel_status mel_csv_decide_types(mel_csv *csv, bool *again, mel_error *err);

@@ -264,13 +264,6 @@ static inline bool is_missing_text(mel_csv_cell c, bool declared)
     return declared ? mel_missing_declared(t.text, t.n) : mel_missing_text(t.text, t.n);
 }
 
-/* The first number that is not finite. */
-static void note_huge(mel_csv_chunk *chunk, size_t row, mel_csv_found *found, mel_csv_cell t)
-{
-    if (found->huge.row == 0)
-        found->huge = (mel_cell_place){ chunk->row_number + row, mel_quote(t.text, t.n) };
-}
-
 /* A number of n bytes at p. */
 static inline void note_width(mel_digit_widths *widths, const char *p, size_t n)
 {
@@ -280,18 +273,18 @@ static inline void note_width(mel_digit_widths *widths, const char *p, size_t n)
         widths->shortest_other = n;
 }
 
-/* Counts what a cell that is not missing looks like. */
-static mel_styled_number style_cell(mel_csv_chunk *chunk, size_t row, size_t column, mel_csv_cell t)
+/* The first one of a look; the fast path goes on from there where points mark decimals. */
+static void count_shape(mel_csv_chunk *chunk, mel_csv_finding *f, int shape, size_t row, const char *cell)
 {
-    const mel_styled_number number = mel_number_styled(t.text, t.n, chunk->csv->decimal);
-    if (chunk->tally != NULL)
-        mel_tally_add(&chunk->tally[column], &number, t.text, t.n, chunk->row_number + row);
-    return number;
+    const bool points = chunk->csv->decimal == '.';
+    if (f->seen[shape].n++ == 0)
+        f->seen[shape] = (mel_csv_sight){ 1, row, cell };
+    f->has_point |= points && shape == MEL_SHAPE_POINT;
+    f->has_thousands |= points && shape == MEL_SHAPE_POINT_OR_THOUSANDS;
 }
 
-/* A cell of a column of numbers that is not simply one up to the delimiter; columns of plain numbers end at
- * the first that needs a style. */
-static const char *any_number(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
+/* A cell of a column of numbers that is not simply one up to the delimiter. */
+static const char *styled_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
 {
     mel_csv_cell c = { 0 };
     const char *const after = read_cell(chunk, row, column, p, &c);
@@ -299,20 +292,19 @@ static const char *any_number(mel_csv_chunk *chunk, size_t row, size_t column, c
         return NULL;
     mel_csv_finding *f = &chunk->finding[column];
     double value = NAN;
+    f->slow++;
     if (is_missing_number(c)) {
         f->found.quoted_words += is_quoted_word(c);
     } else {
         const mel_csv_cell t = trimmed(c);
-        const mel_styled_number number = style_cell(chunk, row, column, t);
-        if (number.kind == MEL_NUMBER_FINITE && (f->kind == MEL_CSV_STYLED || number.plain)) {
+        const mel_styled_number number = mel_number_styled(t.text, t.n, chunk->csv->decimal);
+        count_shape(chunk, f, (int)number.shape, row, p);
+        if (number.percent)
+            count_shape(chunk, f, MEL_SEEN_PERCENT, row, p);
+        if (number.kind == MEL_NUMBER_FINITE) {
             value = number.value;
             f->found.quoted_numbers += c.quoted;
             note_width(&f->found.widths, t.text, t.n);
-        } else if (number.kind == MEL_NUMBER_HUGE) {
-            note_huge(chunk, row, &f->found, t);
-        } else {
-            f->found.has_text = true;
-            f->kind = f->kind == MEL_CSV_NUMBER ? MEL_CSV_SKIP : f->kind;
         }
     }
     if (f->numbers != NULL)
@@ -320,13 +312,29 @@ static const char *any_number(mel_csv_chunk *chunk, size_t row, size_t column, c
     return after;
 }
 
+/* One to three digits before the point, not a 0: three behind it may be thousands. */
+static bool may_be_thousands(const char *p, const char *decimals)
+{
+    const size_t whole = (size_t)(decimals - p) - 1 - (*p == '-');
+    return whole >= 1 && whole <= 3 && p[*p == '-'] != '0';
+}
+
 static inline const char *number_cell(mel_csv_chunk *chunk, size_t row, size_t column, const char *p)
 {
     double plain;
+    const char *decimals;
     mel_csv_finding *f = &chunk->finding[column];
-    const char *after = mel_number_fast(p, &plain);
+    const char *after = f->numbers != NULL ? mel_number_fast(p, &plain, &decimals) : NULL;
     if (after == NULL || !ends_cell(after, chunk->csv->delimiter))
-        return any_number(chunk, row, column, p);
+        return styled_cell(chunk, row, column, p);
+    if (decimals != NULL) {
+        const bool three = after - decimals == 3 && may_be_thousands(p, decimals);
+        if (!(three ? f->has_thousands : f->has_point))
+            return styled_cell(chunk, row, column, p);
+        f->points++;
+        if (three)
+            f->thousands++;
+    }
     f->numbers[row] = plain;
     note_width(&f->found.widths, p, (size_t)(after - p));
     return after;
@@ -352,21 +360,27 @@ static inline const char *text_cell(mel_csv_chunk *chunk, size_t row, size_t col
     const char *const after = read_cell(chunk, row, column, p, &c);
     if (after == NULL)
         return NULL;
-    mel_csv_finding *finding = &chunk->finding[column];
+    mel_csv_finding *f = &chunk->finding[column];
+    const bool word = is_missing_number(c); /* what it would be among numbers */
     uint32_t code = MEL_MISSING;
-    if (chunk->tally != NULL && is_missing_number(c)) /* what it would be among numbers */
-        finding->found.quoted_words += is_quoted_word(c);
-    else if (chunk->tally != NULL)
-        (void)style_cell(chunk, row, column, trimmed(c));
-    if (!is_missing_text(c, finding->declared)) {
-        finding->found.has_bare_word |= !c.quoted && is_missing_number(c);
+    f->found.quoted_words += word && is_quoted_word(c);
+    if (!(word && is_missing_text(c, f->declared))) {
+        f->found.has_bare_word |= word && !c.quoted;
         const uint64_t hash = mel_dict_hash(c.text, c.n);
-        code = mel_dict_find(finding->known, c.text, c.n, hash);
-        if (code == MEL_MISSING && (code = fresh_code(chunk, finding, c, hash)) == MEL_MISSING)
+        code = mel_dict_find(f->known, c.text, c.n, hash);
+        if (code == MEL_MISSING && (code = fresh_code(chunk, f, c, hash)) == MEL_MISSING)
             return NULL;
     }
-    finding->codes[row] = code;
+    f->codes[row] = code;
     return after;
+}
+
+mel_quoted mel_csv_quote(mel_csv_chunk *chunk, const char *cell)
+{
+    mel_csv_cell c = { 0 };
+    (void)read_cell(chunk, 0, SIZE_MAX, cell, &c);
+    c = trimmed(c);
+    return mel_quote(c.text, c.n);
 }
 
 size_t mel_csv_count_cells(const char *p, const char *end, char delimiter)
@@ -423,9 +437,6 @@ static const char *parse_csv_row(mel_csv_chunk *chunk, size_t row, const char *p
         switch (chunk->finding[j].kind) {
         case MEL_CSV_NUMBER:
             p = number_cell(chunk, row, j, p);
-            break;
-        case MEL_CSV_STYLED:
-            p = any_number(chunk, row, j, p);
             break;
         case MEL_CSV_TEXT:
             p = text_cell(chunk, row, j, p);

@@ -256,10 +256,8 @@ static mel_status fit_texts(mel_encoder_input *input, const mel_column *column, 
                             bool missing_category, mel_error *err)
 {
     const size_t n_codes = column->dict->n;
-    MEL_AUTO_MEMORY uint32_t *present = mel_alloc(n_codes, sizeof *present);
-    MEL_AUTO_MEMORY size_t *count = mel_alloc_zero(n_codes, sizeof *count);
-    if (present == NULL || count == NULL)
-        return mel_fail_memory(err, "the categories of a column");
+    MEL_ARRAY(uint32_t, present, n_codes, "the categories of a column", err);
+    MEL_ARRAY(size_t, count, n_codes, "the categories of a column", err);
     size_t n_known = 0;
     const size_t n = mel_count_codes(table, column, present, count);
     for (size_t k = 0; k < n; k++)

@@ -45,9 +45,7 @@ static bool sort_keyed(keyed *key, size_t n, bool by_value)
 static mel_status order_texts(bool *numbers, const mel_dict *dict, size_t n, bool by_value,
                               const uint32_t *present, uint32_t *order, mel_error *err)
 {
-    MEL_AUTO_MEMORY keyed *key = mel_alloc(n, sizeof *key);
-    if (key == NULL)
-        return mel_fail_memory(err, "sorting class names");
+    MEL_ARRAY(keyed, key, n, "sorting class names", err);
     for (size_t i = 0; i < n; i++)
         key[i] = (keyed){ .text = mel_dict_text(dict, present[i]), .code = present[i] };
     *numbers = sort_keyed(key, n, by_value);
@@ -65,9 +63,7 @@ mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *prese
 
 mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, bool texts, mel_error *err)
 {
-    MEL_AUTO_MEMORY keyed *key = mel_alloc(n, sizeof *key);
-    if (key == NULL)
-        return mel_fail_memory(err, "sorting class names");
+    MEL_ARRAY(keyed, key, n, "sorting class names", err);
     for (size_t i = 0; i < n; i++)
         key[i] = (keyed){ .text = names[i], .code = i };
     (void)sort_keyed(key, n, !texts);
@@ -296,12 +292,10 @@ static mel_status label_texts(mel_labels *out, const mel_column *column, const m
                               mel_error *err)
 {
     const size_t n_codes = column->dict->n;
-    MEL_AUTO_MEMORY size_t *count = mel_alloc_zero(n_codes, sizeof *count);
-    MEL_AUTO_MEMORY uint32_t *order = mel_alloc(n_codes, sizeof *order);
-    MEL_AUTO_MEMORY uint32_t *rank = mel_alloc(n_codes, sizeof *rank);
+    MEL_ARRAY(size_t, count, n_codes, "class labels", err);
+    MEL_ARRAY(uint32_t, order, n_codes, "class labels", err);
+    MEL_ARRAY(uint32_t, rank, n_codes, "class labels", err);
     bool numbers = false;
-    if (count == NULL || order == NULL || rank == NULL)
-        return mel_fail_memory(err, "class labels");
     const size_t n = mel_count_codes(table, column, order, count);
     TRY(order_texts(&numbers, column->dict, n, false, order, order, err));
     TRY(new_labels(out, table->n_rows, n, err));
@@ -332,11 +326,9 @@ static bool are_quoted_texts(const mel_table *table, size_t column)
 static mel_status sort_as_texts(mel_labels *labels, mel_error *err)
 {
     const size_t n = labels->n_classes;
-    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
-    MEL_AUTO_MEMORY uint32_t *rank = mel_alloc(n, sizeof *rank);
-    MEL_AUTO_MEMORY char **name = mel_alloc(n, sizeof *name);
-    if (order == NULL || rank == NULL || name == NULL)
-        return mel_fail_memory(err, "sorting class names");
+    MEL_ARRAY(size_t, order, n, "sorting class names", err);
+    MEL_ARRAY(uint32_t, rank, n, "sorting class names", err);
+    MEL_ARRAY(char *, name, n, "sorting class names", err);
     TRY(mel_sort_class_names(order, n, (const char *const *)labels->name, true, err));
     for (size_t i = 0; i < n; i++) {
         name[i] = labels->name[order[i]];
@@ -443,10 +435,7 @@ static mel_status unknown_number(const mel_labels *labels, const mel_table *tabl
 static mel_status numbers_as(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
 {
     const mel_column *c = &table->column[column];
-    MEL_AUTO_MEMORY double *value =
-        mel_alloc(out->n_classes, sizeof *value); /* of the names that the column may have */
-    if (value == NULL)
-        return mel_fail_memory(err, "class labels");
+    MEL_ARRAY(double, value, out->n_classes, "class labels", err); /* of the names that the column may have */
     for (size_t k = 0; k < out->n_classes; k++) {
         char text[MEL_NUMBER_TEXT];
         if (mel_number_parse(out->name[k], strlen(out->name[k]), &value[k]) != MEL_NUMBER_FINITE)
@@ -483,9 +472,7 @@ static uint32_t find_same(const mel_labels *labels, const char *text)
 static mel_status texts_as(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
 {
     const mel_column *c = &table->column[column];
-    MEL_AUTO_MEMORY uint32_t *map = mel_alloc(c->dict->n, sizeof *map);
-    if (map == NULL)
-        return mel_fail_memory(err, "class labels");
+    MEL_ARRAY(uint32_t, map, c->dict->n, "class labels", err);
     for (uint32_t code = 0; code < c->dict->n; code++)
         map[code] = MEL_MISSING;
     for (size_t k = 0; k < out->n_classes; k++) {

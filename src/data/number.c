@@ -376,9 +376,9 @@ mel_styled_number mel_number_styled(const char *text, size_t n, char decimal)
     if (n == 0 || !may_start_number(*text))
         return out;
     out.kind = mel_number_parse_bounded(text, n, &out.value);
-    out.plain = out.kind == MEL_NUMBER_FINITE;
-    out.shape = out.plain ? plain_shape(text, n) : MEL_SHAPE_HUGE;
-    if (out.kind == MEL_NUMBER_HUGE || (out.plain && (decimal == '.' || out.shape == MEL_SHAPE_WHOLE)))
+    const bool plain = out.kind == MEL_NUMBER_FINITE;
+    out.shape = plain ? plain_shape(text, n) : MEL_SHAPE_HUGE;
+    if (out.kind == MEL_NUMBER_HUGE || (plain && (decimal == '.' || out.shape == MEL_SHAPE_WHOLE)))
         return out;
     parts s;
     out.kind = MEL_NUMBER_NONE;
@@ -388,9 +388,9 @@ mel_styled_number mel_number_styled(const char *text, size_t n, char decimal)
     out.percent = s.percent;
     out.shape = shape_of(&s);
     if (mel_number_fits(out.shape, decimal)) {
-        char plain[LONGEST + 8];
-        const size_t length = write_plain(plain, sizeof plain, &s, decimal);
-        out.kind = mel_number_parse_bounded(plain, length, &out.value);
+        char rewritten[LONGEST + 8];
+        const size_t length = write_plain(rewritten, sizeof rewritten, &s, decimal);
+        out.kind = mel_number_parse_bounded(rewritten, length, &out.value);
     }
     return out;
 }

@@ -48,7 +48,6 @@ typedef enum {
 typedef struct {
     mel_number_shape shape;
     mel_number_kind kind; /* NONE: it is no number with that mark */
-    bool plain;           /* needs no style: 12, 12.5, 1.234 */
     bool percent;         /* a percent sign follows */
     double value;         /* 45% is 0.45 */
 } mel_styled_number;
@@ -113,8 +112,8 @@ static inline const char *mel_first_run(const char *p, bool *negative, uint64_t 
 }
 
 /* mel_number_scan for the plain forms, 12 and -3.25, or NULL. Reads up to 8 bytes further than the
- * number; *value is finite. */
-static inline const char *mel_number_fast(const char *p, double *value)
+ * number; *value is finite; *decimals is the byte behind the point, NULL without one. */
+static inline const char *mel_number_fast(const char *p, double *value, const char **decimals)
 {
     static const double power[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
                                     1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19 };
@@ -124,11 +123,12 @@ static inline const char *mel_number_fast(const char *p, double *value)
     uint64_t w;
     p = mel_first_run(p, &negative, &w);
     ptrdiff_t digits = p - start - negative, fraction = 0;
+    *decimals = NULL;
     if (*p == '.') {
-        const char *const point = p;
+        *decimals = p + 1;
         digits = w != 0 ? digits : 0;
         p = mel_digit_run(p + 1, &w);
-        fraction = p - point - 1;
+        fraction = p - *decimals;
         digits += fraction;
     }
     if (digits == 0 || digits > 19 || (*p | 0x20) == 'e')
@@ -146,10 +146,11 @@ static inline const char *mel_number_fast(const char *p, double *value)
     return p;
 }
 #else
-static inline const char *mel_number_fast(const char *p, double *value)
+static inline const char *mel_number_fast(const char *p, double *value, const char **decimals)
 {
     (void)p;
     (void)value;
+    (void)decimals;
     return NULL;
 }
 #endif

@@ -142,9 +142,7 @@ static bool copies(const mel_column *column, const mel_labels *labels, size_t *o
 static mel_status look_at_copies(mel_unfit *why, const mel_table *table, size_t j, const mel_labels *labels,
                                  mel_error *err)
 {
-    MEL_AUTO_MEMORY size_t *of = mel_alloc(labels->n_classes, sizeof *of);
-    if (of == NULL)
-        return mel_fail_memory(err, "the classes of a column");
+    MEL_ARRAY(size_t, of, labels->n_classes, "the classes of a column", err);
     const char *name = mel_table_column_name(table, j);
     if (copies(&table->column[j], labels, of))
         (void)snprintf(why->text, sizeof why->text,

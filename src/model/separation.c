@@ -32,10 +32,8 @@ mel_status mel_separation_counted(mel_separation *out, double number[2], size_t 
                                   mel_error *err)
 {
     *out = (mel_separation){ .auc = NAN, .found = NAN, .alarms = NAN };
-    MEL_AUTO_MEMORY double *score = mel_alloc(n + 1, sizeof *score);
-    MEL_AUTO_MEMORY size_t *row = mel_alloc(n + 1, sizeof *row);
-    if (score == NULL || row == NULL)
-        return mel_fail_memory(err, "probabilities to sort");
+    MEL_ARRAY(double, score, n + 1, "probabilities to sort", err);
+    MEL_ARRAY(size_t, row, n + 1, "probabilities to sort", err);
     number[0] = number[1] = 0.0;
     for (size_t i = 0; i < n; i++) {
         score[i] = probability[2 * i + 1];

@@ -389,9 +389,7 @@ static mel_status reorder_classes(mel_classes *c, mel_labels *labels, const size
         size_t place;
         uint32_t code; /* the new one */
     };
-    MEL_AUTO_MEMORY struct place *was = mel_alloc(c->n, sizeof *was);
-    if (was == NULL)
-        return mel_fail_memory(err, "an order of classes");
+    MEL_ARRAY(struct place, was, c->n, "an order of classes", err);
     for (size_t i = 0; i < c->n; i++) {
         was[i].name = c->name[i];
         was[i].label = c->label[i];
@@ -450,11 +448,9 @@ mel_status mel_classes_settle(mel_classes *out, mel_labels *labels, const mel_na
                               const char *file, mel_error *err)
 {
     const size_t n = labels->n_classes;
-    MEL_AUTO_MEMORY size_t *order = mel_alloc_zero(2 * n, sizeof *order);
+    MEL_ARRAY(size_t, order, 2 * n, "an order of classes", err);
     MEL_AUTO_CLEAR(mel_classes) c = { 0 };
     *out = c;
-    if (order == NULL)
-        return mel_fail_memory(err, "an order of classes");
     TRY(start_classes(&c, n, (const char *const *)labels->name, err));
     c.number_texts = labels->number_texts;
     TRY(find_order(&c, order, naming, file, err));
@@ -484,11 +480,9 @@ mel_status mel_classes_invent(mel_classes *out, size_t n, const char *const *nam
 mel_status mel_classes_of_names(mel_classes *out, size_t n, const char *const *name, const char *const *label,
                                 bool number_texts, mel_error *err)
 {
-    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
+    MEL_ARRAY(size_t, order, n, "an order of classes", err);
     MEL_AUTO_CLEAR(mel_classes) c = { 0 };
     *out = c;
-    if (order == NULL)
-        return mel_fail_memory(err, "an order of classes");
     TRY(start_classes(&c, n, label, err));
     c.number_texts = number_texts;
     TRY(mel_sort_class_names(order, n, label, number_texts, err));
@@ -530,9 +524,7 @@ mel_status mel_class_values(double *value, bool *whole, size_t n, const char *co
             *whole = *whole && value[i] == floor(value[i]) && fabs(value[i]) < exact;
         return MEL_OK;
     }
-    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
-    if (order == NULL)
-        return mel_fail_memory(err, "an order of classes");
+    MEL_ARRAY(size_t, order, n, "an order of classes", err);
     TRY(mel_sort_class_names(order, n, label, false, err));
     for (size_t i = 0; i < n; i++)
         value[order[i]] = (double)i;

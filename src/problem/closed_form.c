@@ -123,9 +123,7 @@ static mel_status match_class_columns(size_t *column, const mel_table *table, co
                                       mel_error *err)
 {
     const size_t k = problem->n_classes, group = mel_table_find(table, "group");
-    MEL_AUTO_MEMORY const char **name = mel_alloc(k, sizeof *name);
-    if (name == NULL)
-        return mel_fail_memory(err, "the names of columns");
+    MEL_ARRAY(const char *, name, k, "the names of columns", err);
     for (size_t i = 0; i < k; i++)
         name[i] = mel_table_column_name(table, i + (i >= group));
     size_t found = 0;
@@ -215,9 +213,7 @@ static mel_status read_prevalence(double *out, const mel_problem *problem, const
     const size_t k = problem->n_classes;
     MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
     MEL_AUTO(mel_table) *table = NULL;
-    MEL_AUTO_MEMORY const char **called = mel_alloc(k + 1, sizeof *called);
-    if (called == NULL)
-        return mel_fail_memory(err, "the names of the classes");
+    MEL_ARRAY(const char *, called, k + 1, "the names of the classes", err);
     memcpy(called, problem->class_name, k * sizeof *called);
     called[k] = "group";
     TRY(mel_reader_init(&reader, &opt->dataset.reading, &opt->resources, err));
@@ -249,9 +245,7 @@ mel_status mel_make_abstract_ball(mel_problem *problem, const mel_problem_option
     const mel_layout layout = {
         .kind = MEL_RATES, .coordinates = settings.coordinates, .n_classes = k, .n_groups = m
     };
-    MEL_AUTO_MEMORY double *prevalence = mel_alloc_zero(m * k, sizeof *prevalence);
-    if (prevalence == NULL)
-        return mel_fail_memory(err, "the shares of the groups");
+    MEL_ARRAY(double, prevalence, m *k, "the shares of the groups", err);
     if (opt->prevalence != NULL)
         TRY(read_prevalence(prevalence, problem, opt, err));
     return mel_ball_new(&problem->ball, &layout, opt->radius, NULL,

@@ -108,10 +108,8 @@ static mel_status leave_unfit_out(mel_dataset *out, const mel_dataset_options *o
                                   mel_error *err)
 {
     const size_t n = mel_table_columns(out->table);
-    MEL_AUTO_MEMORY mel_unfit *why = mel_alloc_zero(n, sizeof *why);
+    MEL_ARRAY(mel_unfit, why, n, "the columns of a table", err);
     size_t fit = 0;
-    if (why == NULL)
-        return mel_fail_memory(err, "the columns of a table");
     for (size_t j = 0; j < n; j++)
         if (!has_part(opt, mel_table_column_name(out->table, j))) {
             TRY(mel_column_unfit(&why[j], out->table, j, &out->labels, err));
@@ -156,10 +154,8 @@ void mel_dataset_clear(mel_dataset *dataset)
 static mel_status hold_out(uint8_t *part_of, const mel_dataset *d, double share, uint64_t seed,
                            mel_error *err)
 {
-    MEL_AUTO_MEMORY uint32_t *label = mel_alloc(d->n_rows, sizeof *label);
-    MEL_AUTO_MEMORY bool *stays = mel_alloc_zero(d->n_rows, sizeof *stays);
-    if (label == NULL || stays == NULL)
-        return mel_fail_memory(err, "a split of the rows");
+    MEL_ARRAY(uint32_t, label, d->n_rows, "a split of the rows", err);
+    MEL_ARRAY(bool, stays, d->n_rows, "a split of the rows", err);
     for (size_t i = 0; i < d->n_rows; i++)
         label[i] = (uint32_t)d->classes.place[d->labels.code[i]];
     TRY(mel_split(stays, d->n_rows, label, d->groups.n_classes != 0 ? d->groups.code : NULL, 1 - share, seed,
@@ -172,9 +168,7 @@ static mel_status hold_out(uint8_t *part_of, const mel_dataset *d, double share,
 static mel_status check_training(const uint8_t *part_of, const mel_dataset *d, mel_error *err)
 {
     const size_t k = d->labels.n_classes;
-    MEL_AUTO_MEMORY size_t *all = mel_alloc_zero(2 * k, sizeof *all);
-    if (all == NULL)
-        return mel_fail_memory(err, "the sizes of the classes");
+    MEL_ARRAY(size_t, all, 2 * k, "the sizes of the classes", err);
     size_t *training = all + k;
     for (size_t i = 0; i < d->n_rows; i++) {
         all[d->labels.code[i]]++;
@@ -194,9 +188,7 @@ static mel_status take_part(mel_dataset_part *part, mel_dataset *d, const uint8_
                             mel_error *err)
 {
     const bool grouped = d->groups.n_classes != 0, weighted = d->weight != NULL;
-    MEL_AUTO_MEMORY size_t *rows = mel_alloc(d->n_rows, sizeof *rows);
-    if (rows == NULL)
-        return mel_fail_memory(err, "a part of the rows");
+    MEL_ARRAY(size_t, rows, d->n_rows, "a part of the rows", err);
     for (size_t i = 0; i < d->n_rows; i++)
         if (part_of[i] == which)
             rows[part->n++] = i;
@@ -222,9 +214,7 @@ static mel_status take_part(mel_dataset_part *part, mel_dataset *d, const uint8_
 static mel_status split_rows(mel_dataset_part parts[MEL_DATASET_PARTS], mel_dataset *dataset,
                              double test_share, uint64_t seed, mel_error *err)
 {
-    MEL_AUTO_MEMORY uint8_t *part_of = mel_alloc_zero(dataset->n_rows, sizeof *part_of);
-    if (part_of == NULL)
-        return mel_fail_memory(err, "a split of the rows");
+    MEL_ARRAY(uint8_t, part_of, dataset->n_rows, "a split of the rows", err);
     if (test_share > 0)
         TRY(hold_out(part_of, dataset, test_share, seed, err));
     TRY(check_training(part_of, dataset, err));
@@ -247,9 +237,7 @@ mel_status mel_dataset_split(mel_dataset_part parts[MEL_DATASET_PARTS], mel_data
 mel_status mel_dataset_part_learn(mel_encoder **out, const mel_dataset_part *part,
                                   const mel_dataset_options *opt, mel_error *err)
 {
-    MEL_AUTO_MEMORY const char **skip = mel_alloc(opt->skip.n + 3, sizeof *skip);
-    if (skip == NULL)
-        return mel_fail_memory(err, "the names of columns");
+    MEL_ARRAY(const char *, skip, opt->skip.n + 3, "the names of columns", err);
     size_t n = 0;
     skip[n++] = opt->label;
     if (opt->group != NULL)

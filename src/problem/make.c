@@ -181,9 +181,7 @@ mel_status mel_name_group_column(mel_problem *problem, const char *column, mel_e
 static mel_status make_face(mel_problem *problem, mel_error *err)
 {
     const size_t n = problem->n_rows;
-    MEL_AUTO_MEMORY uint8_t *role = mel_alloc(n, sizeof *role);
-    if (role == NULL)
-        return mel_fail_memory(err, "the rows of a face");
+    MEL_ARRAY(uint8_t, role, n, "the rows of a face", err);
     for (size_t i = 0; i < n; i++) {
         problem->probability[i] = problem->probability[2 * i + 1];
         role[i] = problem->label[i] == 1 ? MEL_ROW_POSITIVE : MEL_ROW_NEGATIVE;
@@ -199,9 +197,7 @@ static mel_status make_face(mel_problem *problem, mel_error *err)
 static mel_status check_cells(const mel_problem *problem, const mel_sample *sample, mel_error *err)
 {
     const size_t k = sample->n_classes, m = sample->group != NULL ? sample->n_groups : 0;
-    MEL_AUTO_MEMORY size_t *rows = mel_alloc_zero(m * k + 1, sizeof *rows);
-    if (rows == NULL)
-        return mel_fail_memory(err, "the sizes of the groups");
+    MEL_ARRAY(size_t, rows, m * k + 1, "the sizes of the groups", err);
     for (size_t i = 0; i < sample->n_rows && m > 0; i++)
         if (sample->group[i] < m && sample->label[i] < k)
             rows[sample->group[i] * k + sample->label[i]]++;

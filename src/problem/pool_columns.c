@@ -341,10 +341,8 @@ mel_status mel_name_set_add(mel_name_set *set, const char *text, size_t length, 
 
 mel_status mel_name_set_sort(mel_name_set *set, mel_error *err)
 {
-    MEL_AUTO_MEMORY size_t *order = mel_alloc(set->n, sizeof *order);
-    MEL_AUTO_MEMORY char **sorted = mel_alloc(set->capacity, sizeof *sorted);
-    if (order == NULL || sorted == NULL)
-        return mel_fail_memory(err, "an order of classes");
+    MEL_ARRAY(size_t, order, set->n, "an order of classes", err);
+    MEL_ARRAY(char *, sorted, set->capacity, "an order of classes", err);
     TRY(mel_sort_class_names(order, set->n, (const char *const *)set->name, false, err));
     for (size_t i = 0; i < set->n; i++)
         sorted[i] = set->name[order[i]];

@@ -92,10 +92,8 @@ static mel_status explain_columns(const mel_table *table, const mel_classes *c, 
 static mel_status read_proba(mel_proba *out, const char *given, const mel_resources *resources,
                              const mel_classes *c, const mel_read_options *read, mel_error *err)
 {
-    MEL_AUTO_MEMORY const char **called = mel_alloc(2 * c->n, sizeof *called); /* labels, then names */
+    MEL_ARRAY(const char *, called, 2 * c->n, "the names of the classes", err); /* labels, then names */
     MEL_AUTO(mel_table) *table = NULL;
-    if (called == NULL)
-        return mel_fail_memory(err, "the names of the classes");
     for (size_t i = 0; i < c->n; i++) {
         called[i] = c->label[i];
         called[c->n + i] = c->name[i];
@@ -125,9 +123,7 @@ static mel_status match_names(size_t *column, size_t n, const char *const *name,
 {
     const char *const *const called[] = { (const char *const *)classes->label,
                                           (const char *const *)classes->name };
-    MEL_AUTO_MEMORY const char **plain = mel_alloc(n, sizeof *plain);
-    if (plain == NULL)
-        return mel_fail_memory(err, "the names of columns");
+    MEL_ARRAY(const char *, plain, n, "the names of columns", err);
     for (size_t p = 0; p < PREFIXES; p++) {
         size_t prefixed = 0;
         for (size_t i = 0; i < n; i++)
@@ -231,10 +227,8 @@ mel_status mel_proba_order(mel_proba *proba, const char *path, const char *given
                            mel_error *err)
 {
     const size_t k = proba->n_classes;
-    MEL_AUTO_MEMORY size_t *column = mel_alloc_zero(k, sizeof *column);
-    MEL_AUTO_MEMORY double *row = mel_alloc(k, sizeof *row);
-    if (column == NULL || row == NULL)
-        return mel_fail_memory(err, "columns of probabilities");
+    MEL_ARRAY(size_t, column, k, "columns of probabilities", err);
+    MEL_ARRAY(double, row, k, "columns of probabilities", err);
     if (proba->n_columns == 1) { /* of two classes: the values are P(second class) */
         size_t at = 1;
         TRY(match_one(&at, proba, given, path, classes, err));

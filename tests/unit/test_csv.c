@@ -233,6 +233,33 @@ static void test_late_text(void **state)
     mel_buffer_free(&text);
 }
 
+/* Points in the first rows of a column that turns out to be one of texts say nothing about the commas of
+ * another, however many different ones these are. */
+static void test_late_mark(void **state)
+{
+    (void)state;
+    enum { ROWS = 400, FIRST = 120 };
+    mel_buffer text;
+    mel_buffer_init(&text, SIZE_MAX / 2);
+    mel_buffer_puts(&text, "t;n\n");
+    for (int i = 0; i < ROWS; i++)
+        mel_buffer_printf(&text, "%s;%d,5\n", i < FIRST ? "1.5" : "x", i);
+    mel_read_options opt;
+    mel_read_options_init(&opt);
+    opt.max_categories = 3;
+    mel_table *table = read_text(text.data, &opt);
+    assert_int_equal(mel_table_column_type(table, 0), MEL_COLUMN_TEXT);
+    assert_int_equal(mel_table_column_type(table, 1), MEL_COLUMN_NUMBER);
+    for (int i = 0; i < ROWS; i++)
+        assert_true(mel_table_numbers(table, 1)[i] == i + 0.5);
+    mel_table_free(table);
+    mel_buffer_puts(&text, "x;1.2.3\n"); /* now they are categories */
+    mel_error err = { 0 };
+    assert_int_equal(mel_table_read_memory(&table, text.data, text.size, "t.csv", &opt, &err), MEL_ELIMIT);
+    assert_non_null(strstr(err.text, "column \"n\": more than 3 different texts"));
+    mel_buffer_free(&text);
+}
+
 /* Texts that appear first in different chunks, among them one longer than a chunk. */
 static void test_long_cells(void **state)
 {
@@ -494,11 +521,11 @@ int main(void)
         cmocka_unit_test(test_accepts),         cmocka_unit_test(test_options),
         cmocka_unit_test(test_refused_options), cmocka_unit_test(test_short_options),
         cmocka_unit_test(test_limits),          cmocka_unit_test(test_late_text),
-        cmocka_unit_test(test_long_cells),      cmocka_unit_test(test_far_rows),
-        cmocka_unit_test(test_endless_row),     cmocka_unit_test(test_files),
-        cmocka_unit_test(test_standard_input),  cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_stopped),         cmocka_unit_test(test_real_data),
-        cmocka_unit_test(test_empty_lines),
+        cmocka_unit_test(test_late_mark),       cmocka_unit_test(test_long_cells),
+        cmocka_unit_test(test_far_rows),        cmocka_unit_test(test_endless_row),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_absent),          cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_real_data),       cmocka_unit_test(test_empty_lines),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

@@ -135,10 +135,10 @@ static void test_hard_cases(void **state)
         const size_t n = strlen(hard[i].text);
         memcpy(padded, hard[i].text, n + 1);
         double got = NAN;
-        const char *after = mel_number_scan(padded, &got);
+        const char *decimals, *after = mel_number_scan(padded, &got);
         if (after != padded + n || bits_of(got) != hard[i].bits)
             fail_msg("%s: %.17g", hard[i].text, got);
-        after = mel_number_fast(padded, &got); /* may decline, must not be wrong */
+        after = mel_number_fast(padded, &got, &decimals); /* may decline, must not be wrong */
         if (after != NULL && (after != padded + n || bits_of(got) != hard[i].bits))
             fail_msg("%s on the fast path: %.17g", hard[i].text, got);
     }

@@ -20,10 +20,10 @@ static void compare(const char *text)
 {
     const double want = strtod(text, NULL);
     double got = NAN;
-    const char *after = mel_number_scan(text, &got);
+    const char *decimals, *after = mel_number_scan(text, &got);
     if (after == NULL || *after != '\0' || bits_of(got) != bits_of(want))
         fail_msg("%s: %.17g instead of %.17g", text, got, want);
-    after = mel_number_fast(text, &got);
+    after = mel_number_fast(text, &got, &decimals);
     if (after != NULL && (*after != '\0' || bits_of(got) != bits_of(want)))
         fail_msg("%s on the fast path: %.17g instead of %.17g", text, got, want);
 }
