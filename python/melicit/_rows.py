@@ -201,6 +201,25 @@ def weights(values: Optional[ArrayLike], n: int) -> Optional[Floats]:
     return array
 
 
+def costs_of_rows(values: Any, n: int, columns: Sequence[str], classes: Sequence[str]) -> Optional[Floats]:
+    """Rows x classes, in the order of `classes`; one number a row counts for all of them. A frame's columns are matched by name, those
+    of an array are as `columns` has them."""
+    if values is None:
+        return None
+    array = floats(values, "row_cost", (1, 2))
+    if len(array) != n or array.ndim == 2 and array.shape[1] != len(classes):
+        raise fail("EINVAL", f"row_cost: expected a number, or one for each of {len(classes)} classes, for each of {n} rows, not {array.shape}")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise fail("EDATA", "row_cost: costs are finite and not negative")
+    if array.ndim == 1:
+        return np.ascontiguousarray(np.repeat(array[:, None], len(classes), axis=1))
+    names = [name_of(title) for title in values.columns] if hasattr(values, "columns") else list(columns)
+    where = places(classes, names)
+    if where is None:
+        raise fail("EINVAL", f"row_cost: the columns {names} are not the classes {list(classes)}")
+    return np.ascontiguousarray(array[:, where])
+
+
 def refuse_probabilities(true: NDArray[Any], predicted: NDArray[Any], what: str = "y_pred") -> None:
     """Numbers between 0 and 1 that are no labels are what a model says, not what somebody decides."""
     if predicted.dtype.kind != "f" or not predicted.size or true.dtype.kind == "f" and not np.array_equal(true, np.floor(true)):

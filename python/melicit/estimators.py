@@ -2,23 +2,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    check_consistent_length,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, has_fit_parameter
 
 from . import _rows
 from ._box import Box, measure_of, stored_rule
@@ -27,6 +22,26 @@ from .metric import Metric
 from .rule import Rule, find_rule, require_positive
 
 Labels = NDArray[Any]
+Metadata = Dict[str, Any]  # sample_weight and what else is known of each row
+# Versions before 1.4 do not route metadata, or in another way.
+ROUTES = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 4)
+if ROUTES:
+    from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+
+def routing() -> bool:
+    """Metadata goes to those who ask for it: sklearn.set_config(enable_metadata_routing=True)."""
+    return ROUTES and bool(sklearn.get_config()["enable_metadata_routing"])
+
+
+def n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def rows_of(X: Any, index: Any) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[index]
+    return X[index] if hasattr(X, "shape") else [X[i] for i in index]
 
 
 def probabilities(estimator: Any, X: Any) -> Floats:
@@ -57,9 +72,10 @@ def _folds(cv: Any, y: Labels) -> Any:
     return StratifiedKFold(min(int(cv), int(counts.min())))
 
 
-def _fit(estimator: Any, X: Any, y: Labels, sample_weight: Optional[Floats]) -> Any:
-    if sample_weight is None:
-        return estimator.fit(X, y)
+def _fit(estimator: Any, X: Any, y: Labels, metadata: Metadata) -> Any:
+    sample_weight = metadata.get("sample_weight")
+    if sample_weight is None or routing():
+        return estimator.fit(X, y, **metadata)
     last = estimator.steps[-1] if hasattr(estimator, "steps") else None
     if last is not None and has_fit_parameter(last[1], "sample_weight"):
         return estimator.fit(X, y, **{f"{last[0]}__sample_weight": sample_weight})
@@ -69,27 +85,26 @@ def _fit(estimator: Any, X: Any, y: Labels, sample_weight: Optional[Floats]) -> 
 
 
 def out_of_fold(
-    estimator: Any, X: Any, y: ArrayLike, cv: Any, sample_weight: Optional[ArrayLike], classes: Optional[Labels]
+    estimator: Any, X: Any, y: ArrayLike, cv: Any, metadata: Metadata, classes: Optional[Labels], split: Metadata = {}  # noqa: B006
 ) -> Tuple[Floats, Labels]:
-    """Probabilities of rows by models that were not trained on them, and the classes of their columns."""
+    """Probabilities of rows by models that were not trained on them, and the classes of their columns. metadata: of the rows, for
+    fitting; split: for the splitter."""
     target = column_or_1d(y)
     if cv == "prefit" or is_fitted_for_good(estimator):
         check_is_fitted(estimator)
         return probabilities(estimator, X), np.asarray(estimator.classes_)
     known = np.unique(target) if classes is None else classes
-    out = np.zeros((_num_samples(X), len(known)))
-    folds = list(_folds(cv, target).split(X, target))
+    out = np.zeros((n_rows(X), len(known)))
+    folds = list(_folds(cv, target).split(X, target, **split))
     tested = np.bincount(np.concatenate([np.arange(len(out))[test] for _, test in folds]), minlength=len(out))
     if (tested != 1).any():
         row = int(np.flatnonzero(tested != 1)[0])
         raise fail("EINVAL", f"cv: each row is left out once, as KFold and StratifiedKFold do; row {row} is {tested[row]} times")
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     for train, test in folds:
-        model = _fit(
-            clone(estimator), _safe_indexing(X, train), target[train], None if weight is None else weight[train]
-        )
+        of_rows = {name: rows_of(values, train) for name, values in metadata.items()}
+        model = _fit(clone(estimator), rows_of(X, train), target[train], of_rows)
         columns = np.searchsorted(known, model.classes_)
-        out[np.ix_(test, columns)] = probabilities(model, _safe_indexing(X, test))
+        out[np.ix_(test, columns)] = probabilities(model, rows_of(X, test))
     return out, known
 
 
@@ -110,7 +125,34 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
     seed_: int
 
     def _base(self) -> Any:
-        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        model = LogisticRegression(max_iter=1000)
+        return model.set_fit_request(sample_weight=True) if routing() else model
+
+    def get_metadata_routing(self) -> Any:
+        """Who takes what is known of rows (sample_weight, groups, row_cost): this estimator, its own estimator, its splitter."""
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router.add(estimator=self._base(), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        if hasattr(self.cv, "split"):
+            router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        return router
+
+    def __sklearn_tags__(self) -> Any:
+        """What goes in is what the estimator takes (scikit-learn 1.6 and later)."""
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._base()).input_tags
+        return tags
+
+    def _for_parts(self, **metadata: Any) -> Tuple[Metadata, Metadata]:
+        """What the estimator's fit and the splitter get."""
+        given = {name: values for name, values in metadata.items() if values is not None}
+        if not routing():
+            return {name: given[name] for name in ("sample_weight",) if name in given}, {}
+        routed = process_routing(self, "fit", **given)
+        return dict(routed.estimator.fit), dict(routed.splitter.split) if hasattr(self.cv, "split") else {}
 
     def _prepared(
         self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike]
@@ -122,18 +164,13 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
             raise fail("EDATA", "Input y contains NaN or infinity")
         (X,) = indexable(X)
         check_consistent_length(X, target)
-        if _num_samples(X) == 0:
+        if n_rows(X) == 0:
             raise fail("EDATA", "Found array with 0 sample(s): there are no rows")
         check_classification_targets(target)
         self.classes_ = np.unique(target)
         if len(self.classes_) < 2:
             raise fail("EDATA", f"y has one class only, {self.classes_[0]!r}: at least 2 classes are needed")
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            if not weight.sum() > 0:
-                raise fail("EDATA", "sample_weight: all weights are zero")
-        return X, target, weight
+        return X, target, _rows.weights(sample_weight, len(target))
 
     def _order(self) -> List[Any]:
         """Classes with the positive one last."""
@@ -156,11 +193,11 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         if groups is None:
             groups = _rows.of_table(X, self.groups)
         column = _rows.column(groups, "groups")
-        if len(column) != _num_samples(X):
-            raise fail("EINVAL", f"groups: {len(column)} values for {_num_samples(X)} rows")
+        if len(column) != n_rows(X):
+            raise fail("EINVAL", f"groups: {len(column)} values for {n_rows(X)} rows")
         return column
 
-    def _learn(self, X: Any, target: Labels, weight: Optional[Floats]) -> Floats:
+    def _learn(self, X: Any, target: Labels, metadata: Metadata, split: Metadata) -> Floats:
         """Fits the model; the rows' out-of-fold probabilities, in the order of the classes."""
         base = self._base()
         for name in ("n_features_in_", "feature_names_in_"):
@@ -169,13 +206,13 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         prefit = self.cv == "prefit" or is_fitted_for_good(base)
         if prefit:
             self.estimator_ = base
-            proba, columns = out_of_fold(base, X, target, "prefit", weight, None)
+            proba, columns = out_of_fold(base, X, target, "prefit", {}, None)
             if not set(self.classes_.tolist()) <= set(columns.tolist()):
                 raise fail("EDATA", f"y: the fitted model knows the classes {columns.tolist()} only")
             self.classes_ = columns
         else:
-            self.estimator_ = _fit(clone(base), X, target, weight)
-            proba, columns = out_of_fold(base, X, target, self.cv, weight, self.classes_)
+            self.estimator_ = _fit(clone(base), X, target, metadata)
+            proba, columns = out_of_fold(base, X, target, self.cv, metadata, self.classes_, split)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -192,10 +229,10 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         check_is_fitted(self, "rule_")
         return probabilities(self.estimator_, X)
 
-    def decision_chances(self, X: Any, groups: Optional[ArrayLike] = None) -> Floats:
+    def decision_chances(self, X: Any, groups: Optional[ArrayLike] = None, row_cost: Optional[ArrayLike] = None) -> Floats:
         """How likely each class (in the order of order_) is to be decided: 0 and 1 for a rule that does not draw."""
         proba = self._new_proba(X)
-        chances: Floats = self.rule_.chances(proba, self._rule_groups(X, groups))
+        chances: Floats = self.rule_.chances(proba, self._rule_groups(X, groups), row_cost)
         return chances
 
     def _rule_groups(self, X: Any, groups: Optional[ArrayLike]) -> Optional[Labels]:
@@ -228,6 +265,8 @@ class MetricClassifier(_RuleClassifier):
     column of X that says the group (or fit(..., groups=...)). form: "best", "threshold", "mixture" (may draw).
     evidence, prior, at_least, at_most, groups_seen, refer_cost: as Problem.best. confidence: the limits hold on new rows with it;
     needs cv="prefit" and rows that the estimator has not seen, as a promise is about one model.
+    fit, predict and score take groups and row_cost: how many times as much a mistake about each row counts, a number or one for each
+    class (in the order of classes_; a frame's columns by name).
 
     Fitted: estimator_, rule_, thresholds_ (of the second class of order_: a number, or one per group; None where no
     threshold says it), interval_ (95%, of the best threshold on other rows and for what is open about the metric, as
@@ -268,12 +307,17 @@ class MetricClassifier(_RuleClassifier):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: Optional[ArrayLike] = None,
+        groups: Optional[ArrayLike] = None,
+        row_cost: Optional[ArrayLike] = None,
     ) -> "MetricClassifier":
         if self.confidence is not None and self.cv != "prefit":
             raise fail("EINVAL", 'confidence: limits are promised for one model on rows that it has not seen: cv="prefit"')
         X, target, weight = self._prepared(X, y, sample_weight)
-        proba = self._learn(X, target, weight)
+        proba = self._learn(X, target, *self._for_parts(sample_weight=weight, groups=groups, row_cost=row_cost))
         self.order_ = self._order()
         column = self._group_column(X, groups)
         names = [] if column is None else _rows.distinct(column).tolist()
@@ -299,7 +343,8 @@ class MetricClassifier(_RuleClassifier):
             refer_cost=self.refer_cost,
             confidence=self.confidence,
             seed=self.seed_,
-            trust=len(self.order_) == 2,
+            trust=len(self.order_) == 2 and row_cost is None,
+            row_cost=self._row_costs(row_cost, len(target)),
         )
         self.value_ = self.rule_.value
         self._set_thresholds()
@@ -318,14 +363,32 @@ class MetricClassifier(_RuleClassifier):
         elif ends and not np.isnan(self.thresholds_):
             self.interval_ = ends["all"]
 
-    def predict(self, X: Any, groups: Optional[ArrayLike] = None) -> Labels:
+    def _row_costs(self, row_cost: Optional[ArrayLike], n: int) -> Optional[Floats]:
+        """In the order of order_."""
+        known, order = [_rows.name_of(label) for label in self.classes_], [_rows.name_of(label) for label in self.order_]
+        return _rows.costs_of_rows(row_cost, n, known, order)
+
+    def predict(self, X: Any, groups: Optional[ArrayLike] = None, row_cost: Optional[ArrayLike] = None) -> Labels:
         """One label per row; where cases may be referred, None for these."""
         proba = self._new_proba(X)
-        return self._labels(self.rule_.decide_codes(proba, self._rule_groups(X, groups), self.seed_))
+        return self._labels(self.rule_.decide_codes(proba, self._rule_groups(X, groups), self.seed_, row_cost))
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None) -> float:
-        """The metric's value, of which more is better: costs are negated."""
-        return self._value(X, y, self.predict(X, groups), sample_weight, groups)
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: Optional[ArrayLike] = None,
+        groups: Optional[ArrayLike] = None,
+        row_cost: Optional[ArrayLike] = None,
+    ) -> float:
+        """The metric's value, of which more is better: costs are negated. With row_cost rows count by what they cost."""
+        decided = self.predict(X, groups, row_cost)
+        cost = self._row_costs(row_cost, len(decided))
+        if cost is not None:
+            weight = _rows.weights(sample_weight, len(decided))
+            codes = self._codes(_rows.column(y, "y"), self.order_)
+            sample_weight = cost[np.arange(len(cost)), codes] * (1.0 if weight is None else weight)
+        return self._value(X, y, decided, sample_weight, groups)
 
 
 class _BlackBoxClassifier(_RuleClassifier):
@@ -338,7 +401,7 @@ class _BlackBoxClassifier(_RuleClassifier):
     def fit(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> Any:
         X, target, weight = self._prepared(X, y, sample_weight)
         times = None if weight is None else _repeats(weight)
-        proba = self._learn(X, target, weight)
+        proba = self._learn(X, target, *self._for_parts(sample_weight=weight))
         self.order_ = self._order()
         self.seed_ = seed_of(self.random_state)
         if times is not None:

@@ -165,7 +165,8 @@ class Problem:
         """Out-of-fold probabilities of a scikit-learn classifier; cv="prefit": X and y are rows it has not seen."""
         from .estimators import out_of_fold
 
-        proba, classes = out_of_fold(estimator, X, y, cv, sample_weight, None)
+        weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight, dtype=np.float64)}
+        proba, classes = out_of_fold(estimator, X, y, cv, weight, None)
         out = cls.from_proba(y, proba, groups, sample_weight, classes.tolist(), pos_label=pos_label)
         out.positive_said = pos_label is not None
         return out

@@ -171,14 +171,23 @@ class Rule:
         _rows.same_rows(len(table), groups=of)
         return table, _rows.codes(of, self.groups, "groups")
 
-    def chances(self, proba: ArrayLike, groups: Optional[ArrayLike] = None) -> Any:
+    def _undecided(self, proba: ArrayLike, groups: Optional[ArrayLike], row_cost: Optional[ArrayLike], seed: int = 1) -> Tuple[Any, int, Any]:
+        """The rows as the library takes them, how many, and what they borrow."""
+        table, group = self._rows(proba, groups)
+        if row_cost is None and self._parts.cost_column != ffi.NULL:
+            raise fail("EINVAL", "row_cost: this rule was found with costs of rows and needs those of the rows that it decides")
+        cost = _rows.costs_of_rows(row_cost, len(table), self.columns, self.classes)
+        rows = ffi.new("mel_undecided *", {"n": len(table), "seed": seed})
+        rows.probability, rows.group, rows.row_cost = pointer(table), pointer(group, "uint32_t"), pointer(cost)
+        return rows, len(table), (table, group, cost)
+
+    def chances(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, row_cost: Optional[ArrayLike] = None) -> Any:
         """The probability of each decision: rows x classes (one more column where cases may be referred). A frame for
         a frame."""
-        table, group = self._rows(proba, groups)
-        out = np.empty((len(table), self._parts.n_decisions))
-        call(
-            lib.mel_classifier_chances, pointer(out), self._handle, len(table), pointer(table), pointer(group, "uint32_t")
-        )
+        rows, n, kept = self._undecided(proba, groups, row_cost)
+        out = np.empty((n, self._parts.n_decisions))
+        call(lib.mel_classifier_chances_of, pointer(out), self._handle, rows)
+        del kept
         index = getattr(proba, "index", None) if hasattr(proba, "columns") else None
         if index is None:
             return out
@@ -187,17 +196,21 @@ class Rule:
         titles = [*self.labels, *(["referred"] if out.shape[1] > len(self.labels) else [])]
         return pandas.DataFrame(out, index=index, columns=titles)
 
-    def decide_codes(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1) -> Codes:
-        table, group = self._rows(proba, groups)
-        out = np.empty(len(table), dtype=np.uint32)
-        args = (len(table), pointer(table), pointer(group, "uint32_t"), seed)
-        call(lib.mel_classifier_decide, pointer(out, "uint32_t"), self._handle, *args)
+    def decide_codes(
+        self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1, row_cost: Optional[ArrayLike] = None
+    ) -> Codes:
+        rows, n, kept = self._undecided(proba, groups, row_cost, seed)
+        out = np.empty(n, dtype=np.uint32)
+        call(lib.mel_classifier_decide_of, pointer(out, "uint32_t"), self._handle, rows)
+        del kept
         return out
 
-    def decide(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1) -> Any:
+    def decide(
+        self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1, row_cost: Optional[ArrayLike] = None
+    ) -> Any:
         """One label per row, None for a case that is referred; a Series for a frame. proba: as predict_proba gives it, in the
-        order of `columns`; columns of a frame are matched by name."""
-        found = self.decide_codes(proba, groups, seed)
+        order of `columns`; columns of a frame are matched by name. row_cost: for a rule that was found with costs of rows."""
+        found = self.decide_codes(proba, groups, seed, row_cost)
         referred = self._parts.n_decisions > len(self.labels)
         decided = np.array([*self.labels, None], dtype=object)[found] if referred else np.asarray(self.labels)[found]
         index = getattr(proba, "index", None) if hasattr(proba, "columns") else None
@@ -290,6 +303,7 @@ def find_rule(
     trust: bool = False,
     engine: Any = None,
     confidence: Optional[float] = None,
+    row_cost: Optional[Floats] = None,
 ) -> Rule:
     """The best rule on rows of probabilities, in the order of `labels`; `columns`: in which new rows will come.
 
@@ -303,6 +317,7 @@ def find_rule(
     report["thresholds"] of two classes, {group: (low, high)}, 95% each, and report["regret"]: how much more its mistakes cost than those of the best rule
     for what the metric may be and other rows may show, 95% sure. confidence: limits hold on new rows with it, or errors.DataError says how
     many rows would do; report["certified"] then has the bounds. The probabilities must be of rows that the model has not seen.
+    row_cost: rows x classes, how many times as much a mistake about a row of each class counts.
     Several metrics, of people who disagree: the rule with the least worst regret, and who loses what in report["people"].
     """
     people = [] if isinstance(metric, Metric) else list(metric)
@@ -335,6 +350,7 @@ def find_rule(
     rows.n_rows, rows.n_classes, rows.n_groups = len(proba), len(names), len(group_names)
     rows.probability, rows.label = pointer(proba), pointer(codes, "uint32_t")
     rows.group, rows.weight = pointer(group_codes, "uint32_t"), pointer(sample_weight)
+    rows.row_cost = pointer(row_cost)
     if engine is not None:
         rows.engine, rows.probability, rows.label = engine.handle, ffi.NULL, ffi.NULL
     called = Texts(names, "classes"), Texts(group_names, "groups")

@@ -447,3 +447,49 @@ def test_limits_that_hold_on_new_rows(data):
     rule = Problem.from_proba(y[half:], fitted.predict_proba(X[half:]), pos_label="sick").best(
         "accuracy", at_least={"recall[sick]": 0.6}, confidence=0.9)
     assert rule.report["certified"] == told
+
+
+def test_costs_of_rows(data):
+    """A mistake about each row counts differently: the decision with the smaller expected cost, and refusals."""
+    X, y = data
+    cost = np.column_stack([np.ones(len(X)), 1.0 + 9.0 * (np.arange(len(X)) % 2)])
+    alike = Metric.from_costs({("sick", "fine"): 1.0, ("fine", "sick"): 1.0}, classes=["fine", "sick"])
+    model = MetricClassifier(metric=alike, evidence="model").fit(X, y, row_cost=cost)
+    p = model.estimator_.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X, row_cost=cost) == "sick", cost[:, 1] * p[:, 1] > cost[:, 0] * p[:, 0])
+    frame = pandas.DataFrame(cost[:, ::-1], columns=["sick", "fine"])
+    np.testing.assert_array_equal(model.predict(X, row_cost=frame), model.predict(X, row_cost=cost))
+    wrong = (model.predict(X, row_cost=cost) != y) * cost[np.arange(len(y)), (y == "sick").astype(int)]
+    of_all = cost[np.arange(len(y)), (y == "sick").astype(int)].sum()
+    assert model.score(X, y, row_cost=cost) == pytest.approx(-wrong.sum() / of_all)
+    for given, words in [(None, "needs those of the rows"), (cost[:-1], "for each of 600 rows"), (-cost, "not negative"),
+                         (frame.rename(columns={"sick": "ill"}), "are not the classes")]:
+        with pytest.raises(errors.MelicitError, match=words):
+            model.predict(X, row_cost=given)
+
+
+@pytest.mark.skipif(not estimators.ROUTES, reason="scikit-learn before 1.4 does not route metadata")
+def test_metadata_routing(data):
+    """Weights, groups and costs of rows reach those who ask for them, through scikit-learn's own cross-validation."""
+    from sklearn import config_context
+    from sklearn.exceptions import UnsetMetadataPassedError
+    from sklearn.model_selection import GroupKFold, cross_validate
+
+    X, y = data
+    people, weight = np.arange(len(X)) // 3, 1.0 + np.arange(len(X)) % 3
+    cost = np.column_stack([np.ones(len(X)), 1.0 + 9.0 * (np.arange(len(X)) % 2)])
+    metric = Metric.from_costs(COSTS, classes=["fine", "sick"])
+    with config_context(enable_metadata_routing=True):
+        inner = LogisticRegression(C=0.01).set_fit_request(sample_weight=True)
+        model = MetricClassifier(inner, metric, evidence="model").set_fit_request(sample_weight=True, row_cost=True)
+        model.set_score_request(sample_weight=True, row_cost=True).set_predict_request(row_cost=True)
+        found = cross_validate(model, X, y, cv=3, params={"sample_weight": weight, "row_cost": cost}, return_estimator=True, return_indices=True)
+        for one, train, test, score in zip(found["estimator"], found["indices"]["train"], found["indices"]["test"], found["test_score"]):
+            alone = clone(inner).fit(X[train], y[train], sample_weight=weight[train])
+            np.testing.assert_allclose(one.estimator_.coef_, alone.coef_)
+            assert score == one.score(X[test], y[test], sample_weight=weight[test], row_cost=cost[test])
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            MetricClassifier(LogisticRegression(), metric).fit(X, y, sample_weight=weight)
+        MetricClassifier(metric=metric, cv=GroupKFold(3)).fit(X, y, groups=people)  # groups of the splitter
+    with pytest.raises(ValueError, match="groups"):
+        MetricClassifier(metric=metric, cv=GroupKFold(3)).fit(X, y, groups=people)  # nobody routes them
