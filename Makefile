@@ -104,9 +104,9 @@ bundle: ## a folder with program and libraries that runs on other Linux systems:
 	@tar -czf $(BUILD)/$(BUNDLE).tar.gz -C $(BUILD) $(BUNDLE)
 	@ls $(BUILD)/$(BUNDLE).tar.gz
 
-site: ## the documentation as web pages: build/site/index.html
+site: all ## the documentation as web pages: build/site/index.html
 	@tools/setup.sh site
-	@$(PYTHON) tools/site.py $(BUILD)/site
+	@$(PYTHON) tools/site.py $(BUILD)/site $(BUILD)/melicit
 
 install: all ## program, libraries, headers, data, manual page, completion, Python package below PREFIX=/usr/local
 	@tools/setup.sh python

@@ -1,4 +1,5 @@
-/* The reference part of docs/cli.md. */
+/* The reference of verbs, options and exit codes as Markdown: make site shows it on the page of docs/cli.md.
+ */
 #include "help.h"
 #include "output.h"
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The documentation as a small static site: tools/site.py OUT. No requests to elsewhere; works from a folder as from a server.
+"""The documentation as a small static site: tools/site.py OUT [PROGRAM]. No requests to elsewhere; works from a folder as from a server.
 
 Pages are README.md and docs/, in the order of PAGES; a page that is not listed comes last. Links between them become links between pages, pictures
-are copied, links to other files of the project stay text. The colours are those of the web app (web/src/style.css)."""
+are copied, links to other files of the project stay text. PROGRAM, the built melicit, writes the reference of its verbs and options at the end of docs/cli.md. The colours are those of the web app (web/src/style.css)."""
 import html
 import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import markdown
@@ -51,8 +52,8 @@ def colours():
 
 
 class Site:
-    def __init__(self, out):
-        self.out, self.pages = out, sources()
+    def __init__(self, out, program):
+        self.out, self.program, self.pages = out, program, sources()
         self.known = {path.resolve() for _, path in self.pages}
         self.copied, self.index = set(), []
 
@@ -90,6 +91,8 @@ class Site:
     def page(self, path, template):
         converter = markdown.Markdown(extensions=["tables", "fenced_code", "toc", "sane_lists"])
         text = re.sub(r"^```(\w+) \S+$", r"```\1", path.read_text(), flags=re.M)
+        if self.program and path.name == "cli.md":
+            text += "\n" + subprocess.run([self.program, "help", "--as", "markdown"], check=True, capture_output=True, text=True).stdout
         body = LINK.sub(self.link(path), converter.convert(text))
         # What may be wider than a phone is scrolled, by the keyboard as well.
         body = body.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
@@ -114,9 +117,9 @@ class Site:
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
-    Site(pathlib.Path(sys.argv[1]).resolve()).write()
+    Site(pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:] or [None]).write()
 
 
 if __name__ == "__main__":

@@ -279,13 +279,6 @@ def test_completion_in_an_interactive_shell(melicit):
     screen.finish()
 
 
-def test_reference_in_the_documentation_is_current(melicit):
-    reference = melicit("help", "--as", "markdown").done().out
-    assert reference in (SOURCE / "docs" / "cli.md").read_text(), (
-        "docs/cli.md: replace the reference part by the output of `melicit help --as markdown`"
-    )
-
-
 # ---- words that are wrong ----
 
 

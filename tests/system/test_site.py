@@ -1,14 +1,16 @@
 """make site: web pages of the documentation whose links lead somewhere, without requests to elsewhere; and its spelling."""
+import html
 import html.parser
 import importlib.util
+import re
 import subprocess
 import sys
 import urllib.parse
 
 import pytest
-from conftest import SOURCE
+from conftest import PROGRAM, SOURCE
 
-pytestmark = pytest.mark.plain("nothing of the program is run")
+pytestmark = pytest.mark.plain("the program only prints its reference")
 
 
 class Page(html.parser.HTMLParser):
@@ -31,8 +33,17 @@ class Page(html.parser.HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     out = tmp_path_factory.mktemp("site") / "out"
-    subprocess.run([sys.executable, SOURCE / "tools" / "site.py", out], check=True)
+    subprocess.run([sys.executable, SOURCE / "tools" / "site.py", out, PROGRAM], check=True)
     return out
+
+
+def test_reference(site, melicit):
+    """Every verb, option and exit code is on the page of the command line."""
+    text = re.sub(r"<[^>]+>", "", html.unescape((site / "docs" / "cli.html").read_text()))
+    told = melicit("help", "--json").done().json
+    for verb in told["verbs"]:
+        assert f"melicit {verb['name']}" in text
+        assert [o for o in verb["options"] if f"--{o.get('under', o['name'])} {o['name']}" not in text and f"--{o['name']}" not in text] == []
 
 
 def test_links(site):
