@@ -1,9 +1,9 @@
 /* melicit apply on rows: the best rule for any measure, under limits. */
-#include "apply_rule.h"
+#include "apply.h"
+#include "columns.h"
 #include "data/shared.h"
 #include "output.h"
 #include "progress.h"
-#include "row_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,6 +36,21 @@ bool cli_apply_asks_more(const cli_apply_args *args)
            args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0 ||
            args->row_costs.n > 0 || args->rule == CLI_RULE_AVERAGE || !isnan(args->confidence) ||
            args->metrics.n > 0;
+}
+
+static mel_rule_rows rows_of(const cli_applied_rule *a)
+{
+    const mel_problem *p = a->problem;
+    return (mel_rule_rows){ .n_rows = p->n_rows,
+                            .n_classes = p->n_classes,
+                            .n_groups = p->n_groups,
+                            .probability = p->probability,
+                            .label = p->label,
+                            .group = p->group,
+                            .weight = p->weight,
+                            .row_cost = a->row_cost,
+                            .class_name = p->class_name,
+                            .group_name = p->group_name };
 }
 
 /* --- limits ------------------------------------------------------------------------------------- */
@@ -160,7 +175,7 @@ static mel_status load_people(cli_applied_rule *a, const cli_apply_args *args, c
 static mel_status check_costs(const cli_applied_rule *a, const char *const *column, mel_error *err)
 {
     const mel_problem *p = a->problem;
-    const mel_rule_rows rows = cli_apply_rows(a);
+    const mel_rule_rows rows = rows_of(a);
     size_t *cost = cli_alloc_zero(p->n_classes, sizeof *cost), c = 0; /* rows that cost something */
     for (size_t r = 0; r < rows.n_rows; r++)
         cost[rows.label[r]] += rows.row_cost[r * p->n_classes + rows.label[r]] > 0.0;
@@ -180,7 +195,7 @@ static mel_status read_costs(cli_applied_rule *a, const cli_apply_args *args, co
     MEL_AUTO_MEMORY const char **column = NULL;
     TRY(cli_cost_of_classes(&column, &args->row_costs, p->n_classes, p->class_name, err));
 
-    cli_row_costs(&a->row_cost, cli_apply_rows(a).n_rows, p->n_classes, column, names, p->numbers);
+    cli_row_costs(&a->row_cost, rows_of(a).n_rows, p->n_classes, column, names, p->numbers);
     TRY(check_costs(a, column, err));
     return MEL_OK;
 }
@@ -240,21 +255,6 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     return status;
 }
 
-mel_rule_rows cli_apply_rows(const cli_applied_rule *a)
-{
-    const mel_problem *p = a->problem;
-    return (mel_rule_rows){ .n_rows = p->n_rows,
-                            .n_classes = p->n_classes,
-                            .n_groups = p->n_groups,
-                            .probability = p->probability,
-                            .label = p->label,
-                            .group = p->group,
-                            .weight = p->weight,
-                            .row_cost = a->row_cost,
-                            .class_name = p->class_name,
-                            .group_name = p->group_name };
-}
-
 /* What calibration and the search for the rule both go by. */
 static mel_rule_options options_of(const cli_applied_rule *a, const cli_apply_args *args)
 {
@@ -278,7 +278,7 @@ static const char *name_of(const cli_applied_rule *a, const cli_apply_args *args
 mel_status cli_apply_calibrate(mel_adjustment *out, const cli_applied_rule *a, bool by_group,
                                const cli_apply_args *args, mel_error *err)
 {
-    mel_rule_rows rows = cli_apply_rows(a);
+    mel_rule_rows rows = rows_of(a);
     const mel_rule_options opt = options_of(a, args);
     if (!by_group)
         rows.n_groups = 0;
@@ -286,6 +286,18 @@ mel_status cli_apply_calibrate(mel_adjustment *out, const cli_applied_rule *a, b
         return mel_rule_calibrate(out, &rows, a->n_people > 0 ? a->person[0].metric : a->metric,
                                   name_of(a, args), &opt, err);
     return mel_adjustment_init(out, rows.n_classes, err);
+}
+
+static mel_status find_trust(cli_applied_rule *a, const mel_rule_rows *rows, const mel_rule_options *rule,
+                             const cli_apply_args *args, const cli_run *run, mel_error *err)
+{
+    mel_trust_options opt;
+    mel_trust_options_init(&opt);
+    opt.calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
+    opt.folds = (size_t)args->folds;
+    opt.seed = run->seed;
+    return mel_rule_trust(&a->trust, a->classifier, rows, a->metric, a->metric != NULL ? NULL : args->named,
+                          rule, &opt, err);
 }
 
 /* --- finding it --------------------------------------------------------------------------------- */
@@ -356,7 +368,7 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
     mel_rule_report_clear(&a->report);
     mel_trust_clear(&a->trust);
     TRY(mel_rule_find(&a->classifier, &a->report, rows, a->metric, name_of(a, args), opt, err));
-    return cli_apply_trust(a, rows, opt, args, run, err);
+    return find_trust(a, rows, opt, args, run, err);
 }
 
 /* The best rule whose limits can be promised on new rows: with --folds N one part of N certifies them. */
@@ -380,7 +392,7 @@ static mel_status find_certified(cli_applied_rule *a, const mel_rule_rows *rows,
 
 static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cli_run *run, mel_error *err)
 {
-    const mel_rule_rows rows = cli_apply_rows(a);
+    const mel_rule_rows rows = rows_of(a);
     mel_rule_options opt = options_of(a, args);
     opt.form = a->averaged ? MEL_RULE_BEST : (mel_rule_form)args->rule;
     opt.evidence = args->space.evidence == MEL_BY_LABELS ? MEL_BY_LABELS : MEL_BY_MODEL;
@@ -404,7 +416,7 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         return MEL_OK;
     }
     if (!certify)
-        TRY(cli_apply_trust(a, &rows, &opt, args, run, err));
+        TRY(find_trust(a, &rows, &opt, args, run, err));
     if (a->averaged)
         TRY(average(a, &rows, &opt, args, run, err));
     TRY(mel_rule_ask_labels(&a->labels, a->classifier, &a->report, &rows, a->metric, name, &opt, err));

@@ -1,10 +1,10 @@
 /* Rows that a stored classifier decides about: their probabilities, of a file or of a model, with their
  * groups, features, ids and costs. */
-#include "classified_rows.h"
+#include "predict.h"
 
+#include "columns.h"
 #include "files.h"
 #include "output.h"
-#include "row_costs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,9 +170,9 @@ static bool is_order_known(const mel_classes *classes, const mel_classifier_part
     return sorted || of->label != NULL;
 }
 
-mel_status cli_check_columns(const mel_proba *proba, const mel_classes *classes,
-                             const mel_classifier_parts *of, const char *classifier, const char *probs,
-                             const char *columns, mel_error *err)
+static mel_status check_columns(const mel_proba *proba, const mel_classes *classes,
+                                const mel_classifier_parts *of, const char *classifier, const char *probs,
+                                const char *columns, mel_error *err)
 {
     if (is_order_known(classes, of) || proba->name != NULL || proba->n_columns == 1 || columns != NULL)
         return MEL_OK;
@@ -187,7 +187,7 @@ static mel_status check_order(const cli_classified_rows *rows, const cli_decider
                               const cli_classifier_job *job, mel_error *err)
 {
     const mel_status status =
-        cli_check_columns(&rows->proba, &d->classes, &d->of, job->classifier, job->probs, job->columns, err);
+        check_columns(&rows->proba, &d->classes, &d->of, job->classifier, job->probs, job->columns, err);
     if (status != MEL_OK || is_order_known(&d->classes, &d->of) || job->csv)
         return status;
     return cli_fail(err, MEL_EINVAL,

@@ -1,12 +1,11 @@
 /* melicit apply: the classifier that is best for a metric, as a file. */
-#include "apply_plot.h"
-#include "apply_rule.h"
+#include "apply.h"
 #include "base/layout.h"
 #include "command.h"
 #include "files.h"
 #include "output.h"
+#include "pictures.h"
 #include "space_args.h"
-#include "space_classes.h"
 
 #include <math.h>
 #include <stddef.h>

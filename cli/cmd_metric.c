@@ -9,7 +9,6 @@
 #include "metric_costs.h"
 #include "metric_file.h"
 #include "output.h"
-#include "predictions.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,8 +3,7 @@
 #include "dataset.h"
 #include "files.h"
 #include "output.h"
-#include "predict_classifier.h"
-#include "predict_model.h"
+#include "predict.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,16 +3,31 @@
 #include "contenders.h"
 #include "dataset.h"
 #include "files.h"
+#include "melicit/rank.h"
 #include "metric/shared.h"
 #include "metric_file.h"
 #include "output.h"
 #include "rank/shared.h"
-#include "rank_work.h"
+#include "report/shared.h"
+#include "session_file.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct {
+    mel_metric *against;
+    cli_opened opened; /* with --session */
+    cli_contenders who;
+    cli_judge *judge; /* one */
+    size_t n_judges;
+    mel_ranking *made;
+    mel_ranking_info info; /* of `made` */
+    double *other;         /* values by against (or NULL) */
+    size_t *otherwise;     /* places by against */
+    mel_agreement agreement;
+} ranking;
 
 typedef struct {
     const char *session, *against, *plot;
@@ -29,7 +44,145 @@ typedef struct {
     double *draws; /* of a session */
 } ranking_input;
 
-static void ranking_clear(cli_ranking *r)
+/* --- an order of classifiers as JSON, as a table and as a plot --- */
+
+static void put_certainty(json_t *one, const ranking *r, size_t i)
+{
+    const mel_ranking_info *info = &r->info;
+    const size_t at = info->order[i];
+    if (info->certainty != NULL) {
+        const mel_certainty *found = &info->certainty[at];
+        cli_put(one, "interval", cli_json_range(found->both.low, found->both.high));
+        if (info->metric_varies) {
+            cli_put(one, "rows_interval", cli_json_range(found->rows.low, found->rows.high));
+            cli_put(one, "metric_interval", cli_json_range(found->metric.low, found->metric.high));
+        }
+    }
+    if (info->best != NULL)
+        cli_put(one, "best_probability", cli_json_number(info->best[at]));
+    if (info->beats_next != NULL && i + 1 < info->n) {
+        cli_put(one, "beats_next", cli_json_number(info->beats_next[i]));
+        cli_put(one, "tells_next", json_boolean(mel_can_tell(info->beats_next[i])));
+    }
+}
+
+static void put_ranking(json_t *result, const ranking *r)
+{
+    json_t *order = json_array();
+    for (size_t i = 0; i < r->who.n; i++) {
+        const size_t at = r->info.order[i];
+        json_t *one = json_object();
+        cli_put(one, "place", cli_json_count(r->info.place[at]));
+        cli_put(one, "row", cli_json_count(at + 1));
+        cli_put(one, "name", cli_json_text(r->who.name[at]));
+        cli_put(one, "value", cli_json_number(r->info.value[at]));
+        if (r->against != NULL) {
+            cli_put(one, "against_place", cli_json_count(r->otherwise[at]));
+            cli_put(one, "against_value", cli_json_number(r->other[at]));
+        }
+        put_certainty(one, r, i);
+        cli_push(order, one);
+    }
+    cli_put(result, "order", order);
+    cli_put_positive(result, r->who.k, r->who.class_name);
+    cli_put(result, "paired", json_boolean(r->who.paired));
+    if (r->against != NULL) {
+        cli_put(result, "tau", cli_json_number(r->agreement.tau));
+        cli_put(result, "ndcg", cli_json_number(r->agreement.ndcg));
+        cli_put(result, "same_best", json_boolean(r->agreement.same_best));
+    }
+    if (r->info.best != NULL)
+        cli_put(result, "order_probability", cli_json_number(r->info.order_probability));
+}
+
+static void add_certainty(cli_table *table, const ranking *r, size_t i)
+{
+    const mel_ranking_info *info = &r->info;
+    const size_t at = info->order[i];
+    if (info->certainty != NULL)
+        cli_table_cell(table, "%.4g to %.4g", info->certainty[at].both.low, info->certainty[at].both.high);
+    if (info->best != NULL)
+        cli_table_cell(table, "%.1f%%", 100.0 * info->best[at]);
+    if (info->beats_next != NULL && i + 1 == info->n)
+        cli_table_cell(table, "%s", "");
+    else if (info->beats_next != NULL)
+        cli_table_cell(table, "%s%.1f%%",
+                       mel_can_tell(info->beats_next[i]) ? "" : "cannot tell: ", 100.0 * info->beats_next[i]);
+}
+
+static void print_ranking(const ranking *r)
+{
+    const char *headers[7] = { "", "", "value" };
+    char align[8] = "rlr";
+    size_t n = 3;
+    if (r->info.certainty != NULL) {
+        align[n] = 'r';
+        headers[n++] = "95% interval";
+    }
+    if (r->info.best != NULL) {
+        align[n] = 'r';
+        headers[n++] = "is best";
+    }
+    if (r->info.beats_next != NULL) {
+        align[n] = 'r';
+        headers[n++] = "beats the next";
+    }
+    if (r->against != NULL) {
+        align[n] = 'r';
+        headers[n++] = "place by\nthe other";
+    }
+    cli_table *table = cli_table_new(align, headers);
+    for (size_t i = 0; i < r->who.n; i++) {
+        const size_t at = r->info.order[i];
+        cli_table_cell(table, "%zu", r->info.place[at]);
+        cli_table_cell(table, "%s", r->who.name[at]);
+        cli_table_cell(table, "%.6g", r->info.value[at]);
+        add_certainty(table, r, i);
+        if (r->against != NULL)
+            cli_table_cell(table, "%zu", r->otherwise[at]);
+    }
+    cli_table_print(table);
+    if (mel_measure_has_positive(r->judge->measure))
+        cli_print_positive(r->who.k, r->who.class_name);
+    if (r->against == NULL)
+        return;
+    cli_print("\n  agreement with the other metric: NDCG %.4f", r->agreement.ndcg);
+    if (isfinite(r->agreement.tau))
+        cli_print(", Kendall's tau %.4f", r->agreement.tau);
+    cli_print("; %s\n", r->agreement.same_best ? "the same best one" : "another best one");
+}
+
+static mel_status plot_ranking(const ranking *r, const char *path, mel_error *err)
+{
+    enum { MOST = 40 };
+    const mel_ranking_info *info = &r->info;
+    const size_t n = info->n < MOST ? info->n : MOST;
+    MEL_AUTO_MEMORY const char **names = cli_alloc_zero(n, sizeof *names);
+    MEL_AUTO_MEMORY double *numbers = cli_alloc_zero(3 * n, sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = info->order[i];
+        names[i] = r->who.name[at];
+        numbers[i] = info->value[at];
+        numbers[n + i] = info->certainty != NULL ? info->certainty[at].both.low : 0.0;
+        numbers[2 * n + i] = info->certainty != NULL ? info->certainty[at].both.high : 0.0;
+    }
+    const mel_ranking_plot plot = { .n = n,
+                                    .names = names,
+                                    .value = numbers,
+                                    .low = info->certainty != NULL ? numbers + n : NULL,
+                                    .high = info->certainty != NULL ? numbers + 2 * n : NULL,
+                                    .better = info->beats_next,
+                                    .can_tell = MEL_CAN_TELL,
+                                    .x_title =
+                                        r->who.metric != NULL ? "value of the metric" : r->judge->name };
+    MEL_AUTO_MEMORY char *svg = NULL;
+    TRY(mel_plot_ranking(&svg, &plot, NULL, err));
+    return cli_store_text(path, svg, err);
+}
+
+/* --- input --- */
+
+static void ranking_clear(ranking *r)
 {
     mel_ranking_free(r->made);
     mel_metric_free(r->against);
@@ -56,7 +209,7 @@ static void give_predictions(ranking_input *in, const cli_contenders *c)
 
 /* A matrix for each, as far as the measure looks at it. A metric of which not all is known has its
  * statistics; how many rows that is nobody knows either. */
-static mel_status give_pool(ranking_input *in, const cli_ranking *r, mel_error *err)
+static mel_status give_pool(ranking_input *in, const ranking *r, mel_error *err)
 {
     const cli_contenders *c = &r->who;
     const size_t all = c->m * c->k * c->k, cells = r->judge->sees_groups ? all : c->k * c->k;
@@ -88,7 +241,7 @@ static mel_status give_pool(ranking_input *in, const cli_ranking *r, mel_error *
 }
 
 /* A session's own draws know how coefficients move together. */
-static mel_status give_metrics(ranking_input *in, const cli_ranking *r, uint64_t samples, mel_error *err)
+static mel_status give_metrics(ranking_input *in, const ranking *r, uint64_t samples, mel_error *err)
 {
     size_t width = 0;
     in->opt.known = samples == 0;
@@ -104,7 +257,7 @@ static mel_status give_metrics(ranking_input *in, const cli_ranking *r, uint64_t
     return status;
 }
 
-static mel_status put_in_order(cli_ranking *r, uint64_t samples, cli_run *run, mel_error *err)
+static mel_status put_in_order(ranking *r, uint64_t samples, cli_run *run, mel_error *err)
 {
     ranking_input in = { 0 };
     mel_ranking_options_init(&in.opt);
@@ -137,7 +290,7 @@ static mel_status put_in_order(cli_ranking *r, uint64_t samples, cli_run *run, m
 
 /* Values by the other metric, in the order of this one's classes and groups: costs of mistakes by whole
  * matrices where they are known, else as a metric of (TP, TN), which orders alike. */
-static mel_status value_against(cli_ranking *r, const rank_args *args, mel_error *err)
+static mel_status value_against(ranking *r, const rank_args *args, mel_error *err)
 {
     const cli_contenders *c = &r->who;
     const cli_about about = { .with = { .name = mel_metric_class_names(c->metric),
@@ -160,7 +313,7 @@ static mel_status value_against(cli_ranking *r, const rank_args *args, mel_error
     return status;
 }
 
-static mel_status compare(cli_ranking *r, const rank_args *args, mel_error *err)
+static mel_status compare(ranking *r, const rank_args *args, mel_error *err)
 {
     const size_t n = r->who.n;
     TRY(r->who.metric != NULL ? cli_load_metric(&r->against, args->against, err)
@@ -175,7 +328,7 @@ static mel_status compare(cli_ranking *r, const rank_args *args, mel_error *err)
 }
 
 /* The metric, or what the session has found so far; NULL for a named measure. */
-static mel_status load(mel_metric **out, cli_ranking *r, const rank_args *args, cli_run *run, mel_error *err)
+static mel_status load(mel_metric **out, ranking *r, const rank_args *args, cli_run *run, mel_error *err)
 {
     const char *metric = args->contenders.metric;
     if ((metric != NULL) + (args->session != NULL) + (args->contenders.named.n > 0) != 1 ||
@@ -190,7 +343,7 @@ static mel_status load(mel_metric **out, cli_ranking *r, const rank_args *args, 
     return mel_session_result(out, NULL, r->opened.session, err);
 }
 
-static mel_status read_all(cli_ranking *r, const rank_args *args, cli_run *run, mel_error *err)
+static mel_status read_all(ranking *r, const rank_args *args, cli_run *run, mel_error *err)
 {
     MEL_AUTO_CLEAR(mel_reader) reader = { 0 };
     mel_metric *metric = NULL;
@@ -212,7 +365,7 @@ static mel_status read_all(cli_ranking *r, const rank_args *args, cli_run *run, 
 static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
 {
     const rank_args *args = arguments;
-    cli_ranking r = { 0 };
+    ranking r = { 0 };
     mel_status status = args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK;
     if (status == MEL_OK)
         status = read_all(&r, args, run, err);
@@ -221,11 +374,11 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK && args->against != NULL)
         status = compare(&r, args, err);
     if (status == MEL_OK && args->plot != NULL)
-        status = cli_ranking_plot(&r, args->plot, err);
+        status = plot_ranking(&r, args->plot, err);
     if (status == MEL_OK && run->json)
-        cli_ranking_json(run->result, &r);
+        put_ranking(run->result, &r);
     else if (status == MEL_OK)
-        cli_ranking_text(&r);
+        print_ranking(&r);
     ranking_clear(&r);
     return status;
 }

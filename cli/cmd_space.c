@@ -1,11 +1,10 @@
 /* melicit space: what classifiers can achieve on the data at hand, and the one that achieves a point. */
-#include "classifier.h"
 #include "command.h"
 #include "files.h"
 #include "metric_file.h"
 #include "output.h"
+#include "pictures.h"
 #include "space_args.h"
-#include "space_classes.h"
 
 #include <math.h>
 #include <stddef.h>

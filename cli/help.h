@@ -16,7 +16,6 @@ json_t *cli_help_table(const cli_command *command);
 
 void cli_help_man(FILE *stream);
 void cli_help_completion(FILE *stream, const char *shell); /* bash, zsh or fish */
-void cli_help_markdown(FILE *stream);
 
 /* Texts that several of these share. */
 extern const char *const cli_about;

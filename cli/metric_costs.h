@@ -2,8 +2,8 @@
 #ifndef MEL_CLI_METRIC_COSTS_H
 #define MEL_CLI_METRIC_COSTS_H
 
+#include "contenders.h"
 #include "melicit/metric.h"
-#include "predictions.h"
 
 /* Who the metric is about. */
 typedef struct {

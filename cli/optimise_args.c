@@ -1,6 +1,6 @@
 /* The options of melicit optimise, and whether they go together. */
-#include "optimise_args.h"
 #include "files.h"
+#include "optimise.h"
 #include "output.h"
 
 #include <math.h>

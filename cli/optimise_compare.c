@@ -1,7 +1,7 @@
 /* melicit optimise --oracle: a classifier found by comparisons alone, in a session that resumes. */
-#include "optimise_compare.h"
 #include "browser_oracle.h"
 #include "files.h"
+#include "optimise.h"
 #include "output.h"
 #include "progress.h"
 

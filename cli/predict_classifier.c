@@ -1,13 +1,10 @@
 /* melicit predict --classifier: a stored classifier applied to class probabilities, file by file. */
-#include "predict_classifier.h"
+#include "predict.h"
 
 #include "base/team.h"
-#include "classified_rows.h"
 #include "files.h"
 #include "optimise/shared.h"
 #include "output.h"
-#include "predict_files.h"
-#include "prediction_file.h"
 
 #include <stdlib.h>
 #include <string.h>

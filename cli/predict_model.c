@@ -1,14 +1,12 @@
 /* melicit predict --model: a stored model applied to new rows, file by file. */
-#include "predict_model.h"
+#include "predict.h"
 
 #include "base/team.h"
 #include "data/shared.h"
 #include "files.h"
-#include "measure.h"
 #include "output.h"
-#include "predict_files.h"
-#include "prediction_file.h"
 #include "progress.h"
+#include "train_report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -16,6 +16,98 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* --- paths of data, from the folder of the session -------------------------------------------------------
+ */
+
+static const char *name_in(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The folder that a file is in, as typed, with a slash at its end; "" for the working folder. */
+static char *folder_of(const char *path)
+{
+    return cli_format("%.*s", (int)(name_in(path) - path), path);
+}
+
+static char *real_folder(const char *path)
+{
+    char *folder = folder_of(path);
+    char *real = realpath(folder[0] != '\0' ? folder : ".", NULL);
+    free(folder);
+    return real;
+}
+
+/* What the two folders have in common, up to a whole name. */
+static size_t shared_length(const char *a, const char *b)
+{
+    size_t shared = 0, i = 0;
+    for (; a[i] != '\0' && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            shared = i;
+    const bool whole_a = a[i] == '\0' && (b[i] == '\0' || b[i] == '/');
+    return whole_a || (b[i] == '\0' && a[i] == '/') ? i : shared;
+}
+
+/* The way from one real folder to another: "", "data/", "../data/"; freed by the caller. */
+static char *way(const char *from, const char *to)
+{
+    const size_t shared = shared_length(from, to);
+    char *path = cli_format("%s", "");
+    for (const char *at = from + shared; *at != '\0'; at++) {
+        if (*at != '/' || at[1] == '\0')
+            continue;
+        char *longer = cli_format("%s../", path);
+        free(path);
+        path = longer;
+    }
+    const char *down = to + shared + (to[shared] == '/');
+    char *whole = cli_format("%s%s%s", path, down, down[0] != '\0' ? "/" : "");
+    free(path);
+    return whole;
+}
+
+static json_t *paths_for_session(const char *description, const char *session)
+{
+    json_t *copy = cli_json_made(cli_format("%s", description));
+    char *home = real_folder(session);
+    const char *key = NULL;
+    for (size_t i = 0; home != NULL && (key = mel_problem_file_key(i)) != NULL; i++) {
+        const char *path = json_string_value(json_object_get(copy, key));
+        if (path == NULL || path[0] == '/' || !cli_exists(path))
+            continue;
+        char *folder = real_folder(path);
+        char *up = folder != NULL ? way(home, folder) : NULL;
+        char *from_home = up != NULL ? cli_format("%s%s", up, name_in(path)) : NULL;
+        if (from_home != NULL)
+            cli_put(copy, key, cli_json_text(from_home));
+        free(from_home);
+        free(up);
+        free(folder);
+    }
+    free(home);
+    return copy;
+}
+
+static void paths_from_session(json_t *description, const char *session)
+{
+    char *folder = folder_of(session);
+    const char *key = NULL;
+    for (size_t i = 0; (key = mel_problem_file_key(i)) != NULL; i++) {
+        const char *path = json_string_value(json_object_get(description, key));
+        if (path == NULL || path[0] == '/')
+            continue;
+        char *here = cli_format("%s%s", folder, path);
+        if (cli_exists(here))
+            cli_put(description, key, cli_json_text(here));
+        free(here);
+    }
+    free(folder);
+}
+
+/* --- the header --- */
+
 mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
 {
     char *text = NULL;
@@ -29,7 +121,7 @@ mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
     if (status != MEL_OK)
         return status;
     *out = cli_json_made(text);
-    cli_paths_from_session(json_object_get(*out, "space"), path);
+    paths_from_session(json_object_get(*out, "space"), path);
     return MEL_OK;
 }
 
@@ -69,7 +161,7 @@ void cli_opened_clear(cli_opened *opened)
 /* Whether the path, without links, is in the folder of the file, or in one inside it. */
 static bool is_beside(const char *path, const char *file)
 {
-    char *real = cli_real_folder(file);
+    char *real = real_folder(file);
     const size_t n = real != NULL ? strlen(real) : 0;
     const bool inside = n > 0 && strncmp(path, real, n) == 0 && (path[n] == '/' || real[n - 1] == '/');
     free(real);
@@ -176,7 +268,7 @@ mel_status cli_opened_make(cli_opened *out, const char *path, const mel_problem_
 mel_status cli_session_open(mel_session **out, const mel_problem *space, const mel_session_options *opt,
                             const char *path, bool read_only, mel_error *err)
 {
-    json_t *object = cli_paths_for_session(space->description, path);
+    json_t *object = paths_for_session(space->description, path);
     char *description = cli_json_written(object);
     json_decref(object);
     const mel_identity identity = {
@@ -208,94 +300,4 @@ mel_status cli_session_report(mel_session *session, const mel_problem *space, me
     free(data);
     json_decref(description);
     return status;
-}
-
-/* --- paths of data, from the folder of the session -------------------------------------------------------
- */
-
-static const char *name_in(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* The folder that a file is in, as typed, with a slash at its end; "" for the working folder. */
-static char *folder_of(const char *path)
-{
-    return cli_format("%.*s", (int)(name_in(path) - path), path);
-}
-
-char *cli_real_folder(const char *path)
-{
-    char *folder = folder_of(path);
-    char *real = realpath(folder[0] != '\0' ? folder : ".", NULL);
-    free(folder);
-    return real;
-}
-
-/* What the two folders have in common, up to a whole name. */
-static size_t shared_length(const char *a, const char *b)
-{
-    size_t shared = 0, i = 0;
-    for (; a[i] != '\0' && a[i] == b[i]; i++)
-        if (a[i] == '/')
-            shared = i;
-    const bool whole_a = a[i] == '\0' && (b[i] == '\0' || b[i] == '/');
-    return whole_a || (b[i] == '\0' && a[i] == '/') ? i : shared;
-}
-
-/* The way from one real folder to another: "", "data/", "../data/"; freed by the caller. */
-static char *way(const char *from, const char *to)
-{
-    const size_t shared = shared_length(from, to);
-    char *path = cli_format("%s", "");
-    for (const char *at = from + shared; *at != '\0'; at++) {
-        if (*at != '/' || at[1] == '\0')
-            continue;
-        char *longer = cli_format("%s../", path);
-        free(path);
-        path = longer;
-    }
-    const char *down = to + shared + (to[shared] == '/');
-    char *whole = cli_format("%s%s%s", path, down, down[0] != '\0' ? "/" : "");
-    free(path);
-    return whole;
-}
-
-json_t *cli_paths_for_session(const char *description, const char *session)
-{
-    json_t *copy = cli_json_made(cli_format("%s", description));
-    char *home = cli_real_folder(session);
-    const char *key = NULL;
-    for (size_t i = 0; home != NULL && (key = mel_problem_file_key(i)) != NULL; i++) {
-        const char *path = json_string_value(json_object_get(copy, key));
-        if (path == NULL || path[0] == '/' || !cli_exists(path))
-            continue;
-        char *folder = cli_real_folder(path);
-        char *up = folder != NULL ? way(home, folder) : NULL;
-        char *from_home = up != NULL ? cli_format("%s%s", up, name_in(path)) : NULL;
-        if (from_home != NULL)
-            cli_put(copy, key, cli_json_text(from_home));
-        free(from_home);
-        free(up);
-        free(folder);
-    }
-    free(home);
-    return copy;
-}
-
-void cli_paths_from_session(json_t *description, const char *session)
-{
-    char *folder = folder_of(session);
-    const char *key = NULL;
-    for (size_t i = 0; (key = mel_problem_file_key(i)) != NULL; i++) {
-        const char *path = json_string_value(json_object_get(description, key));
-        if (path == NULL || path[0] == '/')
-            continue;
-        char *here = cli_format("%s%s", folder, path);
-        if (cli_exists(here))
-            cli_put(description, key, cli_json_text(here));
-        free(here);
-    }
-    free(folder);
 }

@@ -35,14 +35,4 @@ mel_status cli_session_open(mel_session **out, const mel_problem *space, const m
 mel_status cli_session_report(mel_session *session, const mel_problem *space, mel_report_options *opt,
                               const char *path, mel_error *err);
 
-/* The folder that a file is in, without links and dots, for the caller to free(); NULL when there is no such
- * folder. Of a name without a slash: the working folder. */
-char *cli_real_folder(const char *path);
-/* A copy of a space's description for the header of this session file; names of bundled data sets and
- * absolute paths stay. Freed with json_decref. */
-json_t *cli_paths_for_session(const char *description, const char *session);
-/* The other way: a header's description as seen from the working folder. What is not found from the session's
- * folder stays: it may be the name of a bundled data set. */
-void cli_paths_from_session(json_t *description, const char *session);
-
 #endif

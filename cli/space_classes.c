@@ -1,8 +1,7 @@
 /* melicit space for k classes: what is asked about a point, a direction or the ball, and what is printed. */
-#include "space_classes.h"
 #include "base/layout.h"
-#include "classifier.h"
 #include "output.h"
+#include "space_args.h"
 
 #include <math.h>
 #include <stdlib.h>

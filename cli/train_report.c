@@ -1,13 +1,79 @@
 /* What melicit train has to say, for people and for programs. */
 #include "train_report.h"
 #include "base/names.h"
-#include "measure.h"
 #include "model/shared.h"
 #include "output.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- counting --- */
+
+/* Two classes. What calling a row positive from a threshold of P(second class) on leads to. */
+typedef struct {
+    double ratio;     /* cost of a missed positive, a false alarm being 1 */
+    double threshold; /* 1 / (1 + ratio): where both kinds of error are equally dear on average */
+    size_t found, missed, false_alarms, cleared;
+} operating_point;
+
+/* Some labels and how much each counts. */
+typedef struct {
+    size_t n;
+    const uint32_t *y;
+    const double *weight; /* NULL: ones */
+} labelled;
+
+uint32_t cli_most_probable(size_t k, const double *probs)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < k; c++)
+        if (probs[c] > probs[best])
+            best = c;
+    return (uint32_t)best;
+}
+
+static void count_confusion(size_t *confusion, size_t n, size_t k, const double *probs, const uint32_t *y)
+{
+    for (size_t i = 0; i < n; i++)
+        confusion[y[i] * k + cli_most_probable(k, probs + i * k)]++;
+}
+
+static void count_point(operating_point *point, double ratio, size_t n, const double *probs,
+                        const uint32_t *y)
+{
+    *point = (operating_point){ .ratio = ratio, .threshold = 1 / (1 + ratio) };
+    for (size_t i = 0; i < n; i++) {
+        const bool called = probs[2 * i + 1] >= point->threshold;
+        if (y[i] == 1)
+            *(called ? &point->found : &point->missed) += 1;
+        else
+            *(called ? &point->false_alarms : &point->cleared) += 1;
+    }
+}
+
+static double weight_of(const labelled *rows, size_t i)
+{
+    return rows->weight != NULL ? rows->weight[i] : 1;
+}
+
+static double share_log_loss(size_t k, const labelled *train, const labelled *test)
+{
+    double *share = cli_alloc_zero(k, sizeof *share);
+    double loss = 0, train_total = 0, test_total = 0;
+    for (size_t i = 0; i < train->n; i++) {
+        share[train->y[i]] += weight_of(train, i);
+        train_total += weight_of(train, i);
+    }
+    for (size_t i = 0; i < test->n; i++) {
+        loss -= weight_of(test, i) * log(share[test->y[i]] / train_total);
+        test_total += weight_of(test, i);
+    }
+    free(share);
+    return loss / test_total;
+}
+
+/* --- what is said --- */
 
 /* How many times as bad as a false alarm a missed positive is. */
 static const double ratios[] = { 0.2, 0.5, 1, 2, 5, 10, 20, 50 };
@@ -22,7 +88,7 @@ typedef struct {
     size_t correct, most_frequent; /* class with most training rows */
     size_t most_frequent_rows;     /* its rows in the test part */
     size_t *confusion;
-    cli_point points[N_RATIOS];
+    operating_point points[N_RATIOS];
 } counts;
 
 static double share(size_t some, size_t all)
@@ -36,10 +102,10 @@ static void count(counts *out, const train_report *r)
     const size_t k = r->dataset->labels.n_classes;
     *out = (counts){ .n = test->n, .k = k, .auc = NAN };
     out->log_loss = mel_log_loss(test->n, k, r->probs, test->y, test->weight);
-    out->share_log_loss = cli_share_log_loss(k, &(cli_labelled){ train->n, train->y, train->weight },
-                                             &(cli_labelled){ test->n, test->y, test->weight });
+    out->share_log_loss = share_log_loss(k, &(labelled){ train->n, train->y, train->weight },
+                                         &(labelled){ test->n, test->y, test->weight });
     out->confusion = cli_alloc_zero(k * k, sizeof *out->confusion);
-    cli_count_confusion(out->confusion, test->n, k, r->probs, test->y);
+    count_confusion(out->confusion, test->n, k, r->probs, test->y);
     size_t *rows = cli_alloc_zero(k, sizeof *rows);
     for (size_t i = 0; i < train->n; i++)
         rows[train->y[i]]++;
@@ -59,7 +125,7 @@ static void count(counts *out, const train_report *r)
         cli_out_of_memory();
     out->auc = separation.auc;
     for (size_t i = 0; i < N_RATIOS; i++)
-        cli_count_point(&out->points[i], ratios[i], test->n, r->probs, test->y);
+        count_point(&out->points[i], ratios[i], test->n, r->probs, test->y);
 }
 
 static size_t class_rows(const mel_labels *labels, size_t class)
@@ -86,7 +152,7 @@ static size_t *group_confusion(const train_report *r, uint32_t group)
     size_t *confusion = cli_alloc_zero(k * k, sizeof *confusion);
     for (size_t i = 0; i < test->n; i++)
         if (test->group[i] == group)
-            cli_count_confusion(confusion, 1, k, r->probs + i * k, test->y + i);
+            count_confusion(confusion, 1, k, r->probs + i * k, test->y + i);
     return confusion;
 }
 
@@ -108,7 +174,7 @@ static json_t *points_as_json(const counts *c)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < N_RATIOS; i++) {
-        const cli_point *p = &c->points[i];
+        const operating_point *p = &c->points[i];
         json_t *point = json_object();
         cli_put(point, "cost_ratio", cli_json_number(p->ratio));
         cli_put(point, "threshold", cli_json_number(p->threshold));
@@ -292,7 +358,7 @@ static void print_point_rows(const counts *c, const char *found, const char *cle
                                     cleared };
     cli_table *table = cli_table_new("rrrrrr", headers);
     for (size_t i = 0; i < N_RATIOS; i++) {
-        const cli_point *p = &c->points[i];
+        const operating_point *p = &c->points[i];
         ratio_cell(table, p->ratio);
         cli_table_cell(table, "%.3f", p->threshold);
         cli_table_cell(table, "%.1f", 1000 * share(p->missed, c->n));

@@ -1,9 +1,14 @@
-/* What melicit train has to say, for people and for programs. */
+/* What melicit train counts on held-out rows, and says. */
 #ifndef MEL_CLI_TRAIN_REPORT_H
 #define MEL_CLI_TRAIN_REPORT_H
 
 #include "dataset.h"
 #include "melicit/model.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* Class of highest probability; the first of several. */
+uint32_t cli_most_probable(size_t k, const double *probs);
 
 typedef struct {
     const mel_dataset *dataset;

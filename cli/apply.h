@@ -1,10 +1,9 @@
-/* melicit apply on rows: the best rule for any measure, under limits. */
-#ifndef MEL_CLI_APPLY_RULE_H
-#define MEL_CLI_APPLY_RULE_H
+/* melicit apply on rows: its options, what was found, what is said of it. */
+#ifndef MEL_CLI_APPLY_H
+#define MEL_CLI_APPLY_H
 
-#include "classifier.h"
 #include "classify/shared.h"
-
+#include "space_args.h"
 #include <math.h>
 
 /* The value of --rule beyond those of mel_rule_form: means of thresholds. */
@@ -58,16 +57,10 @@ bool cli_apply_asks_more(const cli_apply_args *args);
 /* The metric, when there is one, is taken over from *metric. */
 mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,
                           cli_run *run, mel_error *err);
-mel_rule_rows cli_apply_rows(const cli_applied_rule *a);
 /* Fits an adjustment, for the class shares where these are known already; by_group: groups have curves of
  * their own where the rule can use them. */
 mel_status cli_apply_calibrate(mel_adjustment *out, const cli_applied_rule *a, bool by_group,
                                const cli_apply_args *args, mel_error *err);
-/* apply_trust.c: how sure it is. */
-mel_status cli_apply_trust(cli_applied_rule *a, const mel_rule_rows *rows, const mel_rule_options *rule,
-                           const cli_apply_args *args, const cli_run *run, mel_error *err);
-void cli_apply_trust_print(const cli_applied_rule *a);
-void cli_apply_trust_json(json_t *result, const cli_applied_rule *a);
 
 /* 0 where rounding has left next to nothing of it. */
 static inline double cli_settled(double value)

@@ -1,6 +1,6 @@
-/* Features of rows for basis functions: columns of a table by name. */
-#ifndef MEL_CLI_FEATURES_H
-#define MEL_CLI_FEATURES_H
+/* Columns of tables by name: features of basis functions, and what says how much a row counts. */
+#ifndef MEL_CLI_COLUMNS_H
+#define MEL_CLI_COLUMNS_H
 
 #include "command.h"
 #include "melicit/data.h"
@@ -21,5 +21,17 @@ mel_status cli_features_of_basis(cli_features *out, const char *path, const mel_
                                  size_t expected, const char *like, const mel_read_options *read,
                                  mel_error *err);
 void cli_features_clear(cli_features *features);
+
+/* The columns that --row-cost names, COLUMN or CLASS=COLUMN; lent by the options, items for the caller to
+ * free(). */
+mel_text_list cli_cost_columns(const mel_text_list *given);
+/* n_classes columns, "" for none; lent by the options, for the caller to free(). MEL_EINVAL for classes that
+ * are not there or named twice. */
+mel_status cli_cost_of_classes(const char ***column, const mel_text_list *given, size_t n_classes,
+                               const char *const *class_name, mel_error *err);
+/* n x n_classes costs from n rows of the columns `names`; classes without one cost 1. For the caller to
+ * free(). */
+void cli_row_costs(double **cost, size_t n, size_t n_classes, const char *const *column,
+                   const mel_text_list *names, const double *numbers);
 
 #endif

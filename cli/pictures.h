@@ -1,8 +1,8 @@
-/* The pictures of melicit apply --plot. */
-#ifndef MEL_CLI_APPLY_PLOT_H
-#define MEL_CLI_APPLY_PLOT_H
+/* The drawings of --plot. */
+#ifndef MEL_CLI_PICTURES_H
+#define MEL_CLI_PICTURES_H
 
-#include "apply_rule.h"
+#include "apply.h"
 #include "command.h"
 
 /* On a planar face: what is achievable with lines of equal cost, the rule's place on the ROC curve and, for a
@@ -14,5 +14,8 @@ mel_status cli_apply_plot(const char *path, const mel_problem *space, const mel_
 mel_status cli_apply_plot_rule(const char *path, const cli_applied_rule *a, mel_error *err);
 /* Of a rule on rows: the ROC curve of every group, by the labels, and where its rule operates. */
 mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error *err);
+
+/* The planar face, or the two-class faces of a space without groups, side by side. */
+mel_status cli_space_plot(const mel_problem *space, const char *path, mel_error *err);
 
 #endif

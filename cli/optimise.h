@@ -1,11 +1,11 @@
-/* What melicit optimise reads: probabilities and labels of training and validation rows, groups, features,
- * and sets of basis functions. */
-#ifndef MEL_CLI_OPTIMISE_ROWS_H
-#define MEL_CLI_OPTIMISE_ROWS_H
+/* melicit optimise: what it reads, comparisons, its options, one run. */
+#ifndef MEL_CLI_OPTIMISE_H
+#define MEL_CLI_OPTIMISE_H
 
+#include "columns.h"
 #include "dataset.h"
-#include "features.h"
 #include "model/shared.h"
+#include "optimise/shared.h"
 
 typedef struct {
     const char *probs, *labels, *validation_probs, *validation_labels, *validation_groups;
@@ -51,5 +51,56 @@ mel_status cli_optimise_measure(mel_measure **measure, mel_metric **metric, cons
                                 const cli_optimise_rows *rows, cli_run *run, mel_error *err);
 /* The black box of a measure on the validation rows, with their groups. */
 mel_black_box cli_optimise_box(mel_measure *measure, const cli_optimise_rows *rows);
+
+typedef struct {
+    const char *oracle, *noise, *session, *out;
+    int strategy; /* of cli_compare_strategies */
+    bool kinks;
+    uint64_t max_questions; /* 0: the library's */
+} cli_compare_args;
+extern const char *const cli_compare_strategies[];
+
+mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, const cli_compare_args *args,
+                                mel_error *err);
+
+enum { CLI_METHOD_FW, CLI_METHOD_PI, CLI_METHOD_PLUG_IN };
+typedef struct {
+    cli_optimise_files files;
+    cli_compare_args compare; /* its out is `out` */
+    const char *metric, *entries, *out;
+    mel_text_list basis, epsilon;
+    int method, step, weights, probes, scale, rule, take;
+    bool known, labels_only;
+    uint64_t iterations, draws, rounds; /* rounds: UINT64_MAX unless given */
+    double time_limit;
+} cli_optimise_args;
+extern const cli_optimise_args cli_optimise_defaults;
+extern const cli_group cli_optimise_groups[];
+
+/* The program of --metric cmd:PROGRAM; NULL: another metric. */
+const char *cli_optimise_program(const char *metric);
+mel_status cli_optimise_check(const cli_run *run, const cli_optimise_args *args, mel_error *err);
+
+/* Cleared in one place. */
+typedef struct {
+    cli_optimise_files files;
+    char *path[2]; /* of --data and --validation */
+    cli_optimise_rows rows;
+    cli_optimise_basis *basis;
+    size_t n_basis; /* sets of functions */
+    double *epsilon;
+    size_t n_epsilon, chosen; /* chosen: basis number times n_epsilon plus epsilon number */
+    double *cross_fitted;     /* of each candidate; NULL: there was nothing to choose */
+    bool *entry;
+    mel_metric *metric;
+    mel_measure *measure;
+    mel_judge_command *judge;
+    mel_black_box box;
+    mel_optimise_options opt;
+    mel_optimise_result found;
+    mel_classifier *classifier;
+    double value;         /* of the classifier as stored, on the validation rows; NaN: not known */
+    bool majority_failed; /* the metric, at the majority of the mixture */
+} cli_optimise_work;
 
 #endif
