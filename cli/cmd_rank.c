@@ -95,61 +95,23 @@ static void put_ranking(json_t *result, const ranking *r)
         cli_put(result, "order_probability", cli_json_number(r->info.order_probability));
 }
 
-static void add_certainty(cli_table *table, const ranking *r, size_t i)
+static void print_ranking(const json_t *result, const ranking *r)
 {
-    const mel_ranking_info *info = &r->info;
-    const size_t at = info->order[i];
-    if (info->certainty != NULL)
-        cli_table_cell(table, "%.4g to %.4g", info->certainty[at].both.low, info->certainty[at].both.high);
-    if (info->best != NULL)
-        cli_table_cell(table, "%.1f%%", 100.0 * info->best[at]);
-    if (info->beats_next != NULL && i + 1 == info->n)
-        cli_table_cell(table, "%s", "");
-    else if (info->beats_next != NULL)
-        cli_table_cell(table, "%s%.1f%%",
-                       mel_can_tell(info->beats_next[i]) ? "" : "cannot tell: ", 100.0 * info->beats_next[i]);
-}
-
-static void print_ranking(const ranking *r)
-{
-    const char *headers[7] = { "", "", "value" };
-    char align[8] = "rlr";
-    size_t n = 3;
-    if (r->info.certainty != NULL) {
-        align[n] = 'r';
-        headers[n++] = "95% interval";
-    }
-    if (r->info.best != NULL) {
-        align[n] = 'r';
-        headers[n++] = "is best";
-    }
-    if (r->info.beats_next != NULL) {
-        align[n] = 'r';
-        headers[n++] = "beats the next";
-    }
-    if (r->against != NULL) {
-        align[n] = 'r';
-        headers[n++] = "place by\nthe other";
-    }
-    cli_table *table = cli_table_new(align, headers);
-    for (size_t i = 0; i < r->who.n; i++) {
-        const size_t at = r->info.order[i];
-        cli_table_cell(table, "%zu", r->info.place[at]);
-        cli_table_cell(table, "%s", r->who.name[at]);
-        cli_table_cell(table, "%.6g", r->info.value[at]);
-        add_certainty(table, r, i);
-        if (r->against != NULL)
-            cli_table_cell(table, "%zu", r->otherwise[at]);
-    }
-    cli_table_print(table);
+    static const cli_column columns[] = { { "", 'r', "{place:%d}" },
+                                          { "", 'l', "{name:%s}" },
+                                          { "value", 'r', "{value:%.6g}" },
+                                          { "95% interval", 'r', "{interval.0:%.4g} to {interval.1:%.4g}" },
+                                          { "is best", 'r', "{best_probability:100*%.1f}%" },
+                                          { "beats the next", 'r',
+                                            "{tells_next:?|cannot tell: }{beats_next:100*%.1f}%" },
+                                          { "place by\nthe other", 'r', "{against_place:%d}" },
+                                          { 0 } };
+    cli_say_rows(json_object_get(result, "order"), columns);
     if (mel_measure_has_positive(r->judge->measure))
         cli_print_positive(r->who.k, r->who.class_name);
-    if (r->against == NULL)
-        return;
-    cli_print("\n  agreement with the other metric: NDCG %.4f", r->agreement.ndcg);
-    if (isfinite(r->agreement.tau))
-        cli_print(", Kendall's tau %.4f", r->agreement.tau);
-    cli_print("; %s\n", r->agreement.same_best ? "the same best one" : "another best one");
+    (void)cli_say(result, "\n  agreement with the other metric: NDCG {ndcg:%.4f}");
+    (void)cli_say(result, ", Kendall's tau {tau:%.4f}");
+    (void)cli_say(result, "; {same_best:?the same best one|another best one}\n");
 }
 
 static mel_status plot_ranking(const ranking *r, const char *path, mel_error *err)
@@ -365,22 +327,19 @@ static mel_status read_all(ranking *r, const rank_args *args, cli_run *run, mel_
 static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
 {
     const rank_args *args = arguments;
-    ranking r = { 0 };
-    mel_status status = args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK;
-    if (status == MEL_OK)
-        status = read_all(&r, args, run, err);
-    if (status == MEL_OK)
-        status = put_in_order(&r, args->samples, run, err);
-    if (status == MEL_OK && args->against != NULL)
-        status = compare(&r, args, err);
-    if (status == MEL_OK && args->plot != NULL)
-        status = plot_ranking(&r, args->plot, err);
-    if (status == MEL_OK && run->json)
-        put_ranking(run->result, &r);
-    else if (status == MEL_OK)
-        print_ranking(&r);
-    ranking_clear(&r);
-    return status;
+    MEL_AUTO_CLEAR(ranking) r = { 0 };
+    if (args->plot != NULL)
+        TRY(cli_out_check(args->plot, err));
+    TRY(read_all(&r, args, run, err));
+    TRY(put_in_order(&r, args->samples, run, err));
+    if (args->against != NULL)
+        TRY(compare(&r, args, err));
+    if (args->plot != NULL)
+        TRY(plot_ranking(&r, args->plot, err));
+    put_ranking(run->result, &r);
+    if (!run->json)
+        print_ranking(run->result, &r);
+    return MEL_OK;
 }
 
 static const cli_option contender_options[] = {

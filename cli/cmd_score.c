@@ -189,48 +189,29 @@ static json_t *row_json(const scoring *s, size_t i)
     return object;
 }
 
-static void add_estimate(cli_table *table, const mel_certainty *found)
-{
-    if (isfinite(found->value))
-        cli_table_cell(table, "%.6g", found->value);
-    else
-        cli_table_cell(table, "%s", "");
-    if (is_known(&found->both))
-        cli_table_cell(table, "%.4g to %.4g", found->both.low, found->both.high);
-    else
-        cli_table_cell(table, "%s", "");
-}
-
 /* Differences and ratios between the groups of a classifier, as fairlearn's MetricFrame has them. */
-static json_t *groups_json(const scoring *s, size_t classifier, cli_table *table, const char *title,
-                           cli_run *run)
+static const char *const between[] = { "difference", "ratio" };
+
+static json_t *groups_json(const scoring *s, size_t classifier, cli_run *run)
 {
-    static const char *const words[] = { "difference", "ratio" };
     const cli_contenders *c = &s->who;
     const double *counts = c->counts + classifier * c->m * c->k * c->k;
     json_t *all = json_object();
-    for (size_t w = 0; w < 2; w++) {
-        if (table != NULL)
-            cli_table_cell(table, "%s%s", title, words[w]);
+    for (size_t w = 0; w < 2; w++)
         for (size_t j = 0; j < s->n_judges; j++) {
-            mel_certainty found = not_known;
-            char *name = cli_format("%s:%s", s->judge[j].name, words[w]);
-            cli_judge judge = { .name = name };
+            MEL_AUTO_MEMORY char *name = cli_format("%s:%s", s->judge[j].name, between[w]);
+            MEL_AUTO(mel_measure) *measure = NULL;
+            mel_certainty found = not_known, sure = not_known;
             mel_error why;
-            if (cli_or_exit(mel_measure_named(&judge.measure, judge.name, c->k, c->m, NULL)) == MEL_OK &&
-                cli_or_exit(mel_measure_value(&found.value, judge.measure, counts, NULL)) == MEL_OK) {
-                mel_certainty sure = not_known;
-                if (isfinite(c->rows[classifier]) &&
-                    cli_or_exit(cli_judge_counts(&sure, &judge, counts, run, &why)) == MEL_OK)
-                    found = sure;
-                put_value(all, &judge, &found, false);
-            }
-            if (table != NULL)
-                add_estimate(table, &found);
-            mel_measure_free(judge.measure);
-            free(name);
+            if (cli_or_exit(mel_measure_named(&measure, name, c->k, c->m, NULL)) != MEL_OK ||
+                cli_or_exit(mel_measure_value(&found.value, measure, counts, NULL)) != MEL_OK)
+                continue;
+            const cli_judge judge = { .name = name, .measure = measure };
+            if (isfinite(c->rows[classifier]) &&
+                cli_or_exit(cli_judge_counts(&sure, &judge, counts, run, &why)) == MEL_OK)
+                found = sure;
+            put_value(all, &judge, &found, false);
         }
-    }
     return all;
 }
 
@@ -251,47 +232,57 @@ static void fill_json(json_t *result, const scoring *s, cli_run *run)
         return;
     json_t *groups = json_object();
     for (size_t i = 0; i < c->n; i++)
-        cli_put(groups, c->n == 1 ? "all" : c->name[i], groups_json(s, i, NULL, "", run));
+        cli_put(groups, c->n == 1 ? "all" : c->name[i], groups_json(s, i, run));
     cli_put(result, "groups", groups);
 }
 
-static void add_cells(cli_table *table, const scoring *s, size_t i)
+/* The value under a measure's name, and its interval. */
+static void add_estimate(cli_table *table, const json_t *from, const char *name, bool metric)
 {
-    cli_table_cell(table, "%s", s->rows[i].name);
-    for (size_t j = 0; j < s->n_judges; j++)
-        add_estimate(table, &s->found[i * s->n_judges + j]);
+    const json_t *value = json_object_get(from, name);
+    MEL_AUTO_MEMORY char *key = metric ? cli_format("interval") : cli_format("%s_interval", name);
+    MEL_AUTO_MEMORY char *range = cli_fill(json_object_get(from, key), "{0:%.4g} to {1:%.4g}");
+    cli_table_cell(table, json_is_number(value) ? "%.6g" : "", json_number_value(value));
+    cli_table_cell(table, "%s", range != NULL ? range : "");
 }
 
-static void print_text(const scoring *s, cli_run *run)
+static void print_text(const json_t *result, const scoring *s)
 {
     const cli_contenders *c = &s->who;
-    const char **headers = cli_alloc_zero(2 * s->n_judges + 1, sizeof *headers);
-    char *align = cli_alloc_zero(2 * s->n_judges + 2, 1);
+    MEL_AUTO_MEMORY const char **headers = cli_alloc_zero(2 * s->n_judges + 1, sizeof *headers);
+    MEL_AUTO_MEMORY char *align = cli_alloc_zero(2 * s->n_judges + 2, 1);
+    bool matters = false;
     headers[0] = "";
     align[0] = 'l';
     for (size_t j = 0; j < s->n_judges; j++) {
         headers[2 * j + 1] = s->judge[j].name;
         headers[2 * j + 2] = "95% interval";
         align[2 * j + 1] = align[2 * j + 2] = 'r';
+        matters = matters || mel_measure_has_positive(s->judge[j].measure);
     }
     cli_table *table = cli_table_new(align, headers);
-    for (size_t i = 0; i < s->n_rows; i++)
-        add_cells(table, s, i);
-    for (size_t i = 0; i < c->n && s->n_rows > c->n && (c->metric == NULL || s->n_judges > 1); i++) {
-        char *title = c->n == 1 ? cli_format("%s", "") : cli_format("%s: ", c->name[i]);
-        json_decref(groups_json(s, i, table, title, run));
-        free(title);
+    for (size_t i = 0; i < s->n_rows; i++) {
+        cli_table_cell(table, "%s", s->rows[i].name);
+        for (size_t j = 0; j < s->n_judges; j++)
+            add_estimate(table, json_array_get(json_object_get(result, "scores"), i), s->judge[j].name,
+                         c->metric != NULL && j == 0);
     }
+    const char *who = NULL;
+    json_t *groups = json_object_get(result, "groups"), *of = NULL;
+    if (c->metric == NULL || s->n_judges > 1)
+        json_object_foreach(groups, who, of) for (size_t w = 0; w < 2; w++)
+        {
+            cli_table_cell(table, "%s%s%s", c->n == 1 ? "" : who, c->n == 1 ? "" : ": ", between[w]);
+            for (size_t j = 0; j < s->n_judges; j++) {
+                MEL_AUTO_MEMORY char *name = cli_format("%s:%s", s->judge[j].name, between[w]);
+                add_estimate(table, of, name, false);
+            }
+        }
     cli_table_print(table);
-    bool matters = false;
-    for (size_t j = 0; j < s->n_judges; j++)
-        matters = matters || mel_measure_has_positive(s->judge[j].measure);
     if (matters)
         cli_print_positive(c->k, c->class_name);
     if (isnan(c->rows[0]))
         cli_print("\n  no intervals: how many rows were tested is not known (counts or a column n say it)\n");
-    free(align);
-    free(headers);
 }
 
 static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
@@ -314,10 +305,9 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
 
     list_rows(&s);
     TRY(find_values(&s, run, err));
-    if (run->json)
-        fill_json(run->result, &s, run);
-    else
-        print_text(&s, run);
+    fill_json(run->result, &s, run);
+    if (!run->json)
+        print_text(run->result, &s);
     return MEL_OK;
 }
 

@@ -159,10 +159,9 @@ static void report(cli_run *run, const training *t, const train_args *args)
     if (t->fit.reason == MEL_FIT_BUDGET)
         cli_warn(run,
                  "the fit used up its iterations before it converged; --fit max-iterations=N allows more");
-    if (run->json)
-        train_report_json(run->result, &facts);
-    else if (args->out == NULL || strcmp(args->out, "-") != 0)
-        train_report_text(&facts);
+    train_report_fill(run->result, &facts);
+    if (!run->json && (args->out == NULL || strcmp(args->out, "-") != 0))
+        train_report_say(run->result, &facts);
 }
 
 static mel_status run_train(cli_run *run, const void *arguments, mel_error *err)

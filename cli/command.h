@@ -127,7 +127,7 @@ typedef struct {
     void *args;
     cli_common common;
     size_t n_operands;
-    char **operand; /* lent by argv */
+    char **operand; /* what is no option; lent by argv */
     size_t n_kept;
     char **kept; /* values of settings, which arguments point to */
 } cli_parsed;

@@ -1,4 +1,5 @@
-/* The option tables at work: getopt_long splits the words, the tables say what each value must be. */
+/* The option tables at work: words become options and settings, and the tables say what each value must be.
+ */
 #include "base/names.h"
 #include "command.h"
 #include "dataset.h"
@@ -8,15 +9,10 @@
 #include "ranks.h"
 
 #include <ctype.h>
-#include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FIRST_SLOT 1000 /* getopt's return value of option 0: above every short option */
-#define FIRST_TOPIC 500 /* and of the first option that takes settings */
-enum { MOST_TOPICS = 16 };
 
 static const cli_option common_options[] = {
     CLI_ROW(cli_common, "json", FLAG, json,
@@ -106,25 +102,6 @@ typedef struct {
     unsigned reads;
     bool seen;
 } slot;
-
-/* The names that settings of the verb are given under ("read", "thesis"), up to NULL. */
-typedef struct {
-    const char *name[MOST_TOPICS + 1];
-} topic_list;
-
-static topic_list find_topics(const slot *slots, size_t n)
-{
-    topic_list found = { .name = { NULL } };
-    for (size_t i = 0; i < n; i++) {
-        size_t at = 0;
-        while (found.name[at] != NULL && slots[i].option->under != NULL &&
-               strcmp(found.name[at], slots[i].option->under) != 0)
-            at++;
-        if (slots[i].option->under != NULL && at < MOST_TOPICS)
-            found.name[at] = slots[i].option->under;
-    }
-    return found;
-}
 
 /* How files are read matters where there are files; the library knows what reads the options of problems. */
 static unsigned reads_of(const cli_group *group, const cli_option *option)
@@ -294,7 +271,7 @@ static const struct {
                 { "checkpoint", "a run begins anew; several ranks make it shorter (docs/scale.md)" },
                 { 0 } };
 
-/* The word that getopt_long did not take: unknown, a setting without the option that it is given to, or the
+/* A word that names nothing: unknown, a setting without the option that it is given to, or the
  * beginning of several names. */
 static mel_status refuse_option(const slot *slots, size_t n, const char *verb, const char *word,
                                 mel_error *err)
@@ -331,32 +308,42 @@ static mel_status refuse_option(const slot *slots, size_t n, const char *verb, c
                     verb);
 }
 
+/* What is typed for an option: its name, or that of the option which takes it as a setting. */
+static const char *typed_name(const cli_option *option)
+{
+    return option->under != NULL ? option->under : option->name;
+}
+
 static bool is_option(const cli_command *command, const char *name, size_t length)
 {
     const void *defaults;
     const cli_group *group;
     for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
-        for (const cli_option *o = group->options; o->name != NULL; o++) {
-            const char *typed = o->under != NULL ? o->under : o->name;
-            if (strlen(typed) == length && strncmp(typed, name, length) == 0)
+        for (const cli_option *o = group->options; o->name != NULL; o++)
+            if (strlen(typed_name(o)) == length && strncmp(typed_name(o), name, length) == 0)
                 return true;
-        }
     return false;
 }
 
-/* An option of another verb is no abbreviation here: --label is not --labels. */
-static mel_status check_words(const slot *slots, size_t n, const cli_command *command, int argc, char **argv,
-                              mel_error *err)
+/* The name that a word of so many characters means: itself, or the only one that begins so. NULL: none. An
+ * option of another verb is no abbreviation here: --label is not --labels. */
+static const char *find_name(const slot *slots, size_t n, const char *word, size_t length)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const char *name = argv[i] + 2;
-        if (strncmp(argv[i], "--", 2) != 0 || is_option(command, name, strcspn(name, "=")))
+    const char *found = NULL;
+    bool several = false;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = typed_name(slots[i].option);
+        if (strncmp(name, word, length) != 0)
             continue;
-        for (size_t c = 0; cli_commands[c] != NULL; c++)
-            if (is_option(cli_commands[c], name, strcspn(name, "=")))
-                return refuse_option(slots, n, command->name, name, err);
+        if (strlen(name) == length)
+            return name;
+        several = several || (found != NULL && strcmp(found, name) != 0);
+        found = name;
     }
-    return MEL_OK;
+    for (size_t c = 0; found != NULL && cli_commands[c] != NULL; c++)
+        if (is_option(cli_commands[c], word, length))
+            return NULL;
+    return several ? NULL : found;
 }
 
 static mel_status refuse_without_value(const cli_option *option, mel_error *err)
@@ -431,26 +418,61 @@ static mel_status take_settings(cli_parsed *out, slot *slots, size_t n, const ch
     return MEL_OK;
 }
 
-static mel_status take_option(cli_parsed *out, int code, slot *slots, size_t n, const char *verb, char **argv,
-                              mel_error *err)
+/* --name, with its value in the same word or the next one; *at is the last word that was taken. */
+static mel_status take_option(cli_parsed *out, slot *slots, size_t n, const char *verb, int argc, char **argv,
+                              int *at, mel_error *err)
 {
-    const topic_list topics = find_topics(slots, n);
-    if (code >= FIRST_TOPIC && code < FIRST_SLOT)
-        return take_settings(out, slots, n, topics.name[code - FIRST_TOPIC], optarg, err);
-    if (code == ':' && optopt >= FIRST_TOPIC && optopt < FIRST_SLOT) {
-        const char *name = topics.name[optopt - FIRST_TOPIC];
-        return cli_fail(err, MEL_EINVAL, "--%s needs a value: --%s NAME=VALUE", name, name);
+    const char *word = argv[*at] + 2;
+    const size_t length = strcspn(word, "=");
+    const char *name = find_name(slots, n, word, length),
+               *value = word[length] == '=' ? word + length + 1 : NULL;
+    slot *own = NULL;
+    bool settings = false;
+    for (size_t i = 0; name != NULL && i < n; i++) {
+        settings = settings || (slots[i].option->under != NULL && strcmp(slots[i].option->under, name) == 0);
+        own = slots[i].option->under == NULL && strcmp(slots[i].option->name, name) == 0 ? &slots[i] : own;
     }
-    if (code >= FIRST_SLOT)
-        return set_value(&slots[code - FIRST_SLOT], optarg, err);
-    if (code == ':')
-        return refuse_without_value(slots[optopt - FIRST_SLOT].option, err);
-    if (optopt >= FIRST_SLOT)
-        return cli_fail(err, MEL_EINVAL, "--%s takes no value", slots[optopt - FIRST_SLOT].option->name);
-    if (optopt != 0)
-        return cli_fail(err, MEL_EINVAL, "there is no option -%c; options are words, as in --help",
-                        isprint(optopt) ? optopt : '?');
-    return refuse_option(slots, n, verb, argv[optind - 1] + 2, err);
+    if (name == NULL)
+        return refuse_option(slots, n, verb, word, err);
+    if (!settings && own->option->kind == CLI_FLAG)
+        return value == NULL ? set_value(own, NULL, err)
+                             : cli_fail(err, MEL_EINVAL, "--%s takes no value", name);
+    if (value == NULL && *at + 1 < argc)
+        value = argv[++*at];
+    if (value == NULL)
+        return settings ? cli_fail(err, MEL_EINVAL, "--%s needs a value: --%s NAME=VALUE", name, name)
+                        : refuse_without_value(own->option, err);
+    return settings ? take_settings(out, slots, n, name, value, err) : set_value(own, value, err);
+}
+
+/* -h and -v, also together. */
+static mel_status take_letters(cli_parsed *out, const char *letters, mel_error *err)
+{
+    for (; *letters != '\0'; letters++) {
+        if (*letters != 'h' && *letters != 'v')
+            return cli_fail(err, MEL_EINVAL, "there is no option -%c; options are words, as in --help",
+                            isprint((unsigned char)*letters) ? *letters : '?');
+        *(*letters == 'h' ? &out->common.help : &out->common.verbose) = true;
+    }
+    return MEL_OK;
+}
+
+static mel_status take_words(cli_parsed *out, slot *slots, size_t n, const char *verb, int argc, char **argv,
+                             mel_error *err)
+{
+    bool options = true; /* until "--" */
+    out->operand = cli_alloc_zero((size_t)argc, sizeof *out->operand);
+    for (int i = 1; i < argc; i++) {
+        if (!options || argv[i][0] != '-' || argv[i][1] == '\0')
+            out->operand[out->n_operands++] = argv[i];
+        else if (argv[i][1] != '-')
+            TRY(take_letters(out, argv[i] + 1, err));
+        else if (argv[i][2] == '\0')
+            options = false;
+        else
+            TRY(take_option(out, slots, n, verb, argc, argv, &i, err));
+    }
+    return MEL_OK;
 }
 
 static mel_status check_required(const slot *slots, size_t n, mel_error *err)
@@ -530,61 +552,21 @@ static mel_status take_bare_word(cli_parsed *out, slot *slots, size_t n, const c
     return MEL_OK;
 }
 
-/* What getopt_long is to know: the options, and those that take settings. */
-static struct option *long_options(const slot *slots, size_t n)
-{
-    const topic_list topics = find_topics(slots, n);
-    struct option *longs = cli_alloc_zero(n + MOST_TOPICS + 1, sizeof *longs);
-    size_t used = 0;
-    for (size_t f = 0; topics.name[f] != NULL; f++)
-        longs[used++] = (struct option){ .name = topics.name[f],
-                                         .has_arg = required_argument,
-                                         .val = FIRST_TOPIC + (int)f };
-    for (size_t i = 0; i < n; i++) {
-        const cli_option *o = slots[i].option;
-        bool takes_settings = false;
-        for (size_t f = 0; topics.name[f] != NULL; f++)
-            takes_settings = takes_settings || strcmp(topics.name[f], o->name) == 0;
-        if (o->under == NULL && !takes_settings)
-            longs[used++] = (struct option){ .name = o->name,
-                                             .has_arg = o->kind != CLI_FLAG ? required_argument : no_argument,
-                                             .val = FIRST_SLOT + (int)i };
-    }
-    return longs;
-}
-
 static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_command *command, int argc,
                              char **argv, mel_error *err)
 {
-    struct option *longs = long_options(slots, n);
-    mel_status status = check_words(slots, n, command, argc, argv, err);
-    int code;
-    opterr = 0;
-    optind = 1;
-    while (status == MEL_OK && (code = getopt_long(argc, argv, ":hv", longs, NULL)) != -1) {
-        if (code == 'h')
-            out->common.help = true;
-        else if (code == 'v')
-            out->common.verbose = true;
-        else
-            status = take_option(out, code, slots, n, command->name, argv, err);
-    }
-    free(longs);
+    TRY(take_words(out, slots, n, command->name, argc, argv, err));
     for (size_t i = 0; i < n; i++)
         if (slots[i].seen && strcmp(slots[i].option->name, "seed") == 0)
             out->common.has_seed = true;
-    out->operand = argv + optind;
-    out->n_operands = (size_t)(argc - optind);
-    if (status != MEL_OK || out->common.help)
-        return status;
-    status = take_bare_word(out, slots, n, command, err);
-    if (status != MEL_OK)
-        return status;
+    if (out->common.help)
+        return MEL_OK;
+    TRY(take_bare_word(out, slots, n, command, err));
     if (out->n_operands > command->max_operands)
         return cli_fail(err, MEL_EINVAL, "\"%s\" is not an option", out->operand[command->max_operands]);
-    status = check_required(slots, n, err);
-    const unsigned given = status == MEL_OK && command->inputs != NULL ? command->inputs(out->args) : 0;
-    return given != 0 ? check_inputs(slots, n, given, err) : status;
+    TRY(check_required(slots, n, err));
+    const unsigned given = command->inputs != NULL ? command->inputs(out->args) : 0;
+    return given != 0 ? check_inputs(slots, n, given, err) : MEL_OK;
 }
 
 mel_status cli_parse(cli_parsed *out, const cli_command *command, int argc, char **argv, mel_error *err)
@@ -614,6 +596,7 @@ void cli_parsed_clear(cli_parsed *parsed, const cli_command *command)
     for (size_t i = 0; i < parsed->n_kept; i++)
         free(parsed->kept[i]);
     free(parsed->kept);
+    free(parsed->operand);
     free(parsed->args);
     *parsed = (cli_parsed){ 0 };
 }

@@ -63,6 +63,23 @@ MEL_PRINTF(2, 3) void cli_table_cell(cli_table *table, const char *fmt, ...);
 /* Prints on standard output, indented, and frees. */
 void cli_table_print(cli_table *table);
 
+/* Text made from a result, which so says the same as --json. "{test.auc:%.4f}" in a template is the number at
+ * that place: %s a text (%.24s: shortened to so many columns), %d a whole number (%'d: 1,234), %f, %g and %e
+ * as in printf, 100*%.1f a hundred times as much, s the ending of a plural, ?yes|no one of two texts. NULL:
+ * not all of it is known (missing, or null); for free(). */
+char *cli_fill(const json_t *from, const char *template);
+/* Prints it; false: not all of it is known. Of several, which end with NULL, those that are known. */
+bool cli_say(const json_t *from, const char *template);
+void cli_say_lines(const json_t *from, const char *const *templates);
+/* A table with a row for each item of a list; a column of which no item knows anything is left out. Columns
+ * end with one without a template. */
+typedef struct {
+    const char *header;
+    char align; /* 'l' or 'r' */
+    const char *template;
+} cli_column;
+void cli_say_rows(const json_t *list, const cli_column *columns);
+
 /* A warning: in "warnings" of the result, and on standard error unless --quiet (with --json only when
  * that is a terminal). */
 MEL_PRINTF(2, 3) void cli_warn(const cli_run *run, const char *fmt, ...);

@@ -73,92 +73,16 @@ static double share_log_loss(size_t k, const labelled *train, const labelled *te
     return loss / test_total;
 }
 
-/* --- what is said --- */
+/* --- the result --- */
 
-/* How many times as bad as a false alarm a missed positive is. */
-static const double ratios[] = { 0.2, 0.5, 1, 2, 5, 10, 20, 50 };
-#define N_RATIOS (sizeof ratios / sizeof *ratios)
-#define NAME_COLUMNS 24  /* longest name of a class in a table */
-#define WIDEST_MATRIX 12 /* classes that fit next to each other on a terminal */
-
-/* What is counted on the test part. */
-typedef struct {
-    size_t n, k;
-    double log_loss, share_log_loss, auc;
-    size_t correct, most_frequent; /* class with most training rows */
-    size_t most_frequent_rows;     /* its rows in the test part */
-    size_t *confusion;
-    operating_point points[N_RATIOS];
-} counts;
+enum { WIDEST_MATRIX = 12 }; /* classes that fit next to each other on a terminal */
 
 static double share(size_t some, size_t all)
 {
     return all != 0 ? (double)some / (double)all : NAN;
 }
 
-static void count(counts *out, const train_report *r)
-{
-    const mel_dataset_part *train = &r->parts[MEL_PART_TRAIN], *test = &r->parts[MEL_PART_TEST];
-    const size_t k = r->dataset->labels.n_classes;
-    *out = (counts){ .n = test->n, .k = k, .auc = NAN };
-    out->log_loss = mel_log_loss(test->n, k, r->probs, test->y, test->weight);
-    out->share_log_loss = share_log_loss(k, &(labelled){ train->n, train->y, train->weight },
-                                         &(labelled){ test->n, test->y, test->weight });
-    out->confusion = cli_alloc_zero(k * k, sizeof *out->confusion);
-    count_confusion(out->confusion, test->n, k, r->probs, test->y);
-    size_t *rows = cli_alloc_zero(k, sizeof *rows);
-    for (size_t i = 0; i < train->n; i++)
-        rows[train->y[i]]++;
-    for (size_t c = 0; c < k; c++) {
-        out->correct += out->confusion[c * k + c];
-        if (rows[c] > rows[out->most_frequent])
-            out->most_frequent = c;
-    }
-    for (size_t c = 0; c < k; c++)
-        out->most_frequent_rows += out->confusion[out->most_frequent * k + c];
-    free(rows);
-    if (k != 2)
-        return;
-    mel_separation separation;
-    mel_error err;
-    if (mel_separation_of(&separation, test->n, r->probs, test->y, 0, &err) != MEL_OK)
-        cli_out_of_memory();
-    out->auc = separation.auc;
-    for (size_t i = 0; i < N_RATIOS; i++)
-        count_point(&out->points[i], ratios[i], test->n, r->probs, test->y);
-}
-
-static size_t class_rows(const mel_labels *labels, size_t class)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < labels->n_rows; i++)
-        n += labels->code[i] == class;
-    return n;
-}
-
-static size_t true_rows(const counts *c, size_t class)
-{
-    size_t n = 0;
-    for (size_t j = 0; j < c->k; j++)
-        n += c->confusion[class * c->k + j];
-    return n;
-}
-
-/* The rows of one group in the test part, counted at the most probable class. */
-static size_t *group_confusion(const train_report *r, uint32_t group)
-{
-    const mel_dataset_part *test = &r->parts[MEL_PART_TEST];
-    const size_t k = r->dataset->labels.n_classes;
-    size_t *confusion = cli_alloc_zero(k * k, sizeof *confusion);
-    for (size_t i = 0; i < test->n; i++)
-        if (test->group[i] == group)
-            count_confusion(confusion, 1, k, r->probs + i * k, test->y + i);
-    return confusion;
-}
-
-/* ---- JSON ---- */
-
-static json_t *confusion_as_json(const size_t *confusion, size_t k)
+static json_t *confusion_json(const size_t *confusion, size_t k)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < k; i++) {
@@ -170,78 +94,128 @@ static json_t *confusion_as_json(const size_t *confusion, size_t k)
     return rows;
 }
 
-static json_t *points_as_json(const counts *c)
+/* A miss as so many times as bad as a false alarm, and what follows. */
+static json_t *points_json(const mel_dataset_part *test, const double *probs)
 {
+    static const double ratios[] = { 0.2, 0.5, 1, 2, 5, 10, 20, 50 };
     json_t *list = json_array();
-    for (size_t i = 0; i < N_RATIOS; i++) {
-        const operating_point *p = &c->points[i];
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        const double ratio = ratios[i];
+        operating_point p;
+        count_point(&p, ratio, test->n, probs, test->y);
+        char *costs = ratio >= 1 ? cli_format("%g : 1", ratio) : cli_format("1 : %g", 1 / ratio);
         json_t *point = json_object();
-        cli_put(point, "cost_ratio", cli_json_number(p->ratio));
-        cli_put(point, "threshold", cli_json_number(p->threshold));
-        cli_put(point, "missed", cli_json_count(p->missed));
-        cli_put(point, "false_alarms", cli_json_count(p->false_alarms));
-        cli_put(point, "missed_per_1000", cli_json_number(1000 * share(p->missed, c->n)));
-        cli_put(point, "false_alarms_per_1000", cli_json_number(1000 * share(p->false_alarms, c->n)));
-        cli_put(point, "recall", cli_json_number(share(p->found, p->found + p->missed)));
-        cli_put(point, "specificity", cli_json_number(share(p->cleared, p->cleared + p->false_alarms)));
+        cli_put(point, "costs", cli_json_text(costs));
+        cli_put(point, "cost_ratio", cli_json_number(ratio));
+        cli_put(point, "threshold", cli_json_number(p.threshold));
+        cli_put(point, "missed", cli_json_count(p.missed));
+        cli_put(point, "false_alarms", cli_json_count(p.false_alarms));
+        cli_put(point, "missed_per_1000", cli_json_number(1000 * share(p.missed, test->n)));
+        cli_put(point, "false_alarms_per_1000", cli_json_number(1000 * share(p.false_alarms, test->n)));
+        cli_put(point, "recall", cli_json_number(share(p.found, p.found + p.missed)));
+        cli_put(point, "specificity", cli_json_number(share(p.cleared, p.cleared + p.false_alarms)));
         cli_push(list, point);
+        free(costs);
     }
     return list;
 }
 
-static json_t *groups_as_json(const train_report *r)
+/* Counts of the most probable class: all that follows from them. */
+static void put_counts(json_t *to, const size_t *confusion, size_t k, bool rates)
 {
+    json_t *recall = json_array();
+    size_t all = 0, correct = 0;
+    for (size_t i = 0; i < k; i++) {
+        size_t n = 0;
+        for (size_t j = 0; j < k; j++)
+            n += confusion[i * k + j];
+        all += n;
+        correct += confusion[i * k + i];
+        cli_push(recall, cli_json_number(share(confusion[i * k + i], n)));
+    }
+    cli_put(to, "rows", cli_json_count(all));
+    cli_put(to, "accuracy", cli_json_number(share(correct, all)));
+    cli_put(to, "confusion", confusion_json(confusion, k));
+    if (!rates) {
+        cli_put(to, "recall", recall);
+        return;
+    }
+    cli_put(to, "recall", json_incref(json_array_get(recall, 1)));
+    cli_put(to, "specificity", json_incref(json_array_get(recall, 0)));
+    json_decref(recall);
+}
+
+static json_t *groups_json(const train_report *r)
+{
+    const mel_dataset_part *test = &r->parts[MEL_PART_TEST];
     const size_t k = r->dataset->labels.n_classes;
     json_t *list = json_array();
     for (size_t g = 0; g < r->dataset->groups.n_classes; g++) {
-        size_t *confusion = group_confusion(r, (uint32_t)g);
+        MEL_AUTO_MEMORY size_t *confusion = cli_alloc_zero(k * k, sizeof *confusion);
+        for (size_t i = 0; i < test->n; i++)
+            if (test->group[i] == g)
+                count_confusion(confusion, 1, k, r->probs + i * k, test->y + i);
         json_t *group = json_object();
         cli_put(group, "name", cli_json_text(r->dataset->groups.name[g]));
-        cli_put(group, "confusion", confusion_as_json(confusion, k));
+        put_counts(group, confusion, k, k == 2);
         cli_push(list, group);
-        free(confusion);
     }
     return list;
 }
 
-static json_t *test_as_json(const train_report *r)
+static json_t *test_json(const train_report *r)
 {
-    counts c;
-    count(&c, r);
-    json_t *test = json_object(), *recall = json_array();
-    for (size_t i = 0; i < c.k; i++)
-        cli_push(recall, cli_json_number(share(c.confusion[i * c.k + i], true_rows(&c, i))));
-    cli_put(test, "rows", cli_json_count(c.n));
-    cli_put(test, "log_loss", cli_json_number(c.log_loss));
-    cli_put(test, "log_loss_of_shares", cli_json_number(c.share_log_loss));
-    cli_put(test, "accuracy", cli_json_number(share(c.correct, c.n)));
-    cli_put(test, "accuracy_of_most_frequent", cli_json_number(share(c.most_frequent_rows, c.n)));
-    cli_put(test, "confusion", confusion_as_json(c.confusion, c.k));
-    cli_put(test, "recall", recall);
-    if (c.k == 2) {
-        cli_put(test, "auc", cli_json_number(c.auc));
-        cli_put(test, "operating_points", points_as_json(&c));
+    const mel_dataset_part *train = &r->parts[MEL_PART_TRAIN], *test = &r->parts[MEL_PART_TEST];
+    const mel_labels *labels = &r->dataset->labels;
+    const size_t k = labels->n_classes;
+    MEL_AUTO_MEMORY size_t *confusion = cli_alloc_zero(k * k, sizeof *confusion);
+    MEL_AUTO_MEMORY size_t *rows = cli_alloc_zero(2 * k, sizeof *rows);
+    size_t usual = 0; /* the class with most training rows */
+    json_t *out = json_object();
+    for (size_t i = 0; i < train->n; i++)
+        rows[train->y[i]]++;
+    for (size_t i = 0; i < test->n; i++)
+        rows[k + test->y[i]]++;
+    for (size_t c = 1; c < k; c++)
+        usual = rows[c] > rows[usual] ? c : usual;
+    count_confusion(confusion, test->n, k, r->probs, test->y);
+    put_counts(out, confusion, k, false);
+    cli_put(out, "log_loss", cli_json_number(mel_log_loss(test->n, k, r->probs, test->y, test->weight)));
+    cli_put(out, "log_loss_of_shares",
+            cli_json_number(share_log_loss(k, &(labelled){ train->n, train->y, train->weight },
+                                           &(labelled){ test->n, test->y, test->weight })));
+    cli_put(out, "most_frequent", cli_json_text(labels->name[usual]));
+    cli_put(out, "accuracy_of_most_frequent", cli_json_number(share(rows[k + usual], test->n)));
+    if (k == 2) {
+        mel_separation separation;
+        mel_error err;
+        if (mel_separation_of(&separation, test->n, r->probs, test->y, 0, &err) != MEL_OK)
+            cli_out_of_memory();
+        cli_put(out, "auc", cli_json_number(separation.auc));
+        cli_put(out, "operating_points", points_json(test, r->probs));
     }
     if (r->dataset->groups.n_classes != 0)
-        cli_put(test, "groups", groups_as_json(r));
-    free(c.confusion);
-    return test;
+        cli_put(out, "groups", groups_json(r));
+    return out;
 }
 
-static json_t *classes_as_json(const train_report *r)
+static json_t *classes_json(const mel_labels *labels)
 {
-    const mel_labels *labels = &r->dataset->labels;
     json_t *classes = json_array();
     for (size_t c = 0; c < labels->n_classes; c++) {
         json_t *one = json_object();
+        size_t n = 0;
+        for (size_t i = 0; i < labels->n_rows; i++)
+            n += labels->code[i] == c;
         cli_put(one, "name", cli_json_text(labels->name[c]));
-        cli_put(one, "rows", cli_json_count(class_rows(labels, c)));
+        cli_put(one, "rows", cli_json_count(n));
+        cli_put(one, "share", cli_json_number(share(n, labels->n_rows)));
         cli_push(classes, one);
     }
     return classes;
 }
 
-static json_t *fit_as_json(const mel_fit_report *fit)
+static json_t *fit_json(const mel_fit_report *fit)
 {
     json_t *object = json_object();
     cli_put(object, "reason", cli_json_text(mel_reason_words[fit->reason]));
@@ -252,9 +226,9 @@ static json_t *fit_as_json(const mel_fit_report *fit)
     return object;
 }
 
-void train_report_json(json_t *result, const train_report *r)
+void train_report_fill(json_t *result, const train_report *r)
 {
-    const mel_dataset_part *train = &r->parts[MEL_PART_TRAIN], *test = &r->parts[MEL_PART_TEST];
+    const mel_dataset_part *train = &r->parts[MEL_PART_TRAIN];
     const mel_labels *labels = &r->dataset->labels;
     json_t *training = json_object();
     cli_put(training, "rows", cli_json_count(train->n));
@@ -264,219 +238,129 @@ void train_report_json(json_t *result, const train_report *r)
     cli_put(result, "rows", cli_json_count(r->dataset->n_rows));
     cli_put(result, "features", cli_json_count(mel_model_features(r->model)));
     cli_put(result, "label", cli_json_text(r->args->label));
-    cli_put(result, "classes", classes_as_json(r));
+    cli_put(result, "classes", classes_json(labels));
     if (labels->n_classes == 2)
         cli_put(result, "positive", cli_json_text(labels->name[1]));
-    cli_put(result, "fit", fit_as_json(r->fit));
+    cli_put(result, "fit", fit_json(r->fit));
     cli_put(result, "train", training);
-    cli_put(result, "test", test->n != 0 ? test_as_json(r) : json_null());
+    cli_put(result, "test", r->parts[MEL_PART_TEST].n != 0 ? test_json(r) : json_null());
     cli_put(result, "model", r->out != NULL ? cli_json_text(r->out) : json_null());
 }
 
-/* ---- text ---- */
+/* --- the same as a text --- */
 
-/* Names of classes and groups come from the data: one short line each. For mel_names_free. */
-static char **short_names(const mel_labels *labels)
-{
-    char **name = cli_alloc_zero(labels->n_classes + 1, sizeof *name);
-    for (size_t c = 0; c < labels->n_classes; c++)
-        name[c] = cli_short(labels->name[c], NAME_COLUMNS);
-    return name;
-}
-
-static void print_parts(const train_report *r)
-{
-    char n[CLI_COUNT_SIZE];
-    cli_print("  %s rows train", cli_count(n, r->parts[MEL_PART_TRAIN].n));
-    if (r->parts[MEL_PART_TEST].n != 0)
-        cli_print(", %s are held out and measure", cli_count(n, r->parts[MEL_PART_TEST].n));
-    cli_print("\n\n");
-}
-
-static void print_data(const train_report *r, char **name)
-{
-    static const char *const headers[] = { "class", "rows", "share" };
-    char rows[CLI_COUNT_SIZE], features[CLI_COUNT_SIZE];
-    const mel_labels *labels = &r->dataset->labels;
-    cli_heading("The data");
-    cli_print("  %s: %s row%s, %s feature%s, label \"%s\"\n", r->args->data,
-              cli_count(rows, r->dataset->n_rows), r->dataset->n_rows == 1 ? "" : "s",
-              cli_count(features, mel_model_features(r->model)), mel_model_features(r->model) == 1 ? "" : "s",
-              r->args->label);
-    print_parts(r);
-    cli_table *table = cli_table_new("lrr", headers);
-    for (size_t c = 0; c < labels->n_classes; c++) {
-        const size_t n = class_rows(labels, c);
-        cli_table_cell(table, "%s", name[c]);
-        cli_table_cell(table, "%s", cli_count(rows, n));
-        cli_table_cell(table, "%.1f %%", 100 * share(n, labels->n_rows));
-    }
-    cli_table_print(table);
-}
-
-static void print_fit(const train_report *r)
+static void say_data_and_fit(const json_t *result, const mel_fit_report *fit)
 {
     static const char *const ends[] = { "converged", "can get no lower in floating point",
                                         "used up its iterations before it converged" };
-    const mel_fit_report *fit = r->fit;
-    const char *unit = fit->solver == MEL_SOLVER_NEWTON ? "Newton step" : "gradient evaluation";
+    static const cli_column classes[] = { { "class", 'l', "{name:%.24s}" },
+                                          { "rows", 'r', "{rows:%'d}" },
+                                          { "share", 'r', "{share:100*%.1f} %" },
+                                          { 0 } };
+    cli_heading("The data");
+    cli_say(result, "  {data:%s}: {rows:%'d} row{rows:s}, {features:%'d} feature{features:s}, label "
+                    "\"{label:%s}\"\n  {train.rows:%'d} rows train");
+    cli_say(result, ", {test.rows:%'d} are held out and measure");
+    cli_print("\n\n");
+    cli_say_rows(json_object_get(result, "classes"), classes);
     cli_print("\n");
     cli_heading("The fit");
-    cli_print("  %s after %u %s%s; largest gradient entry %.1e\n", ends[fit->reason], fit->iterations, unit,
-              fit->iterations == 1 ? "" : "s", fit->gradient_norm);
-    cli_print("  log-loss  %.4f on the training rows\n", fit->log_loss);
+    cli_print("  %s", ends[fit->reason]);
+    cli_say(result, fit->solver == MEL_SOLVER_NEWTON
+                        ? " after {fit.iterations:%d} Newton step{fit.iterations:s}"
+                        : " after {fit.iterations:%d} gradient evaluation{fit.iterations:s}");
+    cli_say(result, "; largest gradient entry {fit.gradient_norm:%.1e}\n  log-loss  {train.log_loss:%.4f} on "
+                    "the training rows\n");
 }
 
-static void print_test(const counts *c, char **name)
+static void say_points(const json_t *result)
 {
-    cli_print("  log-loss  %.4f on the held-out rows (%.4f for the class shares alone)\n", c->log_loss,
-              c->share_log_loss);
-    cli_print("  accuracy  %.1f %% of the held-out rows (%.1f %% by always answering \"%s\")\n",
-              100 * share(c->correct, c->n), 100 * share(c->most_frequent_rows, c->n),
-              name[c->most_frequent]);
-    if (c->k == 2)
-        cli_print("  AUC       %.4f: the chance that a \"%s\" is ranked above a \"%s\"\n", c->auc, name[1],
-                  name[0]);
-}
-
-/* "5 : 1", "1 : 5" */
-static void ratio_cell(cli_table *table, double ratio)
-{
-    if (ratio >= 1)
-        cli_table_cell(table, "%g : 1", ratio);
-    else
-        cli_table_cell(table, "1 : %g", 1 / ratio);
-}
-
-static void print_point_rows(const counts *c, const char *found, const char *cleared)
-{
-    const char *const headers[] = { "a miss costs :\na false alarm",
-                                    "say yes\nfrom P =",
-                                    "missed\nper 1000",
-                                    "false alarms\nper 1000",
-                                    found,
-                                    cleared };
-    cli_table *table = cli_table_new("rrrrrr", headers);
-    for (size_t i = 0; i < N_RATIOS; i++) {
-        const operating_point *p = &c->points[i];
-        ratio_cell(table, p->ratio);
-        cli_table_cell(table, "%.3f", p->threshold);
-        cli_table_cell(table, "%.1f", 1000 * share(p->missed, c->n));
-        cli_table_cell(table, "%.1f", 1000 * share(p->false_alarms, c->n));
-        cli_table_cell(table, "%.1f %%", 100 * share(p->found, p->found + p->missed));
-        cli_table_cell(table, "%.1f %%", 100 * share(p->cleared, p->cleared + p->false_alarms));
-    }
-    cli_table_print(table);
-}
-
-static void print_points(const counts *c, char **name)
-{
-    char *text =
-        cli_format("The model gives every row a probability P of being \"%s\". Saying yes from a lower P on "
-                   "misses fewer of them but raises more false alarms; what a miss costs, compared with a "
-                   "false alarm, decides where to draw the line. On the held-out rows:",
-                   name[1]);
-    char *found = cli_format("\"%s\" found\n(recall)", name[1]);
-    char *cleared = cli_format("\"%s\" cleared\n(specificity)", name[0]);
+    MEL_AUTO_MEMORY char *text = cli_fill(
+        result, "The model gives every row a probability P of being \"{classes.1.name:%.24s}\". Saying yes "
+                "from a lower P on misses fewer of them but raises more false alarms; what a miss costs, "
+                "compared with a false alarm, decides where to draw the line. On the held-out rows:");
+    MEL_AUTO_MEMORY char *found = cli_fill(result, "\"{classes.1.name:%.24s}\" found\n(recall)");
+    MEL_AUTO_MEMORY char *cleared = cli_fill(result, "\"{classes.0.name:%.24s}\" cleared\n(specificity)");
+    const cli_column columns[] = { { "a miss costs :\na false alarm", 'r', "{costs:%s}" },
+                                   { "say yes\nfrom P =", 'r', "{threshold:%.3f}" },
+                                   { "missed\nper 1000", 'r', "{missed_per_1000:%.1f}" },
+                                   { "false alarms\nper 1000", 'r', "{false_alarms_per_1000:%.1f}" },
+                                   { found, 'r', "{recall:100*%.1f} %" },
+                                   { cleared, 'r', "{specificity:100*%.1f} %" },
+                                   { 0 } };
     cli_print("\n");
     cli_heading("What is achievable");
     cli_wrap(stdout, text, 0, 2, cli_width(stdout));
     cli_print("\n");
-    print_point_rows(c, found, cleared);
-    free(text);
-    free(found);
-    free(cleared);
+    cli_say_rows(json_object_get(json_object_get(result, "test"), "operating_points"), columns);
 }
 
-static void print_recalls(const counts *c, char **name)
+/* A row for each true class: how many are given to each class, or only to their own where there are many. */
+static void say_confusion(const json_t *test, const json_t *classes)
 {
-    static const char *const headers[] = { "class", "rows", "found (recall)" };
-    char rows[CLI_COUNT_SIZE];
-    cli_table *table = cli_table_new("lrr", headers);
-    for (size_t i = 0; i < c->k; i++) {
-        cli_table_cell(table, "%s", name[i]);
-        cli_table_cell(table, "%s", cli_count(rows, true_rows(c, i)));
-        cli_table_cell(table, "%.1f %%", 100 * share(c->confusion[i * c->k + i], true_rows(c, i)));
-    }
-    cli_table_print(table);
-}
-
-static void print_matrix(const counts *c, char **name)
-{
-    char align[WIDEST_MATRIX + 3] = "l", number[CLI_COUNT_SIZE];
-    const char *headers[WIDEST_MATRIX + 2] = { "true class" };
-    for (size_t j = 0; j < c->k; j++)
-        headers[j + 1] = name[j];
-    headers[c->k + 1] = "recall";
-    memset(align + 1, 'r', c->k + 1);
-    cli_table *table = cli_table_new(align, headers);
-    for (size_t i = 0; i < c->k; i++) {
-        cli_table_cell(table, "%s", name[i]);
-        for (size_t j = 0; j < c->k; j++)
-            cli_table_cell(table, "%s", cli_count(number, c->confusion[i * c->k + j]));
-        cli_table_cell(table, "%.1f %%", 100 * share(c->confusion[i * c->k + i], true_rows(c, i)));
-    }
-    cli_table_print(table);
-}
-
-static void print_confusion(const counts *c, char **name)
-{
+    const json_t *confusion = json_object_get(test, "confusion"), *recall = json_object_get(test, "recall");
+    const size_t k = json_array_size(classes), wide = k <= WIDEST_MATRIX ? k : 1;
+    const char *headers[WIDEST_MATRIX + 2] = { k <= WIDEST_MATRIX ? "true class" : "class", "rows" };
+    char align[WIDEST_MATRIX + 3] = "l", number[CLI_COUNT_SIZE], *name[WIDEST_MATRIX + 1] = { NULL };
     cli_print("\n");
     cli_heading("Which classes are told apart");
-    if (c->k > WIDEST_MATRIX) {
-        cli_print("  Held-out rows given to their own class (--json has the whole confusion matrix):\n\n");
-        print_recalls(c, name);
-        return;
-    }
-    cli_print("  Held-out rows by true class (down) and most probable class (across):\n\n");
-    print_matrix(c, name);
-}
-
-static void print_groups(const train_report *r)
-{
-    static const char *const headers[] = { "group", "rows", "accuracy", "recall", "specificity" };
-    const size_t k = r->dataset->labels.n_classes;
-    char **name = short_names(&r->dataset->groups), rows[CLI_COUNT_SIZE];
-    cli_print("\n");
-    cli_heading("By group");
-    cli_table *table = cli_table_new(k == 2 ? "lrrrr" : "lrr", headers);
-    for (size_t g = 0; g < r->dataset->groups.n_classes; g++) {
-        size_t *confusion = group_confusion(r, (uint32_t)g);
-        const counts c = { .k = k, .confusion = confusion };
-        size_t n = 0, correct = 0;
-        for (size_t i = 0; i < k; i++) {
-            n += true_rows(&c, i);
-            correct += confusion[i * k + i];
+    cli_print(k <= WIDEST_MATRIX
+                  ? "  Held-out rows by true class (down) and most probable class (across):\n\n"
+                  : "  Held-out rows given to their own class (--json has the whole confusion matrix):\n\n");
+    for (size_t j = 0; j < k && k <= WIDEST_MATRIX; j++)
+        headers[j + 1] = name[j] = cli_fill(json_array_get(classes, j), "{name:%.24s}");
+    headers[wide + 1] = k <= WIDEST_MATRIX ? "recall" : "found (recall)";
+    memset(align + 1, 'r', wide + 1);
+    cli_table *table = cli_table_new(align, headers);
+    for (size_t i = 0; i < k; i++) {
+        const json_t *row = json_array_get(confusion, i);
+        uint64_t all = 0;
+        MEL_AUTO_MEMORY char *own = cli_fill(json_array_get(classes, i), "{name:%.24s}");
+        cli_table_cell(table, "%s", own);
+        for (size_t j = 0; j < k; j++) {
+            const uint64_t n = (uint64_t)json_integer_value(json_array_get(row, j));
+            all += n;
+            if (k <= WIDEST_MATRIX)
+                cli_table_cell(table, "%s", cli_count(number, n));
         }
-        cli_table_cell(table, "%s", name[g]);
-        cli_table_cell(table, "%s", cli_count(rows, n));
-        cli_table_cell(table, "%.1f %%", 100 * share(correct, n));
-        for (size_t i = k; k == 2 && i-- > 0;)
-            cli_table_cell(table, "%.1f %%", 100 * share(confusion[i * k + i], true_rows(&c, i)));
-        free(confusion);
+        if (k > WIDEST_MATRIX)
+            cli_table_cell(table, "%s", cli_count(number, all));
+        const json_t *found = json_array_get(recall, i);
+        cli_table_cell(table, json_is_number(found) ? "%.1f %%" : "", 100 * json_number_value(found));
     }
     cli_table_print(table);
-    mel_names_free(name, r->dataset->groups.n_classes);
+    for (size_t j = 0; j < WIDEST_MATRIX; j++)
+        free(name[j]);
 }
 
-void train_report_text(const train_report *r)
+void train_report_say(const json_t *result, const train_report *r)
 {
-    char **name = short_names(&r->dataset->labels);
-    print_data(r, name);
-    print_fit(r);
-    if (r->parts[MEL_PART_TEST].n != 0) {
-        counts c;
-        count(&c, r);
-        print_test(&c, name);
-        if (c.k == 2)
-            print_points(&c, name);
-        else
-            print_confusion(&c, name);
-        if (r->dataset->groups.n_classes != 0)
-            print_groups(r);
-        free(c.confusion);
+    static const char *const measured[] = {
+        "  log-loss  {test.log_loss:%.4f} on the held-out rows ({test.log_loss_of_shares:%.4f} for the class "
+        "shares alone)\n",
+        "  accuracy  {test.accuracy:100*%.1f} % of the held-out rows "
+        "({test.accuracy_of_most_frequent:100*%.1f} % by always answering \"{test.most_frequent:%.24s}\")\n",
+        "  AUC       {test.auc:%.4f}: the chance that a \"{classes.1.name:%.24s}\" is ranked above a "
+        "\"{classes.0.name:%.24s}\"\n",
+        NULL
+    };
+    static const cli_column groups[] = { { "group", 'l', "{name:%.24s}" },
+                                         { "rows", 'r', "{rows:%'d}" },
+                                         { "accuracy", 'r', "{accuracy:100*%.1f} %" },
+                                         { "recall", 'r', "{recall:100*%.1f} %" },
+                                         { "specificity", 'r', "{specificity:100*%.1f} %" },
+                                         { 0 } };
+    const json_t *test = json_object_get(result, "test"), *by_group = json_object_get(test, "groups");
+    say_data_and_fit(result, r->fit);
+    cli_say_lines(result, measured);
+    if (json_is_object(test) && r->dataset->labels.n_classes == 2)
+        say_points(result);
+    else if (json_is_object(test))
+        say_confusion(test, json_object_get(result, "classes"));
+    if (by_group != NULL) {
+        cli_print("\n");
+        cli_heading("By group");
+        cli_say_rows(by_group, groups);
     }
-    if (r->out != NULL)
-        cli_print("\nThe model is in %s; melicit predict --model %s applies it.\n", r->out, r->out);
-    mel_names_free(name, r->dataset->labels.n_classes);
+    cli_say(result, "\nThe model is in {model:%s}; melicit predict --model {model:%s} applies it.\n");
 }

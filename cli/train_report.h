@@ -20,7 +20,8 @@ typedef struct {
     const char *out;     /* NULL: the model was not stored */
 } train_report;
 
-void train_report_json(json_t *result, const train_report *report);
-void train_report_text(const train_report *report);
+void train_report_fill(json_t *result, const train_report *report);
+/* The same for people, from a result that is filled. */
+void train_report_say(const json_t *result, const train_report *report);
 
 #endif
