@@ -191,11 +191,11 @@ static void print_text(const mel_outcome *found)
 
 mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_error *err)
 {
-    MEL_AUTO_CLEAR(pooling) p = { .n = args->pool.n + run->n_operands };
     if (args->session != NULL || args->report != NULL || args->log_questions != NULL)
         return cli_fail(err, MEL_EINVAL,
                         "--respondents reads sessions and asks nothing: --session, --report and "
                         "--log-questions do not go with it");
+    MEL_AUTO_CLEAR(pooling) p = { .n = args->pool.n + run->n_operands };
     p.path = cli_alloc_zero(p.n, sizeof *p.path);
     p.opened = cli_alloc_zero(p.n, sizeof *p.opened);
     for (size_t i = 0; i < p.n; i++)
