@@ -388,7 +388,7 @@ def test_train_tells_what_it_found(melicit, cancer_rows):
     header, rows = cancer_rows
     assert told["rows"] == len(rows) == 699
     assert told["features"] == len([c for c in header if c != "label" and not c.startswith("meta_")])
-    assert told["classes"] == [{"name": "0", "rows": 458}, {"name": "1", "rows": 241}]
+    assert told["classes"] == [{"name": "0", "rows": 458, "share": pytest.approx(458 / 699)}, {"name": "1", "rows": 241, "share": pytest.approx(241 / 699)}]
     assert told["positive"] == "1"
     assert told["fit"]["reason"] == "converged" and told["fit"]["gradient_norm"] <= 1e-9
     assert told["train"]["rows"] + told["test"]["rows"] == 699
