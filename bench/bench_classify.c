@@ -108,7 +108,9 @@ static void print_mixture(const char *key, const job *j, const mel_classifier *c
     mel_error err;
     if (chance == NULL)
         die("memory");
-    if (mel_classifier_chances(chance, c, n, j->rows.probability, j->rows.group, &err) != MEL_OK)
+    if (mel_classifier_chances(
+            chance, c, &(mel_undecided){ .n = n, .probability = j->rows.probability, .group = j->rows.group },
+            &err) != MEL_OK)
         die(err.text);
     print_decided(key, j, chance);
     free(chance);
@@ -166,7 +168,7 @@ static void predict(const job *j, size_t repeats)
         die("memory");
     for (size_t i = 0; i < repeats; i++) {
         const double from = cpu_seconds();
-        if (mel_classifier_decide_of(said, c, &rows, &err) != MEL_OK)
+        if (mel_classifier_decide(said, c, &rows, &err) != MEL_OK)
             die(err.text);
         best = fmin(best, cpu_seconds() - from);
     }

@@ -200,14 +200,14 @@ static mel_status read_costs(cli_applied_rule *a, const cli_apply_args *args, co
     return MEL_OK;
 }
 
-/* What the file says of the columns. */
-static mel_status name_costs(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+/* What the file says of classes, groups, and columns of costs. */
+static mel_status name_classifier(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
     MEL_AUTO_MEMORY const char **column = NULL;
-    if (a->row_cost == NULL)
-        return MEL_OK;
-    TRY(cli_cost_of_classes(&column, &args->row_costs, a->problem->n_classes, a->problem->class_name, err));
-    return mel_classifier_set_cost_columns(a->classifier, column, err);
+    if (a->row_cost != NULL)
+        TRY(cli_cost_of_classes(&column, &args->row_costs, a->problem->n_classes, a->problem->class_name,
+                                err));
+    return cli_classifier_name(&a->classifier, a->problem, column, err);
 }
 
 static mel_status check_by_name(const char *name, const char *shown, const mel_problem *p, mel_error *err)
@@ -465,7 +465,6 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
     TRY(read_limits(out, args, err));
     TRY(cli_apply_prior(out, args, run, err));
     TRY(find(out, args, run, err));
-    TRY(cli_classifier_name(&out->classifier, out->problem, err));
-    TRY(name_costs(out, args, err));
+    TRY(name_classifier(out, args, err));
     return put_found(out, args, err);
 }

@@ -363,7 +363,7 @@ static mel_status rule_at(mel_point *out, const cli_applied_rule *a, mel_error *
     const mel_problem *p = a->problem;
     const mel_undecided rows = { .n = p->n_rows, .probability = p->probability };
     double *chance = cli_alloc_zero(2 * p->n_rows, sizeof *chance), right[2] = { 0.0, 0.0 }, all = 0.0;
-    const mel_status status = mel_classifier_chances_of(chance, a->classifier, &rows, err);
+    const mel_status status = mel_classifier_chances(chance, a->classifier, &rows, err);
     for (size_t r = 0; r < p->n_rows && status == MEL_OK; r++) {
         const double weight = p->weight != NULL ? p->weight[r] : 1.0;
         right[p->label[r]] += weight * chance[2 * r + p->label[r]];
@@ -461,7 +461,7 @@ mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error 
         return cli_fail(err, MEL_EINVAL, "--plot draws at most %d groups", MEL_MOST_SERIES);
     MEL_AUTO_MEMORY double *chance = cli_alloc_zero(2 * p->n_rows, sizeof *chance);
     MEL_AUTO_MEMORY char *svg = NULL;
-    TRY(mel_classifier_chances_of(chance, a->classifier, &rows, err));
+    TRY(mel_classifier_chances(chance, a->classifier, &rows, err));
     TRY(draw_curves(&svg, a, chance, err));
     return cli_store_text(path, svg, err);
 }

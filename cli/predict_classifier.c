@@ -195,8 +195,8 @@ static mel_status say_rows(void *said, void *user, size_t before, mel_error *err
                                  .row_name = r->row_name,
                                  .seed = w->job->chances ? 0 : w->run->seed,
                                  .before = before };
-    return w->job->chances ? mel_classifier_chances_of(said, d->classifier, &rows, err)
-                           : mel_classifier_decide_of(said, d->classifier, &rows, err);
+    return w->job->chances ? mel_classifier_chances(said, d->classifier, &rows, err)
+                           : mel_classifier_decide(said, d->classifier, &rows, err);
 }
 
 static mel_status write_rows(void *user, const void *said, size_t n, mel_error *err)

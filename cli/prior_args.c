@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Estimates that are further apart than this are worth a warning. */
-static const double far_apart = 0.1;
-
 /* One NAME=SHARE; marks the class as given. */
 static mel_status read_one(double *share, bool *given, char *text, const mel_problem *p, mel_error *err)
 {
@@ -62,41 +59,18 @@ static mel_status read_given(double *share, const char *text, const double *from
     return share_out(share, given, from, p, err);
 }
 
-static void say_estimates(const double *likely, const double *matched, const mel_problem *p, cli_run *run)
+static void say_estimates(const double *likely, const double *matched, double apart, const mel_problem *p,
+                          cli_run *run)
 {
-    double apart = 0.0;
-    for (size_t i = 0; i < p->n_classes; i++)
-        apart += 0.5 * fabs(likely[i] - matched[i]);
     for (size_t i = 0; i < p->n_classes && i < 8; i++)
         cli_note(run, "--class-prior-from: %.1f%% are %s (by likelihood; %.1f%% by matching means)",
                  100.0 * likely[i], p->class_name[i], 100.0 * matched[i]);
-    if (apart > far_apart)
+    if (100.0 * apart > MEL_FAR_APART)
         cli_warn(run,
                  "--class-prior-from: the two estimates of the classes' shares differ by %.2f; the "
                  "probabilities may not mean the same there, so check the shares on some labelled rows or "
                  "give them with --class-prior",
                  apart);
-}
-
-static mel_status estimate(double *share, const cli_applied_rule *a, const mel_adjustment *adjustment,
-                           const mel_proba *proba, cli_run *run, mel_error *err)
-{
-    const mel_problem *p = a->problem;
-    const size_t k = p->n_classes;
-    double *seen = cli_alloc_zero(p->n_rows * k, sizeof *seen),
-           *there = cli_alloc_zero(proba->n_rows * k, sizeof *there);
-    double *matched = cli_alloc_zero(k, sizeof *matched);
-    mel_adjust(seen, adjustment, p->n_rows, p->probability, NULL);
-    mel_adjust(there, adjustment, proba->n_rows, proba->value, NULL);
-    const mel_rows labelled = { .n_rows = p->n_rows, .n_classes = k, .probability = seen, .label = p->label },
-                   unlabelled = { .n_rows = proba->n_rows, .n_classes = k, .probability = there };
-    const mel_status status = mel_prior_estimate(share, matched, k, &labelled, &unlabelled, err);
-    if (status == MEL_OK)
-        say_estimates(share, matched, p, run);
-    free(seen);
-    free(there);
-    free(matched);
-    return status;
 }
 
 static mel_status read_from(double *share, const cli_applied_rule *a, const cli_apply_args *args,
@@ -114,7 +88,14 @@ static mel_status read_from(double *share, const cli_applied_rule *a, const cli_
                         args->class_prior_from, proba.n_classes, p->n_classes);
     TRY(mel_proba_order(&proba, args->class_prior_from, args->space.columns, &p->classes, err));
     TRY(cli_apply_calibrate(&adjustment, a, false, args, err)); /* groups of these rows are not known */
-    return estimate(share, a, &adjustment, &proba, run, err);
+    const mel_rule_rows rows = {
+        .n_rows = p->n_rows, .n_classes = p->n_classes, .probability = p->probability, .label = p->label
+    };
+    MEL_AUTO_MEMORY double *matched = cli_alloc_zero(p->n_classes, sizeof *matched);
+    double apart = 0.0;
+    TRY(mel_rule_prior(share, matched, &apart, &rows, proba.n_rows, proba.value, &adjustment, err));
+    say_estimates(share, matched, apart, p, run);
+    return MEL_OK;
 }
 
 /* Shares of the classes among the rows. */

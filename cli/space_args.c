@@ -156,7 +156,8 @@ static mel_domain domain_of(const mel_problem *space)
     return (mel_domain){ .face = space->face, .space = space->space };
 }
 
-mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *space, mel_error *err)
+mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *space,
+                               const char *const *cost_column, mel_error *err)
 {
     const mel_classifier_source source = { .class_name = (const char *const *)space->class_name,
                                            .label = (const char *const *)space->classes.label,
@@ -164,7 +165,8 @@ mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *s
                                                              ? (const char *const *)space->group_name
                                                              : NULL,
                                            .space = space->description,
-                                           .number_texts = space->classes.number_texts };
+                                           .number_texts = space->classes.number_texts,
+                                           .cost_column = cost_column };
     const mel_status status = mel_classifier_set_source(*classifier, &source, err);
     if (status != MEL_OK) {
         mel_classifier_free(*classifier);
@@ -178,7 +180,7 @@ mel_status cli_classifier_best(mel_classifier **out, const mel_problem *space, c
 {
     const mel_domain domain = domain_of(space);
     TRY(mel_classifier_best(out, &domain, metric, err));
-    return cli_classifier_name(out, space, err);
+    return cli_classifier_name(out, space, NULL, err);
 }
 
 mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *space, const double *point,
@@ -186,7 +188,7 @@ mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *spac
 {
     const mel_domain domain = domain_of(space);
     TRY(mel_classifier_at_point(out, &domain, point, delta, err));
-    return cli_classifier_name(out, space, err);
+    return cli_classifier_name(out, space, NULL, err);
 }
 
 json_t *cli_classifier_json(const mel_classifier *classifier)

@@ -53,7 +53,8 @@ mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *spac
                                    double delta, mel_error *err);
 
 /* Gives a classifier the problem's names; frees it when that fails. */
-mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *space, mel_error *err);
+mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *space,
+                               const char *const *cost_column, mel_error *err);
 
 /* What its file says. */
 json_t *cli_classifier_json(const mel_classifier *classifier);

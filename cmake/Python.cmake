@@ -13,6 +13,8 @@ add_custom_command(OUTPUT ${MEL_WHEELS}/built
         MELICIT_LIBRARY=${MEL_WHEELS}/source/melicit/libmelicit.so.0 "CC=${CMAKE_C_COMPILER}" PIP_DISABLE_PIP_VERSION_CHECK=1
         /usr/bin/python3 -m build --no-isolation --wheel --outdir ${MEL_WHEELS} ${MEL_WHEELS}/source > ${CMAKE_BINARY_DIR}/python.log
     COMMAND /usr/bin/python3 python/unpack.py ${MEL_WHEELS}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${MEL_WHEELS}/share
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ${CMAKE_SOURCE_DIR}/data ${MEL_WHEELS}/share/melicit
     COMMAND ${CMAKE_COMMAND} -E touch ${MEL_WHEELS}/built
     DEPENDS melicit_shared melicit_program ${MEL_PYTHON_FILES} ${MEL_PUBLIC_HEADERS}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "Building the Python package" VERBATIM)

@@ -224,7 +224,9 @@ static mel_status decide(uint32_t *decision, const rows *r, const mel_outcome *f
     if (!calibrated && found->best == NULL)
         return mel_fail(err, MEL_EINVAL, "no best rule is known for this metric and these questions");
     if (!calibrated)
-        return mel_classifier_decide(decision, found->best, r->n, r->probability, r->group, 1, err);
+        return mel_classifier_decide(
+            decision, found->best,
+            &(mel_undecided){ .n = r->n, .probability = r->probability, .group = r->group, .seed = 1 }, err);
     for (size_t i = 0; i < r->n; i++)
         decision[i] = r->probability[i * r->k + 1] >= found->threshold.value;
     return MEL_OK;

@@ -169,6 +169,14 @@ MEL_API void mel_rule_report_clear(mel_rule_report *report);
 MEL_API mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows,
                                       const mel_metric *metric, const char *name, const mel_rule_options *opt,
                                       mel_error *err);
+/* The shares of the classes among n rows without labels, by their probabilities, two ways: `likely` by
+ * expectation maximisation, `matched` by the mean of the probabilities; n_classes numbers each. *apart: half
+ * the sum of their differences; above MEL_FAR_APART percent the probabilities may not mean the same there.
+ * rows: labelled ones; adjustment: what makes the probabilities right, without groups. */
+enum { MEL_FAR_APART = 10 };
+MEL_API mel_status mel_rule_prior(double *likely, double *matched, double *apart, const mel_rule_rows *rows,
+                                  size_t n, const double *probability, const mel_adjustment *adjustment,
+                                  mel_error *err);
 /* The rule that is best for a metric, or for a measure by its name, on the rows. Names are those of
  * mel_measure_named, but of all rows together unless they are about groups ("g-mean:every-group"). */
 MEL_API mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
@@ -196,6 +204,9 @@ typedef struct {
     const char *const *group_name; /* NULL: "1", "2", ... */
     const char *space;             /* a JSON object that describes the data or population; NULL: none */
     bool number_texts;             /* labels that look like numbers are texts, sorted by byte */
+    /* Of a classifier that was found with costs of rows: which column says how much a row counts if it is of
+     * each class, "" for none; NULL: as before. */
+    const char *const *cost_column;
 } mel_classifier_source;
 /* MEL_EDATA for names that are missing, repeated or not UTF-8; the classifier is then as it was. */
 MEL_API mel_status mel_classifier_set_source(mel_classifier *classifier, const mel_classifier_source *source,
@@ -235,20 +246,13 @@ typedef struct {
     uint64_t seed;
     size_t before; /* rows that come before these: their coins are tossed first */
 } mel_undecided;
-/* As mel_classifier_chances and mel_classifier_decide, of rows with features and numbers of their own. */
-MEL_API mel_status mel_classifier_chances_of(double *chance, const mel_classifier *classifier,
-                                             const mel_undecided *rows, mel_error *err);
-MEL_API mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *classifier,
-                                            const mel_undecided *rows, mel_error *err);
-/* What the classifier does with n rows of probabilities (n x n_classes); group may be NULL without groups.
- * chance[i][j]: the probability that row i is decided as j, n x n_decisions. MEL_EDATA for numbers that are
- * not finite. */
-MEL_API mel_status mel_classifier_chances(double *chance, const mel_classifier *classifier, size_t n,
-                                          const double *probability, const uint32_t *group, mel_error *err);
+/* What the classifier does with rows: chance[i][j] is the probability that row i is decided as j, n x
+ * n_decisions. MEL_EDATA for numbers that are not finite. */
+MEL_API mel_status mel_classifier_chances(double *chance, const mel_classifier *classifier,
+                                          const mel_undecided *rows, mel_error *err);
 /* One prediction per row, drawn: one uniform number per row decides which rule it gets. */
-MEL_API mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *classifier, size_t n,
-                                         const double *probability, const uint32_t *group, uint64_t seed,
-                                         mel_error *err);
+MEL_API mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *classifier,
+                                         const mel_undecided *rows, mel_error *err);
 
 /* Classifier files (docs/formats.md). Refusals (MEL_EDATA) say the place,
  * and load says the file. "-" is standard input or output. */

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List
 
-from . import errors
+from . import datasets, errors
 from ._native import ffi, lib
 from .errors import MelicitError
 from .metric import Metric
@@ -41,6 +41,7 @@ __all__ = [
     "Rule",
     "Session",
     "ask",
+    "datasets",
     "errors",
     "group_report",
     "plots",

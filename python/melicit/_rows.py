@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -202,10 +202,15 @@ def weights(values: Optional[ArrayLike], n: int) -> Optional[Floats]:
 
 
 def costs_of_rows(values: Any, n: int, columns: Sequence[str], classes: Sequence[str]) -> Optional[Floats]:
-    """Rows x classes, in the order of `classes`; one number a row counts for all of them. A frame's columns are matched by name, those
+    """Rows x classes, in the order of `classes`; one number a row counts for all of them, {class: numbers} for these. A frame's columns are matched by name, those
     of an array are as `columns` has them."""
     if values is None:
         return None
+    if isinstance(values, Mapping):
+        named = {name_of(label): floats(of, "row_cost") for label, of in values.items()}
+        if not named or not set(named) <= set(classes):
+            raise fail("EINVAL", f"row_cost: {', '.join(named) or 'nothing'} is not among the classes ({', '.join(classes)})")
+        values, columns = np.stack([named.get(name, np.ones(n)) for name in classes], axis=1), classes
     array = floats(values, "row_cost", (1, 2))
     if len(array) != n or array.ndim == 2 and array.shape[1] != len(classes):
         raise fail("EINVAL", f"row_cost: expected a number, or one for each of {len(classes)} classes, for each of {n} rows, not {array.shape}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 import numpy as np
 
-from . import _arrow, _rows
+from . import _arrow, _rows, datasets
 from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, texts_at
 from .engine import Engine
 from .errors import MelicitError
@@ -380,6 +380,11 @@ class Problem:
         handle = ffi.new_handle(frames)
         if self._frames:
             options.resources.frame, options.resources.frame_user = lib.melicit_frame, handle
+        bundled = datasets.folder()
+        if bundled is not None:
+            kept.append(ffi.new("char[]", os.fsencode(bundled)))
+            kept.append(ffi.new("const char *[]", [kept[-1], ffi.NULL]))
+            options.resources.folders = kept[-1]
         wanted = ffi.new("mel_problem_want *", want)
         try:
             problem = made("mel_problem", lib.mel_problem_free, lib.mel_problem_make, options, wanted)
@@ -425,22 +430,59 @@ class Problem:
         form: str = "best",
         evidence: Optional[str] = None,
         prior: Optional[ArrayLike] = None,
+        prior_from: Optional[ArrayLike] = None,
         at_least: Optional[Mapping[str, float]] = None,
         at_most: Optional[Mapping[str, float]] = None,
         groups_seen: bool = True,
         refer_cost: Optional[float] = None,
+        row_cost: Any = None,
         seed: int = 1,
         threads: int = 0,
         trust: bool = False,
         confidence: Optional[float] = None,
     ) -> "Rule":
-        """The rule that is best for a metric or a measure by its name; options as MetricClassifier's. evidence: "calibrated"
-        unless given, of rows with the workers of Dask "model"."""
+        """The rule that is best for a metric or a measure by its name.
+
+        Parameters
+        ----------
+        metric : Metric or str
+            What to be best for: a metric, or a measure such as "f1".
+        form : {"best", "threshold", "mixture", "average"}
+            One rule unless only a mixture meets the limits; thresholds; the optimum, which may draw between rules; or
+            thresholds that are means over what the rows and the metric make likely.
+        evidence : {"calibrated", "model", "labels"}
+            The probabilities are made right on these rows and then trusted (the default), trusted as they are (the default of rows
+            with the workers of Dask), or the rule is measured on the labels.
+        prior, prior_from
+            Shares that the classes will have; or probabilities of rows without labels, from which they are estimated.
+        at_least, at_most : mapping
+            Limits: {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}.
+        groups_seen : bool
+            Each group has a rule of its own.
+        refer_cost : float, optional
+            What it costs to refer a case instead of deciding it, in cheapest mistakes.
+        row_cost : array or mapping, optional
+            How many times as much decisions about a row count: one number for each row, rows x classes for what it counts if
+            it is of a class, or {class: numbers}. The rule then wants them of new rows, too.
+        trust : bool
+            Also how sure the rule is: report["expected"], ["interval"], ["thresholds"], ["regret"].
+        confidence : float, optional
+            Limits hold on new rows with this confidence, or errors.DataError says how many rows would do.
+
+        Examples
+        --------
+        >>> import melicit
+        >>> y, p = [0, 0, 0, 1, 0, 1, 1, 1], [0.1, 0.3, 0.2, 0.8, 0.6, 0.9, 0.4, 0.7]
+        >>> problem = melicit.Problem.from_proba(y, p)
+        >>> costs = melicit.Metric.from_costs({"missed": 7, "false-alarm": 1})
+        >>> round(problem.best(costs, evidence="model").thresholds["all"], 3)
+        0.125
+        """
         from .rule import find_rule, require_positive
 
         options: Dict[str, Any] = {
-            "form": form, "prior": prior, "at_least": at_least, "at_most": at_most, "groups_seen": groups_seen, "refer_cost": refer_cost,
-            "seed": seed, "threads": threads, "trust": trust, "confidence": confidence,
+            "form": form, "prior": prior, "prior_from": prior_from, "at_least": at_least, "at_most": at_most, "groups_seen": groups_seen,
+            "refer_cost": refer_cost, "row_cost": row_cost, "seed": seed, "threads": threads, "trust": trust, "confidence": confidence,
         }
         if evidence is not None:
             options["evidence"] = evidence
@@ -453,6 +495,8 @@ class Problem:
                 Metric(metric), np.empty((0, 0)), np.empty(0, np.uint32), self.labels, None, self.groups, engine=self.engine, **options
             )
         codes = self.codes
+        if row_cost is not None:
+            options["row_cost"] = _rows.costs_of_rows(row_cost, 0 if self.proba is None else len(self.proba), self.columns, self.classes)
         if self.proba is None or codes is None:
             from .rule import best_of_domain
 

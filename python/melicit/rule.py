@@ -130,10 +130,12 @@ class Rule:
     def thresholds(self) -> Dict[str, float]:
         """Two classes, one rule: the second class from which of its probabilities on, for each group or for "all".
 
-        NaN where it is the other way round or no threshold says it; inf: never."""
+        NaN where it is the other way round, rows have costs of their own, or no threshold says it; inf: never."""
         parts = self._parts
         if parts.n_classes != 2 or self.mixed:
             raise fail("EINVAL", "thresholds: of one rule for two classes; see gains and shares")
+        if parts.cost_column != ffi.NULL:
+            return {name: float("nan") for name in self.groups or ["all"]}  # each row has one of its own
         if parts.mixture != ffi.NULL:
             rule = parts.mixture.rule[0]
             return {"all": float("nan") if rule.inverted else float(rule.threshold)}
@@ -186,7 +188,7 @@ class Rule:
         a frame."""
         rows, n, kept = self._undecided(proba, groups, row_cost)
         out = np.empty((n, self._parts.n_decisions))
-        call(lib.mel_classifier_chances_of, pointer(out), self._handle, rows)
+        call(lib.mel_classifier_chances, pointer(out), self._handle, rows)
         del kept
         index = getattr(proba, "index", None) if hasattr(proba, "columns") else None
         if index is None:
@@ -201,7 +203,7 @@ class Rule:
     ) -> Codes:
         rows, n, kept = self._undecided(proba, groups, row_cost, seed)
         out = np.empty(n, dtype=np.uint32)
-        call(lib.mel_classifier_decide_of, pointer(out, "uint32_t"), self._handle, rows)
+        call(lib.mel_classifier_decide, pointer(out, "uint32_t"), self._handle, rows)
         del kept
         return out
 
@@ -268,6 +270,7 @@ FORMS = {
     "best": lib.MEL_RULE_BEST,
     "threshold": lib.MEL_RULE_THRESHOLD,
     "mixture": lib.MEL_RULE_MIXTURE,
+    "average": lib.MEL_RULE_BEST,
 }
 
 EVIDENCE = {"calibrated": lib.MEL_BY_MODEL, "model": lib.MEL_BY_MODEL, "labels": lib.MEL_BY_LABELS}
@@ -294,6 +297,7 @@ def find_rule(
     form: str = "best",
     evidence: str = "calibrated",
     prior: Optional[ArrayLike] = None,
+    prior_from: Optional[ArrayLike] = None,
     at_least: Optional[Mapping[str, float]] = None,
     at_most: Optional[Mapping[str, float]] = None,
     groups_seen: bool = True,
@@ -307,10 +311,12 @@ def find_rule(
 ) -> Rule:
     """The best rule on rows of probabilities, in the order of `labels`; `columns`: in which new rows will come.
 
-    form: "best" (one rule unless only a mixture meets the limits), "threshold", "mixture". evidence: "calibrated"
+    form: "best" (one rule unless only a mixture meets the limits), "threshold", "mixture", "average" (thresholds are means over
+    what the rows and the metric make likely). evidence: "calibrated"
     (probabilities are made right on these rows, then trusted), "model" (trusted as they are) or "labels" (the rule is
     measured on the labels themselves). prior: shares that the classes will have, by name (a Series, a mapping) or in the
-    order of the rule's classes. at_least, at_most:
+    order of the rule's classes. prior_from: these shares are estimated from the probabilities of rows without labels, two
+    ways: report["prior"] and report["prior_matched"]. at_least, at_most:
     {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group. trust: also how
     sure it is, as `melicit apply` says it. The report has what is expected by the probabilities ("value", "achieved" of each limit), what
     the labels say ("by_labels", "counted"), and "doubtful" where these differ by more than chance allows, which is warned of. With trust: report["expected"] on other rows with report["interval"], and
@@ -342,21 +348,31 @@ def find_rule(
     opt.group_use = lib.MEL_GROUP_SEEN if groups_seen else lib.MEL_GROUP_UNSEEN
     if refer_cost is not None:
         opt.refer_cost = float(refer_cost)
-    if engine is not None and (trust or prior is not None):
-        raise fail("EINVAL", "how sure a rule is and other shares of classes need all rows in one place")
+    if engine is not None and (trust or prior is not None or prior_from is not None or row_cost is not None):
+        raise fail("EINVAL", "how sure a rule is, other shares of classes and costs of rows need all rows in one place")
+    if form == "average" and (people or at_least or at_most or refer_cost is not None or confidence is not None or engine is not None):
+        raise fail("EINVAL", "form 'average': thresholds for one metric, without limits, refer_cost and confidence")
+    if prior is not None and prior_from is not None:
+        raise fail("EINVAL", "prior and prior_from are two ways to say the same")
     limits, opt.n_limits = _limits(at_least or {}, at_most or {}, names, group_names)
     opt.limit = limits
     rows = ffi.new("mel_rule_rows *")
     rows.n_rows, rows.n_classes, rows.n_groups = len(proba), len(names), len(group_names)
     rows.probability, rows.label = pointer(proba), pointer(codes, "uint32_t")
     rows.group, rows.weight = pointer(group_codes, "uint32_t"), pointer(sample_weight)
-    rows.row_cost = pointer(row_cost)
     if engine is not None:
         rows.engine, rows.probability, rows.label = engine.handle, ffi.NULL, ffi.NULL
     called = Texts(names, "classes"), Texts(group_names, "groups")
     rows.class_name, rows.group_name = (texts.pointer for texts in called)
     ordered = _in_order(metric, names, group_names)
     name = ffi.NULL if metric.name is None else ffi.new("char[]", text(metric.name, "metric"))
+    cost_columns: Sequence[str] = ()
+    if row_cost is not None:
+        rows.row_cost = pointer(row_cost)
+        cost_columns = ["" if (costs == 1.0).all() else "row_cost" for costs in row_cost.T]
+    estimated: Dict[str, Any] = {}
+    if prior_from is not None:
+        prior, estimated = _prior_of(prior_from, opt, rows, ordered, name, evidence, columns or names, names)
     kept = _adjust(opt, rows, ordered, name, evidence, _in_class_order(prior, names), (codes, sample_weight))
     report = ffi.gc(ffi.new("mel_rule_report *"), lib.mel_rule_report_clear)
     certified = ffi.gc(ffi.new("mel_certified *"), lib.mel_certified_clear)
@@ -377,9 +393,11 @@ def find_rule(
         classifier = made(
             "mel_classifier", lib.mel_classifier_free, lib.mel_rule_certify, report, certified, rows, ordered, name, opt, promise
         )
-    set_names(classifier, names, group_names, _rows.number_texts(labels))
+    if form == "average":
+        classifier = _averaged(classifier, report, rows, (ordered, name, opt), evidence == "calibrated")
+    set_names(classifier, names, group_names, _rows.number_texts(labels), cost_columns)
     _judge(report, limits)
-    said = {**_report(report), "positive": labels[1] if len(names) == 2 else None}
+    said = {**_report(report), **estimated, "positive": labels[1] if len(names) == 2 else None}
     if people:
         said["people"], said["farthest_apart"] = _regrets(report.people)
     elif engine is None:
@@ -413,13 +431,53 @@ def _regrets(people: Any) -> Tuple[List[Dict[str, Any]], Tuple[int, int]]:
     return said, (people.first, people.second)
 
 
-def _trust(classifier: Any, rows: Any, found: Tuple[Any, Any, Any], metric: Metric, calibrated: bool, groups: List[str]) -> Dict[str, Any]:
-    """How sure the rule is."""
+def _prior_of(
+    proba: Any, opt: Any, rows: Any, metric: Any, name: Any, evidence: str, columns: Sequence[str], names: List[str]
+) -> Tuple[Floats, Dict[str, Any]]:
+    """Shares of the classes among rows without labels, and both estimates for the report."""
+    table = _rows.in_class_order(proba, columns, names)
+    plain = ffi.new("mel_rule_rows *", rows[0])
+    plain.n_groups = 0  # groups of those rows are not known
+    adjustment = ffi.gc(ffi.new("mel_adjustment *"), lib.mel_adjustment_clear)
+    if evidence == "calibrated":
+        call(lib.mel_rule_calibrate, adjustment, plain, metric, name, opt)
+    else:
+        call(lib.mel_adjustment_init, adjustment, len(names))
+    likely, matched, apart = np.empty(len(names)), np.empty(len(names)), ffi.new("double *")
+    call(lib.mel_rule_prior, pointer(likely), pointer(matched), apart, plain, len(table), pointer(table), adjustment)
+    if 100.0 * apart[0] > lib.MEL_FAR_APART:
+        warnings.warn(
+            f"prior_from: the two estimates of the classes' shares differ by {apart[0]:.2f}; the probabilities may not mean the "
+            "same there, so check the shares on some labelled rows or give them as prior",
+            stacklevel=4,
+        )
+    return likely, {"prior": dict(zip(names, likely.tolist())), "prior_matched": dict(zip(names, matched.tolist()))}
+
+
+def _trusted(classifier: Any, rows: Any, found: Tuple[Any, Any, Any], calibrated: bool) -> Any:
     ordered, name, rule = found
     opt, out = ffi.new("mel_trust_options *"), ffi.gc(ffi.new("mel_trust *"), lib.mel_trust_clear)
     lib.mel_trust_options_init(opt)
     opt.calibrated, opt.seed = calibrated, rule.seed
     call(lib.mel_rule_trust, out, classifier, rows, ordered, name, rule, opt)
+    return out
+
+
+def _averaged(classifier: Any, report: Any, rows: Any, found: Tuple[Any, Any, Any], calibrated: bool) -> Any:
+    """The rule whose thresholds are means over what rows and metric make likely."""
+    ordered, name, rule = found
+    sure = _trusted(classifier, rows, found, calibrated)
+    if sure.n_thresholds == 0:
+        raise fail("EINVAL", "form 'average': the best rule is not a threshold (for each group) that draws of the rows agree on")
+    means = ffi.new("double[]", [sure.threshold[b].mean for b in range(sure.n_thresholds)])
+    rule.threshold, rule.n_thresholds = means, sure.n_thresholds
+    lib.mel_rule_report_clear(report)
+    return made("mel_classifier", lib.mel_classifier_free, lib.mel_rule_find, report, rows, ordered, name, rule)
+
+
+def _trust(classifier: Any, rows: Any, found: Tuple[Any, Any, Any], metric: Metric, calibrated: bool, groups: List[str]) -> Dict[str, Any]:
+    """How sure the rule is."""
+    out = _trusted(classifier, rows, found, calibrated)
     ends = [(out.threshold[b].both.low, out.threshold[b].both.high) for b in range(out.n_thresholds)]
     of = groups if len(ends) > 1 else ["all"]
     return {
@@ -478,9 +536,10 @@ def _judge(report: Any, limits: Any) -> None:
         warnings.warn("the metric rewards a mistake more than the right decision: the rule follows it", stacklevel=4)
 
 
-def set_names(classifier: Any, names: List[str], groups: List[str], number_texts: bool) -> None:
+def set_names(classifier: Any, names: List[str], groups: List[str], number_texts: bool, cost_columns: Sequence[str] = ()) -> None:
     source = ffi.new("mel_classifier_source *")
-    called, of = Texts(names, "classes"), Texts(groups, "groups")
+    called, of, costs = Texts(names, "classes"), Texts(groups, "groups"), Texts(cost_columns, "row_cost")
+    source.cost_column = costs.pointer
     source.class_name, source.label, source.group_name = called.pointer, called.pointer, of.pointer
     source.number_texts = number_texts
     call(lib.mel_classifier_set_source, classifier, source)

@@ -127,3 +127,29 @@ mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, co
     TRY(fixed_costs(&costs, cost, rows, metric, name, &all, err));
     return fit(out, rows, costs ? cost : NULL, &all, err);
 }
+
+mel_status mel_rule_prior(double *likely, double *matched, double *apart, const mel_rule_rows *rows, size_t n,
+                          const double *probability, const mel_adjustment *adjustment, mel_error *err)
+{
+    const size_t k = rows->n_classes;
+    if (adjustment->n_classes != k || adjustment->n_groups > 0)
+        return mel_fail(err, MEL_EINVAL, "an adjustment of %zu classes without groups is needed", k);
+    if (rows->n_rows == 0 || n == 0)
+        return mel_fail(err, MEL_EDATA, "shares of classes: there are no rows");
+    MEL_AUTO_MEMORY double *here = mel_alloc(rows->n_rows, k * sizeof *here);
+    MEL_AUTO_MEMORY double *there = mel_alloc(n, k * sizeof *there);
+    if (here == NULL || there == NULL)
+        return mel_fail_memory(err, "shares of classes");
+    mel_adjust(here, adjustment, rows->n_rows, rows->probability, NULL);
+    mel_adjust(there, adjustment, n, probability, NULL);
+    const mel_rows labelled = { .n_rows = rows->n_rows,
+                                .n_classes = k,
+                                .probability = here,
+                                .label = rows->label },
+                   unlabelled = { .n_rows = n, .n_classes = k, .probability = there };
+    TRY(mel_prior_estimate(likely, matched, k, &labelled, &unlabelled, err));
+    *apart = 0.0;
+    for (size_t i = 0; i < k; i++)
+        *apart += 0.5 * fabs(likely[i] - matched[i]);
+    return MEL_OK;
+}

@@ -340,8 +340,12 @@ static mel_status count_rule(double *counts, search *s, size_t rule, const mel_r
         MEL_AUTO_MEMORY uint32_t *decided = mel_alloc(rows->n_rows, sizeof *decided);
         if (decided == NULL)
             return mel_fail_memory(err, "decisions");
-        TRY(mel_classifier_decide(decided, s->rule[rule], rows->n_rows, rows->probability, rows->group,
-                                  s->opt.seed, err));
+        TRY(mel_classifier_decide(decided, s->rule[rule],
+                                  &(mel_undecided){ .n = rows->n_rows,
+                                                    .probability = rows->probability,
+                                                    .group = rows->group,
+                                                    .seed = s->opt.seed },
+                                  err));
         for (size_t r = 0; r < rows->n_rows; r++)
             s->chance[r * w->d + decided[r]] = 1.0;
     }

@@ -129,12 +129,21 @@ mel_status mel_classifier_set_source(mel_classifier *c, const mel_classifier_sou
         status = mel_json_parse(&names.space, source->space, strlen(source->space), err);
         status = status == MEL_OK ? status : mel_fail_in(err, status, "space");
     }
+    char **columns = NULL;
+    if (status == MEL_OK && source->cost_column != NULL) {
+        columns = mel_names_copy(c->n_classes, source->cost_column, 0);
+        status = columns != NULL ? MEL_OK : mel_fail_memory(err, "names");
+    }
     if (status != MEL_OK) {
         clear_names(&names, c);
         return status;
     }
     clear_names(&c->names, c);
     c->names = names;
+    if (columns != NULL) {
+        mel_names_free(c->cost_column, c->n_classes);
+        c->cost_column = columns;
+    }
     return MEL_OK;
 }
 
@@ -146,16 +155,6 @@ mel_status mel_classifier_set_found(mel_classifier *c, const char *json, mel_err
         return mel_fail_in(err, status, "found");
     json_decref(c->found);
     c->found = found;
-    return MEL_OK;
-}
-
-mel_status mel_classifier_set_cost_columns(mel_classifier *c, const char *const *column, mel_error *err)
-{
-    char **names = mel_names_copy(c->n_classes, column, 0);
-    if (names == NULL)
-        return mel_fail_memory(err, "names");
-    mel_names_free(c->cost_column, c->n_classes);
-    c->cost_column = names;
     return MEL_OK;
 }
 
@@ -399,8 +398,8 @@ static mel_status see_rows(seen_rows *out, const mel_classifier *c, const mel_un
                             : mel_fail_memory(err, "basis functions");
 }
 
-mel_status mel_classifier_chances_of(double *chance, const mel_classifier *c, const mel_undecided *rows,
-                                     mel_error *err)
+mel_status mel_classifier_chances(double *chance, const mel_classifier *c, const mel_undecided *rows,
+                                  mel_error *err)
 {
     const size_t d = c->n_decisions;
     const double *share = mel_classifier_shares(c);
@@ -420,13 +419,6 @@ mel_status mel_classifier_chances_of(double *chance, const mel_classifier *c, co
     for (size_t i = 0; i < rows->n && c->majority; i++)
         mel_weighted_majority(chance + i * d, d);
     return MEL_OK;
-}
-
-mel_status mel_classifier_chances(double *chance, const mel_classifier *c, size_t n,
-                                  const double *probability, const uint32_t *group, mel_error *err)
-{
-    const mel_undecided rows = { .n = n, .probability = probability, .group = group };
-    return mel_classifier_chances_of(chance, c, &rows, err);
 }
 
 /* The rule that a uniform number falls on. */
@@ -470,7 +462,7 @@ static mel_status draw_decisions(uint32_t *prediction, const mel_classifier *c, 
     MEL_AUTO_MEMORY double *chance = mel_alloc(rows->n, d * sizeof *chance);
     if (chance == NULL)
         return mel_fail_memory(err, "predictions");
-    TRY(mel_classifier_chances_of(chance, c, rows, err));
+    TRY(mel_classifier_chances(chance, c, rows, err));
     for (size_t i = 0; i < rows->n; i++) {
         double left = uniform[i];
         uint32_t j = 0;
@@ -484,8 +476,8 @@ static mel_status draw_decisions(uint32_t *prediction, const mel_classifier *c, 
 /* What the rule decides that each row's number falls on; with basis functions, what the rules decide
  * together.
  */
-mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *c, const mel_undecided *rows,
-                                    mel_error *err)
+mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *c, const mel_undecided *rows,
+                                 mel_error *err)
 {
     __attribute__((cleanup(clear_seen)))
     seen_rows seen = { rows->n, rows->probability, rows->group, NULL, NULL };
@@ -507,12 +499,4 @@ mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *
                 prediction[i] = said[i];
     }
     return MEL_OK;
-}
-
-mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *c, size_t n,
-                                 const double *probability, const uint32_t *group, uint64_t seed,
-                                 mel_error *err)
-{
-    const mel_undecided rows = { .n = n, .probability = probability, .group = group, .seed = seed };
-    return mel_classifier_decide_of(prediction, c, &rows, err);
 }

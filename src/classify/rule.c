@@ -204,7 +204,7 @@ static mel_status shares_of_rows(double *x, const mel_classifier *c, const mel_r
     if (chance == NULL)
         return mel_fail_memory(err, "the report on a rule");
     plain.row_cost = NULL;
-    TRY(mel_classifier_chances_of(chance, c, &all, err));
+    TRY(mel_classifier_chances(chance, c, &all, err));
     TRY(mel_rule_evidence_make(&e, &plain, opt, err));
     add_rows(x, &e.rows, c->n_decisions, chance);
     return MEL_OK;

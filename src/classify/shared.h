@@ -18,10 +18,6 @@ mel_status mel_limit_names_groups(bool *out, const char *text, mel_error *err);
 mel_status mel_classifier_words(char **out, const mel_classifier *classifier, size_t rule, mel_error *err);
 /* How it was found, a JSON object for its file ("found"). */
 mel_status mel_classifier_set_found(mel_classifier *classifier, const char *json, mel_error *err);
-/* Which columns say how much a row counts if it is of each class, "" for none: n_classes texts, copied. For
- * classifiers that were found with costs of rows. */
-mel_status mel_classifier_set_cost_columns(mel_classifier *classifier, const char *const *column,
-                                           mel_error *err);
 /* A classifier file as a text, for the caller to free(), and back. */
 mel_status mel_classifier_to_json(char **out, const mel_classifier *classifier, mel_error *err);
 mel_status mel_classifier_from_json(mel_classifier **out, const char *text, size_t size, mel_error *err);

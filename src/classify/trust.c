@@ -69,7 +69,7 @@ mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_
                                      .probability = rows->probability + r * k,
                                      .group = rows->group != NULL ? rows->group + r : NULL,
                                      .row_cost = rows->row_cost != NULL ? rows->row_cost + r * k : NULL };
-        TRY(mel_classifier_chances_of(chance + r * c->n_decisions, c, &some, err));
+        TRY(mel_classifier_chances(chance + r * c->n_decisions, c, &some, err));
     }
     return MEL_OK;
 }
@@ -354,7 +354,7 @@ static mel_status find_never(bool *never, const mel_trust_work *w, mel_error *er
         const mel_undecided all = { .n = k, .probability = certain, .group = group };
         for (size_t i = 0; i < k; i++)
             group[i] = (uint32_t)g;
-        TRY(mel_classifier_chances_of(chance, w->found, &all, err));
+        TRY(mel_classifier_chances(chance, w->found, &all, err));
         for (size_t j = 0; j < d; j++) {
             bool always = true;
             for (size_t i = 0; i < k; i++)

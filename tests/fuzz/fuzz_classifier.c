@@ -34,11 +34,11 @@ static void decide(const mel_classifier *c)
     const mel_undecided rows = {
         .n = ROWS, .probability = probability, .group = group, .features = &features, .seed = 1
     };
-    if (mel_classifier_decide_of(prediction, c, &rows, NULL) == MEL_OK)
+    if (mel_classifier_decide(prediction, c, &rows, NULL) == MEL_OK)
         for (size_t i = 0; i < ROWS; i++)
             if (prediction[i] >= d)
                 abort();
-    if (mel_classifier_chances_of(chance, c, &rows, NULL) == MEL_OK)
+    if (mel_classifier_chances(chance, c, &rows, NULL) == MEL_OK)
         for (size_t i = 0; i < ROWS * d; i++)
             if (!(chance[i] >= 0.0 && chance[i] <= 1.0 + 1e-6))
                 abort();

@@ -64,7 +64,9 @@ static double rate(const mel_classifier *rule, uint32_t class_code, uint32_t gro
         p[2 * i] = 1.0 - p[2 * i + 1];
         of[i] = group;
     }
-    assert_ok(mel_classifier_chances(chance, rule, GRID, p, of, &err), &err);
+    assert_ok(mel_classifier_chances(chance, rule,
+                                     &(mel_undecided){ .n = GRID, .probability = p, .group = of }, &err),
+              &err);
     for (size_t i = 0; i < GRID; i++) {
         const double z = -6.0 + 12.0 * (double)i / (GRID - 1), density = exp(-0.5 * z * z);
         sum += density * chance[2 * i + 1];

@@ -353,11 +353,16 @@ static void test_groups(void **state)
             assert_non_null(chance);
             assert_ok(mel_classifier_to_json(&text, f.classifier, &err), &err);
             assert_ok(mel_classifier_from_json(&read, text, strlen(text), &err), &err);
-            assert_ok(mel_classifier_chances(chance, f.classifier, s->n, s->probability, s->group, &err),
+            assert_ok(mel_classifier_chances(
+                          chance, f.classifier,
+                          &(mel_undecided){ .n = s->n, .probability = s->probability, .group = s->group },
+                          &err),
                       &err);
-            assert_ok(
-                mel_classifier_chances(chance + s->n * s->k, read, s->n, s->probability, s->group, &err),
-                &err);
+            assert_ok(mel_classifier_chances(
+                          chance + s->n * s->k, read,
+                          &(mel_undecided){ .n = s->n, .probability = s->probability, .group = s->group },
+                          &err),
+                      &err);
             for (size_t i = 0; i < s->n * s->k; i++)
                 assert_close(chance[i], chance[s->n * s->k + i], 1e-12);
             mel_classifier_free(read);
@@ -438,7 +443,9 @@ static void test_given_thresholds(void **state)
         double *chance = calloc(2 * s->n, sizeof *chance),
                sum = 0.0; /* what it decides is what was reported */
         assert_non_null(chance);
-        assert_ok(mel_classifier_chances(chance, f.classifier, s->n, s->probability, NULL, &err), &err);
+        assert_ok(mel_classifier_chances(chance, f.classifier,
+                                         &(mel_undecided){ .n = s->n, .probability = s->probability }, &err),
+                  &err);
         for (size_t r = 0; r < s->n; r++)
             sum += (chance[2 * r] * s->probability[2 * r] +
                     missed * chance[2 * r + 1] * s->probability[2 * r + 1]) /

@@ -249,7 +249,10 @@ static found find(const problem *p, const mel_metric *metric, const char *named,
     f.sign = mel_measure_orientation(f.measure) == MEL_COST ? -1.0 : 1.0;
     assert_ok(mel_classifier_to_json(&text, f.classifier, &err), &err);
     assert_ok(mel_classifier_from_json(&read, text, strlen(text), &err), &err);
-    assert_ok(mel_classifier_chances(chance, read, p->n, p->probability, p->group, &err), &err);
+    assert_ok(mel_classifier_chances(
+                  chance, read,
+                  &(mel_undecided){ .n = p->n, .probability = p->probability, .group = p->group }, &err),
+              &err);
     achieve(f.x, p, chance);
     for (size_t c = 0; c < p->m * p->k * p->k; c++)
         assert_close(f.x[c], f.report.shares[c], 1e-9);

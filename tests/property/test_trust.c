@@ -209,7 +209,8 @@ static double referred_value(const mel_classifier *c, double price)
         const double row[2] = { 1.0 - people[i].said, people[i].said }, *mass = people[i].mass;
         double chance[3] = { 0.0, 0.0, 0.0 };
         mel_error err = { 0 };
-        assert_ok(mel_classifier_chances(chance, c, 1, row, NULL, &err), &err);
+        assert_ok(mel_classifier_chances(chance, c, &(mel_undecided){ .n = 1, .probability = row }, &err),
+                  &err);
         value += chance[0] * mass[0] + chance[1] * mass[1] + chance[2] * (1.0 - price) * (mass[0] + mass[1]);
     }
     return value;
@@ -298,7 +299,11 @@ static void achieved_at(double x[8], const mel_classifier *c, size_t groups, dou
             const double of = groups > 1 ? (g == 1 ? 0.4 : 0.6) : 1.0, kept = g == 1 ? of_second : 1.0;
             double chance[2] = { 0.0, 0.0 };
             mel_error err = { 0 };
-            assert_ok(mel_classifier_chances(chance, c, 1, row, groups > 1 ? &g : NULL, &err), &err);
+            assert_ok(mel_classifier_chances(
+                          chance, c,
+                          &(mel_undecided){ .n = 1, .probability = row, .group = groups > 1 ? &g : NULL },
+                          &err),
+                      &err);
             for (size_t j = 0; j < 2; j++) {
                 x[4 * (size_t)g + j] += of * chance[j] * (mass[0] + (1.0 - kept) * mass[1]);
                 x[4 * (size_t)g + 2 + j] += of * chance[j] * kept * mass[1];
@@ -424,7 +429,7 @@ static double value_with_costs(const mel_classifier *c)
         memcpy(all->cost + 2 * i, (double[]){ 1000.0, amount_at(i % AMOUNTS) }, 2 * sizeof said);
     }
     const mel_undecided rows = { .n = PEOPLE, .probability = all->probability, .row_cost = all->cost };
-    assert_ok(mel_classifier_chances_of(all->chance, c, &rows, &err), &err);
+    assert_ok(mel_classifier_chances(all->chance, c, &rows, &err), &err);
     for (size_t i = 0; i < 2 * rows.n; i++) {
         const double mass = people[i / 2 / AMOUNTS * EVERY].mass[i % 2];
         right += mass * all->cost[i] * all->chance[i];

@@ -227,7 +227,9 @@ static void test_face_point(void **state)
                                           0.0, &err),
                   &err);
         double chance[MANY * 2], tp = 0.0, tn = 0.0;
-        assert_ok(mel_classifier_chances(chance, c, MANY, r.probability, NULL, &err), &err);
+        assert_ok(mel_classifier_chances(chance, c,
+                                         &(mel_undecided){ .n = MANY, .probability = r.probability }, &err),
+                  &err);
         for (size_t i = 0; i < MANY; i++) {
             tp += r.label[i] == 1 ? chance[2 * i + 1] / MANY : 0.0;
             tn += r.label[i] == 0 ? chance[2 * i] / MANY : 0.0;
@@ -259,7 +261,10 @@ static void check_space_point(uint64_t seed, size_t n_groups, mel_statistics_kin
     mel_classifier *c = NULL;
     assert_ok(mel_classifier_at_point(&c, &(mel_domain){ .space = space }, point, 1e-7, &err), &err);
     const uint32_t *group = n_groups > 0 ? r.group : NULL;
-    assert_ok(mel_classifier_chances(chance, c, MANY, r.probability, group, &err), &err);
+    assert_ok(
+        mel_classifier_chances(
+            chance, c, &(mel_undecided){ .n = MANY, .probability = r.probability, .group = group }, &err),
+        &err);
     test_space_decisions(statistics, space, chance);
     double distance = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -295,13 +300,21 @@ static void test_decide(void **state)
               &err);
     double chance[MANY * 2], often[MANY] = { 0 };
     uint32_t prediction[MANY], again[MANY];
-    assert_ok(mel_classifier_chances(chance, c, MANY, r.probability, NULL, &err), &err);
+    assert_ok(
+        mel_classifier_chances(chance, c, &(mel_undecided){ .n = MANY, .probability = r.probability }, &err),
+        &err);
     for (uint64_t seed = 0; seed < DRAWS; seed++) {
-        assert_ok(mel_classifier_decide(prediction, c, MANY, r.probability, NULL, seed, &err), &err);
+        assert_ok(mel_classifier_decide(
+                      prediction, c,
+                      &(mel_undecided){ .n = MANY, .probability = r.probability, .seed = seed }, &err),
+                  &err);
         for (size_t i = 0; i < MANY; i++)
             often[i] += prediction[i] / (double)DRAWS;
     }
-    assert_ok(mel_classifier_decide(again, c, MANY, r.probability, NULL, DRAWS - 1, &err), &err);
+    assert_ok(
+        mel_classifier_decide(
+            again, c, &(mel_undecided){ .n = MANY, .probability = r.probability, .seed = DRAWS - 1 }, &err),
+        &err);
     assert_memory_equal(prediction, again, sizeof again);
     for (size_t i = 0; i < MANY; i++)
         assert_close(often[i], chance[2 * i + 1], 5.0 * 0.5 / sqrt(DRAWS));
@@ -317,7 +330,7 @@ static const char *const names[] = { "small", "middle", "large" }, *const labels
 /* What was written reads back as the same file, and decides the same. */
 static void check_round_trip(mel_classifier *c, const rows *r, const uint32_t *group)
 {
-    const mel_classifier_source source = { names, labels, groups, "{\"data\": \"d.csv\"}", true };
+    const mel_classifier_source source = { names, labels, groups, "{\"data\": \"d.csv\"}", true, NULL };
     mel_error err = { 0 };
     assert_ok(mel_classifier_set_source(c, &source, &err), &err);
     const char *path = test_path("classifier.json");
@@ -334,8 +347,16 @@ static void check_round_trip(mel_classifier *c, const rows *r, const uint32_t *g
     assert_string_equal(got.label[1], "m");
     assert_true(got.number_texts);
     uint32_t one[MANY], other[MANY];
-    assert_ok(mel_classifier_decide(one, c, MANY, r->probability, group, 3, &err), &err);
-    assert_ok(mel_classifier_decide(other, read, MANY, r->probability, group, 3, &err), &err);
+    assert_ok(mel_classifier_decide(
+                  one, c,
+                  &(mel_undecided){ .n = MANY, .probability = r->probability, .group = group, .seed = 3 },
+                  &err),
+              &err);
+    assert_ok(mel_classifier_decide(
+                  other, read,
+                  &(mel_undecided){ .n = MANY, .probability = r->probability, .group = group, .seed = 3 },
+                  &err),
+              &err);
     assert_memory_equal(one, other, sizeof one);
     free(text);
     free(again);
@@ -498,14 +519,19 @@ static void test_refused_rows(void **state)
     double chance[4];
     mel_error err = { 0 };
     mel_classifier *c = read_text(HEAD "\"rules\": [{\"threshold\": 0.5, \"share\": 1}]}");
-    assert_int_equal(mel_classifier_decide(prediction, c, 2, bad, NULL, 1, &err), MEL_EDATA);
+    assert_int_equal(
+        mel_classifier_decide(prediction, c, &(mel_undecided){ .n = 2, .probability = bad, .seed = 1 }, &err),
+        MEL_EDATA);
     assert_non_null(strstr(err.text, "row 2"));
-    assert_int_equal(mel_classifier_chances(chance, c, 2, bad, NULL, &err), MEL_EDATA);
+    assert_int_equal(mel_classifier_chances(chance, c, &(mel_undecided){ .n = 2, .probability = bad }, &err),
+                     MEL_EDATA);
     mel_classifier_free(c);
     c = read_text(HEAD
                   "\"groups\": [\"u\", \"v\"], \"rules\": [{\"gain\": [[[1, 0], [0, 1]], [[1, 0], [0, 2]]], "
                   "\"share\": 1}]}");
-    assert_int_equal(mel_classifier_decide(prediction, c, 1, bad, NULL, 1, &err), MEL_EINVAL);
+    assert_int_equal(
+        mel_classifier_decide(prediction, c, &(mel_undecided){ .n = 1, .probability = bad, .seed = 1 }, &err),
+        MEL_EINVAL);
     mel_classifier_free(c);
 }
 

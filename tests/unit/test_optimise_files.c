@@ -113,21 +113,21 @@ static void test_weighted_files(void **state)
         double chance[8], again[8];
         uint32_t decided[4];
         char *text = NULL, *text2 = NULL;
-        assert_ok(mel_classifier_chances_of(chance, w, &rows, &err), &err);
+        assert_ok(mel_classifier_chances(chance, w, &rows, &err), &err);
         assert_ok(mel_classifier_to_json(&text, w, &err), &err);
         assert_ok(mel_classifier_from_json(&read, text, strlen(text), &err), &err);
         assert_ok(mel_classifier_to_json(&text2, read, &err), &err);
         assert_string_equal(text, text2);
         assert_close(mel_classifier_get(read).value, 0.625, 0.0);
-        assert_ok(mel_classifier_chances_of(again, read, &rows, &err), &err);
+        assert_ok(mel_classifier_chances(again, read, &rows, &err), &err);
         assert_memory_equal(chance, again, sizeof chance);
         /* Row 0 has no basis function: its most probable class. Row 2: rule 1 says cancer (.4 x 2 > .6), rule
          * 2 healthy (.4 x 1 < .6). */
         assert_close(chance[1], 1.0, 1e-15);
         assert_close(chance[5], majority == 1 ? 1.0 : 0.75, 1e-15);
-        assert_ok(mel_classifier_decide_of(decided, w, &rows, &err), &err);
+        assert_ok(mel_classifier_decide(decided, w, &rows, &err), &err);
         assert_int_equal(decided[0], 1);
-        assert_int_equal(mel_classifier_chances_of(chance, w, &without, &err), MEL_EINVAL);
+        assert_int_equal(mel_classifier_chances(chance, w, &without, &err), MEL_EINVAL);
         free(text);
         free(text2);
         mel_classifier_free(w);
@@ -153,7 +153,8 @@ static void test_plain_file(void **state)
     const char *path = test_path("plain.json");
     assert_ok(mel_classifier_save(w, path, &err), &err);
     assert_ok(mel_classifier_load(&c, path, &err), &err);
-    assert_ok(mel_classifier_chances(chance, c, 2, probability, NULL, &err), &err);
+    assert_ok(mel_classifier_chances(chance, c, &(mel_undecided){ .n = 2, .probability = probability }, &err),
+              &err);
     assert_ok(mel_weighted_chances(ours, &mixture, 2, probability, NULL, &err), &err);
     for (size_t i = 0; i < 4; i++)
         assert_close(chance[i], ours[i], 0.0);

@@ -149,8 +149,12 @@ static void test_best_and_probable(void **state)
         mel_outcome *o = outcome_of(w, NAN, NULL);
         const bool diagonal = rows[i].family == MEL_FAMILY_DIAGONAL_LINEAR;
         assert_int_equal(o->n_treatments, 2);
-        assert_ok(mel_classifier_decide(decision, o->best, ROWS, w->probability, w->m > 0 ? w->group : NULL,
-                                        1, &err),
+        assert_ok(mel_classifier_decide(decision, o->best,
+                                        &(mel_undecided){ .n = ROWS,
+                                                          .probability = w->probability,
+                                                          .group = w->m > 0 ? w->group : NULL,
+                                                          .seed = 1 },
+                                        &err),
                   &err);
         check_shares(w, &o->treatments[0], decision, diagonal);
         decide_probable(decision, w);
