@@ -367,7 +367,7 @@ static mel_status check_rows(json_t *out, mel_call *call, const mel_study *study
     MEL_HELD(held);
     TRY(mel_work_begin(&held, call->app->admission, &(mel_work){ .own = true, .shared = true }, &call->err));
     json_t *warnings = json_array();
-    mel_status status = mel_cache_read_rows(&rows, call->app->cache, study,
+    mel_status status = mel_cache_read_rows(&rows, call->app->cache, study, false,
                                             (mel_notice){ keep_warning, warnings }, &call->err);
     if (status == MEL_OK)
         status = describe_rows(out, rows, &call->err);

@@ -125,19 +125,47 @@ mel_status mel_api_download(json_t **out, mel_call *call)
 /* No study has such an id: what proves a link of ours is no personal link of a study. */
 #define SHARED "shared result"
 
+/* In what is stored about somebody: how often they revoked their link. */
+#define TIMES_REVOKED "revoked"
+
+/* What proves the link of a result; after it was revoked, another one. */
+static void proof_of(char proof[MEL_LINK_TEXT], const mel_participant_row *row, const mel_app *app)
+{
+    char text[MEL_ID_TEXT + 24];
+    json_auto_t *about = row->about != NULL ? mel_stored_json(row->about) : NULL;
+    const double times = mel_json_number(about, TIMES_REVOKED, 0.0);
+    (void)snprintf(text, sizeof text, times > 0.0 ? "%s %.0f" : "%s", row->id, times);
+    mel_link_of(proof, SHARED, text, app);
+}
+
 /* Whose result a link shows, if the proof is that of the link. */
 static mel_status find_shared(mel_participant_row *row, mel_call *call, const char *id, const char *proof)
 {
     char right[MEL_LINK_TEXT] = "";
-    if (id != NULL && proof != NULL && strlen(id) < MEL_ID_TEXT)
-        mel_link_of(right, SHARED, id, call->app);
-    const bool good =
-        right[0] != '\0' && strlen(proof) == strlen(right) && sodium_memcmp(proof, right, strlen(right)) == 0;
-    const mel_status status =
-        good ? mel_store_participant(row, call->app->store, id, &call->err) : MEL_EINVAL;
-    if (status == MEL_EINVAL || (status == MEL_OK && strcmp(row->study, MEL_NO_STUDY) != 0))
-        return mel_call_wrong_token(call, "wrong-link",
-                                    "this link shows no result, or the result was deleted");
+    const bool asked = id != NULL && proof != NULL && strlen(id) < MEL_ID_TEXT;
+    mel_status status = asked ? mel_store_participant(row, call->app->store, id, &call->err) : MEL_EINVAL;
+    if (status == MEL_OK)
+        proof_of(right, row, call->app);
+    if (status == MEL_OK && (strcmp(row->study, MEL_NO_STUDY) != 0 || strlen(proof) != strlen(right) ||
+                             sodium_memcmp(proof, right, strlen(right)) != 0))
+        status = MEL_EINVAL;
+    if (status == MEL_EINVAL)
+        return mel_call_wrong_token(call, "no-result",
+                                    "this link shows no result, or it was revoked or deleted");
+    return status;
+}
+
+static mel_status revoke_link(const mel_participant_row *row, mel_call *call)
+{
+    json_auto_t *about = row->about != NULL ? mel_stored_json(row->about) : json_object();
+    const double times = mel_json_number(about, TIMES_REVOKED, 0.0) + 1.0;
+    char *text = mel_json_put(about, TIMES_REVOKED, json_integer((json_int_t)times))
+                     ? mel_json_text(about, JSON_COMPACT)
+                     : NULL;
+    const mel_status status = text != NULL
+                                  ? mel_store_revoke(call->app->store, row->id, row->token, text, &call->err)
+                                  : mel_fail_memory(&call->err, "a link");
+    mel_json_free_text(text);
     return status;
 }
 
@@ -145,15 +173,22 @@ mel_status mel_api_share(json_t **out, mel_call *call)
 {
     json_auto_t *body = NULL;
     mel_participant *participant = NULL;
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
+    char id[MEL_ID_TEXT], proof[MEL_LINK_TEXT], path[MEL_ID_TEXT + MEL_LINK_TEXT + 8];
     TRY(mel_call_own_body(&body, call, call->cookie));
     TRY(mel_call_take_for_result(&participant, call));
-    char proof[MEL_LINK_TEXT], path[MEL_ID_TEXT + MEL_LINK_TEXT + 8];
     const bool own = mel_is_own(participant);
-    mel_link_of(proof, SHARED, participant->row.id, call->app);
-    (void)snprintf(path, sizeof path, "/r/%s/%s", participant->row.id, proof);
+    memcpy(id, participant->row.id, sizeof id);
     mel_participant_release(call->app->cache, participant, true);
     if (!own)
         return mel_call_refuse(call, 403, "not-now", "results of studies are not shared");
+    TRY(mel_store_participant(&row, call->app->store, id, &call->err)); /* with what was revoked meanwhile */
+    if (mel_json_is_true(body, "revoke")) {
+        *out = json_object();
+        return revoke_link(&row, call);
+    }
+    proof_of(proof, &row, call->app);
+    (void)snprintf(path, sizeof path, "/r/%s/%s", id, proof);
     *out = json_pack("{s:s}", "path", path);
     return MEL_OK;
 }

@@ -200,6 +200,8 @@ mel_sender mel_upload_sender(const mel_request *request, void *app);
 bool mel_request_is_known(const mel_request *request, mel_app *app);
 /* Whether strangers may use this space: bundled data, uploads and models, never files of the server. */
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets);
+/* Whether a space is about nobody's own files: its settings say nothing about them. */
+bool mel_space_is_example(const json_t *space);
 /* The uploads that a session of one's own is about, from what the store has about the participant; how many
  * there are. */
 enum { MEL_SPACE_FILES = 16 }; /* room for all keys that name files */

@@ -39,8 +39,8 @@ void mel_open_study_free(mel_open_study *open_study);
 MEL_CLEANUP(mel_open_study)
 /* The rows that a study is measured on, with their probabilities: for mel_problem_free. notice: who hears
  * what was left out or is odd. Heavy work, which the caller has begun. */
-mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_notice notice,
-                               mel_error *err);
+mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, bool training,
+                               mel_notice notice, mel_error *err);
 /* Begins heavy work where this of a flow of the study takes long to compute, unless this thread does such
  * work already. What is a study's waits for a place; its answers are not shared out among clients. */
 mel_status mel_cache_begin_flow(mel_admission **held, mel_cache *cache, const mel_open_study *open_study,

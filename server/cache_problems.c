@@ -91,8 +91,10 @@ static mel_status fetch_upload(void **bytes, size_t *n, void *user, const char *
     return status;
 }
 
+typedef enum { NO_ROWS, MEASURED_ROWS, ALL_ROWS } wanted_rows;
+
 /* From the data that the study names, or their rows alone; needs no lock. */
-static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_study *study, bool rows,
+static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_study *study, wanted_rows rows,
                                mel_notice notice, mel_error *err)
 {
     mel_problem_options opt;
@@ -102,8 +104,9 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
     mel_json_free_text(space);
     TRY(described);
     mel_problem_want want = mel_want_of_family(study->options.family);
-    want.rows = rows;
-    opt.smooth = opt.smooth && !rows;
+    want.rows = rows != NO_ROWS;
+    want.training_rows = rows == ALL_ROWS;
+    opt.smooth = opt.smooth && !want.rows;
     fetcher from = { .cache = cache, .own = study->own };
     opt.seed = study->options.seed;
     opt.resources = (mel_resources){
@@ -122,11 +125,11 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
     return mel_budget_explain(status, err);
 }
 
-mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_notice notice,
-                               mel_error *err)
+mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, bool training,
+                               mel_notice notice, mel_error *err)
 {
     *out = NULL;
-    return read_problem(out, cache, study, true, notice, err);
+    return read_problem(out, cache, study, training ? ALL_ROWS : MEASURED_ROWS, notice, err);
 }
 
 /* Makes a new entry as heavy work that has begun; the lock is held before and after, not meanwhile. Takes the
@@ -143,7 +146,7 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     cache->problems = entry;
     cache->n_problems++;
     pthread_mutex_unlock(&cache->lock);
-    const mel_status status = read_problem(&entry->problem, cache, study, false, (mel_notice){ 0 }, err);
+    const mel_status status = read_problem(&entry->problem, cache, study, NO_ROWS, (mel_notice){ 0 }, err);
     pthread_mutex_lock(&cache->lock);
     entry->making = false;
     pthread_cond_broadcast(&cache->changed);

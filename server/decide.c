@@ -153,6 +153,7 @@ typedef struct {
     const uint32_t *group; /* or NULL */
     const size_t *row;     /* where each is in its file, counted from 1; NULL: in its order */
     ids_of_rows ids;
+    size_t n_training; /* the last so many trained the model: the others were held out */
 } rows;
 
 /* --- uploaded probabilities ---------------------------------------------------------------------- */
@@ -235,6 +236,8 @@ static mel_status decide(uint32_t *decision, const rows *r, const mel_outcome *f
 static void write_row(mel_buffer *out, const rows *r, size_t i, uint32_t decision, const mel_problem *problem)
 {
     write_ids(out, &r->ids, r->row != NULL ? r->row[i] : i + 1);
+    if (r->n_training > 0)
+        mel_csv_cell(out, i < r->n - r->n_training ? "measure" : "train", false);
     for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++) {
         char number[MEL_NUMBER_TEXT];
         mel_number_print(number, r->probability[i * r->k + c]);
@@ -252,6 +255,8 @@ static mel_status write_decisions(json_t **out, const rows *r, const uint32_t *d
     __attribute__((cleanup(mel_buffer_free))) mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
     write_head(&text, &r->ids);
+    if (r->n_training > 0)
+        mel_csv_cell(&text, "used to", false);
     for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++) {
         char name[200];
         (void)snprintf(name, sizeof name, "probability of %.150s", problem->class_name[c]);
@@ -304,8 +309,9 @@ static mel_status take_table(rows *out, uint32_t **group, const mel_table *table
     return MEL_OK;
 }
 
-/* About the table, or without one about the rows that the session is about, which only a session of one's
- * own gives away; `named`: the upload that says what rows are called, or NULL. */
+/* About the table, or without one about all rows of the session's file, those that train and those that
+ * measure, which only a session of one's own gives away; `named`: the upload that says what rows are called,
+ * or NULL. */
 static mel_status answer(json_t **out, mel_call *call, mel_participant *participant, const mel_table *table,
                          const named_rows *named, const json_t *body)
 {
@@ -314,20 +320,26 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
     uint32_t *group = NULL;
     rows r = { .k = problem->n_classes };
     mel_status status = MEL_OK;
-    if (table != NULL)
+    const bool calibrated = mel_json_is_true(body, "calibrated");
+    if (table != NULL && !calibrated && mel_space_is_example(mel_flow_study(participant->flow)->space))
+        status =
+            mel_fail(&call->err, MEL_EINVAL,
+                     "upload: the setting is that of the example's test and fits no other file; say that "
+                     "the probabilities are calibrated, or start with your own file");
+    else if (table != NULL)
         status = take_table(&r, &group, table, body, problem, &call->err);
     else if (!mel_is_own(participant) || problem->n_rows == 0)
         status = mel_fail(&call->err, MEL_EINVAL, "upload: expected a table of probabilities");
     else
-        status = mel_cache_read_rows(&measured, call->app->cache, mel_flow_study(participant->flow),
+        status = mel_cache_read_rows(&measured, call->app->cache, mel_flow_study(participant->flow), true,
                                      (mel_notice){ 0 }, &call->err);
     if (measured != NULL)
-        r = (rows){ measured->n_rows, r.k,  measured->probability, measured->label, measured->group,
-                    measured->row,    { 0 } };
+        r = (rows){ measured->n_rows, r.k,   measured->probability, measured->label, measured->group,
+                    measured->row,    { 0 }, measured->n_training };
     if (status == MEL_OK)
         status = find_ids_of(&r.ids, call, named, body);
     if (status == MEL_OK)
-        status = decide_rows(out, &r, participant, mel_json_is_true(body, "calibrated"), &call->err);
+        status = decide_rows(out, &r, participant, calibrated, &call->err);
     if (measured == NULL)
         free(r.probability);
     clear_ids(&r.ids);

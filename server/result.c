@@ -2,6 +2,7 @@
  */
 #include "result.h"
 
+#include "app.h"
 #include "json_helpers.h"
 
 #include "base/buffer.h"
@@ -82,9 +83,23 @@ static mel_status complete(json_t *result, const mel_outcome *outcome, mel_flow 
     const mel_problem *problem = mel_flow_problem(flow);
     bool good = mel_json_put(result, "python", python_json()) &&
                 mel_json_put(result, "command", command_json(mel_flow_study(flow), problem));
+    if (mel_space_is_example(mel_flow_study(flow)->space))
+        good = mel_json_put(result, "example", json_true()) && good;
     if (outcome->n_decisions > 0)
         good = mel_json_put(result, "face", face_json(problem, outcome->decisions[0].point)) && good;
     return good ? MEL_OK : mel_fail_memory(err, "the result");
+}
+
+/* Whether what settings and treatments are compared with is what is done today. */
+static bool mark_today(json_t *result, const mel_outcome_options *opt)
+{
+    static const char *const parts[] = { "settings", "treatments" };
+    bool good = true;
+    for (size_t i = 0; i < 2 && (opt->today_counts != NULL || isfinite(opt->today_threshold)); i++) {
+        json_t *part = json_object_get(result, parts[i]);
+        good = (part == NULL || mel_json_put(part, "today", json_true())) && good;
+    }
+    return good;
 }
 
 mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err)
@@ -101,6 +116,8 @@ mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err)
         status = outcome_json(&result, outcome, err);
     if (status == MEL_OK)
         status = complete(result, outcome, flow, err);
+    if (status == MEL_OK && !mark_today(result, &opt))
+        status = mel_fail_memory(err, "the result");
     mel_outcome_free(outcome);
     *out = mel_json_if(status == MEL_OK, result);
     return status;

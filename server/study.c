@@ -151,15 +151,16 @@ static mel_status check_consequences(const json_t *words, mel_error *err)
             return mel_fail(err, MEL_EDATA, "words.consequences.%s: expected beside %s",
                             pairs[i][one == NULL ? 0 : 1], pairs[i][one == NULL ? 1 : 0]);
     }
-    return mel_check_fields(means, "words.consequences",
-                            "missed false_alarm found found_plural alarmed alarmed_plural", err);
+    return mel_check_fields(
+        means, "words.consequences",
+        "missed false_alarm found found_plural alarmed alarmed_plural when_missed when_alarmed", err);
 }
 
 static mel_status check_parts(const json_t *file, mel_error *err)
 {
     static const struct {
         const char *name, *fields;
-    } parts[] = { { "words", "task person people mistakes:object consequences:object" },
+    } parts[] = { { "words", "task scenario gravest person people mistakes:object consequences:object" },
                   { "show", "people:number picture rates:boolean toggles:boolean" },
                   { "prolific", "completion_url" } };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -452,6 +453,13 @@ mel_status mel_study_check_new(const mel_study *study, mel_error *err)
                : MEL_OK;
 }
 
+/* Of a session of one's own: what it is about. */
+static const char *title_of(const json_t *start)
+{
+    const char *task = mel_json_string(json_object_get(start, "words"), "task");
+    return task != NULL && *task != '\0' ? task : "Which mistakes matter more?";
+}
+
 mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error *err)
 {
     *out = NULL;
@@ -464,7 +472,7 @@ mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error
     if (json_object_get(start, "family") != NULL)
         (void)json_object_set(options, "family", json_object_get(start, "family"));
     json_t *file = json_pack("{s:s, s:i, s:s, s:O, s:o, s:[{s:s}, {s:s}, {s:s, s:s, s:b}]}", "format",
-                             "melicit-study", "version", 1, "title", "Your own metric", "space",
+                             "melicit-study", "version", 1, "title", title_of(start), "space",
                              json_object_get(start, "space"), "elicitation", options, "phases", "kind",
                              "elicitation", "kind", "result", "kind", "done", "title", "Done", "code", 0);
     if (file == NULL || !mel_json_copy(file, start, also, 2)) {

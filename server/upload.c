@@ -408,6 +408,12 @@ size_t mel_own_uploads(const char *name[MEL_SPACE_FILES], const json_t *about)
     return uploads_of(name, json_object_get(json_object_get(about, "start"), "space"));
 }
 
+bool mel_space_is_example(const json_t *space)
+{
+    const char *name[MEL_SPACE_FILES];
+    return uploads_of(name, space) == 0;
+}
+
 mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err)
 {
     const char *name[MEL_SPACE_FILES];

@@ -8,6 +8,19 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(fileURLToPath(import.meta.url));
 const out = path.resolve(process.argv[2] ?? path.join(root, 'dist'));
 
+/** Each language is a part of its own: its sentences by the English ones, from languages.json. */
+const languages = {
+  name: 'languages',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^catalogue:/ }, ({ path: name }) => ({ path: name.slice('catalogue:'.length), namespace: 'catalogue' }));
+    bundler.onLoad({ filter: /.*/, namespace: 'catalogue' }, async ({ path: language }) => {
+      const { pages } = JSON.parse(await readFile(path.join(root, 'languages.json'), 'utf8'));
+      const sentences = Object.fromEntries(Object.entries(pages).map(([english, others]) => [english, others[language]]));
+      return { contents: JSON.stringify(sentences), loader: 'json' };
+    });
+  },
+};
+
 async function bundle() {
   const result = await build({
     entryPoints: [path.join(root, 'src/main.tsx')],
@@ -27,6 +40,7 @@ async function bundle() {
     loader: { '.json': 'file' },
     publicPath: '/assets',
     metafile: true,
+    plugins: [languages],
     logLevel: 'warning',
   });
   return result.metafile.outputs;

@@ -159,6 +159,7 @@ typedef struct {
     bool needs_groups;           /* ... and there must be some */
     bool candidates;             /* questions about given classifiers will do */
     bool rows;                   /* rows are all it is for: no face, space or ball is made of them */
+    bool training_rows;          /* of a table: those that train as well, after those that measure */
     mel_coordinates coordinates; /* of what is not planar */
     size_t numbers;              /* of a point: diagonal coordinates when it has one per class; 0: no point */
     const char *whom;            /* "fair-linear", for refusals */
@@ -183,6 +184,7 @@ typedef struct mel_problem {
     double *class_share;           /* n_classes; NULL: unknown */
     double *group_share;           /* candidates: n_groups x n_classes, P(group | class); else NULL */
     size_t n_rows;                 /* rows that it was measured on; 0 for a population or a ball */
+    size_t n_training;             /* the last so many of them train: they were asked for */
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
     uint32_t *label, *group;
     size_t *row;     /* of a table: where each row is in its file, counted from 1; NULL: in its order */

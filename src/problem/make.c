@@ -261,7 +261,7 @@ static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt
                             const mel_problem_want *want, mel_error *err)
 {
     TRY(opt->probs != NULL ? mel_rows_from_probabilities(problem, opt, err)
-                           : mel_rows_from_table(problem, opt, err));
+                           : mel_rows_from_table(problem, opt, want->rows && want->training_rows, err));
     TRY(settle_groups(problem, opt, want, err));
     if (want->rows)
         return MEL_OK;

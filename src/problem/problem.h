@@ -36,7 +36,9 @@ const char *mel_input_name(char memory[MEL_UPLOAD_NAME], const char *key, const 
 /* --- rows.c, closed_form.c, candidates.c -------------------------------------------------------- */
 
 /* Fill probability, label, group, weight and the names. */
-mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *opt, mel_error *err);
+/* training: those that train as well, after the others. */
+mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *opt, bool training,
+                               mel_error *err);
 mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_options *opt, mel_error *err);
 /* A population, the abstract ball of `ball`, the pool of `candidates`. */
 mel_status mel_make_population(mel_problem *problem, const mel_problem_options *opt,

@@ -246,6 +246,7 @@ mel_status mel_proba_order(mel_proba *proba, const char *path, const char *given
 
 /* --- a table ------------------------------------------------------------------------------------ */
 
+/* The probabilities of the rows that measure, and of the problem's training rows after them. */
 static mel_status fit_and_predict(mel_problem *problem, const mel_dataset_part *train,
                                   const mel_dataset_part *test, const mel_problem_options *opt,
                                   mel_error *err)
@@ -258,11 +259,14 @@ static mel_status fit_and_predict(mel_problem *problem, const mel_dataset_part *
     fit.progress = opt->resources.progress;
     mel_model *model = NULL;
     TRY(mel_model_fit(&model, NULL, &train->x.view, train->y, k, train->weight, &fit, err));
-    problem->probability = mel_alloc_zero(test->x.view.n_rows, k * sizeof *problem->probability);
-    const mel_status status =
+    problem->probability = mel_alloc_zero(test->n + problem->n_training, k * sizeof *problem->probability);
+    mel_status status =
         problem->probability != NULL
             ? mel_model_predict(problem->probability, model, &test->x.view, opt->resources.threads, err)
             : mel_fail_memory(err, "the probabilities");
+    if (status == MEL_OK && problem->n_training > 0)
+        status = mel_model_predict(problem->probability + test->n * k, model, &train->x.view,
+                                   opt->resources.threads, err);
     mel_model_free(model);
     return status;
 }
@@ -311,13 +315,31 @@ static mel_status take_numbers(mel_problem *problem, const mel_table *table, con
 }
 
 /* Headers are no rows: `first` is what messages call the first one. */
-static mel_status take_places(mel_problem *problem, const mel_table *table, size_t first, mel_error *err)
+static mel_status take_places(mel_problem *problem, const mel_table *table, const mel_table *training,
+                              size_t first, mel_error *err)
 {
-    const size_t n = mel_table_rows(table);
-    problem->row = mel_alloc(n, sizeof *problem->row);
-    for (size_t i = 0; i < n && problem->row != NULL; i++)
-        problem->row[i] = mel_table_row_number(table, i) - first + 1;
-    return problem->row != NULL || n == 0 ? MEL_OK : mel_fail_memory(err, "the places of rows");
+    const size_t n = mel_table_rows(table), all = n + problem->n_training;
+    problem->row = mel_alloc(all, sizeof *problem->row);
+    for (size_t i = 0; i < all && problem->row != NULL; i++)
+        problem->row[i] =
+            (i < n ? mel_table_row_number(table, i) : mel_table_row_number(training, i - n)) - first + 1;
+    return problem->row != NULL || all == 0 ? MEL_OK : mel_fail_memory(err, "the places of rows");
+}
+
+/* Appends the codes of the training rows to those of the others, if there are any. */
+static mel_status append_codes(uint32_t **codes, size_t n, const uint32_t *more, size_t n_more,
+                               mel_error *err)
+{
+    if (*codes == NULL || n_more == 0)
+        return MEL_OK;
+    uint32_t *all = mel_alloc(n + n_more, sizeof *all);
+    if (all == NULL)
+        return mel_fail_memory(err, "the labels of rows");
+    memcpy(all, *codes, n * sizeof *all);
+    memcpy(all + n, more, n_more * sizeof *all);
+    free(*codes);
+    *codes = all;
+    return MEL_OK;
 }
 
 /* Trains on one part and takes the probabilities of the other. */
@@ -328,9 +350,9 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
     MEL_AUTO(mel_encoder) *encoder = NULL;
     TRY(mel_dataset_part_learn(&encoder, train, &opt->dataset, err));
     TRY(check_model(&opt->resources, mel_encoder_features(encoder), problem->n_classes, err));
-    TRY(mel_dataset_part_encode(train, encoder, err));
     TRY(take_numbers(problem, test->table, &opt->numbers, err));
-    TRY(take_places(problem, test->table, first, err));
+    TRY(take_places(problem, test->table, train->table, first, err));
+    TRY(mel_dataset_part_encode(train, encoder, err));
     TRY(mel_dataset_part_encode(test, encoder, err));
     TRY(fit_and_predict(problem, train, test, opt, err));
     problem->n_rows = test->n;
@@ -339,11 +361,15 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
     problem->weight = test->weight;
     test->y = test->group = NULL;
     test->weight = NULL;
+    TRY(append_codes(&problem->label, test->n, train->y, problem->n_training, err));
+    TRY(append_codes(&problem->group, test->n, train->group, problem->n_training, err));
+    problem->n_rows += problem->n_training;
     return MEL_OK;
 }
 
 static mel_status split_and_measure(mel_problem *problem, mel_dataset_part parts[MEL_DATASET_PARTS],
-                                    mel_dataset *dataset, const mel_problem_options *opt, mel_error *err)
+                                    mel_dataset *dataset, const mel_problem_options *opt, bool training,
+                                    mel_error *err)
 {
     const double share = opt->dataset.test_share;
     const size_t first = dataset->n_rows > 0 ? mel_table_row_number(dataset->table, 0) : 1;
@@ -351,12 +377,14 @@ static mel_status split_and_measure(mel_problem *problem, mel_dataset_part parts
     if (parts[MEL_PART_TEST].n == 0 || parts[MEL_PART_TRAIN].n == 0)
         return mel_fail(err, MEL_EDATA, "--test-share %g of %zu rows leaves none to %s", share,
                         dataset->n_rows, parts[MEL_PART_TEST].n == 0 ? "measure on" : "train on");
+    problem->n_training = training ? parts[MEL_PART_TRAIN].n : 0;
     mel_take_classes(problem, &dataset->classes);
     TRY(mel_check_classes(&opt->resources, problem->n_classes, dataset->groups.n_classes, err));
     return measure_parts(problem, parts, first, opt, err);
 }
 
-mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
+mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *opt, bool training,
+                               mel_error *err)
 {
     mel_dataset_part parts[MEL_DATASET_PARTS] = { { 0 } };
     MEL_AUTO_CLEAR(mel_dataset) dataset = { 0 };
@@ -364,7 +392,7 @@ mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *
     TRY(mel_name_groups(problem, dataset.groups.n_classes, dataset.groups.name, err));
     if (opt->dataset.group != NULL)
         TRY(mel_name_group_column(problem, opt->dataset.group, err));
-    const mel_status status = split_and_measure(problem, parts, &dataset, opt, err);
+    const mel_status status = split_and_measure(problem, parts, &dataset, opt, training, err);
     for (size_t p = 0; p < MEL_DATASET_PARTS; p++)
         mel_dataset_part_clear(&parts[p]);
     return status;

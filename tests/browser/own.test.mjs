@@ -87,7 +87,7 @@ for (const [width, colorScheme] of inTurn(0, [
     // Words and picture have one source: what the best rule does with each class of each group.
     const [best, usual] = last.result.treatments.rules;
     const shown = async (i) => (await page.locator('.setting').nth(i).locator('figcaption b').allInnerTexts()).map(Number);
-    const people = (rule) => [rule.decided[0][1][0], rule.decided[1][1][0], rule.decided[0][0][1], rule.decided[1][0][1]].map(([x]) => Math.round(1000 * x));
+    const people = (rule) => [rule.decided[0][1][0], rule.decided[1][1][0], rule.decided[0][0][1], rule.decided[1][0][1]].map(([x]) => Math.round(100 * x));
     assert.deepEqual(await shown(0), people(best));
     assert.deepEqual(await shown(1), people(usual));
     await page.locator('.today > summary').click();
@@ -107,20 +107,19 @@ for (const [width, colorScheme] of inTurn(0, [
     await page.getByText('the decisions of your file').waitFor();
     const wrong = (sex, was, said) => {
       const of = rows.filter((row) => row.startsWith(`${sex};${was};`));
-      return Math.round((1000 * of.filter((row) => row.endsWith(`;${said}`)).length) / of.length);
+      return Math.round((100 * of.filter((row) => row.endsWith(`;${said}`)).length) / of.length);
     };
     assert.deepEqual(await shown(1), [
       ...['female', 'male'].map((sex) => wrong(sex, 'defaults', 'repays')),
       ...['female', 'male'].map((sex) => wrong(sex, 'repays', 'defaults')),
     ]);
-    // A rule that looks at groups decides about an upload with groups.
-    await page.locator('summary', { hasText: 'Use it with my model' }).click();
-    const scores = Array.from({ length: 50 }, (_, i) => `0,${String(i * 2).padStart(2, '0')};${i % 2 ? 'female' : 'male'}`);
-    await page.locator('#decide-file').setInputFiles(server.fileOf('model.csv', `p;sex\n${scores.join('\n')}\n`));
-    await page.getByText('model.csv: 50 rows').waitFor();
-    assert.equal(await page.locator('#decide-group').inputValue(), 'sex');
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Get decisions' }).click()]);
-    assert.equal(readFileSync(await download.path(), 'utf8').trim().split('\n').length, 51);
+    // Decisions come for all rows of the file, and say which of them trained the model.
+    await page.getByRole('button', { name: 'Use it with my model' }).click();
+    await page.getByLabel(/The one these questions were about/).check();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /Decisions for the example/ }).click()]);
+    const [head, ...lines] = readFileSync(await download.path(), 'utf8').trim().split('\n');
+    assert.match(head, /^"row","used to",/);
+    assert.deepEqual(['measure', 'train'].map((use) => lines.filter((line) => line.includes(`"${use}"`)).length), [500, 500]);
     // The closest answers, in words, once more.
     const before = person.state.page;
     assert.equal(await page.locator('.calls .card').count(), before.again);
@@ -144,12 +143,12 @@ for (const family of ['diagonal-linear', 'linear'])
       if (n > 0) return;
       await inspect(person, 'question-classes');
       const words = await page.locator('.difference').innerText();
-      const told = [...words.matchAll(/Out of (\d+) (\w+), A (recognises|takes) (\d+)(?: for (\w+))? and B (\d+)\./g)];
+      const told = [...words.matchAll(/Of (\d+) (\w+), B (?:gets|takes) (\d+) (more|fewer) (?:right|for (\w+))\./g)];
       assert.equal(told.length, Math.min(2, q.differences.length), words);
-      for (const [, total, truth, , a, predicted = truth, b] of told) {
+      for (const [, total, truth, by, more, predicted = truth] of told) {
         const [i, j] = [truth, predicted].map((name) => q.classes.findIndex((c) => c.name === name));
         assert.equal(Number(total), Math.round(q.people * q.classes[i].share));
-        assert.deepEqual([q.a[i][j], q.b[i][j]], [Number(a), Number(b)]);
+        assert.equal(q.b[i][j] - q.a[i][j], more === 'more' ? Number(by) : -Number(by));
       }
     });
     await inspect(person, 'result-classes');
@@ -176,10 +175,10 @@ test('a colleague answers the same questions about four classes, and the two are
   await person.page.getByRole('button', { name: 'Start answering' }).click();
   await answerUntil(person, await arrive(person, 'question'), (p) => p.kind === 'result');
   await person.page.reload();
-  await person.page.locator('summary', { hasText: 'Share' }).click();
+  await person.page.locator('summary', { hasText: 'Invite a colleague' }).click();
   await person.page.getByRole('button', { name: 'Make a link' }).click();
   await other.page.goto(await person.page.locator('.next pre').filter({ hasText: '/r/' }).innerText());
-  await other.page.getByRole('button', { name: 'Answer yourself' }).click();
+  await other.page.getByRole('button', { name: 'Answer the questions' }).click();
   await answerUntil(other, await arrive(other, 'question'), (p) => p.kind === 'result', 0.2);
   await other.page.reload();
   await other.page.getByRole('heading', { name: 'You and your colleague' }).waitFor();

@@ -168,7 +168,7 @@ test('a second tab is told where things are', async () => {
   const { person, first } = await atQuestion(1280);
   const other = await person.context.newPage();
   await other.goto(`${server.url}/session`);
-  await other.getByRole('button', { name: 'System A' }).waitFor();
+  await other.getByRole('button', { name: /rather have A/ }).waitFor();
   await person.page.keyboard.press('a');
   const second = await arrive(person, 'question', first.seq);
   await other.locator('[data-listening]').waitFor();

@@ -33,7 +33,7 @@ after(async () => {
   await server?.stop();
 });
 
-const BUTTONS = { A: 'System A', B: 'System B', '=': 'About the same' };
+const BUTTONS = { A: /rather have A/, B: /rather have B/, '=': 'About the same' };
 
 /** Answers as a person with this ratio until there is no further question; how many there were. */
 async function answerAll(person, ratio, first = 0) {
@@ -66,12 +66,12 @@ for (const width of process.env.MELICIT_SOAK ? WIDTHS : [1280])
     const again = await arrive(person, 'question');
     assert.deepEqual(again.question, first.question);
     await settle(person);
-    await page.getByRole('button', { name: 'System A' }).click();
+    await page.getByRole('button', { name: /rather have A/ }).click();
     const second = await arrive(person, 'question', again.seq);
     assert.equal(second.question.number, 2);
     await page.getByText('Saved', { exact: true }).waitFor();
     await settle(person);
-    await page.getByRole('button', { name: 'Undo last answer' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
     const undone = await arrive(person, 'question', second.seq);
     assert.equal(undone.question.number, 1);
     assert.deepEqual(undone.question.a, first.question.a);
@@ -85,7 +85,7 @@ for (const width of process.env.MELICIT_SOAK ? WIDTHS : [1280])
     assert.match(await page.locator('.headline').innerText(), /one missed cancer is as bad as/i);
     const shown = (await page.locator('main').textContent()).replace(/\s+/g, ' ');
     const closest = result.closest.map((near) => `orders ${near.percent}% of pairs alike`);
-    for (const { text } of [...result.statements, ...result.effect, ...closest.map((text) => ({ text }))])
+    for (const { text } of [...result.statements, ...closest.map((text) => ({ text }))])
       assert.ok(shown.includes(text), `${shown} lacks ${text}`);
     const [best, accurate] = result.effect;
     assert.ok(
@@ -118,9 +118,9 @@ async function everyPicture(person) {
     await fits(person.page, name);
   }
   await view(person.page, 'Flow');
-  await viewSwitch(person.page, 'Percent of each true class');
+  await viewSwitch(person.page, 'Percent of each kind');
   assert.match(await person.page.locator('.system').first().innerText(), /%/);
-  await viewSwitch(person.page, 'Percent of each true class');
+  await viewSwitch(person.page, 'Percent of each kind');
   await person.page.locator('.view-menu > summary').click();
   await person.page.getByRole('button', { name: 'Enlarge' }).click();
   await person.page.getByRole('dialog').waitFor();

@@ -54,7 +54,7 @@ async function answerAll(person, last = 0) {
     if (page.kind !== 'question') return page;
     seq = page.seq;
     await settle(person);
-    await person.page.getByRole('button', { name: 'System A' }).click();
+    await person.page.getByRole('button', { name: /rather have A|Choose A/ }).click();
   }
 }
 
@@ -152,14 +152,14 @@ for (const width of [1280, 390]) {
     assert.equal(await sign.count(), 0);
     await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
     const before = await page.locator('.answers-main').boundingBox();
-    await page.getByRole('button', { name: 'System A' }).click();
+    await page.getByRole('button', { name: /rather have A|Choose A/ }).click();
     await sign.waitFor();
     assert.deepEqual(await page.locator('.answers-main').boundingBox(), before); // nothing jumps
     assert.deepEqual(events, []);
     await fits(page, 'the sign');
     await page.evaluate(() => window.endPauses());
     await settle(person);
-    await page.getByRole('button', { name: 'System A' }).click();
+    await page.getByRole('button', { name: /rather have A|Choose A/ }).click();
     await arrive(person, 'question', first.seq);
     assert.equal(await sign.count(), 0);
     await close(person);

@@ -202,13 +202,14 @@ test('from the start page to decisions about customers in at most 25 clicks and 
     current = await arrive(person, null, current.seq);
   }
   assert.equal(current.kind, 'result');
-  await click(page.locator('summary', { hasText: /model/ }).first());
+  await click(page.getByRole('button', { name: 'Use it with my model' }));
+  await click(page.getByLabel(/The one these questions were about/));
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     click(page.getByRole('button', { name: /Decisions for your file/ })),
   ]);
   const lines = readFileSync(await download.path(), 'utf8').trim().split(/\r?\n/);
-  assert.equal(lines.length, 201, lines[0]);
+  assert.equal(lines.length, 401, lines[0]); // all rows of the file
   // Each line says which row of the file it is about.
   const file = churn().toString('latin1').split('\r\n');
   const truths = lines.slice(1).map((line) => [line.split(',').at(-2)?.replaceAll('"', ''), file[Number(line.split(',')[0])]?.split(';').at(-1)]);
@@ -328,7 +329,8 @@ for (const [width, colorScheme] of [
     assert.equal(await page.locator('h1').innerText(), 'You chose new over each of the other 2.');
     await inspect(person, 'result-pool');
     // What is offered works: decisions about calibrated probabilities by the ratio found, and every file.
-    await page.locator('summary', { hasText: 'Use it with my model' }).click();
+    await page.getByRole('button', { name: 'Use it with my model' }).click();
+    await page.getByLabel(/Another one/).check();
     await page.locator('#decide-file').setInputFiles(server.fileOf('model.csv', 'id,p\na,0.01\nb,0.99\n'));
     await page.getByText('model.csv: 2 rows').waitFor();
     const [decided] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Get decisions' }).click()]);
@@ -338,9 +340,10 @@ for (const [width, colorScheme] of [
       const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()]);
       assert.ok(readFileSync(await download.path(), 'utf8').length > 100, name);
     }
-    await page.locator('summary', { hasText: 'Share, or invite' }).click();
+    await page.locator('summary', { hasText: 'Invite a colleague' }).click();
     await page.getByRole('button', { name: 'Make a link' }).click();
     await page.goto((await page.locator('#next pre').filter({ hasText: '/r/' }).innerText()).trim());
+    await page.getByRole('button', { name: 'Only show me the result' }).click();
     await page.getByText('over each of the other 2.').first().waitFor();
     person.check();
     await person.context.close();

@@ -14,7 +14,7 @@
 
 /* --- until rule ----------------------------------------------------------------------------------- */
 
-enum { CLASSES = 3, NUMBERS = 6, PEOPLE = 1000 };
+enum { CLASSES = 3, NUMBERS = 6, PEOPLE = 1000, IN_GROUPS = 100 };
 
 typedef struct {
     mel_space *space;
@@ -209,19 +209,24 @@ static void check_numbers(const mel_question *q, const mel_space *space)
 {
     const mel_layout *layout = mel_space_layout(space);
     const size_t k = layout->n_classes, size = mel_layout_size(layout);
-    assert_int_equal(q->people, PEOPLE);
+    const double people = layout->n_groups > 1 ? IN_GROUPS : PEOPLE; /* of each class in each group */
+    bool above = false, below = false;
+    assert_int_equal(q->people, people);
     for (size_t i = 0, class = 0; i < size; i += k - 1, class ++) {
         const double *class_share = layout->n_groups > 1 ? NULL : mel_space_class_share(space);
         double sum[2] = { 0.0, 0.0 };
         for (size_t j = i; j < i + k - 1; j++) {
-            assert_close(q->a[j] * PEOPLE, round(q->a[j] * PEOPLE), 1e-9);
-            assert_close(q->b[j] * PEOPLE, round(q->b[j] * PEOPLE), 1e-9);
+            assert_close(q->a[j] * people, round(q->a[j] * people), 1e-9);
+            assert_close(q->b[j] * people, round(q->b[j] * people), 1e-9);
+            above = above || q->a[j] > q->b[j];
+            below = below || q->a[j] < q->b[j];
             sum[0] += q->a[j];
             sum[1] += q->b[j];
         }
-        const double most = (class_share != NULL ? class_share[class] : 1.0) + 2.0 / PEOPLE;
+        const double most = (class_share != NULL ? class_share[class] : 1.0) + 2.0 / people;
         assert_true(sum[0] <= most && sum[1] <= most);
     }
+    assert_true(above && below); /* none is worse in everything */
 }
 
 static double value_of(const mel_metric *truth, const double *point)
@@ -299,8 +304,9 @@ static void test_realistic(void **state)
     (void)state;
     check_table("3 classes", 600, 3, 0, 0.8, 5.0);
     check_table("3 classes, many rows", 9000, 3, 0, 0.8, 5.0);
-    /* Where differences between groups count most, hardly anything beats trivial classifiers. */
-    check_table("two rules per group", 800, 2, 2, 0.35, 3.5);
+    /* Where differences between groups count most, hardly anything beats trivial classifiers. In one group
+     * one mistake is traded for the other. */
+    check_table("two rules per group", 800, 2, 2, 0.35, 2.0);
 }
 
 /* Curved metrics, and balls of which nothing else is known: far. */

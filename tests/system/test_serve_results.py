@@ -123,6 +123,11 @@ def decisions(client, page, **body):
     return told, list(csv.DictReader(io.StringIO(told["csv"])))
 
 
+def measured(rows):
+    """Of all rows of a file, those that did not train the model."""
+    return [row for row in rows if row.get("used to", "measure") == "measure"]
+
+
 def nearest(x):
     """Halves go up, as in C."""
     return math.floor(x + 0.5)
@@ -179,7 +184,8 @@ def check_report(client, settings):
 def check_outcome(client, page, positive, questions=()):
     """Questions, settings, report and decisions are about one test: every number is recomputed from the rows."""
     settings = page["result"]["settings"]
-    told, rows = decisions(client, page)
+    told, every = decisions(client, page)
+    rows = measured(every)
     column = f"probability of {positive}"
     for setting in settings["list"] + [settings["usual"]]:
         at = math.inf if setting["threshold"] is None else setting["threshold"]
@@ -201,7 +207,7 @@ def check_outcome(client, page, positive, questions=()):
     decided = sum(row["decision"] == positive for row in rows)
     share = (settings["positives"] - best["missed"]["value"] + best["false_alarms"]["value"]) / settings["people"]
     assert abs(decided / len(rows) - share) <= 2 / settings["people"]
-    assert sum(d["rows"] for d in told["decided"]) == told["rows"] == len(rows)
+    assert sum(d["rows"] for d in told["decided"]) == told["rows"] == len(every)
 
 
 def start(client, name, seed):
@@ -267,20 +273,29 @@ def test_answers_given_again(server):
 def test_decisions_about_uploaded_probabilities(server):
     """A model's probabilities in, decisions out; what cannot be matched is refused."""
     client = server.client()
-    page = client.own(space=SETS["credit"], options={"max_questions": 6, "announce_repeats": True})
-    page, _ = walk(client, page, 5.0, random.Random(1))
+    page, _ = walk(client, start(client, "rare", 1)[0], 5.0, random.Random(1))
     best = page["result"]["settings"]["list"][page["result"]["settings"]["best"]]["threshold"]
     chances = [i / 100 for i in range(101)]
     text = "who;score\n" + "".join(f"p{i};{str(p).replace('.', ',')}\n" for i, p in enumerate(chances))
     table = upload(client, text)
     _, rows = decisions(client, page, upload=table, columns=["score"])
-    assert [row["decision"] for row in rows] == ["defaults" if p >= best else "pays" for p in chances]
+    assert [row["decision"] for row in rows] == ["broken" if p >= best else "fine" for p in chances]
     _, rows = decisions(client, page, upload=table, columns=["score"], calibrated=True)
     line = page["result"]["threshold"]["value"]
-    assert [row["decision"] for row in rows] == ["defaults" if p >= line else "pays" for p in chances]
+    assert [row["decision"] for row in rows] == ["broken" if p >= line else "fine" for p in chances]
     for body in ({"upload": table}, {"upload": table, "columns": ["who"]}, {"upload": "nothing"}):
         status, answer = client.post("/api/decisions", body, **{"X-Melicit-CSRF": page["csrf"]})
         assert status in (400, 404), answer
+    # The setting of an example says nothing about another file; calibrated probabilities need none.
+    page = client.own(space=SETS["credit"], options={"max_questions": 6, "announce_repeats": True})
+    page, _ = walk(client, page, 5.0, random.Random(1))
+    assert page["result"]["example"]
+    table = upload(client, text)
+    status, answer = client.post("/api/decisions", {"upload": table, "columns": ["score"]}, **{"X-Melicit-CSRF": page["csrf"]})
+    assert status == 400 and "the example's test" in answer["error"]["message"], answer
+    _, rows = decisions(client, page, upload=table, columns=["score"], calibrated=True)
+    line = page["result"]["threshold"]["value"]
+    assert [row["decision"] for row in rows] == ["defaults" if p >= line else "pays" for p in chances]
 
 
 def test_shared_results(server):

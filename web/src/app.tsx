@@ -4,7 +4,9 @@ import type { JSX } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, get, ofStudy, post, rememberCsrf, rememberStudy } from './lib/api';
 import { deliver, leftOver, newKey, type Pending, type SaveState } from './lib/outbox';
+import { known, useLanguage } from './lib/languages';
 import { patiently } from './lib/patience';
+import { t, tx } from './lib/say';
 import type { Page, Progress, Value } from './lib/types';
 import { Consent } from './pages/consent';
 import { Bye, Done } from './pages/end';
@@ -44,17 +46,17 @@ export function PageBody(props: PageProps<Page>): JSX.Element {
 function ProgressBar({ progress }: { progress: Progress }): JSX.Element | null {
   const { done, left, sure } = progress;
   if (done + left <= 0) return null;
-  const text = left === 0 ? 'last page' : `${sure ? '' : 'about '}${left} to go`;
+  const text = left === 0 ? t`last page` : sure ? t`${left} to go` : t`about ${left} to go`;
   return (
     <div class="progress">
-      <progress max={done + left} value={done} aria-label={`${done} done, ${text}`} />
+      <progress max={done + left} value={done} aria-label={t`${done} done, ${text}`} />
       <span aria-hidden="true">{text}</span>
     </div>
   );
 }
 
 function SavedMark({ state }: { state: SaveState }): JSX.Element {
-  const text = { idle: '', saving: 'Saving', saved: 'Saved', waiting: 'Not saved yet' }[state.kind];
+  const text = { idle: '', saving: t`Saving`, saved: t`Saved`, waiting: t`Not saved yet` }[state.kind];
   return (
     <span class={`saved saved-${state.kind}`} role="status">
       {text && (
@@ -102,7 +104,7 @@ function useHeadingFocus(page: Page | null): void {
       (told ?? document.querySelector<HTMLElement>('[data-focus]'))?.focus({ preventScroll: true });
     }
     last.current = now;
-    document.title = `${page.title ?? (page.kind === 'question' ? `Question ${page.question.number}` : 'melicit')}${page.study?.title ? ` – ${page.study.title}` : ''}`;
+    document.title = `${page.title ?? (page.kind === 'question' ? t`Question ${page.question.number}` : 'melicit')}${page.study?.title ? ` – ${page.study.title}` : ''}`;
   }, [page]);
 }
 
@@ -160,7 +162,7 @@ export function App({ study }: { study: string | null }): JSX.Element {
       } catch (caught) {
         const error = caught as ApiError;
         if (error.status === 409 && error.page) {
-          setNotice('This page had already been answered, perhaps in another tab. Here is where you are now.');
+          setNotice(t`This page had already been answered, perhaps in another tab. Here is where you are now.`);
           show(error.page);
         } else if (error.status === 403 || error.status === 404) setFailed(error);
         else setProblem({ message: error.message, field: error.field ?? null });
@@ -175,6 +177,7 @@ export function App({ study }: { study: string | null }): JSX.Element {
     setFailed(null);
     try {
       const { page: first } = await patiently(() => joinOrPage(study, resume));
+      await useLanguage(first.language ?? known(navigator.languages));
       show(first);
       const pending = leftOver(first);
       if (pending) await hand(pending);
@@ -210,7 +213,7 @@ export function App({ study }: { study: string | null }): JSX.Element {
         <div aria-live="polite">
           {save.kind === 'waiting' && (
             <p class="notice warn">
-              {save.message} Your answer is kept on this device and sent again as soon as the connection is back.
+              {save.message} {t`Your answer is kept on this device and sent again as soon as the connection is back.`}
             </p>
           )}
           {notice && <p class="notice">{notice}</p>}
@@ -220,7 +223,7 @@ export function App({ study }: { study: string | null }): JSX.Element {
         </p>
         {page.resume && asksMore(page) && (
           <p class="resume">
-            To go on in another browser, note this code: <code>{page.resume}</code>
+            {tx`To go on in another browser, note this code: ${<code>{page.resume}</code>}`}
           </p>
         )}
         <PageBody key={`${page.kind}-${page.seq}`} page={page} busy={busy} problem={problem} send={send} undo={undo} />

@@ -1,5 +1,7 @@
 import type { JSX } from 'preact';
 import type { ApiError } from './lib/api';
+import { t } from './lib/say';
+import { capital } from './lib/text';
 
 /** A balance: one mistake of one kind against one of the other. */
 export function Logo(): JSX.Element {
@@ -16,7 +18,7 @@ export function Brand({ title }: { title?: string }): JSX.Element {
   return (
     <div class="brand">
       <Logo />
-      <span>{title ?? 'melicit'}</span>
+      <span>{title ? capital(title) : 'melicit'}</span>
     </div>
   );
 }
@@ -24,7 +26,7 @@ export function Brand({ title }: { title?: string }): JSX.Element {
 export function Loading(): JSX.Element {
   return (
     <main id="main" class="loading" aria-busy="true">
-      <p>One moment …</p>
+      <p>{t`One moment …`}</p>
     </main>
   );
 }
@@ -32,13 +34,15 @@ export function Loading(): JSX.Element {
 function explain(error: ApiError, own: boolean): [string, string] {
   if (error.status === 403)
     return own
-      ? ['No session here', 'This browser has no session under way. You can start a new one.']
-      : [error.code === 'wrong-link' ? 'This link does not open the study' : 'This link does not open anything', error.message];
-  if (error.code === 'closed') return ['This study is closed', 'It takes no further participants. Thank you for your interest.'];
-  if (error.code === 'full') return ['This study is full', 'It has all the participants that it needs. Thank you for your interest.'];
-  if (error.status === 404) return ['Nothing here', error.message];
-  if (error.passing) return ['The server cannot be reached', 'Nothing is lost. Please try again in a moment.'];
-  return ['That did not work', error.message];
+      ? [t`No session here`, t`This browser has no session under way. You can start a new one.`]
+      : error.code === 'wrong-link'
+        ? [t`Your link is incomplete`, t`Please open it again from the message that brought it.`]
+        : [t`This link does not open anything`, t`It was revoked, or the session was deleted.`];
+  if (error.code === 'closed') return [t`This study is closed`, t`It takes no further participants. Thank you for your interest.`];
+  if (error.code === 'full') return [t`This study is full`, t`It has all the participants that it needs. Thank you for your interest.`];
+  if (error.status === 404) return [t`Nothing here`, error.message];
+  if (error.passing) return [t`The server cannot be reached`, t`Nothing is lost. Please try again in a moment.`];
+  return [t`That did not work`, error.message];
 }
 
 /** Somebody who comes back in another browser says what the first one showed. */
@@ -51,9 +55,9 @@ function ResumeForm({ resume }: { resume: (code: string) => void }): JSX.Element
       }}
     >
       <label>
-        The code that was shown to you <input name="code" autocomplete="off" required />
+        {t`The code that was shown to you`} <input name="code" autocomplete="off" required />
       </label>{' '}
-      <button type="submit">Go on</button>
+      <button type="submit">{t`Go on`}</button>
     </form>
   );
 }
@@ -81,12 +85,12 @@ export function Failure({ error, retry, resume, own }: FailureProps): JSX.Elemen
         <div class="actions">
           {error.code !== 'closed' && (
             <button type="button" class="primary" onClick={retry}>
-              Try again
+              {t`Try again`}
             </button>
           )}
           {own && (
             <a class="button" href="/?new">
-              To the start page
+              {t`To the start page`}
             </a>
           )}
         </div>

@@ -52,7 +52,8 @@ test('the first example: its own class names, and the words of cancer', async ()
   const draft = withDataset(emptyDraft, { name: 'mammographic_mass', classes: ['benign', 'malignant'] });
   const request = (await startRequest(draft, nothing)) as { space: object; words: { consequences: object } };
   assert.deepEqual(request.space, { data: 'mammographic_mass', label: 'label', positive: 'malignant' });
-  assert.deepEqual(Object.keys(request.words.consequences), ['alarmed', 'alarmed_plural']);
+  assert.deepEqual(Object.keys(request.words.consequences), ['alarmed', 'alarmed_plural', 'found', 'found_plural']);
+  assert.match((request.words as { scenario?: string }).scenario ?? '', /A cancer that is missed is treated months later/);
 });
 
 test('bundled data: classes are renamed one by one, whichever is to be found', async () => {
@@ -128,6 +129,12 @@ const fromFile = (source: Source, upload: Upload, label: string): Draft =>
 
 test('the label, the rarer class and the columns of probabilities are found by their names', () => {
   assert.equal(likelyLabel(SCORES.columns), 'y');
+  // A column of labels that says one thing only is named, not replaced by another one.
+  const same = { ...SCORES, columns: SCORES.columns.map((c) => (c.name === 'y' ? { ...c, values: ['yes'], counts: [4] } : c)) };
+  assert.equal(likelyLabel(same.columns), 'y');
+  const told = missing(fromFile('table', same, 'y'), 'columns');
+  assert.equal(told?.field, 'label-column');
+  assert.match(told?.message ?? '', /“y” says “yes” in every row/);
   const draft = fromFile('probabilities', SCORES, 'y');
   assert.deepEqual([draft.classes, draft.counts, draft.positive], [['no', 'yes'], [7, 3], 1]);
   assert.deepEqual(draft.file?.probability, { no: '', yes: 'p' });
@@ -195,7 +202,7 @@ test('a class that is a number gives its mistakes no name', () => {
 });
 
 test('what mistakes mean is part of the words where somebody said it', async () => {
-  const draft = { ...withDataset(emptyDraft, { name: 'german_credit', classes: ['0', '1'] }), missedMeans: ' The loan is lost. ' };
+  const draft = { ...withDataset(emptyDraft, { name: 'german_credit', classes: ['0', '1'] }), whenMissed: '', whenAlarmed: '', missedMeans: ' The loan is lost. ' };
   const { words } = (await startRequest(draft, nothing)) as { words: { consequences?: object } };
   assert.deepEqual(words.consequences, { missed: 'The loan is lost.' });
   const both = { ...draft, missedMeans: '', alarmMeans: 'applicant is refused ', alarmMeansPlural: 'applicants are refused' };

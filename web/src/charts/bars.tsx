@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { binaryOrder, className, columnTotals, kindOf, matrices, positiveOf, rowTotals } from '../lib/counts';
+import { t } from '../lib/say';
 import { percent, whole } from '../lib/text';
 import { Patterns, fillOf, useId, useWidth } from './common';
 import type { PictureProps } from './flow';
@@ -56,7 +57,7 @@ export function Bars({ view, rates, mistakesOnly = false, large = false, scale }
         <div key={truth} class="bars-class">
           <div class="bars-title">
             <span>
-              <small>truly</small> {className(view.classes, truth)}
+              <small>{t`really`}</small> {className(view.classes, truth)}
             </span>
             <b>{whole(rows[truth] ?? 0)}</b>
           </div>
@@ -68,7 +69,7 @@ export function Bars({ view, rates, mistakesOnly = false, large = false, scale }
               const kind = kindOf(truth, predicted, 2, positive);
               return (
                 <div key={predicted} class="bars-row">
-                  <span class="bars-name">predicted {className(view.classes, predicted)}</span>
+                  <span class="bars-name">{t`predicted ${className(view.classes, predicted)}`}</span>
                   <Bar
                     share={rates ? count / Math.max(1, total) : count / scale}
                     kind={kind}
@@ -82,7 +83,7 @@ export function Bars({ view, rates, mistakesOnly = false, large = false, scale }
         </div>
       ))}
       <p class="bars-totals">
-        In all: {order.map((c) => `${whole(columns[c] ?? 0)} predicted ${className(view.classes, c)}`).join(', ')}
+        {t`In all: ${order.map((c) => `${whole(columns[c] ?? 0)} ${t`predicted ${className(view.classes, c)}`}`).join(', ')}`}
       </p>
     </div>
   );

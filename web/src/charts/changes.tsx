@@ -10,6 +10,7 @@ import {
   type Outcome,
   type TwoSystems,
 } from '../lib/counts';
+import { t, tx } from '../lib/say';
 import { alarmWord, capital, change, missedWord, percent, whole } from '../lib/text';
 import type { Words } from '../lib/types';
 
@@ -22,9 +23,9 @@ interface Props {
 }
 
 function titleOf(m: Outcome, q: TwoSystems, words?: Words): string {
-  if (m.truth === m.predicted) return `${capital(className(q.classes, m.truth))} predicted rightly`;
+  if (m.truth === m.predicted) return t`${capital(className(q.classes, m.truth))} predicted rightly`;
   if (q.classes.length === 2) return capital(m.truth === positiveOf(q) ? missedWord(words, 2) : alarmWord(words, 2));
-  return `${capital(className(q.classes, m.truth))} predicted ${className(q.classes, m.predicted)}`;
+  return t`${capital(className(q.classes, m.truth))} predicted ${className(q.classes, m.predicted)}`;
 }
 
 function Meter({
@@ -63,7 +64,7 @@ function Row({ cell, q, scale, rates, sides }: { cell: Cell; q: TwoSystems; scal
         <Meter side="A" name={sides[0]} count={cell.a} total={cell.total} scale={scale} rates={rates} />
         <Meter side="B" name={sides[1]} count={cell.b} total={cell.total} scale={scale} rates={rates} />
       </div>
-      <div class="change-words">{cell.a === cell.b ? 'no difference' : `${sides[1]} has ${change(cell.a, cell.b)}`}</div>
+      <div class="change-words">{cell.a === cell.b ? t`no difference` : t`${sides[1]} has ${change(cell.a, cell.b)}`}</div>
     </div>
   );
 }
@@ -71,11 +72,11 @@ function Row({ cell, q, scale, rates, sides }: { cell: Cell; q: TwoSystems; scal
 function GapRow({ m, rates, sides }: { m: Outcome; rates: boolean; sides: [string, string] }): JSX.Element {
   const of = (side: 'a' | 'b'): string => {
     const width = gap(m.groups.map((c) => (rates ? (100 * c[side]) / Math.max(1, c.total) : c[side])));
-    return rates ? `${Math.round(width)} points` : whole(width);
+    return rates ? t`${Math.round(width)} points` : whole(width);
   };
   return (
     <p class="change-gap">
-      Distance between the groups: <b>{of('a')}</b> with {sides[0]}, <b>{of('b')}</b> with {sides[1]}
+      {tx`Gap between the groups: ${<b>{of('a')}</b>} with ${sides[0]}, ${<b>{of('b')}</b>} with ${sides[1]}`}
     </p>
   );
 }
@@ -83,7 +84,7 @@ function GapRow({ m, rates, sides }: { m: Outcome; rates: boolean; sides: [strin
 export function Changes({ question, words, rates, sides = ['A', 'B'] }: Props): JSX.Element {
   const outcomes = outcomesThatDiffer(question);
   const scale = Math.max(1, ...outcomes.flatMap((m) => m.groups.flatMap((c) => [c.a, c.b])));
-  if (outcomes.length === 0) return <p>As far as these numbers show, the two systems are alike.</p>;
+  if (outcomes.length === 0) return <p>{t`In these numbers A and B are alike.`}</p>;
   return (
     <div class="changes">
       {outcomes.map((m) => (
@@ -92,7 +93,7 @@ export function Changes({ question, words, rates, sides = ['A', 'B'] }: Props): 
             {titleOf(m, question, words)}
             {question.classes.length === 2 && m.truth !== m.predicted && (
               <small>
-                really {className(question.classes, m.truth)}, but called {className(question.classes, m.predicted)}
+                {t`really ${className(question.classes, m.truth)}, but called ${className(question.classes, m.predicted)}`}
               </small>
             )}
           </h3>

@@ -1,6 +1,7 @@
 // More classes and groups: what each mistake costs, with its interval as a bar, and the trade-off between groups on a scale.
 
 import type { JSX } from 'preact';
+import { t, tx } from '../lib/say';
 import { short } from '../lib/text';
 import type { Result, Weight } from '../lib/types';
 import { Interval } from './interval';
@@ -32,7 +33,7 @@ function Bar({ cost, low, high }: { cost: Cost; low: number; high: number }): JS
       <b>{short(cost.value)}</b>{' '}
       {cost.ends && (
         <small>
-          {short(cost.ends[0])} to {short(cost.ends[1])}
+          {t`${short(cost.ends[0])} to ${short(cost.ends[1])}`}
         </small>
       )}
       <svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">
@@ -62,19 +63,19 @@ export function CostMatrix({ result }: { result: Result }): JSX.Element | null {
   const curved = weights.length > needed && !result.lambda;
   return (
     <section>
-      <h2>{mistakes ? (curved ? 'What the first mistake of each kind costs' : 'What each mistake costs') : 'What finding each class counts'}</h2>
+      <h2>{mistakes ? (curved ? t`What the first mistake of each kind costs` : t`What each mistake costs`) : t`What getting each class right counts`}</h2>
       <p class="out-of">
-        The {mistakes ? 'gravest' : 'largest'} is 1; bars are 95% intervals on one scale, the line in each is the best guess.
-        {low < 0 && ` Below 0 a ${mistakes ? 'mistake' : 'right decision'} would make things ${mistakes ? 'better' : 'worse'}: not ruled out yet.`}
+        {t`The largest is 1; bars are 95% intervals on one scale, the line in each is the best guess.`}{' '}
+        {low < 0 && (mistakes ? t`Below 0 a mistake would make things better: not ruled out yet.` : t`Below 0 a right decision would make things worse: not ruled out yet.`)}
       </p>
-      <div class="table-scroll" tabIndex={0} role="group" aria-label="Costs with intervals">
+      <div class="table-scroll" tabIndex={0} role="group" aria-label={t`Costs with intervals`}>
         <table class="cost-matrix">
           <thead>
             <tr>
               <td />
               {(mistakes ? classes : ['']).map((name) => (
                 <th key={name} scope="col">
-                  {mistakes ? <small>predicted</small> : 'counts'} {name}
+                  {mistakes ? <small>{t`predicted`}</small> : t`counts`} {name}
                 </th>
               ))}
             </tr>
@@ -83,11 +84,11 @@ export function CostMatrix({ result }: { result: Result }): JSX.Element | null {
             {classes.map((name, truth) => (
               <tr key={name}>
                 <th scope="row">
-                  <small>truly</small> {name}
+                  <small>{t`really`}</small> {name}
                 </th>
                 {(mistakes ? classes : ['']).map((other, predicted) => {
                   const cost = mistakes ? (truth === predicted ? undefined : at(truth, predicted)) : own[truth];
-                  return <td key={other}>{cost ? <Bar cost={cost} low={low} high={high} /> : <span class="none">right</span>}</td>;
+                  return <td key={other}>{cost ? <Bar cost={cost} low={low} high={high} /> : <span class="none">{t`right`}</span>}</td>;
                 })}
               </tr>
             ))}
@@ -104,12 +105,11 @@ export function TradeOff({ result }: { result: Result }): JSX.Element | null {
   if (!lambda) return null;
   return (
     <section>
-      <h2>Mistakes or differences between groups?</h2>
+      <h2>{t`Mistakes or differences between groups?`}</h2>
       <p>
-        Differences between groups have <b>{Math.round(100 * lambda.value)}%</b> of the weight, mistakes{' '}
-        <b>{100 - Math.round(100 * lambda.value)}%</b>.
+        {tx`Differences between groups have ${<b>{Math.round(100 * lambda.value)}%</b>} of the weight, mistakes ${<b>{100 - Math.round(100 * lambda.value)}%</b>}.`}
       </p>
-      <Interval range={lambda} low={0} high={1} ticks={[0, 0.5, 1]} format={(x) => (x === 0 ? 'only mistakes' : x === 1 ? 'only differences' : 'even')} />
+      <Interval range={lambda} low={0} high={1} ticks={[0, 0.5, 1]} format={(x) => (x === 0 ? t`only mistakes` : x === 1 ? t`only differences` : t`even`)} />
     </section>
   );
 }

@@ -2,6 +2,8 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { t } from '../lib/say';
+import { whole } from '../lib/text';
 import './crowd.css';
 
 /** Missed: a solid diamond. False alarm: an open ring. Right: quiet dots, those that were found darker. */
@@ -151,7 +153,7 @@ export function Crowd({ total, wrong, other, mistake, right, people, fine = fals
         ]}
       />
       <p class="crowd-rest">
-        and {(total - shaded[1]).toLocaleString('en')} more, without a mistake
+        {t`and ${whole(total - shaded[1])} more, without a mistake`}
       </p>
     </div>
   );

@@ -1,6 +1,7 @@
 // One mistake of the graver kind, and how many of the other kind it counts as much as: an equation of marks.
 
 import type { JSX } from 'preact';
+import { t } from '../lib/say';
 import { short } from '../lib/text';
 import { Mark, outline, usePhone, type MarkKind } from './crowd';
 
@@ -44,7 +45,7 @@ export function Equation({ grave, light, value, low, high }: Props): JSX.Element
           <path class="equation-arrow" d={`M${(((end - 1) % per) + 1) * 10 + 2} ${rows * 10 - 5}h12m-3-2.5l3 2.5-3 2.5`} />
         ) : (
           <text class="equation-text" x={Math.min(end, per) * 10 - 1} y={rows * 10 + 8} text-anchor="end">
-            {low === null ? `up to ${short(high)}` : `${short(low)} to ${short(high)}`}
+            {low === null ? t`up to ${short(high)}` : t`${short(low)} to ${short(high)}`}
           </text>
         )}
       </svg>

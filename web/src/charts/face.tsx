@@ -1,6 +1,7 @@
 // The achievable set of two classes: every system is a point, the best one for the metric is marked.
 
 import type { JSX } from 'preact';
+import { t } from '../lib/say';
 import type { Face, Point } from '../lib/types';
 import { useWidth } from './common';
 
@@ -35,8 +36,8 @@ export function FacePlot({
           role="img"
           aria-label={
             best
-              ? `Of all ${positive} the best system finds ${Math.round((100 * best[0]) / maxX)} percent, and it leaves ${Math.round((100 * best[1]) / maxY)} percent of all ${negative} alone.`
-              : 'What systems can achieve'
+              ? t`Of all ${positive} the best system finds ${Math.round((100 * best[0]) / maxX)} percent, and it leaves ${Math.round((100 * best[1]) / maxY)} percent of all ${negative} alone.`
+              : t`What systems can achieve`
           }
         >
           <path class="face-set" d={`${path(face.hull)}Z`} />
@@ -53,10 +54,10 @@ export function FacePlot({
             </g>
           ))}
           <text class="axis-text" x={MARGIN.left + inner / 2} y={height - 8} text-anchor="middle">
-            share of {positive} cases found
+            {t`share of ${positive} found`}
           </text>
           <text class="axis-text" transform={`translate(12 ${MARGIN.top + tall / 2}) rotate(-90)`} text-anchor="middle">
-            share of {negative} cases right
+            {t`share of ${negative} right`}
           </text>
           {best && (
             <g>

@@ -11,6 +11,7 @@ import {
   rowTotals,
   type Kind,
 } from '../lib/counts';
+import { t } from '../lib/say';
 import { percent, whole } from '../lib/text';
 import type { Matrix, View } from '../lib/types';
 import { Patterns, fillOf, useId, useWidth } from './common';
@@ -169,7 +170,7 @@ export function Flow({ view, rates, mistakesOnly = false, large = false }: Pictu
           <div key={c} class="flow-label">
             <b>{whole(rows[c] ?? 0)}</b>
             <span>
-              <small>truly</small> {className(view.classes, c)}
+              <small>{t`really`}</small> {className(view.classes, c)}
             </span>
           </div>
         ))}
@@ -201,7 +202,7 @@ export function Flow({ view, rates, mistakesOnly = false, large = false }: Pictu
           <div key={c} class="flow-label">
             <b>{whole(columns[c] ?? 0)}</b>
             <span>
-              <small>predicted</small> {className(view.classes, c)}
+              <small>{t`predicted`}</small> {className(view.classes, c)}
             </span>
           </div>
         ))}

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { className, columnTotals, kindOf, matrices, positiveOf, rowTotals } from '../lib/counts';
+import { t } from '../lib/say';
 import { percent, whole } from '../lib/text';
 import type { Matrix, View } from '../lib/types';
 
@@ -22,7 +23,7 @@ function Body({ m, view, rates, other }: { m: Matrix; view: View; rates: boolean
       {m.map((row, truth) => (
         <tr key={truth}>
           <th scope="row">
-            <small>truly</small> {className(view.classes, truth)}
+            <small>{t`really`}</small> {className(view.classes, truth)}
           </th>
           {row.map((count, predicted) => {
             const kind = kindOf(truth, predicted, m.length, positiveOf(view));
@@ -37,7 +38,7 @@ function Body({ m, view, rates, other }: { m: Matrix; view: View; rates: boolean
         </tr>
       ))}
       <tr>
-        <th scope="row">total</th>
+        <th scope="row">{t`total`}</th>
         {columnTotals(m).map((total, j) => (
           <td key={j} class="total">
             {whole(total)}
@@ -58,18 +59,18 @@ export function MatrixTable({ view, rates, caption, other, unseen = false }: Tab
           <table class="matrix">
             <caption>
               {caption}
-              {view.groups?.[g] ? `, group ${view.groups[g]}` : ''}
-              {rates ? ', percent of each true class' : ''}
+              {view.groups?.[g] ? `, ${view.groups[g]}` : ''}
+              {rates ? `, ${t`percent of each kind`}` : ''}
             </caption>
             <thead>
               <tr>
                 <td />
                 {view.classes.map((c) => (
                   <th key={c.name} scope="col">
-                    <small>predicted</small> {c.name}
+                    <small>{t`predicted`}</small> {c.name}
                   </th>
                 ))}
-                <th scope="col">total</th>
+                <th scope="col">{t`total`}</th>
               </tr>
             </thead>
             <Body m={m} view={view} rates={rates} other={others[g]} />

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { t } from '../lib/say';
 import { isBinary, matrices, positiveOf, sum } from '../lib/counts';
 import { alarmWord, missedWord, peopleWord, percent, whole } from '../lib/text';
 import type { Frame, Picture, Show, View, Words } from '../lib/types';
@@ -115,6 +116,7 @@ function Legend({ view, words, rates }: LegendProps): JSX.Element {
 
 interface SystemProps {
   name: string;
+  mark: string;
   /** What a system that exists is called. */
   called?: string;
   view: View;
@@ -125,13 +127,13 @@ interface SystemProps {
   large?: boolean;
 }
 
-export function System({ name, called, view, other, look, words, scale, large }: SystemProps): JSX.Element {
+export function System({ name, mark, called, view, other, look, words, scale, large }: SystemProps): JSX.Element {
   const binary = isBinary(view);
   const table = look.picture === 'table' || look.picture === 'changes';
   return (
     <section class="system" aria-label={name}>
       <h2>
-        <span class="system-mark" aria-hidden={!called || undefined}>{name.replace('System ', '')}</span>
+        <span class="system-mark" aria-hidden={!called || undefined}>{mark}</span>
         {called ? <span class="system-name">{called}</span> : <span class="visually-hidden">{name}</span>}
       </h2>
       <PictureOf {...{ view, other, words, look, scale, large }} />
@@ -140,7 +142,7 @@ export function System({ name, called, view, other, look, words, scale, large }:
         <MatrixTable
           view={view}
           rates={look.rates}
-          caption={`${name}, out of ${whole(view.people)}`}
+          caption={t`${name}, out of ${whole(view.people)}`}
           other={other}
           unseen={!table}
         />
@@ -152,18 +154,17 @@ export function System({ name, called, view, other, look, words, scale, large }:
 /** "out of 1,000 patients", or of each class and group where the numbers are rates. */
 export function outOf(view: View, words?: Words): string {
   const who = `${whole(view.people)} ${peopleWord(words)}`;
-  if (view.of_each_class)
-    return view.groups?.length ? `out of ${who} with each class in each group` : `out of ${who} with each class`;
-  return view.groups?.length ? `out of ${who} of each group` : `out of ${who}`;
+  if (view.of_each_class) return view.groups?.length ? t`out of ${who} of each kind in each group` : t`out of ${who} of each kind`;
+  return view.groups?.length ? t`out of ${who} of each group` : t`out of ${who}`;
 }
 
 function Enlarged({ close, children }: { close: () => void; children: ComponentChildren }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => ref.current?.showModal(), []);
   return (
-    <dialog ref={ref} class="enlarged" onClose={close} aria-label="Both systems, enlarged">
+    <dialog ref={ref} class="enlarged" onClose={close} aria-label={t`Both systems, enlarged`}>
       <button type="button" class="quiet close" onClick={() => ref.current?.close()}>
-        Close
+        {t`Close`}
       </button>
       {children}
     </dialog>
@@ -187,13 +188,13 @@ export function Pair({ a, b, names, words, look, setLook, toggles }: PairProps):
   const binary = isBinary(a);
   const both = (large: boolean): JSX.Element => (
     <div class={look.picture === 'icons' && (a.groups?.length ?? 0) <= 2 ? 'pair people-pair' : 'pair'}>
-      <System name="System A" called={names?.[0]} view={a} other={b} {...{ look, words, scale, large }} />
-      <System name="System B" called={names?.[1]} view={b} other={a} {...{ look, words, scale, large }} />
+      <System name={t`System ${"A"}`} mark="A" called={names?.[0]} view={a} other={b} {...{ look, words, scale, large }} />
+      <System name={t`System ${"B"}`} mark="B" called={names?.[1]} view={b} other={a} {...{ look, words, scale, large }} />
     </div>
   );
   const enlarge = binary && look.picture !== 'table' && (
     <button type="button" class="quiet" onClick={() => setZoomed(true)}>
-      Enlarge
+      {t`Enlarge`}
     </button>
   );
   return (

@@ -1,7 +1,8 @@
 // The people of a pair, one mark each, those of one true class together: mistakes first, then everybody else.
 
 import type { JSX } from 'preact';
-import { binaryOrder, classTotal, className, matrices, positiveOf, rowTotals, sum } from '../lib/counts';
+import { binaryOrder, classTotal, className, isBinary, matrices, positiveOf, rowTotals, sum } from '../lib/counts';
+import { t, tx } from '../lib/say';
 import { alarmWord, capital, missedWord, percent, whole } from '../lib/text';
 import type { Frame, Matrix, View, Words } from '../lib/types';
 import { Block, Crowd, Mark, usePhone, type MarkKind } from './crowd';
@@ -20,22 +21,29 @@ interface ClassProps {
   muted?: boolean;
   /** Marks of half the size. */
   fine?: boolean;
+  /** What so many of the others are: "25 found". */
+  kept?: (n: number) => string;
 }
 
 /** Those of one class: how many there are, how many of them are mistaken, and all of them. */
 export function ClassPeople(props: ClassProps): JSX.Element {
-  const { title, total, wrong, other, word, mistake, right, people, rates = false, muted = false, fine } = props;
+  const { title, total, wrong, other, word, mistake, right, people, rates = false, muted = false, fine, kept } = props;
   return (
     <div class={muted ? 'class-people muted' : 'class-people'}>
       <div class="crowd-head">
         <span>
-          <b>{whole(total)}</b> truly {title}
+          <b>{whole(total)}</b> {title}
         </span>
         <span class={`crowd-count crowd-${mistake}`}>
           <Mark kind={mistake} />
           <b class={`digits-${String(total).length}`}>{whole(wrong)}</b> {word}
           {rates && <span class="rate">{percent(wrong, total)}</span>}
-          {muted && <span class="no-difference">, no difference</span>}
+          {muted && <span class="no-difference">, {t`no difference`}</span>}
+          {!muted && kept && (
+            <span class="crowd-kept">
+              <Mark kind={right} /> {kept(total - wrong)}
+            </span>
+          )}
         </span>
       </div>
       <Crowd total={total} wrong={wrong} other={other} mistake={mistake} right={right} people={people} fine={fine} />
@@ -52,6 +60,13 @@ interface Props {
   beside?: boolean;
 }
 
+/** "with cancer", "without cancer", where it is known what is found; else the name of the class. */
+export function titleOf(view: Frame, truth: number, words?: Words): string {
+  const found = words?.consequences?.found;
+  if (!found || !isBinary(view)) return className(view.classes, truth);
+  return truth === positiveOf(view) ? t`with ${found}` : t`without ${found}`;
+}
+
 export function People({ view, other, words, rates }: Props): JSX.Element {
   const p = positiveOf(view);
   const m = matrices(view.counts)[0] ?? [];
@@ -64,7 +79,8 @@ export function People({ view, other, words, rates }: Props): JSX.Element {
         return (
           <ClassPeople
             key={truth}
-            title={className(view.classes, truth)}
+            title={titleOf(view, truth, words)}
+            kept={(n) => (truth === p ? t`${whole(n)} found` : t`${whole(n)} cleared`)}
             total={totals[truth] ?? 0}
             wrong={wrong}
             other={than[truth]?.[1 - truth] ?? 0}
@@ -106,7 +122,7 @@ function TakenFor({ view, row, than, truth }: { view: View; row: Matrix[number];
   if (row.includes(null)) return null;
   return (
     <p class="taken-for">
-      taken for{' '}
+      {t`taken for`}{' '}
       {view.classes.map((c, j) =>
         j === truth ? null : (
           <span key={c.name} class={row[j] === than[j] ? undefined : 'differs'}>
@@ -119,9 +135,12 @@ function TakenFor({ view, row, than, truth }: { view: View; row: Matrix[number];
 }
 
 /** Every class with how many of it are not recognised; those that differ have marks of their own. */
-export function ClassesPeople({ view, other }: { view: View; other: View }): JSX.Element {
+export function ClassesPeople({ view, other, words }: { view: View; other: View; words?: Words }): JSX.Element {
   const [m, than] = [matrices(view.counts)[0] ?? [], matrices(other.counts)[0] ?? []];
-  const differing = view.classes.flatMap((_, t) => (wrongOf(m, view, t) !== wrongOf(than, other, t) ? [t] : []));
+  const grave = (i: number): number => Number(view.classes[i]?.name === words?.gravest);
+  const differing = view.classes
+    .flatMap((_, i) => (wrongOf(m, view, i) !== wrongOf(than, other, i) ? [i] : []))
+    .sort((x, y) => grave(y) - grave(x) || Math.abs(wrongOf(m, view, y) - wrongOf(than, other, y)) - Math.abs(wrongOf(m, view, x) - wrongOf(than, other, x)));
   return (
     <div class="people classes-people">
       {view.classes.map((c, truth) => {
@@ -133,7 +152,7 @@ export function ClassesPeople({ view, other }: { view: View; other: View }): JSX
               total={classTotal(m[truth] ?? [], view, truth)}
               wrong={wrongOf(m, view, truth)}
               other={wrongOf(than, other, truth)}
-              word="not recognised"
+              word={t`wrong`}
               mistake={at === 0 ? 'missed' : at === 1 ? 'alarm' : 'other'}
               right={at < 0 ? 'clear' : 'found'}
               people={view.people}
@@ -164,7 +183,7 @@ function Gap({ from, to }: { from: Level; to: Level }): JSX.Element {
   return (
     <div class="group-gap">
       <p>
-        <b>{size === 0 ? 'no' : size === null ? `${points}%` : whole(size)}</b> gap
+        <b>{size === 0 ? t`no` : size === null ? `${points}%` : whole(size)}</b> {t`gap`}
       </p>
       <svg viewBox="0 0 40 100" preserveAspectRatio="none" aria-hidden="true">
         <path d={`M2 ${height(from)}H20V${height(to)}H38`} />
@@ -195,7 +214,7 @@ export function GroupsPeople({ view, other, words, rates, beside = false }: Prop
     return at === 0 ? 'missed' : at === 1 ? 'alarm' : 'other';
   };
   const nameOf = (truth: number): string =>
-    two ? capital(truth === p ? missedWord(words, 2) : alarmWord(words, 2)) : `${capital(className(view.classes, truth))} not recognised`;
+    two ? capital(truth === p ? missedWord(words, 2) : alarmWord(words, 2)) : t`${capital(className(view.classes, truth))} wrong`;
   return (
     <div class="people groups-people">
       {order.map((truth) => {
@@ -207,8 +226,7 @@ export function GroupsPeople({ view, other, words, rates, beside = false }: Prop
             <h3>
               <Mark kind={kind} /> {nameOf(truth)}{' '}
               <small>
-                {two && `truly ${className(view.classes, truth)}`}
-                {!differ && <span class="no-difference">{two && ', '}no difference</span>}
+                {!differ && <span class="no-difference">{t`no difference`}</span>}
               </small>
             </h3>
             <div class={`group-row groups-${levels.length}`}>
@@ -225,7 +243,7 @@ export function GroupsPeople({ view, other, words, rates, beside = false }: Prop
                     ]}
                   />
                   <figcaption class={`crowd-${kind}`}>
-                    <b>{whole(l.wrong)}</b> of {whole(l.total)} {view.groups?.[g]}
+                    {tx`${<b>{whole(l.wrong)}</b>} of ${whole(l.total)} ${view.groups?.[g]}`}
                     {rates && <span class="rate">{percent(l.wrong, l.total)}</span>}
                   </figcaption>
                 </figure>,
@@ -242,5 +260,5 @@ export function GroupsPeople({ view, other, words, rates, beside = false }: Prop
 export function PeopleOf(props: Props): JSX.Element {
   const { view, other } = props;
   if (view.groups?.length) return <GroupsPeople {...props} />;
-  return view.classes.length === 2 ? <People {...props} /> : <ClassesPeople view={view} other={other ?? view} />;
+  return view.classes.length === 2 ? <People {...props} /> : <ClassesPeople view={view} other={other ?? view} words={props.words} />;
 }

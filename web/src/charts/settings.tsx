@@ -1,6 +1,7 @@
 // What a test does at one setting, and next to another one: the same people, one mark each.
 
 import type { JSX } from 'preact';
+import { t } from '../lib/say';
 import { capital, whole } from '../lib/text';
 import type { Setting, Settings } from '../lib/types';
 import { ClassPeople } from './people';
@@ -40,6 +41,7 @@ export function SettingCard({ title, note, setting, other, settings, names, own 
       </h3>
       <ClassPeople
         title={names.positive}
+        kept={(n) => t`${whole(n)} found`}
         total={positives}
         wrong={missed}
         other={than.missed}
@@ -50,6 +52,7 @@ export function SettingCard({ title, note, setting, other, settings, names, own 
       />
       <ClassPeople
         title={names.negative}
+        kept={(n) => t`${whole(n)} cleared`}
         total={settings.people - positives}
         wrong={alarms}
         other={than.alarms}
@@ -65,13 +68,12 @@ export function SettingCard({ title, note, setting, other, settings, names, own 
 /** The same two settings as numbers. */
 export function SettingTable({ rows, settings, names }: { rows: [string, Setting][]; settings: Settings; names: Names }): JSX.Element {
   const range = (x: { low?: number | null; high?: number | null }): string =>
-    typeof x.low === 'number' && typeof x.high === 'number' ? ` (${whole(x.low)} to ${whole(x.high)})` : '';
+    typeof x.low === 'number' && typeof x.high === 'number' ? t` (${whole(x.low)} to ${whole(x.high)})` : '';
   return (
-    <div class="table-scroll" tabIndex={0} role="group" aria-label="The settings in numbers">
+    <div class="table-scroll" tabIndex={0} role="group" aria-label={t`The settings in numbers`}>
       <table>
         <caption>
-          Of {whole(settings.people)} {names.people}, of whom {whole(settings.positives)} are {names.positive}; in
-          brackets the 95% range for others like them
+          {t`Of ${whole(settings.people)} ${names.people}, ${whole(settings.positives)} of them ${names.positive}; in brackets the 95% range for others like them`}
         </caption>
         <thead>
           <tr>

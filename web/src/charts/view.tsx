@@ -2,27 +2,28 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { t } from '../lib/say';
 import { isBinary } from '../lib/counts';
 import type { Frame, Picture } from '../lib/types';
 import type { Look } from './pair';
 import { showsPeople } from './people';
 
-const BINARY_PICTURES: [Picture, string][] = [
-  ['icons', 'People'],
-  ['flow', 'Flow'],
-  ['bars', 'Bars'],
-  ['both', 'Both'],
-  ['table', 'Table'],
+const binaryPictures = (): [Picture, string][] => [
+  ['icons', t`People`],
+  ['flow', t`Flow`],
+  ['bars', t`Bars`],
+  ['both', t`Both`],
+  ['table', t`Table`],
 ];
-const OTHER_PICTURES: [Picture, string][] = [
-  ['changes', 'What differs'],
-  ['table', 'Everything'],
+const otherPictures = (): [Picture, string][] => [
+  ['changes', t`What differs`],
+  ['table', t`Everything`],
 ];
 
 /** How numbers of this kind can be drawn, the usual way first. */
 export function picturesOf(frame: Frame): [Picture, string][] {
-  if (isBinary(frame)) return BINARY_PICTURES;
-  return showsPeople(frame) ? [['icons', 'People'], ...OTHER_PICTURES] : OTHER_PICTURES;
+  if (isBinary(frame)) return binaryPictures();
+  return showsPeople(frame) ? [['icons', t`People`], ...otherPictures()] : otherPictures();
 }
 
 interface Props {
@@ -68,9 +69,9 @@ export function ViewMenu({ look, set, frame, extra }: Props): JSX.Element {
   return (
     <details class="view-menu" ref={ref}>
       <summary aria-keyshortcuts="V">
-        View<span class="view-now">: {pictures.find(([picture]) => picture === look.picture)?.[1]}</span>
+        {t`View`}<span class="view-now">: {pictures.find(([picture]) => picture === look.picture)?.[1]}</span>
       </summary>
-      <div role="group" aria-label="How the systems are shown">
+      <div role="group" aria-label={t`How the systems are shown`}>
         {pictures.map(([picture, name]) => (
           <button key={picture} type="button" class="quiet" aria-pressed={look.picture === picture} onClick={() => pick(picture)}>
             {name}
@@ -78,12 +79,12 @@ export function ViewMenu({ look, set, frame, extra }: Props): JSX.Element {
         ))}
         <label class="switch">
           <input type="checkbox" checked={look.rates} onChange={() => set({ ...look, rates: !look.rates })} />
-          <span>Percent of each true class</span>
+          <span>{t`Percent of each kind`}</span>
         </label>
         {binary && look.picture !== 'table' && look.picture !== 'icons' && (
           <label class="switch">
             <input type="checkbox" checked={look.mistakesOnly} onChange={() => set({ ...look, mistakesOnly: !look.mistakesOnly })} />
-            <span>Mistakes only</span>
+            <span>{t`Mistakes only`}</span>
           </label>
         )}
         {extra}

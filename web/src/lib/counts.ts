@@ -1,6 +1,6 @@
 // Arithmetic on confusion matrices. Nothing here knows about the page.
 
-import type { ClassInfo, Counts, Frame, Matrix, Question, View } from './types';
+import type { ClassInfo, Counts, Frame, Matrix, Question, View, Words } from './types';
 
 /** Numbers that are not known count for nothing. */
 export const sum = (xs: readonly (number | null | undefined)[]): number => xs.reduce<number>((a, b) => a + (b ?? 0), 0);
@@ -90,6 +90,12 @@ export function differing(q: TwoSystems): Cell[] {
   return telling(q)
     .filter((cell) => cell.a !== cell.b)
     .sort((x, y) => Math.abs(y.b - y.a) - Math.abs(x.b - x.a));
+}
+
+/** What is about the class that is the gravest to mistake comes first. */
+export function gravestFirst(cells: readonly Cell[], classes: readonly ClassInfo[], words?: Words): Cell[] {
+  const grave = (c: Cell): boolean => words?.gravest !== undefined && classes[c.truth]?.name === words.gravest;
+  return [...cells].sort((x, y) => Number(grave(y)) - Number(grave(x)));
 }
 
 export interface Outcome {

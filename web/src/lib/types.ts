@@ -12,6 +12,10 @@ export interface ClassInfo {
 
 export interface Words {
   task?: string;
+  /** Who is tested, and what each mistake does to them, in a line. */
+  scenario?: string;
+  /** Of several classes, the one that is the gravest to mistake. */
+  gravest?: string;
   person?: string;
   people?: string;
   /** What the two mistakes mean for people, a sentence each; what is found ("cancer"), and what comes of a false alarm
@@ -23,6 +27,9 @@ export interface Words {
     found_plural?: string;
     alarmed?: string;
     alarmed_plural?: string;
+    /** What people with each mistake do: "get a loan they cannot repay". */
+    when_missed?: string;
+    when_alarmed?: string;
   };
   mistakes?: { missed?: string; missed_plural?: string; false_alarm?: string; false_alarm_plural?: string };
 }
@@ -146,6 +153,8 @@ export interface Treatment {
 }
 
 export interface Treatments {
+  /** Whether somebody said what is decided today. */
+  today?: boolean;
   /** The best one, and today's. */
   rules: Treatment[];
   /** [group][class]: the share of everybody that this is. */
@@ -183,6 +192,8 @@ export interface Settings {
   list: Setting[];
   best: number;
   usual: Setting;
+  /** Whether somebody said that `usual` is what is done today. */
+  today?: boolean;
   people: number;
   positives: number;
   /** Rows that it was measured on; 0: a population. */
@@ -263,6 +274,8 @@ export interface Result {
   ratio_interval?: [number | null, number | null];
   settings?: Settings;
   treatments?: Treatments;
+  /** The questions were about data that come with the program. */
+  example?: boolean;
   /** The best rule, where one is known. */
   best?: object;
   order?: Placed[];
@@ -297,6 +310,8 @@ export interface Progress {
 interface PageBase {
   seq: number;
   csrf: string;
+  /** Of the study, or the one that the browser asks for. */
+  language?: string;
   /** Lets somebody who takes part under a label go on in another browser. */
   resume?: string;
   study?: { title?: string; id?: string | null };

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Interval, logTicks } from '../charts/interval';
 import { get } from '../lib/api';
+import { t } from '../lib/say';
 import { capital, list, short } from '../lib/text';
 import type { Range, Ratio, Result, Weight, Words } from '../lib/types';
 import { sidesOf } from './headline';
@@ -34,18 +35,19 @@ const drawn = (r: Ratio): number[] => [r.value, ...ends(r)].filter((x) => x > 0 
 
 /** As the headline of each has it. */
 function counts(r: Ratio): string {
-  if (r.bound) return `one ${r.bound.one} is ${r.bound.more ? 'worse' : 'less bad'} than ${r.bound.number} ${r.bound.many}`;
+  if (r.bound)
+    return r.bound.more ? t`one ${r.bound.one} is worse than ${r.bound.number} ${r.bound.many}` : t`one ${r.bound.one} is less bad than ${r.bound.number} ${r.bound.many}`;
   const { one, many, range } = sidesOf(r);
-  const between = range.low === null || range.high === null ? '' : ` (${short(range.low)} to ${short(range.high)})`;
-  return `one ${one} is as bad as ${short(range.value)}${between} ${many}`;
+  const between = range.low === null || range.high === null ? '' : t` (${short(range.low)} to ${short(range.high)})`;
+  return t`one ${one} is as bad as ${short(range.value)}${between} ${many}`;
 }
 
 function verdict(mine: Ratio, theirs: Ratio): string {
   const [low, high] = ends(mine);
   const [from, to] = ends(theirs);
-  if (low > to) return `A ${mine.missed} counts more to you than to them.`;
-  if (high < from) return `A ${mine.missed} counts less to you than to them.`;
-  return 'The two agree as far as the answers tell: the ranges overlap.';
+  if (low > to) return t`A ${mine.missed} counts more to you than to them.`;
+  if (high < from) return t`A ${mine.missed} counts less to you than to them.`;
+  return t`The two agree as far as the answers tell: the ranges overlap.`;
 }
 
 /** More classes, groups: every weight of both, on one scale. */
@@ -67,18 +69,18 @@ function Weights({ mine, theirs }: { mine: Weight[]; theirs: Weight[] }): JSX.El
   );
   return (
     <section>
-      <h2>You and your colleague</h2>
+      <h2>{t`You and your colleague`}</h2>
       <p>
         {apart.length === 0
-          ? 'The two agree as far as the answers tell: the ranges of every weight overlap.'
-          : `You differ in ${list(apart.map((p) => p.name))}; the other ranges overlap.`}
+          ? t`The two agree as far as the answers tell: the ranges of every weight overlap.`
+          : t`You differ in ${list(apart.map((p) => p.name))}; the other ranges overlap.`}
       </p>
       <div class="cards">
         {pairs.map(({ name, a, b }) => (
           <div key={name} class="card">
             <h3>{capital(name)}</h3>
-            {line('You', a)}
-            {line('Your colleague', b)}
+            {line(t`You`, a)}
+            {line(t`Your colleague`, b)}
           </div>
         ))}
       </div>
@@ -107,12 +109,12 @@ export function Colleague({ result }: { result: Result }): JSX.Element | null {
   );
   return (
     <section>
-      <h2>You and your colleague</h2>
+      <h2>{t`You and your colleague`}</h2>
       <p>
-        {verdict(a, b)} On the scales: {a.false_alarms} to one {a.missed}.
+        {verdict(a, b)} {t`On the scales: ${a.false_alarms} to one ${a.missed}.`}
       </p>
-      {row('You', a)}
-      {row('Your colleague', b)}
+      {row(t`You`, a)}
+      {row(t`Your colleague`, b)}
     </section>
   );
 }

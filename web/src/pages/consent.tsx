@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { t } from '../lib/say';
 import type { ConsentPage } from '../lib/types';
 import { Heading, Problem, Texts, type PageProps } from './common';
 
@@ -11,16 +12,16 @@ export function Consent({ page, busy, problem, send }: PageProps<ConsentPage>): 
   };
   return (
     <form class="reading" onSubmit={submit}>
-      <Heading>{page.title ?? 'Before you begin'}</Heading>
+      <Heading>{page.title ?? t`Before you begin`}</Heading>
       <Texts text={page.text} />
       <label class="tick">
         <input type="checkbox" checked={agreed} onChange={() => setAgreed(!agreed)} />
-        <span>{page.agree ?? 'I agree to take part'}</span>
+        <span>{page.agree ?? t`I agree to take part`}</span>
       </label>
       <Problem problem={problem} />
       <div class="actions">
         <button type="submit" class="primary" disabled={busy || !agreed}>
-          Continue
+          {t`Continue`}
         </button>
         <button
           type="button"
@@ -28,10 +29,10 @@ export function Consent({ page, busy, problem, send }: PageProps<ConsentPage>): 
           disabled={busy}
           onClick={() => send({ agreed: false, version: page.version })}
         >
-          {page.refuse ?? 'I do not want to take part'}
+          {page.refuse ?? t`I do not want to take part`}
         </button>
       </div>
-      <p class="note">Text version {page.version}</p>
+      <p class="note">{t`Text version ${page.version}`}</p>
     </form>
   );
 }

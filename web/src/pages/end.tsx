@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ofStudy, post } from '../lib/api';
+import { t } from '../lib/say';
 import type { ByePage, DonePage } from '../lib/types';
 import { Heading, Texts } from './common';
 
@@ -9,9 +10,9 @@ export function CopyButton({ text, label }: { text: string; label: string }): JS
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
-      setSaid('Copied');
+      setSaid(t`Copied`);
     } catch {
-      setSaid('Please select and copy it');
+      setSaid(t`Please select and copy it`);
     }
     setTimeout(() => setSaid(''), 2500);
   };
@@ -26,27 +27,27 @@ export function CopyButton({ text, label }: { text: string; label: string }): JS
 }
 
 /** What is stored about whoever looks at the page is theirs to take and to delete. */
-function OwnData(): JSX.Element {
+export function OwnData(): JSX.Element {
   const [asked, setAsked] = useState(false);
   const [said, setSaid] = useState('');
   const erase = (): void => {
     post(ofStudy('/api/erase'), {})
-      .then(() => setSaid('Everything that was stored about you is deleted.'))
+      .then(() => setSaid(t`Everything that was stored about you is deleted.`))
       .catch((problem: Error) => setSaid(problem.message));
   };
   if (said) return <p role="status">{said}</p>;
   return (
     <p class="own-data">
       <a href={ofStudy('/api/mine')} download>
-        Download what is stored about you
+        {t`Download what is stored about you`}
       </a>{' '}
       {asked ? (
         <button type="button" onClick={erase}>
-          Yes, delete all of it
+          {t`Yes, delete all of it`}
         </button>
       ) : (
         <button type="button" onClick={() => setAsked(true)}>
-          Delete it
+          {t`Delete it`}
         </button>
       )}
     </p>
@@ -60,21 +61,21 @@ export function Done({ page }: { page: DonePage }): JSX.Element {
   const target = safeTarget(page.redirect);
   return (
     <div class="reading">
-      <Heading>{page.title ?? 'Thank you'}</Heading>
+      <Heading>{page.title ?? t`Thank you`}</Heading>
       <Texts text={page.text} />
       {page.code && (
         <div class="code">
-          <p>Your completion code</p>
+          <p>{t`Your completion code`}</p>
           <output>{page.code}</output>
-          <CopyButton text={page.code} label="Copy the code" />
+          <CopyButton text={page.code} label={t`Copy the code`} />
         </div>
       )}
-      <p class="note">All your answers are saved. You may close this page.</p>
+      <p class="note">{t`All your answers are saved. You may close this page.`}</p>
       <OwnData />
       {target && (
         <div class="actions">
           <a class="button primary" href={target} rel="noreferrer">
-            Back to where you came from
+            {t`Back to where you came from`}
           </a>
         </div>
       )}
@@ -85,8 +86,8 @@ export function Done({ page }: { page: DonePage }): JSX.Element {
 export function Bye({ page }: { page: ByePage }): JSX.Element {
   return (
     <div class="reading">
-      <Heading>{page.title ?? 'Good-bye'}</Heading>
-      <Texts text={page.text ?? 'Nothing more is needed. You may close this page.'} />
+      <Heading>{page.title ?? t`Good-bye`}</Heading>
+      <Texts text={page.text ?? t`Nothing more is needed. You may close this page.`} />
       <OwnData />
     </div>
   );

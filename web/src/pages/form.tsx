@@ -1,17 +1,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { t } from '../lib/say';
 import type { Field, FormPage, Value } from '../lib/types';
 import { Heading, Problem, Texts, type PageProps } from './common';
 
 type Answers = Record<string, string>;
 
 function complaint(field: Field, text: string): string | null {
-  if (text === '') return field.required ? 'Please answer this one.' : null;
+  if (text === '') return field.required ? t`Please answer this one.` : null;
   if (field.type !== 'number') return null;
   const number = Number(text);
-  if (!Number.isFinite(number)) return 'Please enter a number.';
-  if (field.low !== undefined && number < field.low) return `Please enter at least ${field.low}.`;
-  if (field.high !== undefined && number > field.high) return `Please enter at most ${field.high}.`;
+  if (!Number.isFinite(number)) return t`Please enter a number.`;
+  if (field.low !== undefined && number < field.low) return t`Please enter at least ${field.low}.`;
+  if (field.high !== undefined && number > field.high) return t`Please enter at most ${field.high}.`;
   return null;
 }
 
@@ -60,7 +61,7 @@ function Choices({
     <fieldset class="field choices" aria-describedby={bad ? `problem-${field.name}` : undefined}>
       <legend>
         {field.label}
-        {!field.required && <small> optional</small>}
+        {!field.required && <small> {t`optional`}</small>}
       </legend>
       {(field.choices ?? []).map((choice, i) => (
         <label key={choice} class="choice">
@@ -112,7 +113,7 @@ export function Form({ page, busy, problem, send }: PageProps<FormPage>): JSX.El
               <div class="field">
                 <label for={`field-${field.name}`}>
                   {field.label}
-                  {!field.required && <small> optional</small>}
+                  {!field.required && <small> {t`optional`}</small>}
                 </label>
                 <Input field={field} value={of(field)} set={set} bad={message !== null} />
               </div>
@@ -130,7 +131,7 @@ export function Form({ page, busy, problem, send }: PageProps<FormPage>): JSX.El
       <Problem problem={problem?.field ? null : problem} />
       <div class="actions">
         <button type="submit" class="primary" disabled={busy}>
-          Continue
+          {t`Continue`}
         </button>
       </div>
     </form>

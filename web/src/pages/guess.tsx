@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { t } from '../lib/say';
 import { short, soMany } from '../lib/text';
 import type { GuessPage } from '../lib/types';
 import { Heading, Problem, Texts, type PageProps } from './common';
@@ -14,8 +15,8 @@ const toStep = (ratio: number, low: number, high: number): number =>
 
 /** Fewer than one makes no sense as a number of false alarms: then it is said of 100. */
 function sentence(ratio: number, { missed, false_alarm: one, false_alarms: many }: GuessPage['labels']): string {
-  if (ratio >= 1) return `One ${missed} is as bad as ${soMany(short(ratio), one, many)}.`;
-  return `100 of the kind “${missed}” are as bad as ${soMany(short(100 * ratio), one, many)}.`;
+  if (ratio >= 1) return t`One ${missed} is as bad as ${soMany(short(ratio), one, many)}.`;
+  return t`100 of the kind “${missed}” are as bad as ${soMany(short(100 * ratio), one, many)}.`;
 }
 
 /** What a study without bounds of its own accepts. */
@@ -38,11 +39,11 @@ export function Guess({ page, busy, problem, send }: PageProps<GuessPage>): JSX.
   const step = good ? toStep(ratio, low, high) : toStep(1, low, high);
   return (
     <form class="reading" onSubmit={submit} noValidate>
-      <Heading>{page.title ?? 'Your guess'}</Heading>
+      <Heading>{page.title ?? t`Your guess`}</Heading>
       <Texts text={page.text} />
       <div class="field guess">
         <label for="guess">
-          One {missed} is as bad as how many {alarms}?
+          {t`One ${missed} is as bad as how many ${alarms}?`}
         </label>
         <div class="guess-row">
           <input
@@ -59,8 +60,8 @@ export function Guess({ page, busy, problem, send }: PageProps<GuessPage>): JSX.
           />
           <input
             type="range"
-            aria-label={`How many ${alarms}, on a slider`}
-            aria-valuetext={good ? sentence(ratio, page.labels) : 'not set'}
+            aria-label={t`How many ${alarms}, on a slider`}
+            aria-valuetext={good ? sentence(ratio, page.labels) : t`not set`}
             min={0}
             max={STEPS}
             value={step}
@@ -68,19 +69,19 @@ export function Guess({ page, busy, problem, send }: PageProps<GuessPage>): JSX.
           />
         </div>
         <div class="guess-ends" aria-hidden="true">
-          <span>{alarms} are worse</span>
-          <span>a {missed} is worse</span>
+          <span>{t`${alarms} are worse`}</span>
+          <span>{t`a ${missed} is worse`}</span>
         </div>
         <p class="guess-words" role="status">
           {good ? sentence(ratio, page.labels) : ' '}
         </p>
       </div>
       <Problem
-        problem={problem ?? (checked && !good ? { message: `Please enter a number from ${low} to ${high}.` } : null)}
+        problem={problem ?? (checked && !good ? { message: t`Please enter a number from ${low} to ${high}.` } : null)}
       />
       <div class="actions">
         <button type="submit" class="primary" disabled={busy}>
-          Continue
+          {t`Continue`}
         </button>
       </div>
     </form>

@@ -3,7 +3,8 @@
 import type { JSX } from 'preact';
 import { Equation } from '../charts/equation';
 import { Interval, logTicks } from '../charts/interval';
-import { alarmWord, missedWord, short, soMany, whole } from '../lib/text';
+import { t, tx } from '../lib/say';
+import { alarmWord, capital, missedWord, short, whole } from '../lib/text';
 import type { Bound, Placed, Range, Ratio, Result, Words } from '../lib/types';
 import { Heading } from './common';
 
@@ -39,7 +40,11 @@ export function sidesOf(ratio: Ratio, interval?: [number | null, number | null])
   };
 }
 
-const answers = ({ questions }: Result): string => soMany(whole(questions), 'answer', 'answers');
+const answers = ({ questions }: Result): string => (questions === 1 ? t`1 answer` : t`${whole(questions)} answers`);
+
+/** What comes before the sentence. */
+const whose = (result: Result, them: boolean): string =>
+  result.questions === 1 ? (them ? t`Their answer says` : t`Your answer says`) : them ? t`Their ${answers(result)} say` : t`Your ${answers(result)} say`;
 
 const searched = (result: Result): boolean => result.metric?.elicited?.strategy === 'search';
 
@@ -61,48 +66,45 @@ function ratesOf(result: Result, words?: Words): Sides | null {
   const range = { value: 1 / found.ratio, low: known(high) ? 1 / high : null, high: known(low) ? 1 / low : null };
   const least = found.more_than;
   const bound = least === undefined ? undefined : ({ about: grave === 'missed' ? 'missed' : 'false_alarm', more: true, number: least, one: heavy(1), many: light(least === '1' ? 1 : 2) } as const);
-  return { grave, one: heavy(1), many: light(2), single: light(1), range, each: ' in 100', bound };
+  return { grave, one: heavy(1), many: light(2), single: light(1), range, each: t` in 100`, bound };
 }
 
-function RatioWords({ result, sides }: { result: Result; sides: Sides }): JSX.Element {
+function RatioWords({ result, sides, words, them }: { result: Result; sides: Sides; words?: Words; them: boolean }): JSX.Element {
   const { grave, one, many, single, range, bound, each = '' } = sides;
   const number = short(range.value);
   // A bound on one side only.
   const open = range.high === null || range.low === null;
   const light = grave === 'missed' ? 'alarm' : 'missed';
+  const first = <b>{t`one ${one}`}</b>;
+  const much = <b>{number === '1' ? t`about 1 ${single}` : t`about ${number} ${many}`}</b>;
+  const least = bound && <b>{`${bound.number} ${bound.many}`}</b>;
   return (
     <>
       <Heading say>
-        To you, <b>one {one}</b>
-        {each}{' '}
-        {bound ? (
-          <>
-            {bound.more ? 'is worse than ' : 'is less bad than '}
-            <b>
-              {bound.number} {bound.many}
-            </b>
-            {each}.
-          </>
-        ) : (
-          <>
-            is as bad as{' '}
-            <b>
-              {number === '1' ? `about 1 ${single}` : `about ${number} ${many}`}
-            </b>
-            {each}.
-          </>
-        )}
+        {!bound
+          ? them
+            ? tx`To them, ${first}${each} is as bad as ${much}${each}.`
+            : tx`To you, ${first}${each} is as bad as ${much}${each}.`
+          : bound.more
+            ? them
+              ? tx`To them, ${first}${each} is worse than ${least}${each}.`
+              : tx`To you, ${first}${each} is worse than ${least}${each}.`
+            : them
+              ? tx`To them, ${first}${each} is less bad than ${least}${each}.`
+              : tx`To you, ${first}${each} is less bad than ${least}${each}.`}
       </Heading>
       {open ? (
         <p class="say-range">{result.headline.why || result.words}</p>
       ) : (
         range.low !== null && (
           <p class="say-range">
-            Between {short(range.low)} and {short(range.high as number)},{' '}
-            {searched(result) ? 'where the search ended' : `as far as ${answers(result)} can tell`}.
+            {searched(result)
+              ? t`Between ${short(range.low)} and ${short(range.high as number)}, where the search ended.`
+              : t`Between ${short(range.low)} and ${short(range.high as number)}, as far as ${answers(result)} can tell.`}
           </p>
         )
       )}
+      {words?.consequences?.alarmed && <p class="say-range note">{t`${capital(alarmWord(words, 1))}: ${words.consequences.alarmed}.`}</p>}
       {range.low === null ? null : (range.high ?? range.low ?? 0) > 40 || (range.high ?? range.low ?? 0) < 1 ? (
         <Scale range={range} />
       ) : (
@@ -118,12 +120,17 @@ function Preferred({ order, chosen }: { order: Placed[]; chosen?: string }): JSX
   if (chosen !== undefined && (chosen !== order[0]?.name || chance < 0.95))
     return (
       <Heading say>
-        You chose <b>{chosen}</b> over {order.length === 2 ? 'the other one' : `each of the other ${order.length - 1}`}.
+        {order.length === 2 ? tx`You chose ${<b>{chosen}</b>} over the other one.` : tx`You chose ${<b>{chosen}</b>} over each of the other ${order.length - 1}.`}
       </Heading>
     );
+  const name = <b>{order[0]?.name}</b>;
   return (
     <Heading say>
-      To you, <b>{order[0]?.name}</b> is {chance >= 0.95 ? '' : chance >= 0.5 ? 'probably ' : 'perhaps '}the best of these {order.length} classifiers.
+      {chance >= 0.95
+        ? tx`To you, ${name} is the best of these ${order.length} classifiers.`
+        : chance >= 0.5
+          ? tx`To you, ${name} is probably the best of these ${order.length} classifiers.`
+          : tx`To you, ${name} is perhaps the best of these ${order.length} classifiers.`}
     </Heading>
   );
 }
@@ -131,7 +138,7 @@ function Preferred({ order, chosen }: { order: Placed[]; chosen?: string }): JSX
 /** All answers were "can't say". */
 export const nothingFound = (result: Result): boolean => result.statements.some((s) => s.key === 'unanswered');
 
-export function Headline({ result, words }: { result: Result; words?: Words }): JSX.Element {
+export function Headline({ result, words, them = false }: { result: Result; words?: Words; them?: boolean }): JSX.Element {
   const { headline } = result;
   const none = result.statements.find((s) => s.key === 'none-preferred');
   const ratio = result.cost_ratio ? sidesOf(result.cost_ratio, result.ratio_interval) : ratesOf(result, words);
@@ -139,15 +146,13 @@ export function Headline({ result, words }: { result: Result; words?: Words }): 
   const sides = settled ? ratio : null;
   return (
     <section class="headline">
-      <p class="out-of">
-        Your {answers(result)}{words?.task ? ` about ${words.task}` : ''} {result.questions === 1 ? 'says' : 'say'}
-      </p>
+      <p class="out-of">{whose(result, them)}</p>
       {nothingFound(result) ? (
-        <Heading say>Nothing about what counts to you.</Heading>
+        <Heading say>{t`You chose “Can't say” every time, so there is nothing to show yet.`}</Heading>
       ) : result.order && result.order.length > 1 ? (
         <>
           {none ? (
-            <Heading say>None of these {result.order.length} classifiers is preferred to another.</Heading>
+            <Heading say>{t`None of these ${result.order.length} classifiers is preferred to another.`}</Heading>
           ) : (
             <Preferred order={result.order} chosen={result.chosen} />
           )}
@@ -156,7 +161,7 @@ export function Headline({ result, words }: { result: Result; words?: Words }): 
         </>
       ) : sides ? (
         <>
-          <RatioWords result={result} sides={sides} />
+          <RatioWords {...{ result, sides, words, them }} />
           {!result.cost_ratio && headline.rest && <p class="say-range">{headline.rest}</p>}
         </>
       ) : (

@@ -1,11 +1,14 @@
 // What to do with a result: decide with a model, take it along, show it to others.
 
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ofStudy, post, postCsv } from '../lib/api';
-import { capital, list, whole } from '../lib/text';
+import { t } from '../lib/say';
+import { capital, list, short, whole } from '../lib/text';
 import type { Equivalents, Result, Upload } from '../lib/types';
 import { CopyButton } from './end';
+
+type Model = 'tested' | 'other';
 
 interface Decisions {
   csv: string;
@@ -31,8 +34,9 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
   const [column, setColumn] = useState('');
   const [group, setGroup] = useState('');
   const [id, setId] = useState('');
-  // Without rows that a rule was found on, the threshold for calibrated probabilities is all there is.
-  const [calibrated, setCalibrated] = useState(!result.best);
+  // The setting of an example says nothing about another file.
+  const foreign = result.example === true;
+  const [model, setModel] = useState<Model | null>(null);
   const [said, setSaid] = useState('');
   const [busy, setBusy] = useState(false);
   const numbers = (upload?.columns ?? []).filter((c) => c.kind === 'number').map((c) => c.name);
@@ -58,91 +62,115 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
       const texts = told.columns.filter((c) => groups.every((name) => c.values.map(String).includes(name)));
       setId('');
       setGroup(texts[0]?.name ?? told.columns[0]?.name ?? '');
-      return `${file.name}: ${whole(told.rows)} rows`;
+      return t`${file.name}: ${whole(told.rows)} rows`;
     });
   const decide = (body: Record<string, unknown>): void =>
     void run(async () => {
       const told = await post<Decisions>(ofStudy('/api/decisions'), body);
       save('decisions.csv', told.csv);
-      return `Decided about ${whole(told.rows)} rows: ${list(told.decided.map((d) => `${whole(d.rows)} ${d.name}`))}. The file is decisions.csv.`;
+      return t`Decided about ${whole(told.rows)} rows: ${list(told.decided.map((d) => `${whole(d.rows)} ${d.name}`))}. The file is decisions.csv.`;
     });
   if (!result.best && !result.threshold)
-    return (
-      <div>
-        <p>These questions were about given classifiers: no rule on probabilities follows from them. The metric file ranks any others.</p>
-      </div>
-    );
+    return <p>{t`These questions were about given classifiers: no rule on probabilities follows from them. The metric file ranks any others.`}</p>;
+  const ready = upload && (
+    <>
+      {classes.length === 2 && !named && (
+        <Select id="decide-column" label={t`Column with the probability of ${classes[1] ?? ''}`} value={column} set={setColumn} options={numbers.map((name) => [name, name])} />
+      )}
+      {groups.length > 1 && (
+        <Select
+          id="decide-group"
+          label={t`Column with the groups (${list(groups)})`}
+          value={group}
+          set={setGroup}
+          options={upload.columns.map((c) => [c.name, c.name])}
+        />
+      )}
+      <Select
+        id="decide-id"
+        label={t`Name rows by`}
+        value={id}
+        set={setId}
+        options={[['', t`row number, and the id where there is one`], ...upload.columns.map((c): [string, string] => [c.name, c.name])]}
+      />
+      <p>
+        <button
+          type="button"
+          class="primary"
+          disabled={busy}
+          onClick={() =>
+            decide({
+              upload: upload.upload,
+              calibrated: model === 'other',
+              ...(id ? { id } : {}),
+              ...(classes.length === 2 && !named ? { columns: [column] } : {}),
+              ...(groups.length > 1 ? { group } : {}),
+            })
+          }
+        >
+          {t`Get decisions`} <small>CSV</small>
+        </button>
+      </p>
+    </>
+  );
+  const choice = (value: Model, name: string, what: string): JSX.Element => (
+    <label class="choice">
+      <input type="radio" name="model" checked={model === value} onChange={() => setModel(value)} />
+      <span>
+        <b>{name}</b>
+        <small>{what}</small>
+      </span>
+    </label>
+  );
+  const r = result.cost_ratio;
   return (
     <div>
-      {own && result.best && rows > 0 && (
+      <fieldset class="field choices">
+        <legend>{t`Which model is it?`}</legend>
+        {result.best && choice('tested', t`The one these questions were about`, foreign ? t`An example: decisions for its rows` : t`Its setting, as it was measured`)}
+        {result.threshold && choice('other', t`Another one, whose percentages are honest`, t`Of 100 cases to which it gives 20%, about 20 turn out so`)}
+      </fieldset>
+      {model === 'other' && r && result.threshold?.text && (
+        <p>{t`Say “${classes[1] ?? ''}” from ${result.threshold.text} on: 1 / (1 + ${short(r.value)}), since one ${r.missed} is as bad as ${short(r.value)} ${r.false_alarms}.`}</p>
+      )}
+      {model === 'tested' && own && rows > 0 && (
         <p>
-          <button type="button" disabled={busy} onClick={() => decide({})}>
-            Decisions for your file <small>CSV</small>
+          <button type="button" class={foreign ? 'primary' : undefined} disabled={busy} onClick={() => decide({})}>
+            {foreign ? t`Decisions for the example` : t`Decisions for your file`} <small>CSV</small>
           </button>
         </p>
       )}
-      <div class="field">
-        <label for="decide-file">Probabilities of your model, a CSV file with a row for each {result.people === 'people' ? 'person' : 'case'}</label>
-        <input id="decide-file" type="file" accept=".csv,text/csv,.txt" onChange={(event) => take(event.currentTarget.files?.[0])} />
-      </div>
-      {upload && (
-        <>
-          {classes.length === 2 && !named && (
-            <div class="field">
-              <label for="decide-column">Column with the probability of {classes[1]}</label>
-              <select id="decide-column" value={column} onChange={(event) => setColumn(event.currentTarget.value)}>
-                {numbers.map((name) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            </div>
-          )}
-          {groups.length > 1 && (
-            <div class="field">
-              <label for="decide-group">Column with the groups ({list(groups)})</label>
-              <select id="decide-group" value={group} onChange={(event) => setGroup(event.currentTarget.value)}>
-                {upload.columns.map((c) => (
-                  <option key={c.name}>{c.name}</option>
-                ))}
-              </select>
-            </div>
-          )}
-          <div class="field">
-            <label for="decide-id">Name the rows by</label>
-            <select id="decide-id" value={id} onChange={(event) => setId(event.currentTarget.value)}>
-              <option value="">row number, and the id where there is one</option>
-              {upload.columns.map((c) => (
-                <option key={c.name}>{c.name}</option>
-              ))}
-            </select>
-          </div>
-          {result.threshold && result.best && (
-            <label class="switch">
-              <input type="checkbox" checked={calibrated} onChange={() => setCalibrated(!calibrated)} />
-              <span>Another model, whose probabilities are calibrated</span>
-            </label>
-          )}
-          <p>
-            <button
-              type="button"
-              class="primary"
-              disabled={busy}
-              onClick={() =>
-                decide({
-                  upload: upload.upload,
-                  calibrated,
-                  ...(id ? { id } : {}),
-                  ...(classes.length === 2 && !named ? { columns: [column] } : {}),
-                  ...(groups.length > 1 ? { group } : {}),
-                })
-              }
-            >
-              Get decisions <small>CSV</small>
-            </button>
-          </p>
-        </>
+      {(model === 'other' || (model === 'tested' && !foreign)) && (
+        <div class="field">
+          <label for="decide-file">{t`Probabilities of your model, a CSV file with a row for each case`}</label>
+          <input id="decide-file" type="file" accept=".csv,text/csv,.txt" onChange={(event) => take(event.currentTarget.files?.[0])} />
+        </div>
       )}
+      {model !== null && ready}
       <p role="status">{said}</p>
+    </div>
+  );
+}
+
+interface SelectProps {
+  id: string;
+  label: string;
+  value: string;
+  set: (value: string) => void;
+  options: readonly (readonly [string, string])[];
+}
+
+function Select({ id, label, value, set, options }: SelectProps): JSX.Element {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
+        {options.map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
     </div>
   );
 }
@@ -151,7 +179,7 @@ function Lines({ text }: { text: string }): JSX.Element {
   return (
     <>
       <pre tabIndex={0}>{text}</pre>
-      <CopyButton text={text} label="Copy" />
+      <CopyButton text={text} label={t`Copy`} />
     </>
   );
 }
@@ -181,99 +209,104 @@ function EquivalentNumbers({ equivalents }: { equivalents: Equivalents }): JSX.E
   );
 }
 
-/** A link that shows the result, to read only; whoever has it can answer the same questions. */
+/** A link by which others answer the same questions and then see both results. */
 function Share(): JSX.Element {
   const [link, setLink] = useState('');
-  const [problem, setProblem] = useState('');
-  const make = (): void => {
-    post<{ path: string }>('/api/share', {})
-      .then((told) => setLink(new URL(told.path, location.href).href))
-      .catch((error: Error) => setProblem(error.message));
+  const [said, setSaid] = useState('');
+  const send = (revoke: boolean): void => {
+    post<{ path?: string }>('/api/share', revoke ? { revoke } : {})
+      .then(({ path }) => {
+        setLink(path ? new URL(path, location.href).href : '');
+        setSaid(path ? '' : t`The link opens nothing any more.`);
+      })
+      .catch((error: Error) => setSaid(error.message));
   };
   return (
     <div>
-      <p>
-        Whoever has the link sees this result without your name, and can answer the same questions to compare. It works
-        until you delete the session.
-      </p>
-      {link ? <Lines text={link} /> : (
-        <button type="button" onClick={make}>
-          Make a link
+      <p>{t`Those who have the link answer the same questions first, then compare: they see this result without your name. It works until you revoke it or delete the session.`}</p>
+      {link ? (
+        <>
+          <Lines text={link} />
+          <button type="button" class="link" onClick={() => send(true)}>
+            {t`Revoke the link`}
+          </button>
+        </>
+      ) : (
+        <button type="button" onClick={() => send(false)}>
+          {t`Make a link`}
         </button>
       )}
-      <p role="alert">{problem}</p>
+      <p role="status">{said}</p>
     </div>
   );
 }
 
+interface RowProps {
+  title: string;
+  text: string;
+  children: ComponentChildren;
+}
+
+const Row = ({ title, text, children }: RowProps): JSX.Element => (
+  <li>
+    <details>
+      <summary>
+        <b>{title}</b>
+        <span>{text}</span>
+      </summary>
+      {children}
+    </details>
+  </li>
+);
+
+/** One thing to do, then what else there is. */
 export function Next({ result, own }: { result: Result; own: boolean }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  const file = (what: string, name: string, kind: string): JSX.Element => (
+    <a class="button" href={ofStudy(`/api/result/${what}`)} download>
+      {name} <small>{kind}</small>
+    </a>
+  );
   return (
     <section id="next" tabIndex={-1}>
-      <h2>Next</h2>
+      <h2>{t`Next`}</h2>
+      {open ? (
+        <div class="card">
+          <h3>{t`Use it with my model`}</h3>
+          <Decide result={result} own={own} />
+        </div>
+      ) : (
+        <p>
+          <button type="button" class={own ? 'primary' : undefined} onClick={() => setOpen(true)}>
+            {t`Use it with my model`}
+          </button>
+        </p>
+      )}
       <ul class="next">
-        <li>
-          <details>
-            <summary>
-              <b>Use it with my model</b>
-              <span>Upload probabilities, get decisions</span>
-            </summary>
-            <Decide result={result} own={own} />
-          </details>
-        </li>
-        <li>
-          <details>
-            <summary>
-              <b>Get the report</b>
-              <span>To read, to print (also as PDF) or to attach</span>
-            </summary>
-            <div class="downloads">
-              <a class="button" href={ofStudy('/api/result/report')} download>
-                Report <small>HTML</small>
-              </a>
-              <a class="button" href={ofStudy('/api/result/metric')} download>
-                Metric file <small>for programs</small>
-              </a>
-              <a class="button" href={ofStudy('/api/result/session')} download>
-                Session file <small>all answers</small>
-              </a>
-            </div>
-          </details>
-        </li>
+        <Row title={t`Get the report`} text={t`To read, to print (also as PDF) or to attach`}>
+          <div class="downloads">
+            {file('report', t`Report`, 'HTML')}
+            {file('metric', t`Metric file`, t`for programs`)}
+            {file('session', t`Session file`, t`all answers`)}
+          </div>
+        </Row>
         {own && (
-          <li>
-            <details>
-              <summary>
-                <b>Share, or invite a colleague</b>
-                <span>A link that shows this page, without your name</span>
-              </summary>
-              <Share />
-            </details>
-          </li>
+          <Row title={t`Invite a colleague`} text={t`They answer first, then you compare`}>
+            <Share />
+          </Row>
         )}
         {result.equivalents && (
-          <li>
-            <details>
-              <summary>
-                <b>Use it in other programs</b>
-                <span>Threshold, class weights, cost matrix, for scikit-learn, xgboost, LightGBM and R</span>
-              </summary>
-              <EquivalentNumbers equivalents={result.equivalents} />
-            </details>
-          </li>
+          <Row title={t`Use it in other programs`} text={t`Threshold, class weights, cost matrix, for scikit-learn, xgboost, LightGBM and R`}>
+            <EquivalentNumbers equivalents={result.equivalents} />
+          </Row>
         )}
         {result.python && (
-          <li>
-            <details>
-              <summary>
-                <b>Use it in programs</b>
-                <span>Python and the command line</span>
-              </summary>
-              <div>
-                <Lines text={result.python} />
-                {result.command && <Lines text={result.command} />}
-              </div>
-            </details>
-          </li>
+          <Row title={t`Use it with melicit`} text={t`Python and the command line`}>
+            <div>
+              <Lines text={result.python} />
+              {result.command && <Lines text={result.command} />}
+            </div>
+          </Row>
         )}
       </ul>
     </section>

@@ -3,17 +3,15 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Mark } from '../charts/crowd';
-import { Pair, firstLook, keepLook, outOf, type Look } from '../charts/pair';
-import { binaryOrder, className, differing, gap, isBinary, matrices, positiveOf, viewOf } from '../lib/counts';
-import { alarmWord, called, capital, change, missedWord, peopleWord, sentence, whole } from '../lib/text';
+import { Pair, firstLook, keepLook, type Look } from '../charts/pair';
+import { binaryOrder, className, differing, gap, gravestFirst, isBinary, matrices, positiveOf, sum, viewOf, type Cell } from '../lib/counts';
+import { t, tx } from '../lib/say';
+import { alarmWord, called, capital, change, changeOf, list, missedWord, peopleWord, sentence, whole } from '../lib/text';
 import type { Counts, Matrix, Question, QuestionPage, Told, Words } from '../lib/types';
 import { Heading, Problem, type PageProps } from './common';
 import './question.css';
 
 type Answer = 'A' | 'B' | '=' | '?';
-
-/** As long as what is said of a question that comes again, for which a place is kept. */
-const AGAIN = 'We ask once more, to see how sure you are; the sides are swapped.';
 
 /** As at the terminal: `?` explains, `s` is "can't say". */
 const KEYS: Record<string, Answer | 'undo' | 'explain'> = {
@@ -31,14 +29,14 @@ const KEYS: Record<string, Answer | 'undo' | 'explain'> = {
   u: 'undo',
 };
 
-const KEY_HELP: [string[], string][] = [
-  [['←', '1', 'a'], 'system A'],
-  [['→', '2', 'b'], 'system B'],
-  [['=', '3'], 'about the same'],
-  [['s'], "can't say"],
-  [['u'], 'undo the last answer'],
-  [['v'], 'view: how it is shown'],
-  [['?', 'h'], 'explain'],
+const keyHelp = (): [string[], string][] => [
+  [['←', '1', 'a'], 'A'],
+  [['→', '2', 'b'], 'B'],
+  [['=', '3'], t`about the same`],
+  [['s'], t`can't say`],
+  [['u'], t`undo the last answer`],
+  [['v'], t`view: how it is shown`],
+  [['?', 'h'], t`explain`],
 ];
 
 /** A key that is still down from the last question must not answer this one. */
@@ -99,7 +97,10 @@ function TwoMistakes({ told }: { told: Told }): JSX.Element {
   );
 }
 
-/** A line for each mistake: what changes in each group, and what that makes of the difference between them. */
+/** What one of so many people of a group is called: "female applicants". */
+const inGroup = (group: string, words?: Words): string => t`${group} ${peopleWord(words)}`;
+
+/** A sentence for each mistake: what changes in each group, and who has more of it then. */
 function InGroups({ q, words }: { q: Question; words?: Words }): JSX.Element {
   const groups = q.groups ?? [];
   const [a, b] = [matrices(q.a), matrices(q.b)];
@@ -109,25 +110,19 @@ function InGroups({ q, words }: { q: Question; words?: Words }): JSX.Element {
         const missed = truth === positiveOf(q);
         const of = (side: Matrix[]): number[] => groups.map((_, g) => side[g]?.[truth]?.[1 - truth] ?? 0);
         const [from, to] = [of(a), of(b)];
-        const same = groups.every((_, g) => from[g] === to[g]);
+        const kind = missed ? missedWord(words, 2) : alarmWord(words, 2);
+        const moved = groups.flatMap((name, g) => (from[g] === to[g] ? [] : [changeOf(from[g] ?? 0, to[g] ?? 0, inGroup(name, words))]));
+        const happens = missed ? words?.consequences?.when_missed : words?.consequences?.when_alarmed;
+        const changes = <strong>{list(moved)}</strong>;
         return (
-          <p key={truth} class={same ? 'in-groups same' : 'in-groups'}>
+          <p key={truth} class={moved.length === 0 ? 'in-groups same' : 'in-groups'}>
             <Mark kind={missed ? 'missed' : 'alarm'} />
-            {capital(missed ? missedWord(words, 2) : alarmWord(words, 2))} with B:{' '}
-            {groups.map((name, g) => (
-              <span key={name}>
-                {g > 0 && ', '}
-                {from[g] === to[g] ? `the same for ${name}` : <strong>{`${name} ${change(from[g] ?? 0, to[g] ?? 0)}`}</strong>}
-              </span>
-            ))}
-            .{' '}
-            {gap(from) === gap(to) ? (
-              `The gap stays at ${whole(gap(from))}.`
-            ) : (
-              <strong>
-                The gap goes from {whole(gap(from))} to {whole(gap(to))}.
-              </strong>
-            )}
+            {moved.length === 0
+              ? t`${capital(kind)}: the same with B.`
+              : happens
+                ? tx`With B, ${changes} in ${whole(q.people)} ${happens}.`
+                : tx`With B, ${changes} in ${whole(q.people)} are ${kind}.`}{' '}
+            <Gap {...{ groups, from, to, words }} />
           </p>
         );
       })}
@@ -135,55 +130,65 @@ function InGroups({ q, words }: { q: Question; words?: Words }): JSX.Element {
   );
 }
 
-/** More classes: "Out of 39 dogs, A recognises 39 and B 6." of the largest differences, a line each. */
+/** Who has more of a mistake than the others, and by how many. */
+function Gap({ groups, from, to, words }: { groups: readonly string[]; from: number[]; to: number[]; words?: Words }): JSX.Element {
+  const [before, now] = [gap(from), gap(to)];
+  const ahead = capital(inGroup(groups[to.indexOf(Math.max(...to))] ?? '', words));
+  if (now === 0) return before === 0 ? <></> : <strong>{t`The gap is closed.`}</strong>;
+  const same = before === now && from.indexOf(Math.max(...from)) === to.indexOf(Math.max(...to));
+  return same ? <>{t`${ahead} stay ${whole(now)} ahead.`}</> : <strong>{t`${ahead} are now ${whole(now)} ahead.`}</strong>;
+}
+
+/** More classes: "Of 39 dogs, B gets 6 more right.", the gravest class first, then the largest differences; a line each. */
 const MOST_LINES = 2;
 
-function InClasses({ q }: { q: Question }): JSX.Element {
-  const all = differing({ ...viewOf(q, 'a'), a: q.a, b: q.b });
-  const more = all.length - MOST_LINES;
+function InClasses({ q, words }: { q: Question; words?: Words }): JSX.Element {
+  const all = gravestFirst(differing({ ...viewOf(q, 'a'), a: q.a, b: q.b }), q.classes, words);
   const group = (g: number): string => (q.groups?.length ? ` (${q.groups[g]})` : '');
+  const right = (c: Cell): boolean => c.truth === c.predicted;
+  const rest = all.slice(MOST_LINES).map((c) => t`${className(q.classes, c.truth)}${group(c.group)} ${change(c.a, c.b)}`);
   return (
     <>
-      {all.slice(0, MOST_LINES).map((c) => (
-        <p key={`${c.group}-${c.truth}-${c.predicted}`}>
-          Out of {whole(c.total)} {className(q.classes, c.truth)}
-          {group(c.group)}, {called('A', q.names)} {c.truth === c.predicted ? 'recognises' : 'takes'} <strong>{whole(c.a)}</strong>
-          {c.truth === c.predicted ? '' : ` for ${className(q.classes, c.predicted)}`} and {called('B', q.names)}{' '}
-          <strong>{whole(c.b)}</strong>.
-        </p>
-      ))}
-      <p class="note">{more > 0 ? `And ${more} smaller ${more === 1 ? 'difference' : 'differences'}, shown below.` : '\u00a0'}</p>
+      {all.slice(0, MOST_LINES).map((c, i) => {
+        const name = `${className(q.classes, c.truth)}${group(c.group)}`;
+        const by = <strong>{change(c.a, c.b)}</strong>;
+        const b = called('B', q.names);
+        return (
+          <p key={`${c.group}-${c.truth}-${c.predicted}`}>
+            <Mark kind={i === 0 ? 'missed' : 'alarm'} />
+            {right(c)
+              ? tx`Of ${whole(c.total)} ${name}, ${b} gets ${by} right.`
+              : tx`Of ${whole(c.total)} ${name}, ${b} takes ${by} for ${className(q.classes, c.predicted)}.`}
+          </p>
+        );
+      })}
+      {rest.length > 0 && (
+        <p class="note">{rest.length === 1 ? t`1 more difference: ${list(rest)}.` : t`${rest.length} more differences: ${rest.join(', ')}.`}</p>
+      )}
     </>
   );
 }
 
-/** Numbers as long as any: what they say takes as many lines as anything that is asked. */
+/** Numbers as long as any, of as many classes and groups as differ here: what is said of them takes as many lines as anything that is asked. */
 function longest(q: Question): Question {
-  const [a, b] = [Math.floor(q.people / 2), q.people];
-  const side = (n: number): Counts => {
-    const group = (g: number): Matrix => q.classes.map(() => q.classes.map(() => (g % 2 ? 0 : n)));
-    return q.groups?.length ? q.groups.map((_, g) => group(g)) : group(0);
-  };
-  // The longest names come first where the largest differences do.
-  const classes = [...q.classes].sort((x, y) => y.name.length - x.name.length);
-  return {
-    ...q,
-    told: q.longest,
-    a: side(b),
-    b: side(a),
-    classes: q.classes.length > 2 ? classes : q.classes,
-  };
+  const longer = (x: { length: number }, y: { length: number }): number => y.length - x.length;
+  const classes = q.classes.length > 2 ? [...q.classes].sort((x, y) => longer(x.name, y.name)) : q.classes;
+  const groups = q.groups && [...q.groups].sort(longer);
+  const moved = new Set(q.differences.map((d) => d.group ?? 0)).size;
+  const most = Math.max(MOST_LINES, q.differences.length);
+  const side = (n: number, g: number): Matrix => q.classes.map((_, i) => q.classes.map(() => (g < moved && (classes.length === 2 || i < most) ? n : 0)));
+  const of = (n: number): Counts => (groups?.length ? groups.map((_, g) => side(n, g)) : side(n, 0));
+  return { ...q, told: q.longest, classes, groups, a: of(q.people), b: of(Math.floor(q.people / 2)) };
 }
 
 function Sentences({ q, words }: { q: Question; words?: Words }): JSX.Element {
-  if (q.differences.length === 0) return <p>In these numbers the two systems are alike.</p>;
+  if (q.differences.length === 0) return <p>{t`In these numbers A and B are alike.`}</p>;
   if (q.told) return <TwoMistakes told={q.told} />;
-  return q.groups?.length && q.classes.length === 2 ? <InGroups q={q} words={words} /> : <InClasses q={q} />;
+  return q.groups?.length && q.classes.length === 2 ? <InGroups q={q} words={words} /> : <InClasses q={q} words={words} />;
 }
 
-/** What changes from A to B, and what such mistakes mean. Lines are kept free for the longest sentence that these names make. */
+/** What changes from A to B. Lines are kept free for the longest sentence that these names make. */
 function DifferenceWords({ q, words }: { q: Question; words?: Words }): JSX.Element {
-  const means = words?.consequences;
   return (
     <div class={isBinary(q) ? 'difference' : 'difference lines'}>
       <div class="reserved">
@@ -194,13 +199,34 @@ function DifferenceWords({ q, words }: { q: Question; words?: Words }): JSX.Elem
           <Sentences q={longest(q)} words={words} />
         </div>
       </div>
-      {means && (
-        <p class="note">
-          {[means.missed, means.false_alarm].filter((text) => text).map((text) => sentence(text as string)).join(' ')}
-        </p>
-      )}
     </div>
   );
+}
+
+/** Who is tested, and what each mistake does to them, in a line. */
+function Scenario({ q, words }: { q: Question; words?: Words }): JSX.Element {
+  const means = words?.consequences;
+  const positive = positiveOf(q);
+  const [found, other] = [className(q.classes, positive), className(q.classes, 1 - positive)];
+  const told = (name: string, what: string | undefined, otherwise: string): string =>
+    what ? sentence(what) : t`${capital(name)}: ${otherwise}.`;
+  const text =
+    words?.scenario ??
+    (q.classes.length > 2
+      ? t`Each of the ${peopleWord(words)} is one of ${list(q.classes.map((c) => c.name))}. A mistake takes one for another.`
+      : `${told(missedWord(words, 1), means?.missed, t`${found}, but taken for ${other}`)} ${told(alarmWord(words, 1), means?.false_alarm, t`${other}, but taken for ${found}`)}`);
+  return <p class="scenario">{text}</p>;
+}
+
+/** What A and B are. */
+function whatTheyAre(q: Question, words?: Words): string {
+  const people = `${whole(q.people)} ${peopleWord(words)}`;
+  if (q.of_each_class) return q.groups?.length ? t`Every square is ${people} of one kind in one group.` : t`Every block is ${people} of one kind.`;
+  const found = words?.consequences?.found;
+  const positives = found && isBinary(q) ? sum(matrices(q.a)[0]?.[positiveOf(q)] ?? []) : null;
+  if (q.same_test)
+    return positives === null ? t`The same test, set in two ways, for the same ${people}.` : t`The same test, set in two ways, for the same ${people}. ${whole(positives)} of them have ${found ?? ''}.`;
+  return t`Two systems, for the same ${people}.`;
 }
 
 /** Who is shaded; of two settings of one test everybody else is treated alike. */
@@ -211,11 +237,19 @@ function Shaded({ q, words }: { q: Question; words?: Words }): JSX.Element | nul
     <p class="note shaded-note">
       <span class="shade-sample" />
       {q.same_test
-        ? `Shaded: the ${whole(differ)} ${people} who fare differently. For the other ${whole(q.people - differ)}, A and B do the same.`
-        : 'Shaded: where A and B differ.'}
+        ? t`Shaded: the ${whole(differ)} ${people} who fare differently. For the other ${whole(q.people - differ)}, A and B do the same.`
+        : t`Shaded: where A and B differ.`}
     </p>
   );
 }
+
+/** On a phone there is room for two words. */
+const AnswerName = ({ side }: { side: 'A' | 'B' }): JSX.Element => (
+  <>
+    <span class="wide-only">{t`I'd rather have ${side}`}</span>
+    <span class="phone-only">{t`Choose ${side}`}</span>
+  </>
+);
 
 interface AnswerBarProps {
   answer: (a: Answer) => void;
@@ -228,8 +262,8 @@ interface AnswerBarProps {
 
 function AnswerBar({ answer, undo, busy, canUndo, help, early }: AnswerBarProps): JSX.Element {
   return (
-    <div class="answers" role="group" aria-label="Your answer">
-      <div role="status">{early && <p class="early">This question is new. Look at it first, then answer.</p>}</div>
+    <div class="answers" role="group" aria-label={t`Your answer`}>
+      <div role="status">{early && <p class="early">{t`This question is new. Look at it first, then answer.`}</p>}</div>
       <div class="answers-main">
         <button
           type="button"
@@ -238,10 +272,10 @@ function AnswerBar({ answer, undo, busy, canUndo, help, early }: AnswerBarProps)
           onClick={() => answer('A')}
           aria-keyshortcuts="ArrowLeft 1 A"
         >
-          <kbd>←</kbd> System A
+          <kbd>←</kbd> <AnswerName side="A" />
         </button>
         <button type="button" class="answer same" disabled={busy} onClick={() => answer('=')} aria-keyshortcuts="3 =">
-          About the same <kbd>=</kbd>
+          {t`About the same`} <kbd>=</kbd>
         </button>
         <button
           type="button"
@@ -250,15 +284,15 @@ function AnswerBar({ answer, undo, busy, canUndo, help, early }: AnswerBarProps)
           onClick={() => answer('B')}
           aria-keyshortcuts="ArrowRight 2 B"
         >
-          System B <kbd>→</kbd>
+          <AnswerName side="B" /> <kbd>→</kbd>
         </button>
       </div>
       <div class="answers-more">
         <button type="button" class="quiet" disabled={busy} onClick={() => answer('?')} aria-keyshortcuts="S">
-          Can't say <kbd>s</kbd>
+          {t`Can't say`} <kbd>s</kbd>
         </button>
         <button type="button" class="quiet" disabled={busy || !canUndo} onClick={undo} aria-keyshortcuts="U">
-          Undo last answer <kbd>u</kbd>
+          {t`Undo`} <kbd>u</kbd>
         </button>
         {help}
       </div>
@@ -284,11 +318,11 @@ function ShortcutSwitch({ on, set, open, setOpen }: SwitchProps): JSX.Element {
   };
   return (
     <details class="help" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Keys</summary>
+      <summary>{t`Keys`}</summary>
       <div>
-        <p>Both systems decide about the same people. Choose the one whose mistakes you would rather have.</p>
+        <p>{t`A and B decide about the same people. Choose the one whose mistakes you would rather have.`}</p>
         <dl>
-          {KEY_HELP.map(([keys, meaning]) => (
+          {keyHelp().map(([keys, meaning]) => (
             <>
               <dt>
                 {keys.map((key) => (
@@ -301,7 +335,7 @@ function ShortcutSwitch({ on, set, open, setOpen }: SwitchProps): JSX.Element {
         </dl>
         <label class="switch">
           <input type="checkbox" checked={on} onChange={change} />
-          <span>Answer with single keys</span>
+          <span>{t`Answer with single keys`}</span>
         </label>
       </div>
     </details>
@@ -341,14 +375,15 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
     <div class={shortcuts ? 'wide question' : 'wide question no-keys'} data-listening={listening || undefined}>
       <div class="question-head">
         <Heading>
-          Which system would you rather have{words?.task && <span class="task"> for {words.task}</span>}?
+          {t`Which would you rather have?`}
         </Heading>
         {/* In the place of what is known by then: a line more would move everything. */}
         <div class="out-of reserved">
-          <span class="ghost" aria-hidden="true" data-text={AGAIN} />
-          <span>{q.remark ?? `Numbers are ${outOf(viewOf(q, 'a'), words)}.`}</span>
+          <span class="ghost" aria-hidden="true" data-text={t`We ask once more, to see how sure you are; the sides are swapped.`} />
+          <span>{q.remark ?? whatTheyAre(q, words)}</span>
         </div>
       </div>
+      <Scenario q={q} words={words} />
       <DifferenceWords q={q} words={words} />
       {look.picture === 'icons' && <Shaded q={q} words={words} />}
       <Pair
@@ -374,4 +409,4 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
 }
 
 /** What a screen reader is told when a question appears. */
-export const questionSummary = ({ question: q }: QuestionPage): string => `Question ${q.number}. ${q.sentence}`;
+export const questionSummary = ({ question: q }: QuestionPage): string => t`Question ${q.number}. ${q.sentence}`;

@@ -5,9 +5,11 @@ import { useState } from 'preact/hooks';
 import { CostMatrix, TradeOff } from '../charts/costs';
 import { Mark } from '../charts/crowd';
 import { FacePlot } from '../charts/face';
+import { t } from '../lib/say';
 import { capital, percent, sentence, whole } from '../lib/text';
 import type { Agreement, CloseCall, Placed, Range, Result, ResultPage, Statement, Words } from '../lib/types';
 import { Problem, type PageProps } from './common';
+import { OwnData } from './end';
 import { Colleague } from './colleague';
 import { Headline } from './headline';
 import { Next } from './next';
@@ -35,14 +37,14 @@ function Weights({ result }: { result: Result }): JSX.Element | null {
   if (weights.length === 0) return null;
   const top = Math.max(1e-12, ...weights.map((w) => Math.abs(w.high ?? w.value)));
   return (
-    <Card title="Weights">
-      <div class="table-scroll" tabIndex={0} role="group" aria-label="Weights with intervals">
+    <Card title={t`Weights`}>
+      <div class="table-scroll" tabIndex={0} role="group" aria-label={t`Weights with intervals`}>
         <table class="numbers">
           <thead>
             <tr>
-              <th scope="col">of</th>
-              <th scope="col">weight</th>
-              <th scope="col">{searched(result) ? 'interval' : '95% interval'}</th>
+              <th scope="col">{t`of`}</th>
+              <th scope="col">{t`weight`}</th>
+              <th scope="col">{searched(result) ? t`interval` : t`95% interval`}</th>
               <td />
             </tr>
           </thead>
@@ -51,7 +53,7 @@ function Weights({ result }: { result: Result }): JSX.Element | null {
               <tr key={w.symbol}>
                 <th scope="row">{w.name}</th>
                 <td>{w.value.toFixed(4)}</td>
-                <td>{known(w) ? `${w.low?.toFixed(4)} to ${w.high?.toFixed(4)}` : '–'}</td>
+                <td>{known(w) ? t`${w.low?.toFixed(4) ?? ''} to ${w.high?.toFixed(4) ?? ''}` : '–'}</td>
                 <td class="weight-bar" aria-hidden="true">
                   <svg viewBox="0 0 100 12" preserveAspectRatio="none">
                     <rect class="bar-back" y="4" width="100" height="4" />
@@ -74,15 +76,16 @@ function Weights({ result }: { result: Result }): JSX.Element | null {
 }
 
 function Effects({ result }: { result: Result }): JSX.Element | null {
-  if (!result.effect?.length) return null;
+  // The settings have the same numbers, in whole people.
+  if (!result.effect?.length || result.settings) return null;
   return (
-    <Card title="What it means for the data">
+    <Card title={t`What it means for the data`}>
       <dl class="effects">
         {result.effect.map((effect) => (
           <div key={effect.name}>
             <dt>{capital(effect.name)}</dt>
             <dd>
-              {sentence(effect.rule)} Of {whole(1000)} {result.people}: {effect.text}.
+              {sentence(effect.rule)} {t`Of ${whole(1000)} ${result.people ?? ''}: ${effect.text}.`}
             </dd>
           </div>
         ))}
@@ -106,13 +109,13 @@ function List({ statements }: { statements: Statement[] }): JSX.Element {
 
 function AgreementCard({ agreement }: { agreement: Agreement }): JSX.Element {
   const rows: [string, number | undefined][] = [
-    ['the metric found here', agreement.elicited],
-    ['your guess at the beginning', agreement.guess],
-    ['accuracy', agreement.accuracy],
+    [t`the metric found here`, agreement.elicited],
+    [t`your guess at the beginning`, agreement.guess],
+    [t`accuracy`, agreement.accuracy],
     ['F1', agreement.f1],
   ];
   return (
-    <Card title={`How often each agrees with your last ${agreement.of} answers`}>
+    <Card title={t`How often each agrees with your last ${agreement.of} answers`}>
       <ul class="agreement">
         {rows
           .filter((row): row is [string, number] => row[1] !== undefined && row[1] !== null)
@@ -129,7 +132,7 @@ function AgreementCard({ agreement }: { agreement: Agreement }): JSX.Element {
       </ul>
       {agreement.self_of !== undefined && (
         <p class="soft">
-          Of {agreement.self_of} questions that came twice, {agreement.self} got the same answer from you.
+          {t`Of ${agreement.self_of} questions that came twice, ${agreement.self ?? 0} got the same answer from you.`}
         </p>
       )}
     </Card>
@@ -138,7 +141,7 @@ function AgreementCard({ agreement }: { agreement: Agreement }): JSX.Element {
 
 /** What the test offered, as it was answered. */
 function Call({ call }: { call: CloseCall }): JSX.Element {
-  const said = { A: 'You said yes', B: 'You said no', '=': 'About the same to you', '?': "You couldn't say" }[call.answer];
+  const said = { A: t`You said yes`, B: t`You said no`, '=': t`About the same to you`, '?': t`You couldn't say` }[call.answer];
   const { missed = 0, false_alarms: alarms = 0 } = call;
   if (!call.text) return <></>;
   return (
@@ -150,7 +153,7 @@ function Call({ call }: { call: CloseCall }): JSX.Element {
           {Array.from({ length: missed }, (_, i) => (
             <Mark key={i} kind="missed" />
           ))}
-          for
+          {t`for`}
           {Array.from({ length: alarms }, (_, i) => (
             <Mark key={i} kind="alarm" />
           ))}
@@ -174,9 +177,9 @@ function FeelsRight({ page, busy, send, own }: FeelsProps): JSX.Element | null {
   if (calls.length === 0 || (again === 0 && !page.more)) return null;
   return (
     <section>
-      <h2>Does this feel right?</h2>
+      <h2>{t`Does this feel right?`}</h2>
       <p class="out-of">
-        {calls.length === 1 ? 'This answer was the closest call.' : `These ${calls.length} answers were the closest calls: they drew the line.`}
+        {calls.length === 1 ? t`This answer was the closest call.` : t`These ${calls.length} answers were the closest calls: they drew the line.`}
       </p>
       <ul class="calls">
         {calls.map((call) => (
@@ -184,23 +187,19 @@ function FeelsRight({ page, busy, send, own }: FeelsProps): JSX.Element | null {
         ))}
       </ul>
       <div class="actions">
-        {own ? (
-          <a class="button primary" href="#next">
-            Yes, that's me
+        {own && (
+          <a class="button" href="#next">
+            {t`Yes, that's me`}
           </a>
-        ) : (
-          <button type="button" class="primary" disabled={busy} onClick={() => send({})}>
-            Yes, that's me
-          </button>
         )}
         {again > 0 && (
           <button type="button" disabled={busy} onClick={() => send({ again: true })}>
-            Not quite: ask me {again === 1 ? 'that one' : `these ${again}`} again
+            {again === 1 ? t`Not quite: ask me that one again` : t`Not quite: ask me these ${again} again`}
           </button>
         )}
         {page.more && (
           <button type="button" disabled={busy} onClick={() => send({ more: true })}>
-            Answer more questions
+            {t`Answer more questions`}
           </button>
         )}
       </div>
@@ -219,42 +218,42 @@ export function Details({ result }: { result: Result }): JSX.Element {
   );
   return (
     <section class="more-details">
-      <h2>Details</h2>
+      <h2>{t`Details`}</h2>
       {part(
-        'How sure is this?',
+        t`How sure is this?`,
         <>
           {[...said(result, 'metric'), ...said(result, 'end'), ...said(result, 'known')].map((s) => (
             <p key={s.key}>{s.text}</p>
           ))}
           {open.length > 0 && (
             <>
-              <h3>What is open</h3>
+              <h3>{t`What is open`}</h3>
               <List statements={open} />
             </>
           )}
-          <h3>How consistent the answers were</h3>
+          <h3>{t`How consistent the answers were`}</h3>
           <List statements={said(result, 'answers')} />
-          <h3>What is not known</h3>
+          <h3>{t`What is not known`}</h3>
           <List statements={said(result, 'limits')} />
         </>,
       )}
       {part(
-        'For statisticians',
+        t`For statisticians`,
         <div class="cards">
           <Effects result={result} />
           {result.face && result.face.hull.length > 2 && (
-            <Card title="What systems can achieve, and the best one for you">
+            <Card title={t`What systems can achieve, and the best one for you`}>
               <FacePlot face={result.face} positive={classes[1] ?? 'positive'} negative={classes[0] ?? 'negative'} />
             </Card>
           )}
           <Weights result={result} />
           {result.closest && result.closest.length > 0 && (
-            <Card title="Closest well-known metrics">
+            <Card title={t`Closest well-known metrics`}>
               <dl class="effects">
                 {result.closest.map((n) => (
                   <div key={n.name}>
                     <dt>{n.name}</dt>
-                    <dd>orders {n.percent}% of pairs alike</dd>
+                    <dd>{t`orders ${n.percent}% of pairs alike`}</dd>
                   </div>
                 ))}
               </dl>
@@ -271,8 +270,8 @@ export function Details({ result }: { result: Result }): JSX.Element {
 function Order({ order }: { order: Placed[] }): JSX.Element {
   return (
     <section>
-      <h2>Your order of these classifiers</h2>
-      <p class="out-of">How likely each one is the best for you.</p>
+      <h2>{t`Your order of these classifiers`}</h2>
+      <p class="out-of">{t`How likely each one is the best for you.`}</p>
       <ol class="agreement">
         {order.map((one) => (
           <li key={one.name}>
@@ -290,11 +289,11 @@ function Order({ order }: { order: Placed[] }): JSX.Element {
 }
 
 /** What was found, without anything that changes it. */
-export function Findings({ result, words, send }: { result: Result; words?: Words; send?: SendToday }): JSX.Element {
+export function Findings({ result, words, send, them }: { result: Result; words?: Words; send?: SendToday; them?: boolean }): JSX.Element {
   const [told] = useState(todayChanged);
   return (
     <>
-      <Headline result={result} words={words} />
+      <Headline result={result} words={words} them={them} />
       {result.statements
         .filter((s) => s.grave)
         .map((s) => (
@@ -325,15 +324,16 @@ export function ResultView({ page, busy, problem, send }: PageProps<ResultPage>)
       <div class="actions">
         {!own && (
           <button type="button" class="primary" disabled={busy} onClick={() => send({})}>
-            Continue
+            {t`Continue`}
           </button>
         )}
         {own && (
           <a class="button" href="/?new">
-            Start another
+            {t`Start another`}
           </a>
         )}
       </div>
+      {own && <OwnData />}
     </div>
   );
 }

@@ -1,8 +1,10 @@
-// The page of a shared link: somebody's result, read-only, and the same questions for whoever wants to compare.
+// The page of a shared link: the same questions first, then somebody's result beside one's own; or the result alone.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, get, post } from '../lib/api';
+import { known, useLanguage } from '../lib/languages';
+import { t } from '../lib/say';
 import { Brand, Failure, Loading } from '../shell';
 import { rememberColleague, type SharedResult } from './colleague';
 import { Details, Findings } from './result';
@@ -11,9 +13,13 @@ export function Shared({ id, proof }: { id: string; proof: string }): JSX.Elemen
   const [told, setTold] = useState<SharedResult | null>(null);
   const [failed, setFailed] = useState<ApiError | null>(null);
   const [problem, setProblem] = useState('');
+  const [seen, setSeen] = useState(false);
   const load = (): void => {
     setFailed(null);
-    get<SharedResult>(`/api/shared/${id}/${proof}`).then(setTold).catch(setFailed);
+    useLanguage(known(navigator.languages))
+      .then(() => get<SharedResult>(`/api/shared/${id}/${proof}`))
+      .then(setTold)
+      .catch(setFailed);
   };
   useEffect(load, []);
   const answer = (): void => {
@@ -29,29 +35,40 @@ export function Shared({ id, proof }: { id: string; proof: string }): JSX.Elemen
   return (
     <>
       <header class="top">
-        <Brand title="A shared result" />
+        <Brand title={t`A colleague's result`} />
       </header>
       <main id="main">
         <div class="wide result">
-          <p class="notice">Another person's result, without their name. Where it says “you”, it means that person.</p>
-          <Findings result={told.result} words={told.words} />
-          <section>
-            <h2>Would you answer alike?</h2>
-            {told.askable === false ? (
-              <p>These questions are about a file that somebody uploaded. Ask them for the file; with it you can answer for yourself.</p>
-            ) : (
-              <>
-                <p>Answer the same kind of questions about the same data; then the two results are compared.</p>
-                <div class="actions">
+          {!seen && (
+            <section>
+              <h1 tabIndex={-1} data-focus>
+                {t`Answer first, then compare`}
+              </h1>
+              {told.askable === false ? (
+                <p>{t`These questions are about a file that somebody uploaded. Ask them for the file; with it you can answer for yourself.`}</p>
+              ) : (
+                <p>{t`Somebody invites you to answer the same kind of questions about the same data. Then the two results are shown side by side. Seeing theirs first would sway you.`}</p>
+              )}
+              <div class="actions">
+                {told.askable !== false && (
                   <button type="button" class="primary" onClick={answer}>
-                    Answer yourself
+                    {t`Answer the questions`}
                   </button>
-                </div>
-                <p role="alert">{problem}</p>
-              </>
-            )}
-          </section>
-          <Details result={told.result} />
+                )}
+                <button type="button" onClick={() => setSeen(true)}>
+                  {t`Only show me the result`}
+                </button>
+              </div>
+              <p role="alert">{problem}</p>
+            </section>
+          )}
+          {seen && (
+            <>
+              <p class="notice">{t`Another person's result, without their name. Where it says “you”, it means that person.`}</p>
+              <Findings result={told.result} words={told.words} them />
+              <Details result={told.result} />
+            </>
+          )}
         </div>
       </main>
     </>

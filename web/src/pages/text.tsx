@@ -4,6 +4,7 @@ import { System, firstLook, outOf } from '../charts/pair';
 import { ViewMenu } from '../charts/view';
 import { matrices } from '../lib/counts';
 import type { TextPage } from '../lib/types';
+import { t } from '../lib/say';
 import { Heading, Problem, Texts, type PageProps } from './common';
 
 export function Text({ page, busy, problem, send }: PageProps<TextPage>): JSX.Element {
@@ -19,9 +20,10 @@ export function Text({ page, busy, problem, send }: PageProps<TextPage>): JSX.El
       <Texts text={page.text} />
       {view && (
         <figure class="example">
-          <figcaption>An example, {outOf(view, page.words)}</figcaption>
+          <figcaption>{t`An example, ${outOf(view, page.words)}`}</figcaption>
           <System
-            name="System A"
+            name={t`System ${"A"}`}
+            mark="A"
             view={view}
             look={look}
             words={page.words}
@@ -38,7 +40,7 @@ export function Text({ page, busy, problem, send }: PageProps<TextPage>): JSX.El
       <Problem problem={problem} />
       <div class="actions">
         <button type="submit" class="primary" disabled={busy}>
-          Continue
+          {t`Continue`}
         </button>
       </div>
     </form>

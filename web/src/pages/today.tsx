@@ -1,8 +1,9 @@
-// What is done today: one half unless somebody says otherwise, by a threshold or by a file with decisions.
+// What is done today, where somebody says it: a threshold, or a file with decisions.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ofStudy, post, postCsv } from '../lib/api';
+import { t } from '../lib/say';
 import { whole } from '../lib/text';
 import type { Result, Upload, Value } from '../lib/types';
 
@@ -18,8 +19,8 @@ export function todayChanged(): boolean {
 
 /** Beside "Today's": what that is. */
 export function todayNote(name: string): string {
-  if (name === 'decided today') return 'the decisions of your file';
-  return name === 'the most probable class' ? 'whatever is most probable' : 'from your threshold on';
+  if (name === 'decided today') return t`the decisions of your file`;
+  return name === 'the most probable class' ? t`whatever is most probable` : t`from your threshold on`;
 }
 
 interface Wrong {
@@ -45,18 +46,18 @@ function Columns({ upload, result, groups, use }: { upload: Upload; result: Resu
   );
   return (
     <>
-      {choice('today-truth', `What was true (${result.metric?.layout?.classes?.join(', ')})`, truth, setTruth)}
-      {choice('today-decision', 'What was decided', decision, setDecision)}
-      {groups && choice('today-group', 'Groups', group, setGroup)}
+      {choice('today-truth', t`What was true (${result.metric?.layout?.classes?.join(', ') ?? ''})`, truth, setTruth)}
+      {choice('today-decision', t`What was decided`, decision, setDecision)}
+      {groups && choice('today-group', t`Groups`, group, setGroup)}
       <button type="button" onClick={() => use({ upload: upload.upload, truth, decision, ...(groups ? { group } : {}) })}>
-        Compare with these decisions
+        {t`Compare with these decisions`}
       </button>
     </>
   );
 }
 
 /** Lets somebody say what is done today. */
-export function TodayForm({ result, send, groups = false }: { result: Result; send: SendToday; groups?: boolean }): JSX.Element {
+export function TodayForm({ result, send, given, groups = false }: { result: Result; send: SendToday; given: boolean; groups?: boolean }): JSX.Element {
   const two = result.metric?.layout?.classes?.length === 2;
   const [text, setText] = useState('');
   const [upload, setUpload] = useState<Upload | null>(null);
@@ -69,7 +70,7 @@ export function TodayForm({ result, send, groups = false }: { result: Result; se
   const fail = (field: string) => (error: Error): void => setWrong({ field, message: error.message });
   const at = Number(text.replace(',', '.'));
   const threshold = (): void => {
-    if (text.trim() === '' || !(at >= 0 && at <= 1)) setWrong({ field: 'today-threshold', message: 'Please give a number from 0 to 1.' });
+    if (text.trim() === '' || !(at >= 0 && at <= 1)) setWrong({ field: 'today-threshold', message: t`Please give a number from 0 to 1.` });
     else tell({ threshold: at });
   };
   const take = (file: File | undefined): void => {
@@ -94,35 +95,39 @@ export function TodayForm({ result, send, groups = false }: { result: Result; se
     wrong?.field === field ? { 'aria-invalid': true, 'aria-describedby': `${field}-problem` } : {};
   return (
     <details class="today">
-      <summary>Compare with what you do today</summary>
+      <summary>{given ? t`Today is different` : t`Compare with what you do today`}</summary>
       {two && (
         <div class="field">
-          <label for="today-threshold">Above which probability do you say {result.metric?.layout?.classes?.[1]} today?</label>
+          <label for="today-threshold">{t`Above which probability do you say “${result.metric?.layout?.classes?.[1] ?? ''}” today?`}</label>
           <div class="today-row">
             <input id="today-threshold" type="text" inputMode="decimal" size={6} value={text} onInput={(event) => setText(event.currentTarget.value)} {...bad('today-threshold')} />
             <button type="button" onClick={threshold}>
-              Compare with this
+              {t`Compare with this`}
             </button>
           </div>
           {problem('today-threshold')}
         </div>
       )}
       <div class="field">
-        <label for="today-file">{two ? 'Or the' : 'The'} decisions of your current classifier or team, a CSV file: what was true, and what was decided</label>
+        <label for="today-file">{two
+            ? t`Or the decisions of your current classifier or team, a CSV file: what was true, and what was decided`
+            : t`The decisions of your current classifier or team, a CSV file: what was true, and what was decided`}</label>
         <input id="today-file" type="file" accept=".csv,text/csv,.txt" onChange={(event) => take(event.currentTarget.files?.[0])} {...bad('today-file')} />
         {upload && (
           <p class="note">
-            {name}: {whole(upload.rows)} rows
+            {t`${name}: ${whole(upload.rows)} rows`}
           </p>
         )}
         {problem('today-file')}
         {upload && <Columns key={upload.upload} upload={upload} result={result} groups={groups} use={count} />}
       </div>
-      <p>
-        <button type="button" class="link" onClick={() => tell({})}>
-          {two ? 'Back to 0.5' : 'Back to the most probable class'}
-        </button>
-      </p>
+      {given && (
+        <p>
+          <button type="button" class="link" onClick={() => tell({})}>
+            {t`Compare with nothing`}
+          </button>
+        </p>
+      )}
     </details>
   );
 }

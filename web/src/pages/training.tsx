@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Pair, firstLook, outOf } from '../charts/pair';
+import { t } from '../lib/say';
 import type { TrainingPage } from '../lib/types';
 import { Heading, Problem, Texts, type PageProps } from './common';
 
@@ -19,15 +20,15 @@ export function Training({ page, busy, problem, send }: PageProps<TrainingPage>)
   const wrong = (page.wrong ?? 0) > 0;
   return (
     <form class="wide training" onSubmit={submit} noValidate>
-      <Heading>{page.title ?? 'Practice'}</Heading>
+      <Heading>{page.title ?? t`Practice`}</Heading>
       <Texts text={page.text} />
-      <p class="out-of">Numbers are {outOf(a, page.words)}.</p>
+      <p class="out-of">{t`Numbers are ${outOf(a, page.words)}.`}</p>
       <Pair a={a} b={b} words={page.words} look={look} setLook={setLook} toggles={page.show?.toggles !== false} />
       <div class="ask">
         <div role="status">
           {wrong && (
             <div class="explain" tabIndex={-1} data-told>
-              <b>Not quite.</b> {page.explain ?? 'Please look at the picture again.'}
+              <b>{t`Not quite.`}</b> {page.explain ?? t`Please look at the picture again.`}
             </div>
           )}
         </div>
@@ -51,17 +52,17 @@ export function Training({ page, busy, problem, send }: PageProps<TrainingPage>)
             {(page.choices ?? ['A', 'B']).map((choice) => (
               <label key={choice} class="choice">
                 <input type="radio" name="answer" checked={answer === choice} onChange={() => setAnswer(choice)} />
-                <span>{choice === '=' ? 'Both alike' : choice.length === 1 ? `System ${choice}` : choice}</span>
+                <span>{choice === '=' ? t`Both alike` : choice.length === 1 ? t`System ${choice}` : choice}</span>
               </label>
             ))}
           </fieldset>
         )}
         <Problem
-          problem={problem ?? (missing ? { message: numeric ? 'Please enter a number.' : 'Please choose one.' } : null)}
+          problem={problem ?? (missing ? { message: numeric ? t`Please enter a number.` : t`Please choose one.` } : null)}
         />
         <div class="actions">
           <button type="submit" class="primary" disabled={busy}>
-            Check
+            {t`Check`}
           </button>
         </div>
       </div>

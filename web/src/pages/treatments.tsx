@@ -5,16 +5,19 @@ import { Changes } from '../charts/changes';
 import { Mark } from '../charts/crowd';
 import { PeopleOf, showsPeople, wrongOf } from '../charts/people';
 import { apportioned, binaryOrder, className, differing, gap, matrices, positiveOf, type Cell } from '../lib/counts';
-import { alarmWord, capital, change, list, missedWord, percent, whole } from '../lib/text';
+import { t, tx } from '../lib/say';
+import { alarmWord, capital, change, changeOf, list, missedWord, percent, whole } from '../lib/text';
 import type { Counts, Frame, Matrix, Result, Treatment, Treatments as Both, View, Words } from '../lib/types';
 import { todayNote, TodayForm, type SendToday } from './today';
 
+/** As many as the questions were about. */
 const PEOPLE = 1000;
+const IN_GROUPS = 100;
 
 /** Whole people: of all, or where there are groups of each class in each group. */
 function viewOf(frame: Frame, both: Both, rule: Treatment): View {
   const whole = both.share.map((shares) => apportioned(PEOPLE, shares.map((share) => share ?? 0)));
-  const total = (g: number, truth: number): number => (frame.of_each_class ? PEOPLE : (whole[g]?.[truth] ?? 0));
+  const total = (g: number, truth: number): number => (frame.of_each_class ? frame.people : (whole[g]?.[truth] ?? 0));
   const row = (cells: Treatment['decided'][number][number], g: number, truth: number): Matrix[number] => {
     const all = total(g, truth);
     const counts = cells.map((cell) => (cell === null ? null : Math.round(all * cell[0])));
@@ -32,7 +35,7 @@ function frameOf(result: Result, both: Both): Frame {
   const classes = result.metric?.layout?.classes ?? [];
   const groups = result.metric?.layout?.groups ?? [];
   return {
-    people: PEOPLE,
+    people: groups.length > 1 ? IN_GROUPS : PEOPLE,
     of_each_class: groups.length > 1,
     classes: classes.map((name, i) => ({ name, share: both.share[0]?.[i] ?? null })),
     ...(groups.length > 1 ? { groups } : {}),
@@ -42,20 +45,33 @@ function frameOf(result: Result, both: Both): Frame {
 
 /** "10 more of 258 bus recognised" */
 const cellWords = (c: Cell, frame: Frame): string =>
-  `${change(c.a, c.b)} of ${whole(c.total)} ${className(frame.classes, c.truth)} ${
-    c.truth === c.predicted ? 'recognised' : `taken for ${className(frame.classes, c.predicted)}`
-  }`;
+  c.truth === c.predicted
+    ? t`${change(c.a, c.b)} of ${whole(c.total)} ${className(frame.classes, c.truth)} right`
+    : t`${change(c.a, c.b)} of ${whole(c.total)} ${className(frame.classes, c.truth)} taken for ${className(frame.classes, c.predicted)}`;
 
-function ComparedClasses({ frame, today, mine, words }: { frame: Frame; today: View; mine: View; words?: Words }): JSX.Element {
+interface ComparedProps {
+  frame: Frame;
+  today: View;
+  mine: View;
+  words?: Words;
+  /** Whether somebody said what is decided today. */
+  given: boolean;
+}
+
+function ComparedClasses({ frame, today, mine, words, given }: ComparedProps): JSX.Element {
+  const told = (changes: string[]): JSX.Element => (
+    <p class="compared">
+      {given ? t`Compared with today:` : t`Compared with the most probable class:`} {changes.length === 0 ? t`no difference` : <b>{list(changes)}</b>}.
+    </p>
+  );
   const [a, b] = [matrices(today.counts)[0] ?? [], matrices(mine.counts)[0] ?? []];
   if (frame.classes.length === 2) {
     const changes = binaryOrder(positiveOf(frame)).map((truth) => {
       const [from, to] = [a[truth]?.[1 - truth] ?? 0, b[truth]?.[1 - truth] ?? 0];
       const name = truth === positiveOf(frame) ? missedWord : alarmWord;
-      return from === to ? '' : `${change(from, to)} ${name(words, Math.abs(to - from))}`;
+      return from === to ? '' : changeOf(from, to, name(words, Math.abs(to - from)));
     });
-    const told = changes.filter((text) => text !== '');
-    return <p class="compared">Compared with today: {told.length === 0 ? 'no difference' : <b>{list(told)}</b>}.</p>;
+    return told(changes.filter((text) => text !== ''));
   }
   // Right decisions say most; they are known also where mistakes are not.
   const totals = apportioned(frame.people, frame.classes.map((c) => c.share ?? 0));
@@ -65,14 +81,10 @@ function ComparedClasses({ frame, today, mine, words }: { frame: Frame; today: V
   });
   const moved = right.filter((c) => c.a !== c.b).sort((x, y) => Math.abs(y.b - y.a) - Math.abs(x.b - x.a));
   const rest = moved.length > 0 ? moved : differing({ ...frame, a: today.counts, b: mine.counts });
-  return (
-    <p class="compared">
-      Compared with today: {rest.length === 0 ? 'no difference' : <b>{list(rest.slice(0, 4).map((c) => cellWords(c, frame)))}</b>}.
-    </p>
-  );
+  return told(rest.slice(0, 4).map((c) => cellWords(c, frame)));
 }
 
-function ComparedGroups({ frame, today, mine, words }: { frame: Frame; today: View; mine: View; words?: Words }): JSX.Element {
+function ComparedGroups({ frame, today, mine, words, given }: ComparedProps): JSX.Element {
   const groups = frame.groups ?? [];
   const two = frame.classes.length === 2;
   return (
@@ -84,9 +96,10 @@ function ComparedGroups({ frame, today, mine, words }: { frame: Frame; today: Vi
         return (
           <p key={truth}>
             {two && <Mark kind={missed ? 'missed' : 'alarm'} />}
-            {two ? capital(missed ? missedWord(words, 2) : alarmWord(words, 2)) : `${capital(className(frame.classes, truth))} not recognised`}:{' '}
-            <b>{groups.map((name, g) => `${name} ${change(from[g] ?? 0, to[g] ?? 0)}`).join(', ')}</b> than today. Gap from{' '}
-            {whole(gap(from))} to <b>{whole(gap(to))}</b>.
+            {two ? capital(missed ? missedWord(words, 2) : alarmWord(words, 2)) : t`${capital(className(frame.classes, truth))} wrong`}{' '}
+            {given ? t`compared with today:` : t`compared with the most probable class:`}{' '}
+            <b>{groups.map((name, g) => `${name} ${change(from[g] ?? 0, to[g] ?? 0)}`).join(', ')}</b>.{' '}
+            {tx`Gap from ${whole(gap(from))} to ${<b>{whole(gap(to))}</b>}.`}
           </p>
         );
       })}
@@ -101,17 +114,17 @@ function AsTable({ frame, both }: { frame: Frame; both: Both }): JSX.Element {
     const share = rule?.decided[g]?.[i]?.[i];
     if (!share) return '–';
     const [value, low, high] = share;
-    return `${percent(value, 1)}${low === null || high === null ? '' : ` (${percent(low, 1)} to ${percent(high, 1)})`}`;
+    return `${percent(value, 1)}${low === null || high === null ? '' : t` (${percent(low, 1)} to ${percent(high, 1)})`}`;
   };
   return (
-    <div class="table-scroll" tabIndex={0} role="group" aria-label="What is recognised, in numbers">
+    <div class="table-scroll" tabIndex={0} role="group" aria-label={t`What is right, in numbers`}>
       <table>
-        <caption>Of each class, the share that is recognised; in brackets the 95% range for others like those measured on</caption>
+        <caption>{t`Of each class, the share that is right; in brackets the 95% range for others like them`}</caption>
         <thead>
           <tr>
             <td />
-            <th scope="col">Your rule</th>
-            <th scope="col">Today</th>
+            <th scope="col">{t`Your rule`}</th>
+            <th scope="col">{both.today ? t`Today` : t`Most probable class`}</th>
           </tr>
         </thead>
         <tbody>
@@ -159,34 +172,35 @@ export function Treatments({ result, both, words, send, told }: Props): JSX.Elem
   const frame = frameOf(result, both);
   const [mine, now] = [viewOf(frame, both, best), viewOf(frame, both, today)];
   const grouped = !!frame.groups?.length;
+  const given = both.today === true;
+  const people = frame.people;
   const note = todayNote(today.name);
   return (
     <section tabIndex={-1} data-told={told || undefined}>
       <h2>
-        What it means for {whole(PEOPLE)} {both.people}
-        {grouped && ' of each class and group'}
+        {grouped ? t`What it means for ${whole(people)} ${both.people} of each kind and group` : t`What it means for ${whole(people)} ${both.people}`}
       </h2>
       {showsPeople(frame) ? (
         <div class={grouped ? 'pair groups-pair' : 'pair'}>
-          <Card own title="Your rule" note="the best for your answers" view={mine} other={now} words={words} />
-          <Card title="Today's" note={note} view={now} other={mine} words={words} />
+          <Card own title={t`Your rule`} note={t`the best for your answers`} view={mine} other={now} words={words} />
+          <Card title={given ? t`Today's` : t`Without weights`} note={note} view={now} other={mine} words={words} />
         </div>
       ) : (
-        <Changes question={{ ...frame, a: now.counts, b: mine.counts }} words={words} rates={false} sides={['Today', 'Yours']} />
+        <Changes question={{ ...frame, a: now.counts, b: mine.counts }} words={words} rates={false} sides={[given ? t`Today` : t`Most probable`, t`Yours`]} />
       )}
       {grouped ? (
-        <ComparedGroups frame={frame} today={now} mine={mine} words={words} />
+        <ComparedGroups {...{ frame, mine, words, given }} today={now} />
       ) : (
-        <ComparedClasses frame={frame} today={now} mine={mine} words={words} />
+        <ComparedClasses {...{ frame, mine, words, given }} today={now} />
       )}
       <p class="note">
         <span class="shade-sample" />
-        Shaded: where the two differ.
-        {both.rows > 0 && ` Measured on ${whole(both.rows)} rows: the table has the ranges for others like them.`}
+        {t`Shaded: where the two differ.`}{' '}
+        {both.rows > 0 && t`Measured on ${whole(both.rows)} rows: the table has the ranges for others like them.`}
       </p>
-      {send && <TodayForm result={result} send={send} groups={grouped} />}
+      {send && <TodayForm result={result} send={send} given={given} groups={grouped} />}
       <details>
-        <summary>The same as a table, with ranges</summary>
+        <summary>{t`The same as a table, with ranges`}</summary>
         <AsTable frame={frame} both={both} />
       </details>
     </section>

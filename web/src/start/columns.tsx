@@ -102,7 +102,7 @@ export function ColumnsStep(props: StepProps): JSX.Element | null {
   const file = draft.file;
   if (file === null) return null;
   const model = draft.source === 'probabilities';
-  const labels = file.upload.columns.filter(canBeLabel);
+  const labels = file.upload.columns.filter((c) => canBeLabel(c) || c.name === file.label);
   const role = (column: string): string => {
     if (column === file.label) return 'what was true';
     if (column === file.group) return 'group';

@@ -2,6 +2,7 @@
 
 import { logisticIntercept } from '../lib/counts';
 import { madeUpTable } from '../lib/made';
+import { t } from '../lib/say';
 import { plural } from '../lib/text';
 import type { Column, Dataset, Upload } from '../lib/types';
 
@@ -37,6 +38,16 @@ export interface Draft {
   /** Of two classes, the one to be found. */
   positive: number;
   task: string;
+  /** Who is tested, and what each mistake does to them, in a line; may stay empty. */
+  scenario: string;
+  /** Of several classes, the name of the one that is the gravest to mistake; '': none. */
+  gravest: string;
+  /** What is found, where that is a noun: "30 with cancer". */
+  found: string;
+  foundPlural: string;
+  /** What people with each mistake do. */
+  whenMissed: string;
+  whenAlarmed: string;
   people: string;
   /** What the mistakes are called; null: as the class suggests. */
   missed: string | null;
@@ -63,6 +74,10 @@ export const UNNAMED = {
   missedMeans: '',
   alarmMeans: '',
   alarmMeansPlural: '',
+  found: '',
+  foundPlural: '',
+  whenMissed: '',
+  whenAlarmed: '',
 };
 
 export const emptyDraft: Draft = {
@@ -77,7 +92,9 @@ export const emptyDraft: Draft = {
   skill: 2,
   positive: 1,
   task: '',
-  people: 'people',
+  scenario: '',
+  gravest: '',
+  people: '',
   ...UNNAMED,
   family: '',
   questions: 20,
@@ -88,28 +105,52 @@ export const emptyDraft: Draft = {
 
 type Preset = Partial<Draft>;
 
-const CANCER: Preset = {
-  task: 'finding cancer',
-  people: 'patients',
-  missed: 'missed cancer',
-  missedPlural: 'missed cancers',
-  alarmMeans: 'patient without cancer gets a biopsy',
-  alarmMeansPlural: 'patients without cancer get a biopsy',
-};
-const PRESETS: Record<string, Preset> = {
-  mammographic_mass: { ...CANCER, classes: ['benign', 'malignant'] },
-  breast_cancer_original: { ...CANCER, classes: ['healthy', 'cancer'] },
-  breast_cancer_diagnostic: { ...CANCER, classes: ['healthy', 'cancer'] },
-  german_credit: {
-    classes: ['repays', 'defaults'],
-    task: 'granting loans',
-    people: 'applicants',
-    missed: 'missed default',
-    missedPlural: 'missed defaults',
-    alarm: 'refused good applicant',
-    alarmPlural: 'refused good applicants',
-  },
-  vehicle: { classes: ['bus', 'Opel', 'Saab', 'van'], task: 'telling vehicles apart', people: 'vehicles' },
+const cancer = (scenario: string): Preset => ({
+  task: t`finding cancer`,
+  scenario,
+  people: t`patients`,
+  missed: t`missed cancer`,
+  missedPlural: t`missed cancers`,
+  alarm: t`false alarm`,
+  alarmPlural: t`false alarms`,
+  found: t`cancer`,
+  foundPlural: t`cancers`,
+  alarmMeans: t`patient without cancer gets a biopsy`,
+  alarmMeansPlural: t`patients without cancer get a biopsy`,
+});
+/** In the language of the page. */
+const presetOf = (dataset: string): Preset => {
+  const lump = (): Preset => ({
+    ...cancer(t`Patients with a lump in the breast are tested. A cancer that is missed is treated months later; a false alarm means a biopsy and days of fear.`),
+    classes: [t`healthy`, t`cancer`],
+  });
+  const presets: Record<string, () => Preset> = {
+    mammographic_mass: () => ({
+      ...cancer(t`A mammogram shows something, and a test reads it. A cancer that is missed is treated months later; a false alarm means a biopsy and days of fear.`),
+      classes: [t`benign`, t`malignant`],
+    }),
+    breast_cancer_original: lump,
+    breast_cancer_diagnostic: lump,
+    german_credit: () => ({
+      classes: [t`repays`, t`defaults`],
+      task: t`granting loans`,
+      scenario: t`A bank's check decides who gets a loan. A missed default is a loan that is never paid back; a refused good applicant would have paid back, and gets no loan.`,
+      people: t`applicants`,
+      missed: t`missed default`,
+      missedPlural: t`missed defaults`,
+      alarm: t`refused good applicant`,
+      alarmPlural: t`refused good applicants`,
+      whenMissed: t`get a loan they cannot repay`,
+      whenAlarmed: t`are refused a loan they would repay`,
+    }),
+    vehicle: () => ({
+      classes: [t`bus`, 'Opel', 'Saab', t`van`],
+      task: t`telling vehicles apart`,
+      scenario: t`A camera at a toll gate tells four kinds of vehicles apart. One taken for another pays the wrong toll.`,
+      people: t`vehicles`,
+    }),
+  };
+  return presets[dataset]?.() ?? {};
 };
 
 export function withDataset(draft: Draft, dataset: Pick<Dataset, 'name' | 'classes'>, group = ''): Draft {
@@ -121,7 +162,7 @@ export function withDataset(draft: Draft, dataset: Pick<Dataset, 'name' | 'class
     group,
     original: dataset.classes,
     classes: dataset.classes,
-    ...PRESETS[dataset.name],
+    ...presetOf(dataset.name),
   };
 }
 
@@ -153,7 +194,8 @@ export function looksLikeProbability(upload: Upload, at: number): boolean {
 /** A column called label, class, y, ..., else the last one that has few values. */
 export function likelyLabel(columns: readonly Column[]): string {
   const possible = columns.filter(canBeLabel);
-  const named = possible.find((c) => /^(label|class|target|y|truth|true|outcome|churn(ed)?)$/i.test(c.name));
+  // One that is called so is it, even where it says the same in every row: then that is to be mended, not another one taken.
+  const named = columns.find((c) => c.values.length > 0 && /^(label|class|target|y|truth|true|outcome|churn(ed)?)$/i.test(c.name));
   const texts = possible.filter((c) => c.kind === 'text');
   return (named ?? texts[texts.length - 1] ?? possible[possible.length - 1])?.name ?? '';
 }
@@ -214,8 +256,8 @@ export interface MistakeWords {
 export function mistakeWords(draft: Draft): MistakeWords {
   const name = draft.classes[draft.positive]?.trim() || `class ${draft.positive + 1}`;
   // "Missed 1 cases" says nothing.
-  const missed = draft.missed ?? (/^[\d.,+-]+$/.test(name) ? 'missed case' : `missed ${name} case`);
-  const alarm = draft.alarm ?? 'false alarm';
+  const missed = draft.missed ?? (/^[\d.,+-]+$/.test(name) ? t`missed case` : t`missed ${name} case`);
+  const alarm = draft.alarm ?? t`false alarm`;
   return {
     missed,
     missedPlural: draft.missedPlural ?? plural(missed.trim(), 2),
@@ -302,6 +344,8 @@ function missingColumns(draft: Draft): Problem | null {
     return null;
   }
   const file = draft.file;
+  if (file !== null && draft.original.length < 2)
+    return at('label-column', t`“${file.label}” says “${draft.original[0] ?? ''}” in every row. Choose a column with two values or more, or mend the file.`);
   if (file === null || draft.source !== 'probabilities') return null;
   const mapped = draft.original.filter((c) => file.probability[c]);
   const needed = draft.original.length === 2 ? 1 : draft.original.length;
@@ -447,15 +491,25 @@ export async function startRequest(draft: Draft, uploads: Uploads): Promise<Reco
     false_alarm_plural: words.alarmPlural.trim(),
   };
   const family = familyOf(draft);
-  const [missedMeans, alarmed, several] = [draft.missedMeans, draft.alarmMeans, draft.alarmMeansPlural].map((text) => text.trim());
-  const consequences = { ...(missedMeans ? { missed: missedMeans } : {}), ...(alarmed ? { alarmed, alarmed_plural: several } : {}) };
+  const told = {
+    missed: draft.missedMeans,
+    alarmed: draft.alarmMeans,
+    alarmed_plural: draft.alarmMeansPlural,
+    found: draft.found,
+    found_plural: draft.foundPlural,
+    when_missed: draft.whenMissed,
+    when_alarmed: draft.whenAlarmed,
+  };
+  const consequences = Object.fromEntries(Object.entries(told).flatMap(([key, text]) => (text.trim() ? [[key, text.trim()]] : [])));
   return {
     space: await spaceOf(draft, uploads),
     words: {
       ...(draft.task.trim() ? { task: draft.task.trim() } : {}),
-      people: draft.people.trim() || 'people',
+      ...(draft.scenario.trim() ? { scenario: draft.scenario.trim() } : {}),
+      ...(draft.classes.length > 2 && draft.classes.includes(draft.gravest) ? { gravest: draft.gravest.trim() } : {}),
+      people: draft.people.trim() || t`people`,
       ...(draft.classes.length === 2 ? { mistakes } : {}),
-      ...(draft.classes.length === 2 && (missedMeans || alarmed) ? { consequences } : {}),
+      ...(draft.classes.length === 2 && Object.keys(consequences).length > 0 ? { consequences } : {}),
     },
     family,
     options: { max_questions: draft.questions, ...(family === 'monotone' ? { strategy: 'search' } : { announce_repeats: true }) },

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { percent, whole } from '../lib/text';
 import { mistakeWords, UNNAMED, type Draft } from './draft';
-import { Field, type StepProps } from './fields';
+import { Choice, Field, type StepProps } from './fields';
 
 function ClassNames({ draft, set, problem }: StepProps): JSX.Element {
   const rename = (i: number, name: string): void =>
@@ -135,6 +135,20 @@ function Mistakes({ draft, set, problem }: StepProps): JSX.Element {
   );
 }
 
+/** The class whose mistakes weigh most leads sentence and colour. */
+function Gravest({ draft, set, problem }: StepProps): JSX.Element {
+  return (
+    <Choice
+      id="gravest"
+      label="Which is the gravest to get wrong? It comes first in every question"
+      value={draft.gravest}
+      options={[['', 'none of them'], ...draft.classes.map((name) => [name, name] as const)]}
+      problem={problem}
+      set={(gravest) => set({ ...draft, gravest })}
+    />
+  );
+}
+
 export function WordsStep(props: StepProps): JSX.Element {
   const { draft, set, problem } = props;
   const two = draft.classes.length === 2;
@@ -143,6 +157,16 @@ export function WordsStep(props: StepProps): JSX.Element {
       {two && <ToBeFound {...props} />}
       {draft.source !== 'names' && <ClassNames {...props} />}
       {two && <Mistakes {...props} />}
+      {!two && <Gravest {...props} />}
+      <Field
+        id="scenario"
+        label="Who is tested, and what does each mistake do to them? One line, shown with every question (may stay empty)"
+        value={draft.scenario}
+        problem={problem}
+        most={300}
+        placeholder="Patients with a lump are tested. A missed cancer is treated months later; a false alarm means a biopsy."
+        set={(scenario) => set({ ...draft, scenario })}
+      />
       <div class="grid">
         <Field
           id="people"

@@ -11,16 +11,17 @@
 
 enum {
     BASES = 16, /* metrics whose best classifiers are looked at */
-    KINDS = 3,  /* each of these, with some weights changed, and with a boundary moved */
+    KINDS = 3,  /* each of these, and twice with a boundary moved */
     PLUG_INS = KINDS * BASES,
-    PAIRS = 3 * BASES, /* a base with its two changes, and with another base */
-    TURNS = 6,         /* steps towards the best classifier of a metric that is not linear */
-    TRIES = 400,       /* of a pair at random; of the second half any two that differ will do */
-    LOOKS = 4,         /* lists of classifiers that are made where none tells anything */
-    MOST_ROWS = 4000,  /* of more, about so many are looked at */
-    JUDGES = 64,       /* samples that say whether somebody might use a classifier */
-    MANY = 1000,       /* people */
-    MORE = 10000,      /* where fewer than ENOUGH of a class are among MANY */
+    PAIRS = (KINDS - 1) * BASES, /* a base with each of its changes: one trade a question */
+    TURNS = 6,                   /* steps towards the best classifier of a metric that is not linear */
+    TRIES = 400,                 /* of a pair at random; of the second half any two that differ will do */
+    LOOKS = 4,                   /* lists of classifiers that are made where none tells anything */
+    MOST_ROWS = 4000,            /* of more, about so many are looked at */
+    JUDGES = 64,                 /* samples that say whether somebody might use a classifier */
+    HUNDRED = 100,               /* people of each class in each group */
+    MANY = 1000,                 /* people */
+    MORE = 10000,                /* where fewer than ENOUGH of a class are among MANY */
     ENOUGH = 20,
     LEAST_APART = 3 /* people by which two classifiers must differ in some number */
 };
@@ -87,9 +88,11 @@ static uint32_t people_for(const mel_space *space)
 {
     const double *share = mel_space_class_share(space);
     double rarest = 1.0;
+    if (mel_space_layout(space)->kind != MEL_CONFUSION)
+        return HUNDRED;
     for (size_t i = 0; i < mel_space_layout(space)->n_classes; i++)
         rarest = fmin(rarest, share[i]);
-    return rarest * MANY < ENOUGH && mel_space_layout(space)->kind == MEL_CONFUSION ? MORE : MANY;
+    return rarest * MANY < ENOUGH ? MORE : MANY;
 }
 
 static mel_status find_trivial(mel_realistic *r, mel_error *err)
@@ -281,11 +284,9 @@ static mel_status find_plug_ins(mel_realistic *r, const mel_chooser *chooser, si
             i == 0 ? mel_chooser_mean(chooser) : mel_chooser_samples(chooser) + mel_rng_below(rng, count) * d;
         double *point = r->point + KINDS * i * size;
         status = plug_in(r, w, point, err);
-        if (status == MEL_OK)
-            status = change_weights(r, point + size, rng, err);
-        if (status == MEL_OK)
-            status = rows ? move_boundary(r, point + 2 * size, rng, err)
-                          : change_weights(r, point + 2 * size, rng, err);
+        for (size_t kind = 1; kind < KINDS && status == MEL_OK; kind++)
+            status = rows ? move_boundary(r, point + kind * size, rng, err)
+                          : change_weights(r, point + kind * size, rng, err);
     }
     for (size_t p = 0; p < PLUG_INS && status == MEL_OK; p++)
         whole_change(&r->whole, r->point + p * size, r->point + p / KINDS * KINDS * size);
@@ -362,8 +363,7 @@ static size_t count_differing(const mel_realistic *r, const double *a, const dou
     return apart >= LEAST_APART ? n : 0;
 }
 
-/* Whether one is as good as the other in every number, or better: nobody takes such a question seriously.
- * Between groups the worse one may still differ less. */
+/* Whether one is as good as the other in every number, or better: nobody takes such a question seriously. */
 static bool is_dominated(const mel_realistic *r, const double *a, const double *b)
 {
     bool above = false, below = false;
@@ -371,7 +371,7 @@ static bool is_dominated(const mel_realistic *r, const double *a, const double *
         above = above || a[i] > b[i];
         below = below || a[i] < b[i];
     }
-    return r->f->groups < 2 && !(above && below);
+    return !(above && below);
 }
 
 /* How much of the variance of what the classifiers at hand are worth, against each other, an answer with
@@ -422,13 +422,11 @@ static void judge(option *o, mel_realistic *r, mel_chooser *chooser, const mel_s
     o->score = (r->for_rule ? decides(r, chooser, noise) : o->outlook.information) * pow(both, care);
 }
 
-static void list_pairs(option pair[PAIRS], mel_rng *rng)
+static void list_pairs(option pair[PAIRS])
 {
-    for (size_t i = 0; i < BASES; i++) {
-        const size_t base = KINDS * i, other = (i + 1 + mel_rng_below(rng, BASES - 1)) % BASES;
-        pair[3 * i] = (option){ .a = base, .b = base + 1 };
-        pair[3 * i + 1] = (option){ .a = base, .b = base + 2 };
-        pair[3 * i + 2] = (option){ .a = base, .b = KINDS * other };
+    for (size_t i = 0; i < PAIRS; i++) {
+        const size_t base = i / (KINDS - 1) * KINDS;
+        pair[i] = (option){ .a = base, .b = base + 1 + i % (KINDS - 1) };
     }
 }
 
@@ -461,7 +459,7 @@ static mel_status look_once(option *best, mel_realistic *r, mel_chooser *chooser
     find_kept(r, chooser, r->count);
     if (r->for_rule)
         find_worth(r, chooser);
-    list_pairs(pair, rng);
+    list_pairs(pair);
     for (size_t i = 0; i < PAIRS; i++)
         judge(&pair[i], r, chooser, sampler, history, avoided);
     const option *found = pick(pair);

@@ -1,1 +1,0 @@
-import{a,b}from"/assets/chunk-PVS3MRYY.js";import"/assets/chunk-3ZFDY2RP.js";import"/assets/chunk-AV2BIVED.js";import"/assets/chunk-4ODCLA73.js";import"/assets/chunk-CO535URV.js";import"/assets/chunk-6VTF4JGH.js";import"/assets/chunk-OH6LDV7N.js";import"/assets/chunk-TUCXIWII.js";export{b as App,a as PageBody};
