@@ -111,8 +111,7 @@ mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_e
         return write_special(path, bytes, n, err);
     const size_t room = strlen(path) + 64;
     MEL_AUTO_MEMORY char *temporary = mel_alloc(room, 1);
-    if (temporary == NULL)
-        return mel_fail_memory(err, "the name of a file");
+    TRY(MEL_NEED(temporary, "the name of a file", err));
     /* The address tells the threads of a process apart. */
     (void)snprintf(temporary, room, "%s.%ld-%zx.tmp", path, (long)getpid(), (size_t)temporary);
     return replace(path, temporary, bytes, n, err);

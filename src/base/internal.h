@@ -31,6 +31,9 @@ static inline mel_status mel_fail_memory(mel_error *err, const char *what)
     return MEL_ENOMEM;
 }
 
+/* What there has to be memory for is there: TRY(MEL_NEED(x->name = mel_strdup(name), "a name", err)); */
+#define MEL_NEED(there, what, err) ((there) ? MEL_OK : mel_fail_memory(err, what))
+
 /* Returns from the caller with the status of a call that failed: steps that can fail read as a sequence. */
 #define TRY(call)                                                                                            \
     do {                                                                                                     \

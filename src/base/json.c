@@ -92,8 +92,7 @@ mel_status mel_json_parse(json_t **out, const void *bytes, size_t n, mel_error *
     *out = NULL;
     size_t size = 0, filler = 0;
     MEL_AUTO_MEMORY char *text = wrap(bytes, n, &size, &filler);
-    if (text == NULL)
-        return mel_fail_memory(err, "a JSON document");
+    TRY(MEL_NEED(text, "a JSON document", err));
     json_error_t where;
     json_t *pair = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
     json_t *document = json_array_get(pair, 1);

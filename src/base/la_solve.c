@@ -136,8 +136,7 @@ static mel_status run_svd(const svd_job *job, size_t m, size_t n, double *a, siz
                   &ldvt, &size, &ASK_SIZE, &info);
     const lapack_int n_work = asked_size(size);
     double *work = mel_alloc((size_t)n_work, sizeof *work);
-    if (work == NULL)
-        return mel_fail_memory(err, "singular values");
+    TRY(MEL_NEED(work, "singular values", err));
     mel_blas_hold();
     LAPACK_dgesvd(&job->job_u, &job->job_vt, &rows, &cols, a, &stride, job->values, job->u, &ldu, job->vt,
                   &ldvt, work, &n_work, &info);

@@ -77,9 +77,7 @@ mel_status mel_parse_numbers(double **out, size_t *n, const char *text, mel_erro
     for (const char *c = text; *c != '\0'; c++)
         commas += *c == ',';
     *n = 0;
-    *out = mel_alloc(commas + 1, sizeof **out);
-    if (*out == NULL)
-        return mel_fail_memory(err, "numbers");
+    TRY(MEL_NEED(*out = mel_alloc(commas + 1, sizeof **out), "numbers", err));
     if (parse(*out, commas + 1, text)) {
         *n = commas + 1;
         return MEL_OK;

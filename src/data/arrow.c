@@ -121,14 +121,12 @@ static mel_status read_schema(builder *b, const struct ArrowSchema *schema, cons
         return mel_fail(b->err, MEL_ELIMIT, "%zu columns, more than the limit of %zu", n,
                         b->opt->max_columns);
     MEL_AUTO(mel_dict) *names = mel_dict_new();
-    if (names == NULL)
-        return mel_fail_memory(b->err, "column names");
+    TRY(MEL_NEED(names, "column names", b->err));
     for (size_t j = 0; j < n; j++)
         TRY(add_arrow_name(names, schema->children[j], j, b->err));
     b->table = mel_table_new(name, names, n);
     b->cells = mel_alloc_zero(n, sizeof *b->cells);
-    if (b->table == NULL || b->cells == NULL)
-        return mel_fail_memory(b->err, "a table");
+    TRY(MEL_NEED(b->table != NULL && b->cells != NULL, "a table", b->err));
     b->table->has_header = true;
     b->table->first_row = 1;
     for (size_t j = 0; j < n; j++)
@@ -293,8 +291,7 @@ static mel_status add_text(uint32_t *code, const builder *b, const chunk_column 
     if (text.n == 0)
         return MEL_OK;
     *code = mel_dict_add(dict, text.bytes, text.n, mel_dict_hash(text.bytes, text.n));
-    if (*code == MEL_MISSING)
-        return mel_fail_memory(b->err, "the categories of a column");
+    TRY(MEL_NEED(*code != MEL_MISSING, "the categories of a column", b->err));
     return dict->n <= b->opt->max_categories
                ? MEL_OK
                : mel_fail(b->err, MEL_ELIMIT, "column %s: more than %zu different texts (%s is one too many)",
@@ -359,8 +356,7 @@ static mel_status grow_arrow_columns(builder *b, size_t n)
             column->codes = block;
         else
             column->numbers = block;
-        if (!grown)
-            return mel_fail_memory(b->err, "the cells of a table");
+        TRY(MEL_NEED(grown, "the cells of a table", b->err));
     }
     b->capacity = n;
     return MEL_OK;

@@ -215,9 +215,7 @@ static mel_status read_names(mel_csv *csv, mel_error *err)
         csv->names = mel_column_numbers(csv->n_columns);
         return csv->names != NULL ? MEL_OK : mel_fail_memory(err, "column names");
     }
-    csv->names = mel_dict_new();
-    if (csv->names == NULL)
-        return mel_fail_memory(err, "column names");
+    TRY(MEL_NEED(csv->names = mel_dict_new(), "column names", err));
     mel_csv_chunk *header = &csv->chunk[0];
     header->begin = text;
     header->end = text + length;
@@ -236,9 +234,8 @@ static mel_status read_names(mel_csv *csv, mel_error *err)
 static mel_status apply_overrides(mel_csv *csv, mel_error *err)
 {
     const mel_read_options *opt = &csv->opt;
-    csv->column = mel_alloc_zero(csv->n_columns, sizeof *csv->column);
-    if (csv->column == NULL)
-        return mel_fail_memory(err, "the columns of a table");
+    TRY(MEL_NEED(csv->column = mel_alloc_zero(csv->n_columns, sizeof *csv->column), "the columns of a table",
+                 err));
     for (uint32_t j = 0; j < csv->n_columns && csv->dialect.header && opt->row_name != NULL; j++)
         if (strcasecmp(mel_dict_text(csv->names, j), opt->row_name) == 0)
             csv->column[j].declared = MEL_COLUMN_TEXT;
@@ -308,8 +305,7 @@ static mel_status prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span
     mel_csv_chunk *chunk = &csv->chunk[i];
     if (chunk->finding == NULL)
         chunk->finding = mel_alloc_zero(csv->n_columns, sizeof *chunk->finding);
-    if (chunk->finding == NULL)
-        return mel_fail_memory(err, "the columns of a table");
+    TRY(MEL_NEED(chunk->finding, "the columns of a table", err));
     chunk->begin = csv->data + csv->begin + span->begin;
     chunk->end = csv->data + csv->begin + span->end;
     chunk->n_rows = n_rows;
@@ -502,8 +498,7 @@ static mel_status merge_fresh(mel_csv *csv, size_t j, uint32_t n_known, const me
         const char *text = mel_dict_text(fresh, k);
         const size_t n = mel_dict_length(fresh, k);
         code[k] = mel_dict_add(column->dict, text, n, fresh->hash[k]);
-        if (code[k] == MEL_MISSING)
-            return mel_fail_memory(err, "the categories of a column");
+        TRY(MEL_NEED(code[k] != MEL_MISSING, "the categories of a column", err));
         if (column->dict->n > csv->opt.max_categories)
             return doubt_categories(csv, j, chunk->row_number, mel_quote(text, n), err);
     }
@@ -713,8 +708,7 @@ static mel_status read_table(mel_table **out, mel_csv *csv, mel_error *err)
 {
     TRY(open_csv(csv, err));
     MEL_AUTO(mel_table) *table = mel_table_new(csv->name, csv->names, csv->n_columns);
-    if (table == NULL)
-        return mel_fail_memory(err, "a table");
+    TRY(MEL_NEED(table, "a table", err));
     table->has_header = csv->dialect.header;
     table->first_row = row_number(csv, 0);
     TRY(read_csv_columns(csv, table, err));
@@ -723,9 +717,7 @@ static mel_status read_table(mel_table **out, mel_csv *csv, mel_error *err)
     TRY(mel_notes_check(&csv->notes, csv->opt.strict, err));
     table->notes = csv->notes;
     csv->notes = (mel_notes){ 0 };
-    *out = table;
-    table = NULL;
-    return MEL_OK;
+    return MEL_GIVE(out, table);
 }
 
 /* What reading a file in one encoding came to. */
@@ -738,8 +730,7 @@ static mel_status read_in_encoding(mel_table **out, encoding_verdict *verdict, m
                                    const char *name, const mel_read_options *opt, mel_error *err)
 {
     mel_csv *csv = mel_alloc_zero(1, sizeof *csv);
-    if (csv == NULL)
-        return mel_fail_memory(err, "a table");
+    TRY(MEL_NEED(csv, "a table", err));
     csv->opt = *opt;
     csv->name = name;
     csv->text = (mel_text){ .source = source, .line = 1 };

@@ -275,8 +275,7 @@ static mel_status count_columns(column_counts *out, const mel_csv_sample *sample
     *out = (column_counts){ 0 };
     n = n < sample->most ? n : sample->most;
     MEL_AUTO_MEMORY sample_column *columns = columns_of_sample(sample, delimiter, n, before);
-    if (columns == NULL)
-        return mel_fail_memory(err, "the first rows of a table");
+    TRY(MEL_NEED(columns, "the first rows of a table", err));
     for (size_t j = 0; j < n; j++) {
         const bool number = sample_is_numeric(&columns[j]);
         out->numbers += number;
@@ -767,8 +766,7 @@ mel_status mel_dialect_find_header(mel_dialect *out, const mel_csv_sample *sampl
     const bool open_end = !out->row_names && ends_open(&in_header, sample, delimiter);
     const size_t n = mel_sample_count(sample, 0, delimiter, &last) - (open_end && in_header);
     MEL_AUTO_MEMORY sample_column *columns = columns_of_sample(sample, delimiter, n, out->row_names);
-    if (columns == NULL)
-        return mel_fail_memory(err, "the first rows of a table");
+    TRY(MEL_NEED(columns, "the first rows of a table", err));
     const bool unnamed = !out->row_names && n >= 2 && is_unnamed(columns[0].first);
     const bool names =
         unnamed && opt->row_name != NULL && !sample_is_numeric(&columns[0]) && !has_row_name(columns, n, opt);

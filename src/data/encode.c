@@ -36,13 +36,6 @@ void mel_encoded_clear(mel_encoded *encoded)
     *encoded = (mel_encoded){ 0 };
 }
 
-static mel_status fail_encoded_cell(const encoding *e, const binding *b, size_t row, const char *value,
-                                    const char *what)
-{
-    return mel_fail(e->err, MEL_EDATA, "%s: row %zu, column %s: %s %s", mel_quote_file(e->table->name).text,
-                    mel_table_row_number(e->table, row), mel_quote_text(b->input->name).text, value, what);
-}
-
 /* A column of text where numbers are due: names the first cell that is none. */
 static mel_status fail_text(const encoding *e, const binding *b, const mel_column *column)
 {
@@ -53,10 +46,10 @@ static mel_status fail_text(const encoding *e, const binding *b, const mel_colum
         const char *text = mel_dict_text(column->dict, column->codes[i]);
         if (mel_number_parse(text, mel_dict_length(column->dict, column->codes[i]), &value) !=
             MEL_NUMBER_FINITE)
-            return fail_encoded_cell(e, b, i, mel_quote_text(text).text, "is not a number");
+            return mel_fail_cell(e->err, e->table, i, b->column, "%s is not a number",
+                                 mel_quote_text(text).text);
     }
-    return mel_fail(e->err, MEL_EDATA, "%s: column %s was read as text where training had numbers",
-                    mel_quote_file(e->table->name).text, mel_quote_text(b->input->name).text);
+    return mel_fail_column(e->err, e->table, b->column, " was read as text where training had numbers");
 }
 
 static mel_status bind_text(const encoding *e, binding *b, const mel_column *column)
@@ -64,15 +57,12 @@ static mel_status bind_text(const encoding *e, binding *b, const mel_column *col
     if (column->type == MEL_COLUMN_NUMBER) { /* fine when it has no value at all */
         for (size_t i = 0; i < e->table->n_rows; i++)
             if (!isnan(column->numbers[i]))
-                return mel_fail(e->err, MEL_EDATA,
-                                "%s: column %s has numbers where training had text; read it as text",
-                                mel_quote_file(e->table->name).text, mel_quote_text(b->input->name).text);
+                return mel_fail_column(e->err, e->table, b->column,
+                                       " has numbers where training had text; read it as text");
         return MEL_OK;
     }
     b->codes = column->codes;
-    b->feature = mel_alloc(column->dict->n, sizeof *b->feature);
-    if (b->feature == NULL)
-        return mel_fail_memory(e->err, "an encoding");
+    TRY(MEL_NEED(b->feature = mel_alloc(column->dict->n, sizeof *b->feature), "an encoding", e->err));
     for (uint32_t code = 0; code < column->dict->n; code++) {
         const char *text = mel_dict_text(column->dict, code);
         const size_t n = mel_dict_length(column->dict, code);
@@ -95,8 +85,8 @@ static mel_status check_percent(const encoding *e, const binding *b, const mel_c
         return MEL_OK;
     char text[MEL_NUMBER_TEXT];
     mel_number_print(text, column->numbers[row]);
-    return fail_encoded_cell(
-        e, b, row, text,
+    return mel_fail_cell(
+        e->err, e->table, row, b->column, "%s %s", text,
         now == MEL_PERCENT_NONE
             ? "has no percent sign, as every number of the column had in training; write them "
               "with the sign (45% for 0.45), or train on numbers without"
@@ -115,9 +105,9 @@ static mel_status bind_money(const encoding *e, binding *b, const mel_column *co
         return fail_text(e, b, column);
     if (money.currency == b->input->currency)
         return MEL_OK;
-    return mel_fail(e->err, MEL_EDATA, "%s: column %s: %s is no amount in %s, as in training",
-                    mel_quote_file(e->table->name).text, mel_quote_text(b->input->name).text,
-                    mel_quote_text(mel_dict_text(column->dict, money.example)).text, b->input->currency);
+    return mel_fail_column(e->err, e->table, b->column, ": %s is no amount in %s, as in training",
+                           mel_quote_text(mel_dict_text(column->dict, money.example)).text,
+                           b->input->currency);
 }
 
 static mel_status bind_input(const encoding *e, binding *b)
@@ -148,7 +138,7 @@ static mel_status standardise(const encoding *e, const binding *b, size_t row, d
         return MEL_OK;
     char text[MEL_NUMBER_TEXT];
     mel_number_print(text, x);
-    return fail_encoded_cell(e, b, row, text, "is too far from the values in training");
+    return mel_fail_cell(e->err, e->table, row, b->column, "%s is too far from the values in training", text);
 }
 
 /* The feature that is 1, relative to the input's first, or MEL_MISSING for none. */
@@ -259,8 +249,7 @@ static mel_status encode_dense(const encoding *e)
     const size_t n = e->table->n_rows, d = e->encoder->n_features;
     mel_features *view = &e->out->view;
     double *dense = d != 0 && n > SIZE_MAX / d ? NULL : mel_alloc_zero(n * d, sizeof *dense);
-    if (dense == NULL)
-        return mel_fail_memory(e->err, "the features of a table");
+    TRY(MEL_NEED(dense, "the features of a table", e->err));
     e->out->memory = dense;
     *view = (mel_features){ .n_rows = n, .n_cols = d, .dense = dense, .stride = d };
     return e->encoder->libsvm ? fill_stored(e, dense, NULL, NULL, NULL) : fill_dense(e, dense);
@@ -277,8 +266,7 @@ static mel_status encode_sparse(const encoding *e)
         return mel_fail_memory(e->err, "the features of a table");
     const size_t n_values = stored ? e->table->sparse.row_start[n] : n * per_row;
     char *memory = mel_alloc((n + 1) * sizeof(size_t) + n_values * entry, 1);
-    if (memory == NULL)
-        return mel_fail_memory(e->err, "the features of a table");
+    TRY(MEL_NEED(memory, "the features of a table", e->err));
     e->out->memory = memory;
     size_t *row_start = (void *)memory;
     double *value = (void *)(memory + (n + 1) * sizeof *row_start);
@@ -310,9 +298,7 @@ mel_status mel_encode(mel_encoded *out, const mel_encoder *encoder, const mel_ta
                         mel_quote_file(table->name).text, table->sparse.zero_based ? 0 : 1,
                         encoder->zero_based ? 0 : 1);
     encoding e = { .encoder = encoder, .table = table, .out = out, .err = err };
-    e.bound = mel_alloc_zero(encoder->n_inputs, sizeof *e.bound);
-    if (e.bound == NULL)
-        return mel_fail_memory(err, "an encoding");
+    TRY(MEL_NEED(e.bound = mel_alloc_zero(encoder->n_inputs, sizeof *e.bound), "an encoding", err));
     const mel_status status = bind_and_encode(&e);
     for (size_t k = 0; k < encoder->n_inputs; k++) {
         free(e.bound[k].own);

@@ -83,8 +83,7 @@ mel_status mel_encoder_complete(mel_encoder *encoder, mel_error *err)
         return mel_fail(err, MEL_ELIMIT, "%zu features", n);
     encoder->n_features = n;
     encoder->feature_name = mel_alloc_zero(n, sizeof *encoder->feature_name);
-    if (encoder->feature_name == NULL || !name_features(encoder))
-        return mel_fail_memory(err, "the names of features");
+    TRY(MEL_NEED(encoder->feature_name != NULL && name_features(encoder), "the names of features", err));
     return MEL_OK;
 }
 
@@ -237,15 +236,13 @@ static bool fit_numbers(mel_encoder_input *input, const double *numbers, size_t 
 static mel_status fill_categories(mel_encoder_input *input, const mel_dict *dict, size_t n, uint32_t *order,
                                   const size_t *count, mel_error *err)
 {
-    input->categories = mel_dict_new();
-    if (input->categories == NULL)
-        return mel_fail_memory(err, "the categories of a column");
+    TRY(MEL_NEED(input->categories = mel_dict_new(), "the categories of a column", err));
     TRY(mel_order_texts(dict, n, order, order, err));
     for (size_t k = 0; k < n; k++) {
         const uint32_t code = order[k];
-        if (mel_dict_add(input->categories, mel_dict_text(dict, code), mel_dict_length(dict, code),
-                         dict->hash[code]) == MEL_MISSING)
-            return mel_fail_memory(err, "the categories of a column");
+        TRY(MEL_NEED(mel_dict_add(input->categories, mel_dict_text(dict, code), mel_dict_length(dict, code),
+                                  dict->hash[code]) != MEL_MISSING,
+                     "the categories of a column", err));
         if (count[code] > count[order[input->mode]])
             input->mode = (uint32_t)k;
     }
@@ -305,9 +302,7 @@ static mel_status fit_column(mel_encoder *encoder, bool *varies, const mel_table
     input->type = column->type;
     input->percent = column->percent;
     input->currency = column->currency;
-    input->name = mel_strdup(name);
-    if (input->name == NULL)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(input->name = mel_strdup(name), "an encoder", err));
     if (column->type == MEL_COLUMN_NUMBER) {
         *varies |= fit_numbers(input, column->numbers, table->n_rows, work, opt->keep_scale);
         return MEL_OK;
@@ -396,8 +391,7 @@ static mel_status fit_sparse(mel_encoder *encoder, const mel_table *table, const
     encoder->n_features = d;
     encoder->deviation = mel_alloc(d, sizeof *encoder->deviation);
     MEL_AUTO_MEMORY sparse_feature *feature = mel_alloc_zero(d, sizeof *feature);
-    if (encoder->deviation == NULL || feature == NULL)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(encoder->deviation != NULL && feature != NULL, "an encoder", err));
     describe_sparse(feature, s, table->n_rows);
     bool varies = false;
     for (size_t j = 0; j < d; j++) {
@@ -423,14 +417,11 @@ mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_
         return mel_fail(err, MEL_EDATA, "%s: no rows to learn an encoding from",
                         mel_quote_file(table->name).text);
     MEL_AUTO(mel_encoder) *encoder = mel_encoder_new();
-    if (encoder == NULL)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(encoder, "an encoder", err));
     const mel_status status = table->is_sparse ? fit_sparse(encoder, table, &options, err)
                                                : fit_table(encoder, table, &options, err);
     if (status == MEL_EDATA)
         return mel_fail_in(err, status, "%s", mel_quote_file(table->name).text);
     TRY(status);
-    *out = encoder;
-    encoder = NULL;
-    return MEL_OK;
+    return MEL_GIVE(out, encoder);
 }

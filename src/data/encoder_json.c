@@ -117,8 +117,7 @@ static mel_status add_unique(mel_dict *dict, const json_t *value, const char *wh
     TRY(get_text(&text, value, what, err));
     const size_t n = strlen(text);
     const uint32_t before = dict->n;
-    if (mel_dict_add(dict, text, n, mel_dict_hash(text, n)) == MEL_MISSING)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(mel_dict_add(dict, text, n, mel_dict_hash(text, n)) != MEL_MISSING, "an encoder", err));
     return dict->n > before
                ? MEL_OK
                : mel_fail(err, MEL_EDATA, "\"%s\": %s is given twice", what, mel_quote(text, n).text);
@@ -138,9 +137,7 @@ static mel_status read_text_column(mel_encoder_input *input, const json_t *colum
     static const char *const names[] = { "name", "type", "categories", "mode", "missing_category", NULL };
     const char *mode = NULL;
     TRY(mel_json_members(column, names, err));
-    input->categories = mel_dict_new();
-    if (input->categories == NULL)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(input->categories = mel_dict_new(), "an encoder", err));
     TRY(add_all(input->categories, json_object_get(column, "categories"), "categories", err));
     TRY(get_text(&mode, json_object_get(column, "mode"), "mode", err));
     input->mode = mel_dict_find(input->categories, mode, strlen(mode), mel_dict_hash(mode, strlen(mode)));
@@ -188,9 +185,7 @@ static mel_status read_input_column(mel_encoder_input *input, mel_dict *seen, co
     const char *type = NULL;
     TRY(add_unique(seen, json_object_get(column, "name"), "name", err));
     TRY(get_text(&type, json_object_get(column, "type"), "type", err));
-    input->name = mel_strdup(mel_dict_text(seen, seen->n - 1));
-    if (input->name == NULL)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(input->name = mel_strdup(mel_dict_text(seen, seen->n - 1)), "an encoder", err));
     if (input->name[0] == '\0')
         return mel_fail(err, MEL_EDATA, "the name is empty");
     input->type = strcmp(type, "text") == 0 ? MEL_COLUMN_TEXT : MEL_COLUMN_NUMBER;
@@ -212,8 +207,7 @@ static mel_status read_input_columns(mel_encoder *encoder, const json_t *json, m
     TRY(add_all(encoder->dropped, json_object_get(json, "dropped"), "dropped", err));
     MEL_AUTO(mel_dict) *seen = mel_dict_new();
     encoder->input = mel_alloc_zero(n, sizeof *encoder->input);
-    if (seen == NULL || encoder->input == NULL)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(seen != NULL && encoder->input != NULL, "an encoder", err));
     for (size_t i = 0; i < n; i++) {
         encoder->n_inputs = i + 1;
         const mel_status status =
@@ -237,9 +231,8 @@ static mel_status read_deviations(mel_encoder *encoder, const json_t *json, mel_
     encoder->libsvm = true;
     encoder->zero_based = json_is_true(base);
     encoder->n_features = json_array_size(list);
-    encoder->deviation = mel_alloc(encoder->n_features, sizeof *encoder->deviation);
-    if (encoder->deviation == NULL)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(encoder->deviation = mel_alloc(encoder->n_features, sizeof *encoder->deviation),
+                 "an encoder", err));
     for (size_t k = 0; k < encoder->n_features; k++) {
         encoder->deviation[k] = json_number_value(json_array_get(list, k)); /* 0 when it is no number */
         const mel_status status = check_deviation(encoder->deviation[k], err);
@@ -267,13 +260,10 @@ mel_status mel_encoder_from_json(mel_encoder **out, const json_t *json, mel_erro
 {
     *out = NULL;
     MEL_AUTO(mel_encoder) *encoder = mel_encoder_new();
-    if (encoder == NULL)
-        return mel_fail_memory(err, "an encoder");
+    TRY(MEL_NEED(encoder, "an encoder", err));
     const mel_status status = read_encoder(encoder, json, err);
     if (status == MEL_EDATA)
         return mel_fail_in(err, status, "encoder");
     TRY(status);
-    *out = encoder;
-    encoder = NULL;
-    return MEL_OK;
+    return MEL_GIVE(out, encoder);
 }

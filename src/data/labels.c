@@ -146,11 +146,10 @@ static mel_status refuse_missing_words(const mel_table *table, size_t column, me
         if (!is_missing_label(c->dict, c->codes[i]))
             continue;
         const char *name = mel_table_column_name(table, column);
-        return mel_fail(
-            err, MEL_EDATA,
-            "%s: row %zu, column %s: %s stands for a missing value; if it is meant as a name, read "
-            "the column as text (column=%s:text), or put it in quotes",
-            mel_quote_file(table->name).text, mel_table_row_number(table, i), mel_quote_text(name).text,
+        return mel_fail_cell(
+            err, table, i, column,
+            "%s stands for a missing value; if it is meant as a name, read the column as text "
+            "(column=%s:text), or put it in quotes",
             mel_quote_text(mel_dict_text(c->dict, c->codes[i])).text, name);
     }
     return MEL_OK;
@@ -162,9 +161,7 @@ mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *
     const uint32_t *codes = table->column[column].codes;
     for (size_t i = 0; i < table->n_rows; i++)
         if (codes != NULL ? codes[i] == MEL_MISSING : isnan(numbers[i]))
-            return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: the value is missing",
-                            mel_quote_file(table->name).text, mel_table_row_number(table, i),
-                            mel_quote_text(mel_table_column_name(table, column)).text);
+            return mel_fail_cell(err, table, i, column, "the value is missing");
     return codes != NULL ? refuse_missing_words(table, column, err) : MEL_OK;
 }
 
@@ -179,13 +176,10 @@ static mel_status refuse_huge(const mel_table *table, size_t column, mel_error *
         return MEL_OK;
     const char *name = mel_table_column_name(table, column);
     const bool csv = table->format == MEL_FORMAT_CSV;
-    return mel_fail(err, MEL_EDATA,
-                    "%s: row %zu, column %s: names that are numbers of 2^53 and beyond are not told apart; "
-                    "%s%s%s",
-                    mel_quote_file(table->name).text, mel_table_row_number(table, row),
-                    mel_quote_text(name).text,
-                    csv ? "read the column as text (column=" : "store them as text, or with fewer digits",
-                    csv ? name : "", csv ? ":text)" : "");
+    return mel_fail_cell(
+        err, table, row, column, "names that are numbers of 2^53 and beyond are not told apart; %s%s%s",
+        csv ? "read the column as text (column=" : "store them as text, or with fewer digits",
+        csv ? name : "", csv ? ":text)" : "");
 }
 
 /* Codes that were different in the file and are one number: beyond 2^53, or 01 and 1. */
@@ -197,12 +191,11 @@ static mel_status refuse_inexact(const mel_table *table, size_t column, mel_erro
     if (!mixed || table->column[column].declared)
         return refuse_huge(table, column, err);
     const char *name = mel_table_column_name(table, column);
-    return mel_fail(
-        err, MEL_EDATA,
-        "%s: column %s: some names have zeros in front and others are shorter, as 01 and 1, which "
-        "are different codes but one number; read the column as text (column=%s:text), or as "
-        "numbers (column=%s:number)",
-        mel_quote_file(table->name).text, mel_quote_text(name).text, name, name);
+    return mel_fail_column(err, table, column,
+                           ": some names have zeros in front and others are shorter, as 01 and 1, which are "
+                           "different codes but one number; read the column as text (column=%s:text), or as "
+                           "numbers (column=%s:number)",
+                           name, name);
 }
 
 static size_t rank_of(const double *values, size_t n, double x)
@@ -265,8 +258,7 @@ static mel_status distinct_numbers(double **out, size_t *n, const double *number
     const size_t n_few = few_distinct(few, numbers, table->n_rows), n_all = n_few > 0 ? n_few : table->n_rows;
     const double *from = n_few > 0 ? few : numbers;
     double *sorted = mel_alloc(n_all, sizeof *sorted);
-    if (sorted == NULL)
-        return mel_fail_memory(err, "sorting a column");
+    TRY(MEL_NEED(sorted, "sorting a column", err));
     for (size_t i = 0; i < n_all; i++)
         sorted[i] = from[i] == 0.0 ? 0.0 : from[i];
     *n = sort_distinct(sorted, n_all);
@@ -355,22 +347,6 @@ static mel_status label_column(mel_labels *out, const mel_table *table, size_t c
     return are_quoted_texts(table, column) ? sort_as_texts(out, err) : MEL_OK;
 }
 
-static mel_status refuse_alike(const mel_labels *labels, const mel_table *table, const char *column,
-                               mel_error *err)
-{
-    char what[400];
-    (void)snprintf(what, sizeof what, "%s: column %s", mel_quote_file(table->name).text,
-                   mel_quote_text(column).text);
-    return mel_names_differ(labels->n_classes, (const char *const *)labels->name, what, err);
-}
-
-static mel_status hand_labels_over(mel_labels *out, mel_labels *labels)
-{
-    *out = *labels;
-    *labels = (mel_labels){ 0 };
-    return MEL_OK;
-}
-
 mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column, mel_error *err)
 {
     MEL_AUTO_CLEAR(mel_labels) labels = { 0 };
@@ -378,9 +354,12 @@ mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char 
     *out = labels;
     TRY(mel_table_need(&j, table, column, err));
     TRY(label_column(&labels, table, j, err));
+    char what[400];
+    (void)snprintf(what, sizeof what, "%s: column %s", mel_quote_file(table->name).text,
+                   mel_quote_text(column).text);
     if (table->column[j].type == MEL_COLUMN_TEXT)
-        TRY(refuse_alike(&labels, table, column, err));
-    return hand_labels_over(out, &labels);
+        TRY(mel_names_differ(labels.n_classes, (const char *const *)labels.name, what, err));
+    return MEL_GIVE_STRUCT(out, labels);
 }
 
 mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char *column, mel_error *err)
@@ -388,26 +367,24 @@ mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char 
     MEL_AUTO_CLEAR(mel_labels) labels = { 0 };
     *out = labels;
     TRY(mel_table_groups(&labels, table, column, err));
-    const size_t n = labels.n_classes;
+    const size_t n = labels.n_classes, j = mel_table_find(table, column);
     if (n < 2)
-        return mel_fail(err, MEL_EDATA, "%s: column %s has one class only, %s; two are needed",
-                        mel_quote_file(table->name).text, mel_quote_text(column).text,
-                        n == 1 ? mel_quote_text(labels.name[0]).text : "none");
+        return mel_fail_column(err, table, j, " has one class only, %s; two are needed",
+                               n == 1 ? mel_quote_text(labels.name[0]).text : "none");
     if (n > 2 && 2 * n > table->n_rows)
-        return mel_fail(
-            err, MEL_EDATA,
-            "%s: column %s has %zu different values in %zu rows, fewer than two rows for each; it "
-            "does not hold classes",
-            mel_quote_file(table->name).text, mel_quote_text(column).text, n, table->n_rows);
-    return hand_labels_over(out, &labels);
+        return mel_fail_column(
+            err, table, j,
+            " has %zu different values in %zu rows, fewer than two rows for each; it does not "
+            "hold classes",
+            n, table->n_rows);
+    return MEL_GIVE_STRUCT(out, labels);
 }
 
 static mel_status unknown_class(const mel_table *table, size_t column, size_t row, const char *text,
                                 mel_error *err)
 {
-    return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s is not one of the known names",
-                    mel_quote_file(table->name).text, mel_table_row_number(table, row),
-                    mel_quote_text(mel_table_column_name(table, column)).text, mel_quote_text(text).text);
+    return mel_fail_cell(err, table, row, column, "%s is not one of the known names",
+                         mel_quote_text(text).text);
 }
 
 /* A number that is no known name, or one but for the zeros in front. */
@@ -415,19 +392,17 @@ static mel_status unknown_number(const mel_labels *labels, const mel_table *tabl
                                  mel_error *err)
 {
     const double x = table->column[column].numbers[row];
-    const char *title = mel_table_column_name(table, column);
     char text[MEL_NUMBER_TEXT];
     print_code(text, &table->column[column], x);
     for (size_t k = 0; k < labels->n_classes; k++) {
         double value;
         if (mel_number_parse(labels->name[k], strlen(labels->name[k]), &value) == MEL_NUMBER_FINITE &&
             value == x)
-            return mel_fail(err, MEL_EDATA,
-                            "%s: row %zu, column %s: %s is not the known name %s, as codes with zeros in "
-                            "front are others; if they are numbers, declare the column as such wherever it "
-                            "is (column=%s:number)",
-                            mel_quote_file(table->name).text, mel_table_row_number(table, row),
-                            mel_quote_text(title).text, text, mel_quote_text(labels->name[k]).text, title);
+            return mel_fail_cell(
+                err, table, row, column,
+                "%s is not the known name %s, as codes with zeros in front are others; if they "
+                "are numbers, declare the column as such wherever it is (column=%s:number)",
+                text, mel_quote_text(labels->name[k]).text, mel_table_column_name(table, column));
     }
     return unknown_class(table, column, row, text, err);
 }
@@ -507,7 +482,7 @@ mel_status mel_table_labels_as(mel_labels *out, const mel_table *table, const ch
     for (size_t k = 0; k < n_classes; k++)
         TRY(name_label(&labels, k, names[k], err));
     TRY(numbers ? numbers_as(&labels, table, j, err) : texts_as(&labels, table, j, err));
-    return hand_labels_over(out, &labels);
+    return MEL_GIVE_STRUCT(out, labels);
 }
 
 /* --- classes at quantiles ---------------------------------------------------------------------------- */
@@ -575,23 +550,19 @@ mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, co
     if (n_classes < 2 || n_classes >= MEL_MISSING)
         return mel_fail(err, MEL_EINVAL, "%zu quantile classes; two or more are needed", n_classes);
     if (table->column[j].type != MEL_COLUMN_NUMBER)
-        return mel_fail(err, MEL_EDATA, "%s: column %s is text; quantiles need numbers",
-                        mel_quote_file(table->name).text, mel_quote_text(column).text);
+        return mel_fail_column(err, table, j, " is text; quantiles need numbers");
     if (n_classes > table->n_rows)
-        return mel_fail(err, MEL_EDATA, "%s: column %s: %zu rows cannot fill %zu quantile classes",
-                        mel_quote_file(table->name).text, mel_quote_text(column).text, table->n_rows,
-                        n_classes);
+        return mel_fail_column(err, table, j, ": %zu rows cannot fill %zu quantile classes", table->n_rows,
+                               n_classes);
     TRY(mel_refuse_missing(table, j, err));
-    MEL_AUTO_MEMORY double *sorted = mel_alloc(table->n_rows + n_classes, sizeof *sorted);
-    if (sorted == NULL)
-        return mel_fail_memory(err, "quantiles");
+    MEL_ARRAY(double, sorted, table->n_rows + n_classes, "quantiles", err);
     const mel_status status = recode(&labels, table->column[j].numbers, table->n_rows, sorted,
                                      sorted + table->n_rows, n_classes, err);
     if (status == MEL_EDATA)
         return mel_fail_in(err, status, "%s: column %s", mel_quote_file(table->name).text,
                            mel_quote_text(column).text);
     TRY(status);
-    return hand_labels_over(out, &labels);
+    return MEL_GIVE_STRUCT(out, labels);
 }
 
 /* --- a seeded stratified split ----------------------------------------------------------------------- */
@@ -639,10 +610,8 @@ mel_status mel_split(bool *first, size_t n, const uint32_t *label, const uint32_
 {
     if (!(share >= 0.0 && share <= 1.0))
         return mel_fail(err, MEL_EINVAL, "a share of %g rows; it must be from 0 to 1", share);
-    MEL_AUTO_MEMORY stratum_row *rows = mel_alloc(n, sizeof *rows);
-    MEL_AUTO_MEMORY size_t *index = mel_alloc(n, sizeof *index);
-    if (rows == NULL || index == NULL)
-        return mel_fail_memory(err, "splitting rows");
+    MEL_ARRAY(stratum_row, rows, n, "splitting rows", err);
+    MEL_ARRAY(size_t, index, n, "splitting rows", err);
     for (size_t i = 0; i < n; i++)
         rows[i] = (stratum_row){ (uint64_t)label[i] << 32 | (group != NULL ? group[i] : 0), i };
     qsort(rows, n, sizeof *rows, compare_strata);

@@ -276,12 +276,10 @@ mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name
     r = {
         .source = source, .line = 1, .table = new_sparse_table(name, opt->zero_based), .opt = opt, .err = err
     };
-    if (r.table == NULL)
-        return mel_fail_memory(err, "a table");
+    TRY(MEL_NEED(r.table, "a table", err));
     TRY(mel_refuse_overrides(r.table, opt, err));
     TRY(parse_lines(&r));
-    if (!shrink(&r))
-        return mel_fail_memory(err, "a table");
+    TRY(MEL_NEED(shrink(&r), "a table", err));
     TRY(mel_notes_how(&r.table->notes, err, "LIBSVM, indices from %d, %s rows, %s features",
                       opt->zero_based ? 0 : 1, mel_count_text(r.table->n_rows).text,
                       mel_count_text(r.table->sparse.n_features).text));

@@ -149,18 +149,14 @@ mel_status mel_money_numbers(mel_money *out, const mel_table *table, const mel_c
     if (column->dict == NULL)
         return MEL_OK;
     const size_t n_codes = column->dict->n;
-    MEL_AUTO_MEMORY uint32_t *present = mel_alloc(n_codes, sizeof *present);
-    MEL_AUTO_MEMORY size_t *count = mel_alloc_zero(n_codes, sizeof *count);
-    MEL_AUTO_MEMORY double *value = mel_alloc(n_codes, sizeof *value);
-    if (present == NULL || count == NULL || value == NULL)
-        return mel_fail_memory(err, "the categories of a column");
+    MEL_ARRAY(uint32_t, present, n_codes, "the categories of a column", err);
+    MEL_ARRAY(size_t, count, n_codes, "the categories of a column", err);
+    MEL_ARRAY(double, value, n_codes, "the categories of a column", err);
     const size_t n = mel_count_codes(table, column, present, count);
     char decimal;
     if (!find_style(&decimal, out, column->dict, present, n))
         return MEL_OK;
-    out->numbers = mel_alloc(table->n_rows, sizeof *out->numbers);
-    if (out->numbers == NULL)
-        return mel_fail_memory(err, "a column of numbers");
+    TRY(MEL_NEED(out->numbers = mel_alloc(table->n_rows, sizeof *out->numbers), "a column of numbers", err));
     for (size_t i = 0; i < n; i++)
         value[present[i]] = value_of(column->dict, present[i], decimal);
     for (size_t row = 0; row < table->n_rows; row++)

@@ -27,12 +27,9 @@ mel_count_words mel_count_text(size_t n)
 static mel_status add_warning(mel_notes *notes, const char *sentence, mel_error *err)
 {
     void *list = notes->warning;
-    if (!mel_grow(&list, notes->n_warnings + 1, sizeof *notes->warning))
-        return mel_fail_memory(err, "warnings");
+    TRY(MEL_NEED(mel_grow(&list, notes->n_warnings + 1, sizeof *notes->warning), "warnings", err));
     notes->warning = list;
-    notes->warning[notes->n_warnings] = mel_strdup(sentence);
-    if (notes->warning[notes->n_warnings] == NULL)
-        return mel_fail_memory(err, "warnings");
+    TRY(MEL_NEED(notes->warning[notes->n_warnings] = mel_strdup(sentence), "warnings", err));
     notes->n_warnings++;
     return MEL_OK;
 }

@@ -419,8 +419,7 @@ static mel_status convert_text(mel_column *column, size_t row, const mel_buffer 
         return MEL_OK;
     column->codes[row] =
         mel_dict_add(column->dict, text->data, text->size, mel_dict_hash(text->data, text->size));
-    if (column->codes[row] == MEL_MISSING)
-        return mel_fail_memory(err, "the categories of a column");
+    TRY(MEL_NEED(column->codes[row] != MEL_MISSING, "the categories of a column", err));
     return column->dict->n <= opt->max_categories
                ? MEL_OK
                : mel_fail(err, MEL_ELIMIT, "more than %zu different texts (%s is one too many)",
@@ -548,8 +547,7 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
     TRY(parse_header(&h, bytes, n, opt->matrices, err));
     TRY(check_shape(&h, n, opt, err));
     MEL_AUTO(mel_table) *table = new_array_table(name, &h);
-    if (table == NULL)
-        return mel_fail_memory(err, "a table");
+    TRY(MEL_NEED(table, "a table", err));
     const unsigned char *items = (const unsigned char *)bytes + h.offset;
     const bool text = table->column[0].type == MEL_COLUMN_TEXT;
     TRY(mel_refuse_overrides(table, opt, err));
@@ -558,9 +556,7 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
         TRY(warn_numbers(table, err));
     TRY(mel_notes_check(&table->notes, opt->strict, err));
     TRY(note_npy(table, &h, err));
-    *out = table;
-    table = NULL;
-    return MEL_OK;
+    return MEL_GIVE(out, table);
 }
 
 /* ---- writing ---- */

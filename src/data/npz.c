@@ -120,16 +120,14 @@ static mel_status unpack_array(char **out, archive *a, const zip_stat_t *member,
     if (a->file == NULL)
         return fail_zip(zip_error_code_zip(zip_get_error(a->zip)), err);
     void *bytes = *out = mel_alloc(start + 1, 1); /* an empty one has an address, too */
-    if (bytes == NULL)
-        return mel_fail_memory(err, "the contents of a file");
+    TRY(MEL_NEED(bytes, "the contents of a file", err));
     TRY(unpack(a, bytes, start, err));
     if (start < size) {
         const mel_status status = mel_npy_check(bytes, start, size, opt, err);
         if (status != MEL_OK)
             return mel_fail_in(err, status, "array %s",
                                mel_quote(member->name, array_name(member->name)).text);
-        if (!mel_grow(&bytes, size + 1, 1))
-            return mel_fail_memory(err, "the contents of a file");
+        TRY(MEL_NEED(mel_grow(&bytes, size + 1, 1), "the contents of a file", err));
         *out = bytes;
         TRY(unpack(a, *out + start, size - start, err));
     }

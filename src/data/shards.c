@@ -79,9 +79,7 @@ static char *key_of(const char *name, const char *pattern)
 
 static mel_status take_matches(mel_matches *out, const glob_t *found, const char *pattern, mel_error *err)
 {
-    out->file = mel_alloc_zero(found->gl_pathc, sizeof *out->file);
-    if (out->file == NULL)
-        return mel_fail_memory(err, "the names of files");
+    TRY(MEL_NEED(out->file = mel_alloc_zero(found->gl_pathc, sizeof *out->file), "the names of files", err));
     for (out->n = 0; out->n < found->gl_pathc; out->n++) {
         mel_matched *file = &out->file[out->n];
         file->name = mel_strdup(found->gl_pathv[out->n]);
@@ -134,8 +132,7 @@ static mel_status check_seen_by_all(const mel_matches *files, const char *patter
     if (team->size == 1)
         return MEL_OK;
     MEL_AUTO_MEMORY char(*all)[MEL_DIGEST_HEX] = mel_alloc_zero(team->size, sizeof *all);
-    if (all == NULL)
-        return mel_fail_memory(err, "the names of files");
+    TRY(MEL_NEED(all, "the names of files", err));
     digest_names(all[team->rank], files);
     mel_team_gather(all, team->size, sizeof *all);
     for (size_t r = 1; r < team->size; r++)
@@ -199,8 +196,7 @@ mel_status mel_digest_path(char digest[MEL_DIGEST_HEX], const char *path, mel_er
     MEL_AUTO_CLEAR(mel_matches) files = { 0 };
     TRY(find_files(&files, path, err));
     MEL_AUTO_MEMORY char(*each)[MEL_DIGEST_HEX] = mel_alloc(files.n, sizeof *each);
-    if (each == NULL)
-        return mel_fail_memory(err, "the digests of files");
+    TRY(MEL_NEED(each, "the digests of files", err));
     for (size_t i = 0; i < files.n; i++)
         TRY(mel_digest_file(each[i], files.file[i].name, err));
     mel_digest(each, files.n * sizeof *each, digest);
@@ -251,13 +247,11 @@ static mel_status append_codes(mel_column *to, const mel_column *from, size_t ha
     void *codes = to->codes;
     const bool enough = code != NULL && append_bytes(&codes, had, from->codes, n, sizeof *to->codes);
     to->codes = codes;
-    if (!enough)
-        return mel_fail_memory(err, "the rows of several files");
+    TRY(MEL_NEED(enough, "the rows of several files", err));
     for (size_t c = 0; c < from->dict->n; c++) {
         code[c] = mel_dict_add(to->dict, mel_dict_text(from->dict, c), mel_dict_length(from->dict, c),
                                from->dict->hash[c]);
-        if (code[c] == MEL_MISSING)
-            return mel_fail_memory(err, "the texts of several files");
+        TRY(MEL_NEED(code[c] != MEL_MISSING, "the texts of several files", err));
         if (to->dict->n > most)
             return mel_fail(err, MEL_ELIMIT,
                             "more than %zu different texts in one column (%s is one too many)", most,
@@ -329,8 +323,7 @@ static mel_status append_table(mel_table *all, const mel_table *more, const mel_
     const bool enough =
         !named || append_bytes(&names, all->n_rows, more->row_name, more->n_rows, sizeof *all->row_name);
     all->row_name = names;
-    if (!enough)
-        return mel_fail_memory(err, "the names of rows");
+    TRY(MEL_NEED(enough, "the names of rows", err));
     if (more->row_name == NULL && more->n_rows > 0) {
         free(all->row_name);
         all->row_name = NULL;
@@ -381,8 +374,7 @@ static mel_status note_mixed(joining *j, const mel_table *more, mel_error *err)
             return mel_fail(err, MEL_EDATA, "column %s: numbers in some files, texts in others",
                             mel_quote_text(name).text);
         char *own = mel_strdup(name);
-        if (own == NULL)
-            return mel_fail_memory(err, "types of columns");
+        TRY(MEL_NEED(own, "types of columns", err));
         /* there is room for every column of the first file */
         j->override[j->opt->n_overrides + j->n_mixed++] = (mel_column_override){ own, MEL_COLUMN_TEXT };
     }
@@ -481,9 +473,7 @@ static mel_status read_all(joining *j, mel_error *err)
     opt.overrides = j->override;
     opt.n_overrides = j->opt->n_overrides + j->n_mixed;
     if (opt.overrides_found != NULL) {
-        j->found = mel_alloc_zero(opt.n_overrides, sizeof *j->found);
-        if (j->found == NULL)
-            return mel_fail_memory(err, "types of columns");
+        TRY(MEL_NEED(j->found = mel_alloc_zero(opt.n_overrides, sizeof *j->found), "types of columns", err));
         opt.overrides_found = j->found;
     }
     return read_once(j, &opt, err);
@@ -493,9 +483,7 @@ static mel_status read_all(joining *j, mel_error *err)
 
 static mel_status remember_files(mel_shards *shards, mel_matches *files, size_t *start, mel_error *err)
 {
-    shards->key = mel_alloc_zero(files->n, sizeof *shards->key);
-    if (shards->key == NULL)
-        return mel_fail_memory(err, "the names of files");
+    TRY(MEL_NEED(shards->key = mel_alloc_zero(files->n, sizeof *shards->key), "the names of files", err));
     for (size_t i = 0; i < files->n; i++) {
         shards->key[i] = files->file[i].key;
         files->file[i].key = NULL;
@@ -554,9 +542,7 @@ mel_status mel_read_pattern(mel_table **out, const char *pattern, const mel_read
     MEL_AUTO_CLEAR(mel_matches) files = { 0 };
     TRY(mel_pattern_find(&files, pattern, err));
     MEL_AUTO_CLEAR(joining) j = { .files = &files, .pattern = pattern, .opt = opt };
-    j.start = mel_alloc_zero(files.n + 1, sizeof *j.start);
-    if (j.start == NULL)
-        return mel_fail_memory(err, "the rows of several files");
+    TRY(MEL_NEED(j.start = mel_alloc_zero(files.n + 1, sizeof *j.start), "the rows of several files", err));
     TRY(read_all(&j, err));
     for (size_t i = 0; j.found != NULL && i < opt->n_overrides; i++)
         opt->overrides_found[i] = opt->overrides_found[i] || j.found[i];
@@ -665,10 +651,8 @@ static mel_status match_names(mel_table **table, const uint64_t *name, const mel
     if ((*table)->n_rows != n || memcmp(name, shards->row_name, n * sizeof *name) == 0 ||
         (names_count(name, n) && names_count(shards->row_name, n)))
         return MEL_OK; /* numbers of rows that differ are refused where all files are known */
-    MEL_AUTO_MEMORY named_row *here = mel_alloc(2 * n, sizeof *here);
-    MEL_AUTO_MEMORY size_t *rows = mel_alloc(n, sizeof *rows);
-    if (here == NULL || rows == NULL)
-        return mel_fail_memory(err, "the names of rows");
+    MEL_ARRAY(named_row, here, 2 * n, "the names of rows", err);
+    MEL_ARRAY(size_t, rows, n, "the names of rows", err);
     sort_names(here, name, n);
     sort_names(here + n, shards->row_name, n);
     TRY(find_named_rows(rows, here, here + n, n, *table, shards->named_by, err));
@@ -696,8 +680,7 @@ static mel_status match_rows(mel_table **table, uint64_t **name, mel_shards *sha
     if (first) {
         shards->first = mel_strdup(path);
         shards->first_files = n_files;
-        if (shards->first == NULL)
-            return mel_fail_memory(err, "the name of a file");
+        TRY(MEL_NEED(shards->first, "the name of a file", err));
     } else if (!named || shards->row_name == NULL)
         TRY(check_one_beside_many(shards, n_files, err));
     if (!named || shards->row_name != NULL)

@@ -235,17 +235,14 @@ mel_status mel_source_open(mel_source **out, const char *path, uint64_t max_byte
 {
     *out = NULL;
     MEL_AUTO(mel_source) *source = mel_alloc_zero(1, sizeof *source);
-    if (source == NULL)
-        return mel_fail_memory(err, "a file");
+    TRY(MEL_NEED(source, "a file", err));
     source->fd = -1;
     source->max_bytes = max_bytes;
     const mel_status status = open_file(source, path, err);
     if (status != MEL_OK && source->fd == STDIN_FILENO && strcmp(path, "-") == 0)
         source->fd = -1;
     TRY(status);
-    *out = source;
-    source = NULL;
-    return MEL_OK;
+    return MEL_GIVE(out, source);
 }
 
 mel_status mel_source_memory(mel_source **out, const void *bytes, size_t n, uint64_t max_bytes,
@@ -253,16 +250,13 @@ mel_status mel_source_memory(mel_source **out, const void *bytes, size_t n, uint
 {
     *out = NULL;
     MEL_AUTO(mel_source) *source = mel_alloc_zero(1, sizeof *source);
-    if (source == NULL)
-        return mel_fail_memory(err, "an input");
+    TRY(MEL_NEED(source, "an input", err));
     source->fd = -1;
     source->bytes = bytes;
     source->size = n;
     source->max_bytes = max_bytes;
     TRY(detect_packing(source, err));
-    *out = source;
-    source = NULL;
-    return MEL_OK;
+    return MEL_GIVE(out, source);
 }
 
 void mel_source_free(mel_source *source)
@@ -293,8 +287,7 @@ static mel_status read_first(char **out, size_t *n, mel_source *source, uint64_t
     size_t size = 0, capacity = expected != 0 ? (size_t)expected + 1 : PACKED_BLOCK;
     capacity = capacity < most ? capacity : (size_t)most;
     MEL_AUTO_MEMORY void *block = mel_alloc(capacity + padding, 1);
-    if (block == NULL)
-        return mel_fail_memory(err, "the contents of a file");
+    TRY(MEL_NEED(block, "the contents of a file", err));
     for (;;) {
         size_t got;
         TRY(mel_source_read(source, (char *)block + size, capacity - size, &got, err));
@@ -303,8 +296,7 @@ static mel_status read_first(char **out, size_t *n, mel_source *source, uint64_t
             break;
         capacity = next_capacity(source, capacity);
         capacity = capacity < most ? capacity : (size_t)most;
-        if (!mel_grow(&block, capacity + padding, 1))
-            return mel_fail_memory(err, "the contents of a file");
+        TRY(MEL_NEED(mel_grow(&block, capacity + padding, 1), "the contents of a file", err));
     }
     memset((char *)block + size, 0, padding);
     *out = block;

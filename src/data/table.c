@@ -4,6 +4,7 @@
 #include "data/quote.h"
 #include "data/shared.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,38 @@ mel_status mel_fail_no_column(const mel_dict *names, const char *name, const cha
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : "",
                                  mel_dict_text(names, i));
     return mel_fail(err, MEL_EDATA, "%s; there are %s%s", what, list, i == names->n ? "" : ", ...");
+}
+
+/* The sentence in `text`, behind the place that it is about; row SIZE_MAX: the whole column. */
+static mel_status fail_place(mel_error *err, const mel_table *table, size_t row, size_t column,
+                             const char *text)
+{
+    const mel_quoted_file file = mel_quote_file(table->name);
+    const mel_quoted name = mel_quote_text(mel_table_column_name(table, column));
+    return row == SIZE_MAX ? mel_fail(err, MEL_EDATA, "%s: column %s%s", file.text, name.text, text)
+                           : mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s", file.text,
+                                      mel_table_row_number(table, row), name.text, text);
+}
+
+mel_status mel_cell_error(mel_error *err, const mel_table *table, size_t row, size_t column, const char *fmt,
+                          ...)
+{
+    char text[sizeof err->text];
+    va_list args;
+    va_start(args, fmt);
+    (void)mel_vprint(text, sizeof text, fmt, args);
+    va_end(args);
+    return fail_place(err, table, row, column, text);
+}
+
+mel_status mel_column_error(mel_error *err, const mel_table *table, size_t column, const char *fmt, ...)
+{
+    char text[sizeof err->text];
+    va_list args;
+    va_start(args, fmt);
+    (void)mel_vprint(text, sizeof text, fmt, args);
+    va_end(args);
+    return fail_place(err, table, SIZE_MAX, column, text);
 }
 
 mel_status mel_table_need(size_t *column, const mel_table *table, const char *name, mel_error *err)

@@ -101,6 +101,15 @@ struct mel_table {
     mel_notes notes;
 };
 
+/* MEL_EDATA: "FILE: row 17, column "age": ...", or of a whole column. */
+MEL_PRINTF(5, 6)
+mel_status mel_cell_error(mel_error *err, const mel_table *table, size_t row, size_t column, const char *fmt,
+                          ...);
+MEL_PRINTF(4, 5)
+mel_status mel_column_error(mel_error *err, const mel_table *table, size_t column, const char *fmt, ...);
+#define mel_fail_cell(...) mel_failure(mel_cell_error(__VA_ARGS__))
+#define mel_fail_column(...) mel_failure(mel_column_error(__VA_ARGS__))
+
 /* A table of n columns without cells; takes a hold on names. NULL when memory runs out. */
 mel_table *mel_table_new(const char *name, mel_dict *names, size_t n_columns);
 /* Names c1, c2, ... for files without a header; NULL when memory runs out. */

@@ -260,8 +260,7 @@ static mel_status size_of_packed_npy(uint64_t *out, mel_source *source, const me
     size_t n = 0;
     MEL_AUTO_MEMORY char *start = mel_alloc(MEL_NPY_START, 1);
     *out = UINT64_MAX;
-    if (start == NULL)
-        return mel_fail_memory(err, "the header of an array");
+    TRY(MEL_NEED(start, "the header of an array", err));
     TRY(mel_source_read(source, start, MEL_NPY_START, &n, err));
     return n == MEL_NPY_START ? mel_npy_size(out, start, n, opt, err) : MEL_OK; /* a shorter one is small */
 }

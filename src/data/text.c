@@ -201,8 +201,7 @@ static mel_status allocate(mel_text *text, mel_error *err)
         text->stored = mel_alloc(BLOCK, 1);
     if (text->ready == NULL)
         text->ready = mel_alloc(LONGEST * BLOCK + 1, 1);
-    if (text->stored == NULL || text->ready == NULL)
-        return mel_fail_memory(err, "converting a file");
+    TRY(MEL_NEED(text->stored != NULL && text->ready != NULL, "converting a file", err));
     if (text->encoding == MEL_UTF_8 || text->converter != NULL)
         return MEL_OK;
     static const char *const names[] = { [MEL_UTF_16LE] = "UTF-16LE",

@@ -90,10 +90,8 @@ static mel_status look_at_texts(mel_unfit *why, const mel_table *table, size_t j
     const size_t n_codes = column->dict->n;
     if (10 * n_codes < 9 * (size_t)LEAST_ROWS)
         return MEL_OK;
-    MEL_AUTO_MEMORY uint32_t *present = mel_alloc(n_codes, sizeof *present);
-    MEL_AUTO_MEMORY size_t *count = mel_alloc_zero(n_codes, sizeof *count);
-    if (present == NULL || count == NULL)
-        return mel_fail_memory(err, "the categories of a column");
+    MEL_ARRAY(uint32_t, present, n_codes, "the categories of a column", err);
+    MEL_ARRAY(size_t, count, n_codes, "the categories of a column", err);
     const size_t n = mel_count_codes(table, column, present, count);
     size_t n_known = 0;
     for (size_t k = 0; k < n; k++)

@@ -26,8 +26,7 @@ mel_status mel_adjustment_init_groups(mel_adjustment *out, size_t n_classes, siz
     *out = (mel_adjustment){ .n_classes = n_classes, .n_groups = n_groups };
     const size_t n = n_classes * mel_adjustment_curves(out);
     const mel_part parts[] = { { n, { &out->offset, &out->sharpness, &out->least } } };
-    if (!mel_parts_new(MEL_PARTS(parts)))
-        return mel_fail_memory(err, "an adjustment");
+    TRY(MEL_NEED(mel_parts_new(MEL_PARTS(parts)), "an adjustment", err));
     for (size_t i = 0; i < n; i++)
         out->sharpness[i] = 1.0;
     return MEL_OK;
@@ -362,8 +361,7 @@ static mel_status fit_rows(mel_adjustment *out, fit *f, const mel_adjustment *st
     const mel_part parts[] = { { m, { &theta, &own, &f->row, &least } },
                                { 1 + 4 * m + m * m, { &room } },
                                { n * k, { &f->logs } } };
-    if (!mel_parts_new(MEL_PARTS(parts)))
-        return mel_fail_memory(err, "an adjustment");
+    TRY(MEL_NEED(mel_parts_new(MEL_PARTS(parts)), "an adjustment", err));
     TRY(weigh(f, room, err));
     find_least(least, f);
     for (size_t i = 0; i < n * k; i++)
@@ -466,8 +464,7 @@ mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
     MEL_AUTO_MEMORY double *from = NULL;
     double *next = NULL, *room = NULL;
     const mel_part parts[] = { { k, { &from, &next } }, { 2 * k * k + 2 * k, { &room } } };
-    if (!mel_parts_new(MEL_PARTS(parts)))
-        return mel_fail_memory(err, "shares of classes");
+    TRY(MEL_NEED(mel_parts_new(MEL_PARTS(parts)), "shares of classes", err));
     label_shares(from, k, labelled);
     for (size_t i = 0; i < k; i++)
         if (!(from[i] > 0.0))

@@ -225,8 +225,7 @@ static mel_status minimise_newton(fit_state *s, mel_error *err)
     newton_search nw = { .s = s };
     const mel_part parts[] = { { p * p, { &nw.factor } },
                                { p, { &nw.scale, &nw.step, &nw.trial, &nw.trial_gradient } } };
-    if (!mel_parts_new(MEL_PARTS(parts)))
-        return mel_fail_memory(err, "the Hessian");
+    TRY(MEL_NEED(mel_parts_new(MEL_PARTS(parts)), "the Hessian", err));
     const mel_status status = take_newton_steps(&nw, err);
     free(nw.factor);
     return status;
@@ -308,9 +307,7 @@ static void choose_scale(lbfgs_search *lb)
 static mel_status run(lbfgs_search *lb, mel_error *err)
 {
     const size_t p = lb->s->objective->n_params;
-    lb->opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)p);
-    if (lb->opt == NULL)
-        return mel_fail_memory(err, "L-BFGS");
+    TRY(MEL_NEED(lb->opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)p), "L-BFGS", err));
     lb->origin = lb->s->value;
     lb->length = 0.0;
     for (size_t i = 0; i < p; i++)
@@ -367,8 +364,7 @@ static mel_status minimise_lbfgs(fit_state *s, mel_error *err)
         return mel_fail(err, MEL_ELIMIT, "%zu parameters are too many", p);
     lbfgs_search lb = { .s = s, .err = err };
     const mel_part parts[] = { { p, { &lb.scale, &lb.variable, &lb.theta, &lb.gradient } } };
-    if (!mel_parts_new(MEL_PARTS(parts)))
-        return mel_fail_memory(err, "L-BFGS");
+    TRY(MEL_NEED(mel_parts_new(MEL_PARTS(parts)), "L-BFGS", err));
     const mel_status status = restart_while_better(&lb, err);
     free(lb.scale);
     return status;
@@ -557,8 +553,7 @@ static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_option
     double *theta = NULL, *gradient = NULL;
     const mel_part parts[] = { { MEL_FACT_CLASSES + model->n_classes + model->n_features, { &facts } },
                                { p, { &theta, &gradient } } };
-    if (!mel_parts_new(MEL_PARTS(parts)))
-        return mel_fail_memory(err, "the coefficients");
+    TRY(MEL_NEED(mel_parts_new(MEL_PARTS(parts)), "the coefficients", err));
     TRY(ask_facts(facts, obj, err));
     const double rows = facts[MEL_FACT_ROWS], entries = facts[MEL_FACT_ENTRIES] / rows;
     const mel_solver solver = opt->solver != MEL_SOLVER_AUTO
@@ -594,7 +589,5 @@ mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_feat
     TRY(fit(model, &obj, &options, err));
     if (report != NULL)
         *report = model->report;
-    *out = model;
-    model = NULL;
-    return MEL_OK;
+    return MEL_GIVE(out, model);
 }

@@ -24,8 +24,7 @@ mel_status mel_model_new(mel_model **out, size_t n_classes, size_t n_features, m
 {
     *out = NULL;
     mel_model *model = mel_alloc_zero(1, sizeof *model);
-    if (model == NULL)
-        return mel_fail_memory(err, "the model");
+    TRY(MEL_NEED(model, "the model", err));
     model->n_classes = n_classes;
     model->n_features = n_features;
     model->n_outputs = n_classes == 2 ? 1 : n_classes;
@@ -67,8 +66,7 @@ mel_status mel_model_set_classes(mel_model *model, const char *const *names, mel
         if (mel_utf8_valid(names[i], strlen(names[i])) != strlen(names[i]))
             return mel_fail(err, MEL_EDATA, "the name of class %zu is not UTF-8", i);
     char **copy = mel_names_copy(model->n_classes, names, 0);
-    if (copy == NULL)
-        return mel_fail_memory(err, "the class names");
+    TRY(MEL_NEED(copy, "the class names", err));
     mel_names_free(model->names, model->n_classes);
     model->names = copy;
     return MEL_OK;

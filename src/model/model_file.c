@@ -162,8 +162,7 @@ static mel_status take_class(mel_model *model, mel_dict *seen, size_t code, cons
 static mel_status read_classes(mel_model *model, const json_t *classes, mel_error *err)
 {
     MEL_AUTO(mel_dict) *seen = mel_dict_new();
-    if (seen == NULL)
-        return mel_fail_memory(err, "the class names");
+    TRY(MEL_NEED(seen, "the class names", err));
     for (size_t i = 0; i < model->n_classes; i++)
         TRY(take_class(model, seen, i, json_string_value(json_array_get(classes, i)), err));
     return MEL_OK;
@@ -280,9 +279,7 @@ mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, c
     json_decref(root);
     if (status != MEL_OK)
         return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
-    *out = model;
-    model = NULL;
-    return MEL_OK;
+    return MEL_GIVE(out, model);
 }
 
 mel_status mel_model_load(mel_model **out, const char *path, mel_error *err)

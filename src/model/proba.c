@@ -23,13 +23,6 @@ void mel_proba_clear(mel_proba *proba)
     *proba = (mel_proba){ 0 };
 }
 
-static mel_status refuse(const mel_table *table, size_t row, size_t column, const char *why, mel_error *err)
-{
-    return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s", mel_quote_file(mel_table_name(table)).text,
-                    mel_table_row_number(table, row),
-                    mel_quote_text(mel_table_column_name(table, column)).text, why);
-}
-
 /* The first cell of a text column that is not a number made it one, unless the caller did. */
 static mel_status refuse_text(const mel_table *table, size_t column, mel_error *err)
 {
@@ -42,12 +35,8 @@ static mel_status refuse_text(const mel_table *table, size_t column, mel_error *
             break;
     }
     if (row == mel_table_rows(table))
-        return mel_fail(err, MEL_EDATA, "%s: column %s was read as text; probabilities are numbers",
-                        mel_quote_file(mel_table_name(table)).text,
-                        mel_quote_text(mel_table_column_name(table, column)).text);
-    char why[128];
-    (void)snprintf(why, sizeof why, "%s is not a number", mel_quote_text(text).text);
-    return refuse(table, row, column, why, err);
+        return mel_fail_column(err, table, column, " was read as text; probabilities are numbers");
+    return mel_fail_cell(err, table, row, column, "%s is not a number", mel_quote_text(text).text);
 }
 
 /* Numbers from 0 to 1, none missing. */
@@ -60,10 +49,8 @@ static mel_status check_column(const mel_table *table, size_t column, mel_error 
         if (p[i] >= -overshoot && p[i] <= 1.0 + overshoot)
             continue;
         if (isnan(p[i]))
-            return refuse(table, i, column, "no number", err);
-        char why[96];
-        (void)mel_print(why, sizeof why, "%.17g is not within 0 and 1", p[i]);
-        return refuse(table, i, column, why, err);
+            return mel_fail_cell(err, table, i, column, "no number");
+        return mel_fail_cell(err, table, i, column, "%.17g is not within 0 and 1", p[i]);
     }
     return MEL_OK;
 }
@@ -132,8 +119,7 @@ static mel_status take_values(mel_proba *out, rescaled_rows *found, const mel_ta
     out->n_classes = columns == 1 ? 2 : columns;
     if (out->n_rows <= SIZE_MAX / out->n_classes)
         out->value = mel_alloc(out->n_rows * out->n_classes, sizeof *out->value);
-    if (out->value == NULL)
-        return mel_fail_memory(err, "the probabilities");
+    TRY(MEL_NEED(out->value, "the probabilities", err));
     for (size_t i = 0; i < out->n_rows; i++) {
         double *to = out->value + i * out->n_classes;
         if (columns == 1) {
@@ -163,9 +149,8 @@ mel_status mel_proba_of_table(mel_proba *out, const mel_table *table, const mel_
         MEL_AUTO_MEMORY const char **name = mel_alloc(proba.n_columns, sizeof *name);
         for (size_t c = 0; name != NULL && c < proba.n_columns; c++)
             name[c] = mel_table_column_name(table, c);
-        proba.name = name != NULL ? mel_names_copy(proba.n_columns, name, 0) : NULL;
-        if (proba.name == NULL)
-            return mel_fail_memory(err, "the class names");
+        TRY(MEL_NEED(proba.name = name != NULL ? mel_names_copy(proba.n_columns, name, 0) : NULL,
+                     "the class names", err));
     }
     TRY(note_rescaled(&found, table, &notes, err));
     const mel_status status = mel_notes_check(&notes, opt->strict, err);
@@ -173,9 +158,7 @@ mel_status mel_proba_of_table(mel_proba *out, const mel_table *table, const mel_
         return mel_fail_in(err, status, "%s", mel_quote_file(table->name).text);
     mel_notes_say(&notes, table->name, table->format, &opt->notice);
     proba.n_rescaled = found.n;
-    *out = proba;
-    proba = (mel_proba){ 0 };
-    return MEL_OK;
+    return MEL_GIVE_STRUCT(out, proba);
 }
 
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err)

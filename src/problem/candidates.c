@@ -156,9 +156,8 @@ static mel_status find_class_share(mel_problem *problem, const char *file, mel_e
 {
     const mel_pool *pool = problem->pool;
     const size_t k = problem->n_classes;
-    problem->class_share = mel_alloc(k, sizeof *problem->class_share);
-    if (problem->class_share == NULL)
-        return mel_fail_memory(err, "the shares of the classes");
+    TRY(MEL_NEED(problem->class_share = mel_alloc(k, sizeof *problem->class_share),
+                 "the shares of the classes", err));
     for (size_t i = 0; i < k; i++)
         problem->class_share[i] = mean_share(pool, i);
     if (pool->layout.kind == MEL_CONFUSION)
@@ -181,8 +180,7 @@ static mel_status find_group_share(mel_problem *problem, mel_error *err)
     if (m < 2)
         return MEL_OK;
     double *share = problem->group_share = mel_alloc_zero(m * k, sizeof *share);
-    if (share == NULL)
-        return mel_fail_memory(err, "the shares of the groups");
+    TRY(MEL_NEED(share, "the shares of the groups", err));
     for (size_t i = 0; i < k; i++) {
         double all = 0.0;
         for (size_t g = 0; g < m; g++)
@@ -238,9 +236,7 @@ static mel_status take_sheet(mel_problem *problem, const mel_problem_options *op
                                    .label = (const char *const *)problem->classes.label,
                                    .group_name = problem->group_name,
                                    .prevalence = NAN };
-    problem->pool = mel_alloc_zero(1, sizeof *problem->pool);
-    if (problem->pool == NULL)
-        return mel_fail_memory(err, "a pool of classifiers");
+    TRY(MEL_NEED(problem->pool = mel_alloc_zero(1, sizeof *problem->pool), "a pool of classifiers", err));
     TRY(mel_pool_of_sheet(problem->pool, sheet, &about, err));
     TRY(check_pool(problem->pool, sheet->file, err));
     TRY(find_class_share(problem, sheet->file, err));

@@ -131,8 +131,7 @@ mel_status mel_names_split(char ***out, size_t *n, const char *text, const char 
     for (const char *c = text; *c != '\0'; c++)
         *n += *c == ',';
     char **name = *out = mel_alloc(*n * sizeof *name + size, 1);
-    if (name == NULL)
-        return mel_fail_memory(err, "names");
+    TRY(MEL_NEED(name, "names", err));
     char *at = memcpy(name + *n, text, size);
     for (size_t i = 0; i < *n; i++) {
         name[i] = at;
@@ -206,9 +205,7 @@ static mel_status read_renaming(renaming *out, const mel_naming *naming, mel_err
     if (out->n > 0 || naming->rename == NULL)
         return MEL_OK;
     TRY(mel_names_split(&out->pair, &out->n, naming->rename, "rename", err));
-    out->after = mel_alloc(out->n, sizeof *out->after);
-    if (out->after == NULL)
-        return mel_fail_memory(err, "new names of classes");
+    TRY(MEL_NEED(out->after = mel_alloc(out->n, sizeof *out->after), "new names of classes", err));
     for (size_t i = 0; i < out->n; i++) {
         char *equals = strchr(out->pair[i], '=');
         if (equals == NULL || equals == out->pair[i] || equals[1] == '\0')
@@ -315,8 +312,7 @@ static mel_status apply_classes(mel_classes *c, size_t *order, bool *ordered, co
                                     w->shown, w->name[0]);
     for (size_t i = 0; i < c->n; i++) {
         order[i] = i;
-        if (!replace_text(&c->name[i], w->name[i]))
-            return mel_fail_memory(err, "the names of the classes");
+        TRY(MEL_NEED(replace_text(&c->name[i], w->name[i]), "the names of the classes", err));
     }
     return MEL_OK;
 }
@@ -414,8 +410,7 @@ static mel_status start_classes(mel_classes *out, size_t n, const char *const *l
                           .name = mel_names_copy(n, label, 0),
                           .label = mel_names_copy(n, label, 0),
                           .place = mel_alloc(n, sizeof *out->place) };
-    if (out->name == NULL || out->label == NULL || out->place == NULL)
-        return mel_fail_memory(err, "the classes");
+    TRY(MEL_NEED(out->name != NULL && out->label != NULL && out->place != NULL, "the classes", err));
     for (size_t i = 0; i < n; i++)
         out->place[i] = i;
     return MEL_OK;
@@ -487,8 +482,7 @@ mel_status mel_classes_of_names(mel_classes *out, size_t n, const char *const *n
     c.number_texts = number_texts;
     TRY(mel_sort_class_names(order, n, label, number_texts, err));
     for (size_t i = 0; i < n; i++) {
-        if (!replace_text(&c.name[i], name[i]))
-            return mel_fail_memory(err, "the names of the classes");
+        TRY(MEL_NEED(replace_text(&c.name[i], name[i]), "the names of the classes", err));
         c.place[order[i]] = i;
     }
     return hand_over(out, &c);
@@ -559,8 +553,7 @@ static mel_status decode(mel_labels *out, const mel_table *table, size_t column,
                .name = mel_names_copy(c->n, (const char *const *)c->label, 0) };
     size_t row = 0;
     *out = (mel_labels){ 0 };
-    if (labels.code == NULL || labels.name == NULL)
-        return mel_fail_memory(err, "decisions");
+    TRY(MEL_NEED(labels.code != NULL && labels.name != NULL, "decisions", err));
     if (!decode_rows(&row, labels.code, table, column, c))
         return mel_fail(
             err, MEL_EDATA,
@@ -568,9 +561,7 @@ static mel_status decode(mel_labels *out, const mel_table *table, size_t column,
             "order; a CSV file has their names; where the labels lack a class, --classes gives all of them",
             mel_table_name(table), mel_table_row_number(table, row), mel_table_numbers(table, column)[row],
             mel_name_list(c->n, (const char *const *)c->label).text, c->n - 1);
-    *out = labels;
-    labels = (mel_labels){ 0 };
-    return MEL_OK;
+    return MEL_GIVE_STRUCT(out, labels);
 }
 
 bool mel_decisions_are_places(const mel_table *table, const char *column, const mel_classes *c)

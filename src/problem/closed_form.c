@@ -15,8 +15,7 @@ static mel_status parse_logistic(double value[2], const char *text, mel_error *e
     MEL_AUTO_MEMORY char *plain = mel_strdup(a);
     MEL_AUTO_MEMORY double *number = NULL;
     size_t n = 0;
-    if (plain == NULL)
-        return mel_fail_memory(err, "a population");
+    TRY(MEL_NEED(plain, "a population", err));
     if (b != NULL)
         memcpy(plain + (b - a) + 1, b + 3, strlen(b + 3) + 1);
     TRY(mel_parse_numbers(&number, &n, plain, err));
@@ -188,9 +187,7 @@ static mel_status take_shares(double *out, const mel_table *table, const mel_pro
                         "%s: %zu rows with %zu columns; expected a row for each of %zu groups and a column "
                         "for each of %zu classes",
                         mel_table_name(table), rows, columns, m, k);
-    MEL_AUTO_MEMORY size_t *column = mel_alloc(k, sizeof *column);
-    if (column == NULL)
-        return mel_fail_memory(err, "the shares of the groups");
+    MEL_ARRAY(size_t, column, k, "the shares of the groups", err);
     TRY(match_class_columns(column, table, problem, err));
     for (size_t row = 0; row < m; row++) {
         size_t g = 0;

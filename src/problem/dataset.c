@@ -2,7 +2,7 @@
  * rows that measure. */
 #include "problem/problem.h"
 
-#include "data/shared.h"
+#include "data/table.h"
 
 #include <float.h>
 #include <math.h>
@@ -30,26 +30,21 @@ static mel_status check_columns(const mel_table *table, const mel_dataset_option
 
 static mel_status read_weights(mel_dataset *dataset, const mel_table *table, const char *name, mel_error *err)
 {
-    const char *file = mel_table_name(table);
-    const double *values = mel_table_numbers(table, mel_table_find(table, name));
+    const size_t column = mel_table_find(table, name);
+    const double *values = mel_table_numbers(table, column);
     if (values == NULL)
-        return mel_fail(err, MEL_EDATA, "%s: column \"%s\" (--weights) is not a column of numbers", file,
-                        name);
+        return mel_fail_column(err, table, column, " (--weights) is not a column of numbers");
     double total = 0;
-    dataset->weight = mel_alloc(dataset->n_rows, sizeof *dataset->weight);
-    if (dataset->weight == NULL)
-        return mel_fail_memory(err, "the weights");
+    TRY(MEL_NEED(dataset->weight = mel_alloc(dataset->n_rows, sizeof *dataset->weight), "the weights", err));
     for (size_t i = 0; i < dataset->n_rows; i++) {
+        if (isnan(values[i]))
+            return mel_fail_cell(err, table, i, column, "the weight is missing");
         if (!(values[i] >= 0 && values[i] <= DBL_MAX))
-            return isnan(values[i])
-                       ? mel_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": the weight is missing", file,
-                                  mel_table_row_number(table, i), name)
-                       : mel_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": weight %g is negative", file,
-                                  mel_table_row_number(table, i), name, values[i]);
+            return mel_fail_cell(err, table, i, column, "weight %g is negative", values[i]);
         dataset->weight[i] = values[i];
         total += values[i];
     }
-    return total > 0 ? MEL_OK : mel_fail(err, MEL_EDATA, "%s: column \"%s\": all weights are 0", file, name);
+    return total > 0 ? MEL_OK : mel_fail_column(err, table, column, ": all weights are 0");
 }
 
 static mel_status take_roles(mel_dataset *out, const mel_table *table, const mel_dataset_options *opt,
@@ -135,9 +130,7 @@ mel_status mel_dataset_read(mel_dataset *out, const mel_dataset_options *opt, co
     TRY(take_roles(&d, d.table, opt, err));
     TRY(read_money(&d, opt, &resources->notice, err));
     TRY(leave_unfit_out(&d, opt, &resources->notice, err));
-    *out = d;
-    d = (mel_dataset){ .n_rows = 0 };
-    return MEL_OK;
+    return MEL_GIVE_STRUCT(out, d);
 }
 
 void mel_dataset_clear(mel_dataset *dataset)

@@ -331,8 +331,7 @@ static mel_status check_read(const mel_problem_options *opt, json_t *description
 static mel_status read_fields(mel_problem_options *out, json_t *description, mel_error *err)
 {
     const char **next = out->held = new_pointers(description);
-    if (next == NULL)
-        return mel_fail_memory(err, "the description of a problem");
+    TRY(MEL_NEED(next, "the description of a problem", err));
     for (void *at = json_object_iter(description); at != NULL; at = json_object_iter_next(description, at)) {
         const char *key = json_object_iter_key(at);
         const key_row *row = find_key(key);

@@ -38,14 +38,11 @@ static mel_status find_in(char **path, const char *folder, const char *name, mel
     static const char *const endings[] = { "", ".csv.gz", ".csv" };
     const size_t size = strlen(folder) + strlen(name) + sizeof "/.csv.gz";
     MEL_AUTO_MEMORY char *tried = mel_alloc(size, 1);
-    if (tried == NULL)
-        return mel_fail_memory(err, "a path");
+    TRY(MEL_NEED(tried, "a path", err));
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         (void)snprintf(tried, size, "%s/%s%s", folder, name, endings[i]);
         if (is_file(tried)) {
-            *path = tried;
-            tried = NULL;
-            return MEL_OK;
+            return MEL_GIVE(path, tried);
         }
     }
     return MEL_OK;
@@ -307,8 +304,7 @@ static mel_status add_override(mel_reader *reader, const char *text, size_t leng
     void *overrides = reader->overrides;
     char *name = mel_grow(&overrides, n + 1, sizeof *reader->overrides) ? mel_strdup(text) : NULL;
     reader->options.overrides = reader->overrides = overrides;
-    if (name == NULL)
-        return mel_fail_memory(err, "types of columns");
+    TRY(MEL_NEED(name, "types of columns", err));
     name[length] = '\0';
     reader->overrides[n] = (mel_column_override){ .name = name, .type = type };
     reader->options.n_overrides++;

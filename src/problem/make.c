@@ -319,9 +319,8 @@ static mel_status find_shares(mel_problem *problem, mel_error *err)
     if (known == NULL && problem->face == NULL)
         return MEL_OK; /* an abstract ball, or rows alone */
     const size_t k = problem->n_classes;
-    problem->class_share = mel_alloc(k, sizeof *problem->class_share);
-    if (problem->class_share == NULL)
-        return mel_fail_memory(err, "the shares of the classes");
+    TRY(MEL_NEED(problem->class_share = mel_alloc(k, sizeof *problem->class_share),
+                 "the shares of the classes", err));
     for (size_t i = 0; i < k; i++)
         problem->class_share[i] = known != NULL ? known[i]
                                   : i == 0      ? mel_face_negatives(problem->face)
@@ -360,8 +359,7 @@ mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, c
         return mel_fail(err, MEL_EINVAL,
                         "the problem options were not initialised, or are those of another version");
     mel_problem *problem = mel_alloc_zero(1, sizeof *problem);
-    if (problem == NULL)
-        return mel_fail_memory(err, "a problem");
+    TRY(MEL_NEED(problem, "a problem", err));
     const mel_status status = make(problem, opt, want, err);
     if (status != MEL_OK) {
         mel_problem_free(problem);

@@ -242,10 +242,8 @@ mel_status mel_pool_sheet_read(mel_pool_sheet *out, const char *key, const char 
                           .n_columns = mel_table_columns(table) };
     if (!is_long(&f))
         return copy_rows(out, table, err);
-    MEL_AUTO_MEMORY size_t *place =
-        mel_alloc(mel_table_categories(table, f.name) * f.n_columns, sizeof *place);
-    if (place == NULL)
-        return mel_fail_memory(err, "the rows of a pool of classifiers");
+    MEL_ARRAY(size_t, place, mel_table_categories(table, f.name) * f.n_columns,
+              "the rows of a pool of classifiers", err);
     return join_rows(out, &(long_form){ table, f.name, f.truth, f.n_columns, place }, err);
 }
 
@@ -710,9 +708,9 @@ static mel_status read_rows(mel_pool *out, const reading *r, mel_error *err)
     out->matrix = mel_alloc_zero(n, out->cells * sizeof *out->matrix);
     out->rows = mel_alloc_zero(n, sizeof *out->rows);
     MEL_AUTO_MEMORY double *entry = mel_alloc_zero(parts * r->k + parts + r->m, sizeof *entry);
-    if (out->name == NULL || out->value == NULL || out->positives == NULL || out->class_rows == NULL ||
-        out->matrix == NULL || out->rows == NULL || entry == NULL)
-        return mel_fail_memory(err, "a pool of classifiers");
+    TRY(MEL_NEED(out->name != NULL && out->value != NULL && out->positives != NULL &&
+                     out->class_rows != NULL && out->matrix != NULL && out->rows != NULL && entry != NULL,
+                 "a pool of classifiers", err));
     confusion x = { .entry = entry, .rows = entry + parts * r->k, .total = entry + parts * r->k + parts };
     for (size_t i = 0; i < n; i++)
         TRY(read_row(out, &x, r, i, err));
@@ -730,8 +728,7 @@ mel_status mel_pool_of_sheet(mel_pool *out, const mel_pool_sheet *sheet, const m
                   .m = about->layout.n_groups > 1 ? about->layout.n_groups : 1,
                   .column = column };
     *out = (mel_pool){ .n = 0 };
-    if (column == NULL)
-        return mel_fail_memory(err, "the columns of a pool");
+    TRY(MEL_NEED(column, "the columns of a pool", err));
     if (!isnan(about->prevalence) && (r.k != 2 || r.m > 1))
         return mel_fail(err, MEL_EINVAL,
                         "shares=P is the share of the positive one of two classes; here there are %zu "
@@ -740,9 +737,7 @@ mel_status mel_pool_of_sheet(mel_pool *out, const mel_pool_sheet *sheet, const m
     TRY(mel_pool_columns(column, sheet, about, err));
     TRY(check_pool_numbers(&r, err));
     TRY(read_rows(&pool, &r, err));
-    *out = pool;
-    pool = (mel_pool){ .n = 0 };
-    return MEL_OK;
+    return MEL_GIVE_STRUCT(out, pool);
 }
 
 /* The sheet of a file whose header may have the names of `about`. */

@@ -325,14 +325,12 @@ mel_status mel_name_set_add(mel_name_set *set, const char *text, size_t length, 
     void *names = set->name;
     if (set->n == set->capacity) {
         const size_t capacity = set->capacity == 0 ? 16 : 2 * set->capacity;
-        if (!mel_grow(&names, capacity, sizeof *set->name))
-            return mel_fail_memory(err, "the names of classes");
+        TRY(MEL_NEED(mel_grow(&names, capacity, sizeof *set->name), "the names of classes", err));
         set->name = names;
         set->capacity = capacity;
     }
     char *copy = mel_alloc(length + 1, 1);
-    if (copy == NULL)
-        return mel_fail_memory(err, "the names of classes");
+    TRY(MEL_NEED(copy, "the names of classes", err));
     memcpy(copy, text, length);
     copy[length] = '\0';
     set->name[set->n++] = copy;

@@ -288,19 +288,17 @@ mel_status mel_row_costs_read(double **out, const mel_table *table, const mel_te
 {
     const size_t n = mel_table_rows(table);
     double *cost = *out = mel_alloc_zero(n, names->n * sizeof *cost);
-    if (cost == NULL)
-        return mel_fail_memory(err, "columns of numbers");
+    TRY(MEL_NEED(cost, "columns of numbers", err));
     for (size_t c = 0; c < names->n; c++) {
         TRY(mel_need_column(table, names->item[c], option, err));
-        const double *value = mel_table_numbers(table, mel_table_find(table, names->item[c]));
+        const size_t column = mel_table_find(table, names->item[c]);
+        const double *value = mel_table_numbers(table, column);
         if (value == NULL)
-            return mel_fail(err, MEL_EDATA, "%s: column \"%s\" is not a column of numbers",
-                            mel_table_name(table), names->item[c]);
+            return mel_fail_column(err, table, column, " is not a column of numbers");
         for (size_t r = 0; r < n; r++) {
             if (!(value[r] >= 0.0 && isfinite(value[r])))
-                return mel_fail(
-                    err, MEL_EDATA, "%s: row %zu, column \"%s\": a cost of %g; expected a number from 0 up",
-                    mel_table_name(table), mel_table_row_number(table, r), names->item[c], value[r]);
+                return mel_fail_cell(err, table, r, column, "a cost of %g; expected a number from 0 up",
+                                     value[r]);
             cost[r * names->n + c] = value[r];
         }
     }

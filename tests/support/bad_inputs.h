@@ -47,7 +47,7 @@ static const bad_input bad_inputs[] = {
     { "empty line in the middle", "csv", BYTES("a,y\n1,0\n\n2,1\n"),
       "y", "row 3: the line is empty; expected 2 cells" },
     { "blanks on a line", "csv", BYTES("a,y\n1,0\n  \n"), "y", "row 3: 1 cell; expected 2" },
-    { "first line empty", "csv", BYTES("\na,y\n1,0\n"), "y", "row 1, column 1: the column has no name" },
+    { "first line empty", "csv", BYTES("\na,y\n1,0\n"), "y", "row 1, column 1: the first line is empty" },
     /* CSV: names */
     { "column without a name", "csv", BYTES("a,,y\n1,2,0\n"),
       "y", "row 1, column 2: the column has no name" },
@@ -59,7 +59,7 @@ static const bad_input bad_inputs[] = {
     { "name twice, blanks apart", "csv", BYTES("a, a ,y\n1,2,0\n"),
       "y", "row 1, column 2: the name \"a\" is taken by column 1" },
     { "first line empty, separators at the end of the others", "csv", BYTES("\n1;\n2;\n"),
-      "y", "row 1, column 1: the column has no name" },
+      "y", "row 1, column 1: the first line is empty" },
     { "delimiter at the end of the header", "csv", BYTES("a,y,\n1,0,2\n"),
       "y", "row 1, column 3: the column has no name" },
     /* CSV: quotes */
