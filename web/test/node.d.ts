@@ -4,6 +4,7 @@ declare module 'node:test' {
 }
 declare module 'node:assert/strict' {
   interface Assert {
+    match(actual: string, pattern: RegExp): void;
     equal(actual: unknown, expected: unknown, message?: string): void;
     deepEqual(actual: unknown, expected: unknown, message?: string): void;
     ok(value: unknown, message?: string): void;
