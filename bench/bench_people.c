@@ -13,9 +13,10 @@
  * sessions whose answers seem to drift or are called inconsistent (below 0.05); milliseconds from answer to
  * question, all of them. One thread.
  *
- * With `decision` sessions end when the setting is settled, for rates in the middle three quarters of what
- * the test can ask about (logarithm); next to them a staircase and a bisection of as many questions, on pairs
- * of the same list. Prints a list with an object for each person.
+ * Kinds from target80 on are people whom no exchange rate describes, or not all of the time. With `decision`
+ * sessions end when the setting is settled, for rates in the middle three quarters of what the test can ask
+ * about (logarithm); next to them a staircase and a bisection of as many questions, on pairs of the same
+ * list. Prints a list with an object for each person.
  *
  * With pool:SPREAD there are 12 people for each of PEOPLE exchange rates, evenly spaced. For each rate the
  * first 2, 3, 6 and 12 of them are pooled, and as many groups of people whose rates are normal around a mean
@@ -28,6 +29,7 @@
 #include "elicit/shared.h"
 #include "measure.h"
 #include "oracle/noise/noise.h"
+#include "outcome/shared.h"
 #include "problem/shared.h"
 #include "space/shared.h"
 
@@ -56,12 +58,27 @@ typedef enum {
     ROUNDS,
     COINS,
     PRIOR,
+    TARGET80,
+    TARGET90,
+    TARGET95,
+    TARGET_CLEARED,
+    MISSES_FIRST,
+    ALARMS_FIRST,
+    ROOT,
+    LOGARITHM,
+    LEANS,
+    SATISFICES,
+    LEARNS,
+    MOVES,
     KINDS
 } kind;
-static const char *const kind_name[KINDS] = { "exact",  "flips",     "logi200", "logi50",  "logi20",
-                                              "band",   "adversary", "weber15", "weber40", "weber15+slips",
-                                              "same",   "drift",     "mixed",   "cauchy",  "tires",
-                                              "rounds", "coins",     "prior" };
+static const char *const kind_name[KINDS] = {
+    "exact",     "flips",     "logi200",  "logi50",        "logi20",       "band",
+    "adversary", "weber15",   "weber40",  "weber15+slips", "same",         "drift",
+    "mixed",     "cauchy",    "tires",    "rounds",        "coins",        "prior",
+    "target80",  "target90",  "target95", "cleared90",     "misses-first", "alarms-first",
+    "root",      "logarithm", "leans",    "satisfices",    "learns",       "moves"
+};
 
 typedef struct {
     const mel_face *face;
@@ -70,7 +87,8 @@ typedef struct {
     uint64_t seed;
     bool skips_ends, skips_whole;
     /* Of the one at hand: */
-    double rate;       /* ln r */
+    double rate;       /* ln r, at the setting that suits them best */
+    double usual_rate; /* ROOT, LOGARITHM: where a tenth of the positives is missed */
     mel_noise_way way; /* PRIOR */
 } study;
 
@@ -110,10 +128,31 @@ static double rounded(double n)
     return unit * round(n / unit);
 }
 
-/* What the respondent prefers: 1 the one with more TP, -1 the other, 0 about the same. tp, tn: how much more
- * either has, as shares. */
-static int prefers(const study *s, mel_rng *rng, double tp, double tn, double progress)
+static double target_of(const study *s)
 {
+    return s->who == TARGET80 ? 0.8 : s->who == TARGET95 ? 0.95 : 0.9;
+}
+
+/* What missed positives weigh, in those that are missed when it is a tenth of them: by the square root or the
+ * logarithm of their number. */
+static double harm(const study *s, mel_point at)
+{
+    const double positives = mel_face_positives(s->face), usual = 0.1 * positives, missed = positives - at.tp;
+    return s->who == ROOT ? 2.0 * sqrt(usual * fmax(missed, 0.0)) : usual * log(fmax(missed, 0.0) + 0.001);
+}
+
+/* Two classifiers, as shares: the one with more TP, and the other. */
+typedef struct {
+    mel_point more, fewer;
+    bool more_is_a;
+    double progress; /* of the session, from 0 to 1 */
+} offer;
+
+/* What the respondent prefers: 1 the one with more TP, -1 the other, 0 about the same. */
+static int prefers(const study *s, mel_rng *rng, const offer *o)
+{
+    const double tp = o->more.tp - o->fewer.tp, tn = o->fewer.tn - o->more.tn, progress = o->progress;
+    const double positives = mel_face_positives(s->face), negatives = mel_face_negatives(s->face);
     const double u = mel_rng_uniform(rng), v = mel_rng_uniform(rng), w = mel_rng_uniform(rng);
     const double normal = sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
     const double logistic = log((u + 1e-12) / (1.0 - u + 1e-12));
@@ -158,6 +197,29 @@ static int prefers(const study *s, mel_rng *rng, double tp, double tn, double pr
                    : -1;
     case COINS:
         return w < 0.5 ? 1 : -1;
+    case TARGET80:
+    case TARGET90:
+    case TARGET95: /* so many must be found, then fewest false alarms */
+        return o->fewer.tp / positives + 0.002 * normal < target_of(s) ? 1 : -1;
+    case TARGET_CLEARED:
+        return o->more.tn / negatives + 0.002 * normal >= target_of(s) ? 1 : -1;
+    case MISSES_FIRST: /* by 10 in 1,000 and more they count first */
+        return tp >= 0.01 ? 1 : -1;
+    case ALARMS_FIRST:
+        return tn >= 0.03 ? -1 : 1;
+    case ROOT:
+    case LOGARITHM:
+        return log(exp(s->usual_rate) * (harm(s, o->fewer) - harm(s, o->more)) / tn) + 0.15 * normal > 0.0
+                   ? 1
+                   : -1;
+    case LEANS: /* to the left */
+        return x + 0.15 * normal + (o->more_is_a ? 0.7 : -0.7) > 0.0 ? 1 : -1;
+    case SATISFICES: /* takes A when it finds enough */
+        return ((o->more_is_a ? o->more.tp : o->fewer.tp) / positives >= 0.8) == o->more_is_a ? 1 : -1;
+    case LEARNS:
+        return x + (0.05 + 0.95 * pow(1.0 - progress, 2.0)) * normal > 0.0 ? 1 : -1;
+    case MOVES:
+        return x + 3.0 * (progress - 0.5) + 0.15 * normal > 0.0 ? 1 : -1;
     case PRIOR: /* as the model expects people to be */
         return w < s->way.lapse ? (v < 0.5 ? 1 : -1)
                : margin + logistic * hypot(s->way.relative * margin / x, s->way.absolute) > 0.0 ? 1
@@ -172,8 +234,12 @@ static mel_answer answer_of(const study *s, const mel_question *q)
     mel_rng rng;
     mel_rng_seed_stream(&rng, s->seed, q->number);
     const bool a_first = q->a[0] > q->b[0];
-    const int choice = prefers(s, &rng, fabs(q->a[0] - q->b[0]), fabs(q->a[1] - q->b[1]),
-                               (double)(q->number - 1) / (QUESTIONS - 1));
+    const double *more = a_first ? q->a : q->b, *fewer = a_first ? q->b : q->a;
+    const offer o = { .more = { more[0], more[1] },
+                      .fewer = { fewer[0], fewer[1] },
+                      .more_is_a = a_first,
+                      .progress = (double)(q->number - 1) / (QUESTIONS - 1) };
+    const int choice = prefers(s, &rng, &o);
     return choice == 0 ? MEL_ANSWER_SAME : (choice > 0) == a_first ? MEL_ANSWER_A : MEL_ANSWER_B;
 }
 
@@ -326,7 +392,7 @@ static void until_last(tally *t, const study *s, size_t i)
     for (size_t k = 0; k < CHECKPOINTS; k++)
         note(t, k, i, &c.at[k], s->rate);
     note_sided(t, &c.last, s->rate);
-    t->drifted += c.last.drift != 0;
+    t->drifted += c.last.misfit.kind == MEL_MISFIT_DRIFT;
     t->alarms += c.last.consistency < 0.05;
 }
 
@@ -353,7 +419,7 @@ static double regret_of(const study *s, double rate)
     const double best = best_value(s, r, false), trivial = fmax(r * p, n);
     mel_point setting;
     must(mel_face_support(&setting, s->face, exp(rate), 1.0, &err));
-    return (best - (r * setting.tp + setting.tn)) / (best - trivial);
+    return best > trivial ? (best - (r * setting.tp + setting.tn)) / (best - trivial) : 0.0;
 }
 
 typedef enum { STAIRCASE, BISECTION, BASELINES } baseline;
@@ -380,9 +446,12 @@ static void ask_simply(double *rate, const study *s, const mel_levels *l, baseli
         const mel_level *pair = level_at(l, at);
         mel_rng rng;
         mel_rng_seed_stream(&rng, s->seed, 1000 * ((uint64_t)how + 1) + i);
-        const double tp = (double)(pair->tp[0] - pair->tp[1]) / l->people,
-                     tn = (double)(pair->tn[1] - pair->tn[0]) / l->people;
-        const int more = prefers(s, &rng, tp, tn, (double)i / (QUESTIONS - 1));
+        const double n = l->people;
+        const offer o = { .more = { pair->tp[0] / n, pair->tn[0] / n },
+                          .fewer = { pair->tp[1] / n, pair->tn[1] / n },
+                          .more_is_a = i % 2 == 0,
+                          .progress = (double)i / (QUESTIONS - 1) };
+        const int more = prefers(s, &rng, &o);
         if (how == BISECTION) {
             low = more >= 0 ? pair->rate : low;
             high = more <= 0 ? pair->rate : high;
@@ -415,8 +484,8 @@ static double go_on(const study *s, mel_session *session, const mel_summary *set
 }
 
 /* Prints {"questions", "settled", "regret", "error", "held", "foreseen" and "needed" (questions to the ratio,
- * -1: not known), and for each baseline its regret after as many questions, and regret and error after all}.
- */
+ * -1: not known), "misfit" (mel_misfit_kind), the "label" of the consistency, "target_held" (of a target that
+ * was told), and for each baseline its regret after as many questions, and regret and error after all}. */
 static void decide(tally *t, const study *s, const mel_levels *l)
 {
     static const char *const name[BASELINES] = { "staircase", "bisection" };
@@ -426,11 +495,13 @@ static void decide(tally *t, const study *s, const mel_levels *l)
     const bool foreseen = f->end == MEL_END_DECIDED && isfinite(f->questions_to_ratio);
     const double needed = go_on(s, c.session, f);
     printf("{\"questions\": %u, \"settled\": %s, \"regret\": %.5f, \"error\": %.4f, \"held\": %s, "
-           "\"foreseen\": %.0f, "
-           "\"needed\": %.0f",
+           "\"foreseen\": %.0f, \"needed\": %.0f",
            f->questions, f->end == MEL_END_DECIDED ? "true" : "false", regret_of(s, log(f->ratio)),
            fabs(log(f->ratio) - s->rate), holds(f, s->rate) ? "true" : "false",
            foreseen ? f->questions_to_ratio : -1.0, needed);
+    printf(", \"misfit\": %d, \"label\": \"%s\", \"target_held\": %s", (int)f->misfit.kind,
+           mel_consistency_label(f),
+           target_of(s) >= f->misfit.low && target_of(s) <= f->misfit.high ? "true" : "false");
     for (int b = 0; b < BASELINES; b++) {
         ask_simply(rate, s, l, (baseline)b);
         printf(", \"%s\": [%.5f, %.5f, %.4f]", name[b], regret_of(s, rate[f->questions - 1]),
@@ -438,6 +509,38 @@ static void decide(tally *t, const study *s, const mel_levels *l)
     }
     printf("}");
     mel_session_free(c.session);
+}
+
+/* The rate for which the setting that just keeps the target is the best one. */
+static double rate_of_target(const study *s)
+{
+    double low = -8.0, high = 8.0;
+    for (int i = 0; i < 50; i++) {
+        const double middle = 0.5 * (low + high);
+        mel_point at;
+        must(mel_face_support(&at, s->face, exp(middle), 1.0, &err));
+        const bool kept = s->who == TARGET_CLEARED ? at.tn < target_of(s) * mel_face_negatives(s->face)
+                                                   : at.tp >= target_of(s) * mel_face_positives(s->face);
+        low = kept ? low : middle;
+        high = kept ? middle : high;
+    }
+    return 0.5 * (low + high);
+}
+
+/* The rate at the best setting for somebody who sees missed positives by their root or logarithm. */
+static double rate_at_best(const study *s)
+{
+    double most = -INFINITY, slope = 1.0;
+    for (size_t i = 0; i < mel_face_vertices(s->face); i++) {
+        const mel_point p = mel_face_vertex(s->face, i);
+        const double value = p.tn - exp(s->usual_rate) * harm(s, p);
+        const double positives = mel_face_positives(s->face), missed = positives - p.tp + 0.001;
+        if (value > most) {
+            most = value;
+            slope = s->who == ROOT ? sqrt(0.1 * positives / missed) : 0.1 * positives / missed;
+        }
+    }
+    return s->usual_rate + log(slope);
 }
 
 /* Rates of the middle three quarters of what the test can ask about, on a log scale. */
@@ -453,7 +556,13 @@ static void decide_all(tally *t, study *s, size_t people, uint64_t first)
         mel_rng rng;
         s->seed = first + i;
         mel_rng_seed_stream(&rng, s->seed, UINT64_C(1) << 40);
-        s->rate = low + range * (0.125 + 0.75 * mel_rng_uniform(&rng));
+        do {
+            s->rate = s->usual_rate = low + range * (0.125 + 0.75 * mel_rng_uniform(&rng));
+            if (s->who == ROOT || s->who == LOGARITHM)
+                s->rate = rate_at_best(s);
+        } while (s->rate > low + 0.875 * range);
+        if (s->who >= TARGET80 && s->who <= TARGET_CLEARED)
+            s->rate = rate_of_target(s);
         s->way = draw_way(&rng);
         printf("%s", i > 0 ? ", " : "");
         decide(t, s, &l);

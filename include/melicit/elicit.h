@@ -347,6 +347,25 @@ typedef enum {
     MEL_SIGNS_FREE = 0,   /* none declared, or the answers do not press against them */
     MEL_SIGNS_PRESSED = 1 /* they press weights against zero, which may count the other way */
 } mel_sign_check;
+/* Two classes, questions that are not far: what explains the answers better than an exchange rate does, with
+ * a Bayes factor of 20 or more. */
+typedef enum {
+    MEL_MISFIT_NONE = 0,
+    MEL_MISFIT_FOUND = 1,        /* a share of the positives that must be found, then fewest false alarms */
+    MEL_MISFIT_CLEARED = 2,      /* a share of the negatives that must not be alarmed, then fewest misses */
+    MEL_MISFIT_MISSED_FIRST = 3, /* fewer missed positives, if by more than some number */
+    MEL_MISFIT_ALARMS_FIRST = 4, /* fewer false alarms, if by more than some number */
+    MEL_MISFIT_LEVEL = 5,        /* the rate depends on how many are missed */
+    MEL_MISFIT_SIDE = 6,         /* one side is preferred */
+    MEL_MISFIT_DRIFT = 7         /* the rate has risen or fallen on the way */
+} mel_misfit_kind;
+typedef struct {
+    mel_misfit_kind kind;
+    /* Target: the share, with its 95% interval. Limits of differences: the number as a share of all people.
+     * Else the direction: above 0 a missed positive counts more where more are found, on the side A, later.
+     */
+    double value, low, high;
+} mel_misfit;
 typedef struct {
     mel_end end;
     uint32_t questions;
@@ -382,7 +401,7 @@ typedef struct {
      * what the best one adds to flagging all or none; and about how many more questions would tell the
      * exchange rate to tolerance_factor, where that can be foreseen. */
     double settled, questions_to_ratio;
-    int drift;     /* 1 or -1: it seems to have risen or fallen on the way; 0: not */
+    mel_misfit misfit;
     bool imagined; /* the last questions were about an imagined test, the first were not */
     /* Active with flips: logarithm of how much likelier the answers A and B were, each by what was
      * believed before it, than coin tosses; NaN otherwise. What was believed starts with

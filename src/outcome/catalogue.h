@@ -47,6 +47,18 @@
     X(why_repeats, METRIC, "headline", false,                                                                \
       "{n} of {all} repeated questions got another answer the second time. Start again and take more time "  \
       "for each question.")                                                                                  \
+    X(why_found, METRIC, "headline", false,                                                                  \
+      "They fit a target better than an exchange rate: at least {value}% of {name} found ({low} to "         \
+      "{high}%).")                                                                                           \
+    X(why_cleared, METRIC, "headline", false,                                                                \
+      "They fit a target better than an exchange rate: at least {value}% of {name} left without a "          \
+      "{false_alarm} ({low} to {high}%).")                                                                   \
+    X(why_missed_first, METRIC, "headline", false,                                                           \
+      "They fit another description better than an exchange rate: from about {value} in {people} on, "       \
+      "{missed_plural} count first, however many {false_alarms} that takes.")                                \
+    X(why_alarms_first, METRIC, "headline", false,                                                           \
+      "They fit another description better than an exchange rate: from about {value} in {people} on, "       \
+      "{false_alarms} count first, however many {missed_plural} that takes.")                                \
     X(why_wide, METRIC, "headline", false,                                                                   \
       "One {one} may count anything from {low} to {high} {many}. More answers would narrow that.")           \
     X(why_wide_settled, METRIC, "headline", false,                                                           \
@@ -206,6 +218,19 @@
       "All {n} pairs were called about the same: differences of this size do not matter, or could not be "   \
       "told.")                                                                                               \
     X(sides, ANSWERS, "sides", false, "All {n} answers were {side}, whatever was shown on that side.")       \
+    X(misfit_target, ANSWERS, "misfit", false,                                                               \
+      "{why} On the rows at hand, calling positive what scores {threshold} or more keeps it: {missed} "      \
+      "{missed_name} and {alarms} {alarm_name} out of {people}.")                                            \
+    X(misfit_first, ANSWERS, "misfit", false,                                                                \
+      "{why} No single rate describes that, and the best rule for one is not the best rule for it.")         \
+    X(misfit_rises, ANSWERS, "misfit", false,                                                                \
+      "One {one} seems to count more where few are left: no single exchange rate holds at all levels. "      \
+      "What was found is about the middle of what was asked.")                                               \
+    X(misfit_falls, ANSWERS, "misfit", false,                                                                \
+      "One {one} seems to count less where few are left: no single exchange rate holds at all levels. "      \
+      "What was found is about the middle of what was asked.")                                               \
+    X(misfit_side, ANSWERS, "misfit", false,                                                                 \
+      "The answers lean to the side {side}, whatever is shown there: by more than chance explains.")         \
     X(drift_up, ANSWERS, "drift", false,                                                                     \
       "On the way one {one} seems to have come to count more; what was found is about its average.")         \
     X(drift_down, ANSWERS, "drift", false,                                                                   \

@@ -287,6 +287,23 @@ static void put_costs(mel_sheet *s, const mel_outcome *o)
     }
 }
 
+/* What explains the answers better than an exchange rate. */
+static void put_misfit(mel_sheet *s, const mel_misfit *misfit)
+{
+    static const char *const kinds[] = { "",      "found", "cleared", "missed-first", "alarms-first",
+                                         "level", "side",  "drift" };
+    static const field known[] = { AT(mel_misfit, "value", KNOWN, value), AT(mel_misfit, "low", KNOWN, low),
+                                   AT(mel_misfit, "high", KNOWN, high) };
+    if (misfit->kind == MEL_MISFIT_NONE)
+        return;
+    mel_sheet one = mel_sheet_new();
+    mel_sheet_put(&one, "kind", json_string(kinds[misfit->kind]));
+    PUT(&one, misfit, known);
+    put_sheet(s, "misfit", &one);
+    if (misfit->kind == MEL_MISFIT_DRIFT)
+        mel_sheet_put(s, "drift", json_string(misfit->value > 0.0 ? "up" : "down"));
+}
+
 /* The cost ratio once more, null where no bound is known. */
 static void put_ratio(mel_sheet *s, const mel_outcome *o)
 {
@@ -302,8 +319,7 @@ static void put_ratio(mel_sheet *s, const mel_outcome *o)
         return;
     mel_sheet_put(s, "askable_ratios", mel_sheet_pair(o->summary.askable_low, o->summary.askable_high));
     PUT(s, &o->summary, known);
-    if (o->summary.drift != 0)
-        mel_sheet_put(s, "drift", json_string(o->summary.drift > 0 ? "up" : "down"));
+    put_misfit(s, &o->summary.misfit);
     if (o->summary.imagined)
         mel_sheet_put(s, "imagined", json_true());
 }

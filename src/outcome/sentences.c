@@ -478,6 +478,35 @@ static bool rules_chance_out(const mel_outcome *o)
     return s->evidence >= (no_contradiction ? least_evidence : headline_evidence);
 }
 
+/* What answers aim at that no exchange rate describes; NULL: nothing. */
+static const char *word_aim(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    const mel_misfit *m = &o->summary.misfit;
+    const uint32_t people = o->setting_people > 0 ? o->setting_people : USUAL_PEOPLE;
+    const mel_digits all = mel_digits_count(people), value = mel_digits_significant(people * m->value, 2);
+    switch (m->kind) {
+    case MEL_MISFIT_FOUND:
+    case MEL_MISFIT_CLEARED:
+        return mel_phrase(
+            &w->said,
+            mel_outcome_template(m->kind == MEL_MISFIT_FOUND ? MEL_SAY_why_found : MEL_SAY_why_cleared),
+            "value", mel_digits_count((uint64_t)lround(100.0 * m->value)).text, "name",
+            mel_metric_class_name(w->metric, m->kind == MEL_MISFIT_FOUND), "false_alarm", o->false_alarm,
+            "low", mel_digits_count((uint64_t)floor(100.0 * m->low)).text, "high",
+            mel_digits_count((uint64_t)ceil(100.0 * m->high)).text, NULL);
+    case MEL_MISFIT_MISSED_FIRST:
+    case MEL_MISFIT_ALARMS_FIRST:
+        return mel_phrase(&w->said,
+                          mel_outcome_template(m->kind == MEL_MISFIT_MISSED_FIRST ? MEL_SAY_why_missed_first
+                                                                                  : MEL_SAY_why_alarms_first),
+                          "value", value.text, "people", all.text, "missed_plural", o->missed_plural,
+                          "false_alarms", o->false_alarms, NULL);
+    default:
+        return NULL;
+    }
+}
+
 /* Why answers are no ground for a headline, and what to do; NULL: they are one. */
 static const char *find_doubt(mel_outcome_work *w)
 {
@@ -496,6 +525,9 @@ static const char *find_doubt(mel_outcome_work *w)
         return MEL_PUT(w, why_inconsistent, NULL);
     if (s->evidence < -least_evidence)
         return MEL_PUT(w, why_chance, NULL);
+    const char *aim = word_aim(w);
+    if (aim != NULL)
+        return aim;
     if (asks_people(o) && !isnan(s->evidence) && !rules_chance_out(o))
         return s->repeats < 2 ? MEL_PUT(w, why_unrepeated, NULL) : MEL_PUT(w, why_few, NULL);
     return NULL;
@@ -975,7 +1007,7 @@ const char *mel_consistency_label(const mel_summary *s)
         return "inconsistent";
     if (isfinite(s->evidence) && fabs(s->evidence) < least_evidence)
         return "undecided";
-    return s->consistency >= consistent_from ? "consistent" : "doubtful";
+    return s->consistency >= consistent_from && s->misfit.kind == MEL_MISFIT_NONE ? "consistent" : "doubtful";
 }
 
 /* "cat taken for dog, dog taken for cat": what the answers press against its declared sign; "" where no list
@@ -1038,6 +1070,46 @@ static void state_kinds(mel_outcome_work *w, const mel_answer_counts *k)
         SAY(w, sides, "n", n.text, "side", k->a > 0 ? "A" : "B", NULL);
 }
 
+/* The setting with the fewest mistakes of the other kind that keeps a target; NULL: none does. */
+static const mel_setting *find_keeping(const mel_outcome *o)
+{
+    const mel_misfit *m = &o->summary.misfit;
+    const double positives = o->setting_positives, negatives = o->setting_people - positives;
+    const mel_setting *found = NULL;
+    for (size_t i = 0; i < o->n_settings; i++) { /* from never to always */
+        const mel_setting *s = &o->settings[i];
+        if (m->kind == MEL_MISFIT_CLEARED && s->false_alarms <= (1.0 - m->value) * negatives)
+            found = s;
+        if (m->kind == MEL_MISFIT_FOUND && s->missed <= (1.0 - m->value) * positives)
+            return s;
+    }
+    return found;
+}
+
+static void state_misfit(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    const mel_misfit *m = &o->summary.misfit;
+    const bool up = m->value > 0.0;
+    const char *aim = word_aim(w);
+    const mel_setting *keeps = aim != NULL ? find_keeping(o) : NULL;
+    if (keeps != NULL && isfinite(keeps->threshold)) {
+        const mel_digits missed = mel_digits_people(keeps->missed),
+                         alarms = mel_digits_people(keeps->false_alarms);
+        SAY(w, misfit_target, "why", aim, "threshold", mel_digits_significant(keeps->threshold, 3).text,
+            "missed", missed.text, "missed_name", missed_words(w, missed), "alarms", alarms.text,
+            "alarm_name", alarm_words(w, alarms), "people", mel_digits_count(o->setting_people).text, NULL);
+    } else if (aim != NULL) {
+        SAY(w, misfit_first, "why", aim, NULL);
+    } else if (m->kind == MEL_MISFIT_LEVEL) {
+        mel_outcome_say(w, up ? MEL_SAY_misfit_rises : MEL_SAY_misfit_falls, "one", o->missed, NULL);
+    } else if (m->kind == MEL_MISFIT_SIDE) {
+        SAY(w, misfit_side, "side", up ? "A" : "B", NULL);
+    } else if (m->kind == MEL_MISFIT_DRIFT) {
+        mel_outcome_say(w, up ? MEL_SAY_drift_up : MEL_SAY_drift_down, "one", o->missed, NULL);
+    }
+}
+
 void mel_outcome_state_answers(mel_outcome_work *w)
 {
     const mel_outcome *o = &w->out;
@@ -1063,10 +1135,10 @@ void mel_outcome_state_answers(mel_outcome_work *w)
                         "list", list_pressed(w), NULL);
     if (asks_people(o))
         state_kinds(w, &k);
-    if (s->drift != 0)
-        mel_outcome_say(w, s->drift > 0 ? MEL_SAY_drift_up : MEL_SAY_drift_down, "one", o->missed, NULL);
+    state_misfit(w);
     /* Who only said "same" can contradict nothing. */
-    if (!mel_outcome_is_search(o) && isfinite(s->consistency) && (k.same == 0 || k.same < k.said))
+    const bool told = s->misfit.kind != MEL_MISFIT_NONE && s->consistency >= inconsistent_below;
+    if (!mel_outcome_is_search(o) && isfinite(s->consistency) && !told && (k.same == 0 || k.same < k.said))
         mel_outcome_say(w, consistency_saying(s), "p", mel_digits_significant(s->consistency, 2).text,
                         "prior", o->options->prior != NULL ? "prior" : NULL, NULL);
     if (isfinite(s->error_rate))

@@ -329,21 +329,52 @@ static void test_replays(void **state)
 static void test_drift(void **state)
 {
     (void)state;
+    enum { PEOPLE = 30 };
     size_t moved = 0, stayed = 0;
     mel_session_options opt = test_options_for_people();
     opt.tolerance_factor = 1.001;
-    for (uint64_t seed = 1; seed <= 10; seed++) {
+    for (uint64_t seed = 1; seed <= PEOPLE; seed++) {
         opt.seed = seed;
-        const double rate = log(2.0) + 0.1 * (double)seed;
+        const double rate = log(2.0) + 0.1 * (double)(seed % 10);
         mel_session *a = test_answer_as(face, &opt, &(test_trader){ TEST_MOVES, rate, seed }),
                     *b = test_answer_as(face, &opt, &(test_trader){ TEST_WEBER, rate, seed });
-        moved += test_summary_of(a).drift == 1;
-        stayed += test_summary_of(b).drift == 0;
+        moved += test_summary_of(a).misfit.kind == MEL_MISFIT_DRIFT;
+        stayed += test_summary_of(b).misfit.kind == MEL_MISFIT_NONE;
         mel_session_free(a);
         mel_session_free(b);
     }
-    print_message("  %zu of 10 moved, %zu of 10 stayed\n", moved, stayed);
-    assert_true(moved >= 7 && stayed >= 9);
+    print_message("  %zu of %d moved, %zu stayed\n", moved, PEOPLE, stayed);
+    assert_true(10 * moved >= 7 * PEOPLE && 10 * stayed >= 9 * PEOPLE);
+}
+
+/* People who want so many positives found, or lean to A: what is told of them, and of those with a rate. */
+static void test_misfits(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 12 };
+    size_t found = 0, held = 0, leans = 0, told = 0;
+    const mel_session_options usual = test_options_for_people();
+    for (uint64_t seed = 1; seed <= PEOPLE; seed++) {
+        mel_session_options opt = usual;
+        opt.seed = seed;
+        const double target = 0.75 + 0.015 * (double)seed, rate = -1.0 + 0.2 * (double)seed;
+        mel_session *a = test_answer_as(
+            face, &opt, &(test_trader){ TEST_FINDS, log(target * mel_face_positives(face)), seed });
+        mel_session *b = test_answer_as(face, &opt, &(test_trader){ TEST_LEANS, rate, seed });
+        mel_session *c = test_answer_as(face, &opt, &(test_trader){ TEST_EXACT, rate, seed });
+        const mel_misfit aim = test_summary_of(a).misfit, side = test_summary_of(b).misfit;
+        found += aim.kind == MEL_MISFIT_FOUND;
+        held += aim.kind == MEL_MISFIT_FOUND && aim.low <= target && target <= aim.high;
+        leans += side.kind == MEL_MISFIT_SIDE && side.value > 0.0;
+        told += test_summary_of(c).misfit.kind != MEL_MISFIT_NONE;
+        mel_session_free(a);
+        mel_session_free(b);
+        mel_session_free(c);
+    }
+    print_message(
+        "  %zu aim at a share, %zu of them held; %zu lean; of those with a rate %zu are told something\n",
+        found, held, leans, told);
+    assert_true(2 * found >= PEOPLE && held + 1 >= found && 2 * leans >= PEOPLE && told <= 2);
 }
 
 static void test_options(void **state)
@@ -378,7 +409,7 @@ int main(void)
         cmocka_unit_test(test_until),      cmocka_unit_test(test_stated_band),
         cmocka_unit_test(test_cannot_say), cmocka_unit_test(test_goes_on_imagined),
         cmocka_unit_test(test_replays),    cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_misfits),    cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -73,6 +73,12 @@ mel_answer test_trader_answer(const test_trader *p, const mel_question *q)
     case TEST_LEARNS:
         more = x + (0.05 + 0.95 * pow(1.0 - ((double)q->number - 1.0) / 19.0, 2.0)) * normal(&rng) > 0.0;
         break;
+    case TEST_FINDS:
+        more = fmin(q->a[0], q->b[0]) < exp(p->rate);
+        break;
+    case TEST_LEANS:
+        more = x + 0.15 * normal(&rng) + (q->a[0] > q->b[0] ? 1.0 : -1.0) > 0.0;
+        break;
     case TEST_PRIOR:
         more = errs_as_assumed(p, x, margin, &rng);
         break;

@@ -19,6 +19,9 @@ typedef enum {
     TEST_SKIPS,
     TEST_MOVES,
     TEST_LEARNS, /* hardly looks at first, and carefully in the end */
+    TEST_FINDS,  /* wants so many true positives, out of all people, and then fewest false alarms: rate is ln
+                    of it */
+    TEST_LEANS,  /* to A */
     TEST_PRIOR   /* errs in one of the ways that people are assumed to, as likely as that is */
 } test_trader_kind;
 typedef struct {

@@ -62,7 +62,8 @@ static void test_posterior(void **state)
         mel_trade trade[ANSWERS];
         mel_trade_answer answer[ANSWERS];
         for (size_t i = 0; i < ANSWERS; i++) {
-            trade[i] = (mel_trade){ 0.01 + 0.1 * mel_rng_uniform(&rng), 0.01 + 0.2 * mel_rng_uniform(&rng) };
+            trade[i] = (mel_trade){ .tp = 0.01 + 0.1 * mel_rng_uniform(&rng),
+                                    .tn = 0.01 + 0.2 * mel_rng_uniform(&rng) };
             answer[i] = ties && i % 4 == 2            ? MEL_TRADE_SAME
                         : mel_rng_uniform(&rng) < 0.5 ? MEL_TRADE_FIRST
                                                       : MEL_TRADE_SECOND;
@@ -145,7 +146,7 @@ static void test_information(void **state)
 {
     (void)state;
     const mel_assumption assume = { .kind = MEL_NOISE_PERSON };
-    const mel_trade told = { 0.02, 0.05 }, asked = { 0.03, 0.1 };
+    const mel_trade told = { .tp = 0.02, .tn = 0.05 }, asked = { .tp = 0.03, .tn = 0.1 };
     for (int ties = 0; ties < 2; ties++) {
         double entropy[4] = { 0.0 }, p[3] = { 0.0 };
         for (int k = 0; k < 4; k++) { /* 0 to 2: after an answer; 3: before it */
@@ -179,12 +180,12 @@ static void test_cautious_questions(void **state)
 {
     (void)state;
     const mel_assumption assume = { .kind = MEL_NOISE_PERSON };
-    const mel_trade near = { 0.03, 0.06 }, beyond = { 0.03, 0.12 };
+    const mel_trade near = { .tp = 0.03, .tn = 0.06 }, beyond = { .tp = 0.03, .tn = 0.12 };
     mel_exchange x;
     assert_int_equal(mel_exchange_init(&x, &assume, 0.0, 0.0, NULL), MEL_OK);
     for (size_t i = 0; i < 12; i++) { /* a ratio of 2, without a mistake */
         const double by = 1.0 + 0.5 / (double)(i + 1);
-        const mel_trade t = { 0.03, 0.06 * (i % 2 == 0 ? by : 1.0 / by) };
+        const mel_trade t = { .tp = 0.03, .tn = 0.06 * (i % 2 == 0 ? by : 1.0 / by) };
         assert_int_equal(mel_exchange_tell(&x, t, i % 2 == 0 ? MEL_TRADE_SECOND : MEL_TRADE_FIRST, NULL),
                          MEL_OK);
     }

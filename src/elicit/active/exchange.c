@@ -6,6 +6,7 @@
 #include "elicit/active/ask/levels.h"
 #include "elicit/active/ask/regret.h"
 #include "elicit/active/engine.h"
+#include "elicit/active/posterior/misfit.h"
 #include "metric/shared.h"
 #include "space/shared.h"
 
@@ -25,19 +26,19 @@ typedef struct {
     double information;  /* bits that the next question is expected to tell */
     double *work;
     mel_regret *regret; /* until the decision is settled; NULL: questions are about the rate alone */
-    double doubt;       /* the probability that the best setting for the median rate loses too much */
-    uint32_t settled;   /* answers in a row after which it was */
-    /* The drift that was found after so many answers: results are asked for more often than answers come. */
-    int drift;
-    size_t drift_after;
+    /* The probability that the best setting for the median rate loses too much; of those who have a rate. */
+    double doubt, doubt_with_rate;
+    uint32_t settled; /* answers in a row after which it was */
+    /* Found after so many answers: results are asked for more often than answers come. */
+    mel_misfit misfit;
+    size_t misfit_after;
 } mel_exchange_engine;
 
-enum { LEAST_ANSWERS = 8, HALVINGS = 30, DRAWS = 2000, LEAST_FOR_DRIFT = 10 };
-/* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
-static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
-/* Logarithm of a Bayes factor of 20. Of people who only become more careful 1 to 4% seem to move then (8 to
- * 9% from 1.5 on), of those who move by a factor of 20, and err, three in four. */
-static const double convincing = 3.0;
+enum { LEAST_ANSWERS = 8, HALVINGS = 30, DRAWS = 2000, LEAST_FOR_MISFIT = 5 };
+/* Logarithm of the Bayes factor from which on another description is told: 20 for rates that move, 30 for
+ * what somebody may aim at. Of people with one rate 1 to 4% seem to move then, 1 to 3% to aim at something.
+ */
+static const double moves_from = 3.0, aims_from = 3.4;
 /* Evidence against tossed coins that a rate which moves must have: those of 2% seem to move then. */
 static const double against_coins = 2.5;
 /* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
@@ -141,25 +142,25 @@ static double variation(const engine *e)
     return NAN;
 }
 
-/* Which way the rate moved on the way, if the answers say so much rather than that it stayed. */
-static mel_status find_drift(engine *e, mel_error *err)
+/* The description that explains the answers best, if by so much better than an exchange rate. */
+static mel_status find_misfit(engine *e, mel_error *err)
 {
-    double most = convincing;
-    int drift = 0;
-    if (e->drift_after == e->exchange.n)
+    const double positives = mel_face_positives(e->face), negatives = mel_face_negatives(e->face),
+                 all = positives + negatives;
+    double most = 0.0;
+    if (e->misfit_after == e->exchange.n || e->exchange.n < LEAST_FOR_MISFIT || e->turned)
         return MEL_OK;
-    for (size_t i = 0; i < sizeof tried_drift / sizeof *tried_drift && e->exchange.n >= LEAST_FOR_DRIFT;
-         i++) {
-        double evidence = 0.0;
-        const mel_status status = mel_exchange_drift(&evidence, &e->exchange, tried_drift[i], err);
-        if (status != MEL_OK)
-            return status;
-        if (evidence > most)
-            drift = tried_drift[i] > 0.0 ? 1 : -1;
-        most = fmax(most, evidence);
+    e->misfit = (mel_misfit){ .kind = MEL_MISFIT_NONE };
+    for (mel_misfit_kind kind = MEL_MISFIT_FOUND; kind <= MEL_MISFIT_DRIFT; kind++) {
+        mel_description found;
+        TRY(mel_misfit_weigh(&found, &e->exchange, kind, positives / all, negatives / all, err));
+        const double least = kind < MEL_MISFIT_LEVEL ? aims_from : moves_from;
+        if (!(found.evidence > fmax(most, least)) || e->exchange.evidence + found.evidence < against_coins)
+            continue;
+        most = found.evidence;
+        e->misfit = (mel_misfit){ kind, found.value, found.low, found.high };
     }
-    e->drift = e->exchange.evidence + most < against_coins ? 0 : drift;
-    e->drift_after = e->exchange.n;
+    e->misfit_after = e->exchange.n;
     return MEL_OK;
 }
 
@@ -256,8 +257,8 @@ static mel_status exchange_find_result(mel_engine *base, mel_metric **metric, me
     /* Of those who vary more the forecast is off by more than a factor of 1.5 more often than not. */
     const bool foreseen = is_settled(e) && !(summary->variation > foreseen_variation);
     summary->questions_to_ratio = foreseen ? fmax(1.0, questions_to_rate(e)) : NAN;
-    TRY(find_drift(e, err));
-    summary->drift = e->drift;
+    TRY(find_misfit(e, err));
+    summary->misfit = e->misfit;
     return mel_linear_result(metric, summary, &e->base.opt, angle_of(e, middle), angle_of(e, high),
                              angle_of(e, low), err);
 }
@@ -321,6 +322,9 @@ static uint32_t find_expected(mel_engine *base)
 }
 
 enum { MOST_TRIED = 40, RECENT = 3 };
+/* Questions tell somebody who aims at a share from one with a rate, before the rate counts as known, until
+ * the latter has this probability; they are worth this share of the best at least. */
+static const double nearly_sure = 0.98, least_worth = 0.05;
 /* Of the posterior, the part whose rates are asked about, at least so far around its middle. */
 static const double least_share = 0.03, least_reach = 0.2;
 /* A pair that tells this share of the best is as good, if it is more plausible (but for checks). */
@@ -370,7 +374,11 @@ static void find_doubt(engine *e)
 {
     if (e->regret == NULL)
         return;
-    e->doubt = mel_regret_doubt(e->regret, e->exchange.mass, mel_exchange_quantile(&e->exchange, 0.5));
+    double with_rate[MEL_EXCHANGE_CELLS];
+    const double middle = mel_exchange_quantile(&e->exchange, 0.5);
+    mel_exchange_belief(&e->exchange, false, with_rate);
+    e->doubt = mel_regret_doubt(e->regret, e->exchange.mass, middle);
+    e->doubt_with_rate = mel_regret_doubt(e->regret, with_rate, middle);
     e->settled = e->doubt < most_doubt ? e->settled + 1 : 0;
 }
 
@@ -402,8 +410,11 @@ static void put_aside(mel_active *base, const mel_pair *pair)
 
 static mel_trade trade_of(const mel_levels *l, const mel_level *one)
 {
-    return (mel_trade){ .tp = (double)(one->tp[0] - one->tp[1]) / l->people,
-                        .tn = (double)(one->tn[1] - one->tn[0]) / l->people };
+    const double people = l->people;
+    return (mel_trade){ .tp = (one->tp[0] - one->tp[1]) / people,
+                        .tn = (one->tn[1] - one->tn[0]) / people,
+                        .least_tp = one->tp[1] / people,
+                        .least_tn = one->tn[0] / people };
 }
 
 /* For choosing which question comes back: the one that tells most, but none of the latest. */
@@ -482,6 +493,13 @@ static double judge(double *worth, const engine *e, size_t n, const mel_level *c
     return most;
 }
 
+/* Whether all is known but whether it is a rate at all. */
+static bool asks_about_aims(const engine *e)
+{
+    return e->exchange.sure < nearly_sure && (e->regret != NULL || e->exchange.n % 2 == 1) &&
+           (e->regret != NULL ? e->doubt_with_rate < most_doubt : e->checking);
+}
+
 /* The pair that is asked about, of at most MOST_TRIED of those in the list. */
 static const mel_level *best_of(engine *e, size_t n, const size_t *list)
 {
@@ -492,11 +510,20 @@ static const mel_level *best_of(engine *e, size_t n, const size_t *list)
     for (size_t i = 0; i < tried; i++)
         pair[i] = &l->level[list[i * n / tried]];
     const double most = judge(worth, e, tried, pair);
+    const bool tells_aims = asks_about_aims(e);
+    const double least = tells_aims ? least_worth : e->checking ? 1.0 : nearly_best;
     const mel_level *best = NULL;
-    for (size_t i = 0; i < tried; i++)
-        if (worth[i] >= (e->checking ? 1.0 : nearly_best) * most &&
-            (best == NULL || pair[i]->plausible > best->plausible))
+    double best_value = 0.0;
+    for (size_t i = 0; i < tried; i++) {
+        if (worth[i] < least * most)
+            continue;
+        const double value = tells_aims ? mel_exchange_aims_told(&e->exchange, e->work, trade_of(l, pair[i]))
+                                        : pair[i]->plausible;
+        if (best == NULL || value > best_value) {
             best = pair[i];
+            best_value = value;
+        }
+    }
     e->information = best != NULL ? mel_exchange_information(&e->exchange, e->work, trade_of(l, best)) : 0.0;
     return best;
 }
@@ -638,6 +665,8 @@ static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
     if (e->work == NULL)
         return mel_fail_memory(err, "the posterior");
     TRY(mel_exchange_init(&e->exchange, &opt->assume, angle, opt->prior_strength, err));
+    if (mel_assumed(&opt->assume)->by_ways && !e->turned)
+        TRY(mel_exchange_allow_aims(&e->exchange, face, err));
     TRY(find_levels(e, face, err));
     TRY(mel_active_room(&e->base, 2, 2, err));
     if (opt->until == MEL_UNTIL_DECISION)

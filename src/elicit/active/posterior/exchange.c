@@ -11,8 +11,10 @@
 enum { CELLS = MEL_EXCHANGE_CELLS };
 static const double farthest = 6.907755278982137; /* ln 1000 */
 static const double prior_scale = 2.0;
-/* Widths of "about the same", in units of z (Rao and Kupper's model); none before the first such answer. */
-static const double tie_width[MEL_EXCHANGE_TIES] = { 0.4, 1.2, 3.5 };
+/* Prior probability of somebody who aims at a share of one of the classes. */
+static const double aims_at_share = 0.01;
+/* Halvings of the range of rates that find one. */
+enum { HALVINGS = 40 };
 /* Somebody who calls pairs about the same does not see differences of any size: least absolute noise then. */
 static const double least_with_ties = 0.002;
 /* A stated band: probability of an answer that is wrong outside of it, and share of the posterior that is
@@ -37,7 +39,11 @@ mel_trade mel_trade_of(const double *a, const double *b, bool *swapped)
 {
     *swapped = a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
     const double *first = *swapped ? b : a, *second = *swapped ? a : b;
-    return (mel_trade){ .tp = first[0] - second[0], .tn = second[1] - first[1] };
+    return (mel_trade){ .tp = first[0] - second[0],
+                        .tn = second[1] - first[1],
+                        .least_tp = second[0],
+                        .least_tn = first[1],
+                        .swapped = *swapped };
 }
 
 /* --- how answers err ---------------------------------------------------------------------------- */
@@ -84,10 +90,10 @@ static double second_of(double e, double tie)
     return e / (e + tie);
 }
 
-/* exp(width) of tie i. */
+/* exp(width) of tie i; none before the first such answer. */
 static double tie_of(const mel_exchange *x, size_t i)
 {
-    return x->n_ties > 1 && i < MEL_EXCHANGE_TIES ? exp(tie_width[i]) : 1.0;
+    return x->n_ties > 1 && i < MEL_EXCHANGE_TIES ? exp(mel_exchange_tie[i]) : 1.0;
 }
 
 /* P(answer) with a stated band. */
@@ -153,6 +159,31 @@ static double *joint_of(const mel_exchange *x, size_t tie, size_t way)
     return x->joint + (tie * x->n_ways + way) * CELLS;
 }
 
+/* Adds the part of the mass that is of people who aim at a share. */
+static void add_aims(double *mass, const mel_exchange *x)
+{
+    for (size_t a = 0; a < x->n_aims; a++)
+        for (size_t i = 0; i < MEL_AIM_LIMITS; i++)
+            mass[x->cell_of[a][i]] += x->aim_weight[a] * x->aim[a].mass[i];
+}
+
+/* Weighs the aims against the exchange rate, and adds their part to its mass. */
+static void allow_for_aims(mel_exchange *x)
+{
+    const double alone = 1.0 - aims_at_share * (double)x->n_aims;
+    double all = alone;
+    for (size_t a = 0; a < x->n_aims; a++) {
+        x->aim_weight[a] = aims_at_share * exp(x->aim[a].evidence - x->evidence);
+        all += x->aim_weight[a];
+    }
+    for (size_t a = 0; a < x->n_aims; a++)
+        x->aim_weight[a] /= all;
+    x->sure = alone / all;
+    for (size_t c = 0; c < CELLS; c++)
+        x->mass[c] *= x->sure;
+    add_aims(x->mass, x);
+}
+
 static void start(mel_exchange *x)
 {
     for (size_t t = 0; t < x->n_ties; t++)
@@ -161,6 +192,9 @@ static void start(mel_exchange *x)
                 joint_of(x, t, w)[c] = x->prior[c] * x->way[w].weight / (double)x->n_ties;
     memcpy(x->mass, x->prior, sizeof x->mass);
     x->evidence = 0.0;
+    for (size_t a = 0; a < x->n_aims; a++)
+        mel_aim_start(&x->aim[a], x->aim[a].kind, x->aim[a].positives, x->aim[a].negatives, x->n_ties);
+    allow_for_aims(x);
 }
 
 static mel_status reserve_joint(mel_exchange *x, size_t n_ties, mel_error *err)
@@ -176,7 +210,7 @@ mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, doub
                              double prior_strength, mel_error *err)
 {
     const mel_noise_ops *noise = mel_assumed(assume);
-    *x = (mel_exchange){ .n_ties = 1 };
+    *x = (mel_exchange){ .n_ties = 1, .sure = 1.0 };
     if (noise->ways == NULL)
         return mel_fail(err, MEL_EINVAL, "assume %s: not with realistic or imagined questions", noise->name);
     x->n_ways = noise->ways(x->way, assume->size);
@@ -187,8 +221,48 @@ mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, doub
     return MEL_OK;
 }
 
+/* The rate at which the best setting just keeps a share of one class. */
+static mel_status rate_of_share(double *rate, const mel_face *face, mel_misfit_kind kind, double share,
+                                mel_error *err)
+{
+    double low = -farthest, high = farthest;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = 0.5 * (low + high);
+        mel_point at;
+        TRY(mel_face_support(&at, face, exp(middle), 1.0, err));
+        const bool too_high = kind == MEL_MISFIT_FOUND ? at.tp >= share * mel_face_positives(face)
+                                                       : at.tn < share * mel_face_negatives(face);
+        low = too_high ? low : middle;
+        high = too_high ? middle : high;
+    }
+    *rate = 0.5 * (low + high);
+    return MEL_OK;
+}
+
+mel_status mel_exchange_allow_aims(mel_exchange *x, const mel_face *face, mel_error *err)
+{
+    static const mel_misfit_kind kind[MEL_EXCHANGE_AIMS] = { MEL_MISFIT_FOUND, MEL_MISFIT_CLEARED };
+    const double all = mel_face_positives(face) + mel_face_negatives(face);
+    x->aim = mel_alloc(MEL_EXCHANGE_AIMS, sizeof *x->aim);
+    if (x->aim == NULL)
+        return mel_fail_memory(err, "what answers may aim at");
+    for (size_t a = 0; a < MEL_EXCHANGE_AIMS; a++) {
+        mel_aim_start(&x->aim[a], kind[a], mel_face_positives(face) / all, mel_face_negatives(face) / all, 1);
+        for (size_t i = 0; i < MEL_AIM_LIMITS; i++) {
+            double rate = 0.0;
+            TRY(rate_of_share(&rate, face, kind[a], mel_aim_at(&x->aim[a], (double)i + 0.5), err));
+            const double cell = (rate + farthest) / mel_exchange_width();
+            x->cell_of[a][i] = cell < 0.0 ? 0 : cell < CELLS ? (size_t)cell : CELLS - 1;
+        }
+    }
+    x->n_aims = MEL_EXCHANGE_AIMS;
+    start(x);
+    return MEL_OK;
+}
+
 void mel_exchange_free(mel_exchange *x)
 {
+    free(x->aim);
     free(x->joint);
     free(x->trade);
     free(x->answer);
@@ -255,6 +329,9 @@ static void hear(mel_exchange *x, mel_trade trade, mel_trade_answer answer)
     for (size_t s = 0; s < x->n_shapes; s++)
         hear_shape(x, s, &v, answer);
     x->evidence += log(settle(x) * (x->n_ties > 1 ? 3.0 : 2.0));
+    for (size_t a = 0; a < x->n_aims; a++)
+        mel_aim_hear(&x->aim[a], trade, answer);
+    allow_for_aims(x);
 }
 
 static mel_status reserve_answer(mel_exchange *x, mel_error *err)
@@ -348,6 +425,8 @@ void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, d
 {
     double mass[CELLS];
     mel_exchange_belief(x, true, mass);
+    divide(mass, CELLS, 1.0 / x->sure);
+    add_aims(mass, x);
     const double beyond = fmin(outside, outside_of(x));
     *low = quantile_of(mass, beyond);
     *high = quantile_of(mass, 1.0 - beyond);
@@ -406,7 +485,8 @@ void mel_exchange_prepare(const mel_exchange *x, bool cautious, double *work)
         }
     for (size_t c = 0; c < CELLS; c++)
         sum += work[c];
-    divide(work, n, sum);
+    divide(work, n, sum / x->sure);
+    add_aims(work, x);
 }
 
 double mel_exchange_prepared_quantile(const double *work, double q)
@@ -421,6 +501,30 @@ MEL_WIDE static void add_outcomes(double *restrict first, double *restrict secon
         first[c] += left[c] / (1.0 + tie * e[c]);
         second[c] += left[c] * e[c] / (e[c] + tie);
     }
+}
+
+static double entropy(double p)
+{
+    return p > 0.0 && p < 1.0 ? -p * log(p) - (1.0 - p) * log(1.0 - p) : 0.0;
+}
+
+double mel_exchange_aims_told(const mel_exchange *x, const double *work, mel_trade trade)
+{
+    double first[CELLS], second[CELLS], all = 0.0, told = 0.0, aims = 0.0;
+    mel_exchange_outcomes(first, second, x, work, trade);
+    for (size_t c = 0; c < CELLS; c++)
+        all += first[c];
+    for (size_t a = 0; a < x->n_aims; a++) {
+        double one[MEL_AIM_LIMITS], other[MEL_AIM_LIMITS], sum = 0.0;
+        mel_aim_outcomes(one, other, &x->aim[a], trade);
+        for (size_t i = 0; i < MEL_AIM_LIMITS; i++)
+            sum += one[i];
+        told -= x->aim_weight[a] * entropy(sum);
+        aims += x->aim_weight[a] * sum;
+    }
+    if (x->sure > 0.0)
+        told -= x->sure * entropy((all - aims) / x->sure);
+    return told + entropy(all);
 }
 
 void mel_exchange_outcomes(double *first, double *second, const mel_exchange *x, const double *work,
@@ -438,6 +542,14 @@ void mel_exchange_outcomes(double *first, double *second, const mel_exchange *x,
             e[c] = fabs(v.margin[c]) <= shape->band ? 1.0 : e[c];
         for (size_t t = 0; t < x->n_ties; t++)
             add_outcomes(first, second, e, looking(x, work, t, s), tie_of(x, t));
+    }
+    for (size_t a = 0; a < x->n_aims; a++) {
+        double one[MEL_AIM_LIMITS], other[MEL_AIM_LIMITS];
+        mel_aim_outcomes(one, other, &x->aim[a], trade);
+        for (size_t i = 0; i < MEL_AIM_LIMITS; i++) {
+            first[x->cell_of[a][i]] += x->aim_weight[a] * one[i];
+            second[x->cell_of[a][i]] += x->aim_weight[a] * other[i];
+        }
     }
 }
 
@@ -478,29 +590,34 @@ double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_an
                            (x->way[w].lapse / outcomes + (1.0 - x->way[w].lapse) * curve[c]);
         }
     }
+    sum *= x->sure;
+    for (size_t a = 0; a < x->n_aims; a++) {
+        double one[MEL_AIM_LIMITS], other[MEL_AIM_LIMITS];
+        mel_aim_outcomes(one, other, &x->aim[a], trade);
+        for (size_t i = 0; i < MEL_AIM_LIMITS; i++)
+            sum += x->aim_weight[a] * (answer == MEL_TRADE_FIRST    ? one[i]
+                                       : answer == MEL_TRADE_SECOND ? other[i]
+                                                                    : x->aim[a].mass[i] - one[i] - other[i]);
+    }
     return sum;
 }
 
-/* --- drift -------------------------------------------------------------------------------------- */
+/* --- rates that move ---------------------------------------------------------------------------- */
 
-/* A rate that moves by d is a trade whose rate is e^d times smaller. */
-static mel_trade moved(mel_trade t, double d)
-{
-    return (mel_trade){ .tp = t.tp * exp(0.5 * d), .tn = t.tn * exp(-0.5 * d) };
-}
-
-mel_status mel_exchange_drift(double *out, const mel_exchange *x, double drift, mel_error *err)
+mel_status mel_exchange_moved(double *out, const mel_exchange *x, const double *moved, mel_error *err)
 {
     mel_exchange other = *x;
     other.joint = NULL;
-    const mel_status status = reserve_joint(&other, x->n_ties, err);
-    if (status != MEL_OK)
-        return status;
+    other.n_aims = 0;
+    TRY(reserve_joint(&other, x->n_ties, err));
     for (size_t w = 0; w < x->n_shapes; w++) /* the copy's own ways */
         other.shape[w] = other.way + (x->shape[w] - x->way);
     start(&other);
-    for (size_t i = 0; i < x->n; i++)
-        hear(&other, moved(x->trade[i], drift * (((double)i + 0.5) / (double)x->n - 0.5)), x->answer[i]);
+    for (size_t i = 0; i < x->n;
+         i++) { /* a rate that moves by d is a trade whose rate is e^d times smaller */
+        const double half = exp(0.5 * moved[i]);
+        hear(&other, (mel_trade){ .tp = x->trade[i].tp * half, .tn = x->trade[i].tn / half }, x->answer[i]);
+    }
     *out = other.evidence - x->evidence;
     free(other.joint);
     return MEL_OK;

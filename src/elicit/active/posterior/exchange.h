@@ -9,17 +9,12 @@
 #ifndef MEL_ACTIVE_EXCHANGE_H
 #define MEL_ACTIVE_EXCHANGE_H
 
+#include "elicit/active/posterior/aim.h"
 #include "elicit/assumption.h"
+#include "melicit/face.h"
 
-enum { MEL_EXCHANGE_CELLS = 277, MEL_EXCHANGE_TIES = 3, MEL_EXCHANGE_SHAPES = 16 };
+enum { MEL_EXCHANGE_CELLS = 277, MEL_EXCHANGE_SHAPES = 16, MEL_EXCHANGE_AIMS = 2 };
 
-/* A pair, turned so that the first of the two has more true positives; shares. tn <= 0: the first is better
- * in both, whatever r. */
-typedef struct {
-    double tp, tn;
-} mel_trade;
-/* Which of the two was preferred. */
-typedef enum { MEL_TRADE_FIRST, MEL_TRADE_SECOND, MEL_TRADE_SAME } mel_trade_answer;
 mel_trade mel_trade_of(const double *a, const double *b, bool *swapped); /* swapped: the first is B */
 
 typedef struct {
@@ -28,10 +23,16 @@ typedef struct {
     size_t n_ways, n_shapes;
     const mel_noise_way *shape[MEL_EXCHANGE_SHAPES];
     bool band;
-    size_t n_ties;                                              /* 1: nobody answered "about the same" yet */
-    double prior[MEL_EXCHANGE_CELLS];                           /* sums to 1 */
-    double *joint;                                              /* n_ties x n_ways x cells; sums to 1 */
-    double mass[MEL_EXCHANGE_CELLS];                            /* of the cells; sums to 1 */
+    size_t n_ties;                    /* 1: nobody answered "about the same" yet */
+    double prior[MEL_EXCHANGE_CELLS]; /* sums to 1 */
+    double *joint;                    /* n_ties x n_ways x cells; sums to 1 */
+    double mass[MEL_EXCHANGE_CELLS];  /* of the cells, of those who aim at a share too; sums to 1 */
+    /* People who aim at a share of a class, and the cell of the rate at which the setting that just keeps
+     * each limit is best; the probabilities of these aims, and of a rate. */
+    size_t n_aims;
+    mel_aim *aim;
+    size_t cell_of[MEL_EXCHANGE_AIMS][MEL_AIM_LIMITS];
+    double aim_weight[MEL_EXCHANGE_AIMS], sure;
     double ratio[MEL_EXCHANGE_CELLS], norm[MEL_EXCHANGE_CELLS]; /* r and 1/sqrt(1 + r^2) */
     mel_trade *trade;                                           /* told so far */
     mel_trade_answer *answer;
@@ -43,6 +44,9 @@ typedef struct {
  * not know its ways. */
 mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, double prior_angle,
                              double prior_strength, mel_error *err);
+/* Allows for people who aim at a share of the positives, or of the negatives, of this test: the rate is then
+ * the one at which the setting that just keeps it is best. Before the first answer. */
+mel_status mel_exchange_allow_aims(mel_exchange *x, const mel_face *face, mel_error *err);
 void mel_exchange_free(mel_exchange *x); /* of a zeroed one too */
 mel_status mel_exchange_tell(mel_exchange *x, mel_trade trade, mel_trade_answer answer, mel_error *err);
 
@@ -55,7 +59,8 @@ void mel_exchange_interval(const mel_exchange *x, double *low, double *high);
 /* The same for somebody whose answers may vary more than they happened to: ways to err count in proportion to
  * how much they do. outside: share of the posterior beyond either end, at most that of the interval. */
 void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high);
-/* The mass of all cells, which sums to 1, as it is believed or for such a somebody. */
+/* The mass of all cells of those who have a rate, which sums to 1, as it is believed or for such a somebody.
+ */
 void mel_exchange_belief(const mel_exchange *x, bool cautious, double *mass);
 /* Probability of an answer, by all that is believed. Tests hold mel_exchange_information to it, which works
  * the same out for all answers at once. */
@@ -63,8 +68,9 @@ double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_an
 /* Noise near the balance of a trade: the standard deviation of the exchange rate at which it is accepted,
  * natural logarithm, by its posterior geometric mean. */
 double mel_exchange_variation(const mel_exchange *x, mel_trade trade);
-/* Log of how much likelier the answers are if rho moves evenly, by a total of `drift`, than if it stays. */
-mel_status mel_exchange_drift(double *out, const mel_exchange *x, double drift, mel_error *err);
+/* Log of how much likelier the answers are if rho is moved by so much when each is given, than if it stays.
+ */
+mel_status mel_exchange_moved(double *out, const mel_exchange *x, const double *moved, mel_error *err);
 
 /* What a question tells, before it is asked: mutual information of its answer and rho, in bits. The work is
  * prepared once for all questions, for what is believed or, cautious, for somebody whose answers may vary
@@ -77,5 +83,7 @@ double mel_exchange_information(const mel_exchange *x, const double *work, mel_t
  * is that of "about the same". The first cells of the work are the prepared mass. */
 void mel_exchange_outcomes(double *first, double *second, const mel_exchange *x, const double *work,
                            mel_trade trade);
+/* What the answer tells about whether somebody aims at a share, in natural units. */
+double mel_exchange_aims_told(const mel_exchange *x, const double *work, mel_trade trade);
 
 #endif
