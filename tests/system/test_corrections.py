@@ -427,6 +427,15 @@ def test_ten_subjects():
     assert len(re.findall(r'"S\d+": \(', study)) == 10
 
 
+def test_weights_of_subjects_are_64ths():
+    """The weights that table 8.4 prints with three digits are halves of halves of [0, 1]; angles of Algorithm 3.1 give others."""
+    printed = [0.125, 0.141, 0.328, 0.031, 0.359]
+    assert [abs(round(64 * weight) / 64 - weight) < 5.01e-4 for weight in printed] == [True] * 5
+    angles = numpy.pi / 2 * (numpy.arange(64) + 0.5) / 64
+    weights = numpy.sin(angles) / (numpy.sin(angles) + numpy.cos(angles))
+    assert not all(abs(weights - weight).min() < 5.01e-4 for weight in printed)
+
+
 def test_method_names_a_test_for_each():
     """Every correction in docs/corrections.md names tests that exist, and every test above is named there."""
     section = (SOURCE / "docs" / "corrections.md").read_text()
