@@ -17,8 +17,8 @@ typedef struct {
     int as;
 } help_args;
 
-enum { AS_TEXT, AS_MAN, AS_MARKDOWN };
-static const char *const forms[] = { "text", "man", "markdown", "bash", "zsh", "fish", NULL };
+enum { AS_TEXT, AS_MAN, AS_MARKDOWN, AS_SCHEMA = 6 };
+static const char *const forms[] = { "text", "man", "markdown", "bash", "zsh", "fish", "schema", NULL };
 
 /* --- the reference of verbs, options and exit codes as Markdown, which make site shows --- */
 
@@ -121,6 +121,9 @@ static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
         cli_help_man(stdout);
     } else if (args->as == AS_MARKDOWN) {
         print_markdown(stdout);
+    } else if (args->as == AS_SCHEMA) {
+        json_auto_t *all = cli_schemas();
+        cli_print_json(all);
     } else if (args->as != AS_TEXT) {
         cli_help_completion(stdout, forms[args->as]);
     } else {
@@ -133,8 +136,8 @@ static const cli_option own_options[] = {
     CLI_COMMON(help_args, "all", FLAG, all,
                .help = "VERB: every option, also the rare ones, with notes and all examples"),
     CLI_COMMON(help_args, "as", CHOICE, as, .choices = forms,
-               .help = "all verbs: a list, the manual page (roff, for man -l), the reference in Markdown, or "
-                       "the completion script of a shell"),
+               .help = "all verbs: a list, the manual page (roff, for man -l), the reference in Markdown, "
+                       "the completion script of a shell, or JSON Schemas of all results and files"),
     { 0 }
 };
 static const cli_group groups[] = { { "Other forms", own_options, 0 }, { 0 } };

@@ -174,10 +174,11 @@ static mel_status make_bases(work *w, const cli_optimise_args *args, const cli_r
     const size_t n = args->basis.n > 0 ? args->basis.n : 1;
     w->basis = cli_alloc_zero(n, sizeof *w->basis);
     TRY(parse_epsilons(w, args, err));
-    for (; w->n_basis < n; w->n_basis++)
-        TRY(cli_optimise_basis_make(&w->basis[w->n_basis],
-                                    args->basis.n > 0 ? args->basis.item[w->n_basis] : "default", &w->files,
-                                    &w->rows, run, err));
+    for (size_t i = 0; i < n; i++) {
+        w->n_basis++; /* one that is half made is cleared, too */
+        TRY(cli_optimise_basis_make(&w->basis[i], args->basis.n > 0 ? args->basis.item[i] : "default",
+                                    &w->files, &w->rows, run, err));
+    }
     return MEL_OK;
 }
 

@@ -13,6 +13,8 @@ void cli_help_verb(const cli_command *command, bool all, bool json);
 /* All verbs as a JSON array: name, summary, options with kind and range, examples. */
 json_t *cli_help_tables(void);
 json_t *cli_help_table(const cli_command *command);
+/* JSON Schemas by the name of a verb or of a kind of file. */
+json_t *cli_schemas(void);
 
 void cli_help_man(FILE *stream);
 void cli_help_completion(FILE *stream, const char *shell); /* bash, zsh or fish */

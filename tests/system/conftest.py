@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy
 import pytest
+import schema
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", SOURCE / "build")).resolve()
@@ -134,6 +135,25 @@ def alike(a, b, where="", tolerance=1e-9):
         assert a == b, where
 
 
+FILES = {"melicit-metric": "metric-file", "melicit-model": "model-file", "melicit-classifier": "classifier-file",
+         "melicit-session": "session-line", "melicit-comparisons": "session-line"}
+
+
+def check_schemas(words, outcome, folder):
+    """Whatever is printed with --json, and every file that was asked for, is as docs/schema says."""
+    if "--json" in words and outcome.out.startswith("{") and outcome.code in range(7):
+        explains = words[0] in ("help", "--version", "-V") or "--help" in words or "-h" in words
+        known = (schema.FOLDER / f"{words[0]}.json").exists()
+        schema.check(json.loads(outcome.out), "help" if explains or not known else words[0])
+    for option, name in zip(words, words[1:]):
+        path = folder / name
+        if option in ("--out", "--session") and outcome.code in (0, 5) and path.suffix in (".json", ".jsonl") and path.is_file():
+            lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+            kind = FILES.get(json.loads(lines[0]).get("format"))
+            for line in lines if kind else []:
+                schema.check(json.loads(line), kind)
+
+
 class Melicit:
     """Runs the program in a folder of its own."""
 
@@ -149,7 +169,9 @@ class Melicit:
             env=environment(**(env or {})),
             timeout=timeout,
         )
-        return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+        outcome = Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+        check_schemas(list(map(str, args)), outcome, self.folder)
+        return outcome
 
     def shell(self, line, timeout=900):
         done = subprocess.run(

@@ -1,0 +1,46 @@
+"""docs/schema: made from the program's tables; conftest.py holds every output and file of the system tests against it."""
+import importlib.util
+import json
+import pathlib
+
+import pytest
+import schema
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def test_schemas_are_those_of_the_program(melicit):
+    made = melicit("help", "--as", "schema").done().json
+    there = {path.stem: json.loads(path.read_text()) for path in (SOURCE / "docs" / "schema").glob("*.json")}
+    assert made == there, "tools/schema.py --write"
+
+
+def test_every_verb_has_one(melicit):
+    verbs = {verb["name"] for verb in melicit("help", "--json").done().json["verbs"]}
+    assert verbs <= {path.stem for path in schema.FOLDER.glob("*.json")}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jsonschema") is None, reason="python3-jsonschema is not there")
+def test_schemas_are_valid_ones():
+    from jsonschema import Draft202012Validator
+    for path in schema.FOLDER.glob("*.json"):
+        Draft202012Validator.check_schema(json.loads(path.read_text()))
+
+
+GOOD = {"report": "r.html", "answers": 3}
+
+
+@pytest.mark.parametrize("name, value, what", [
+    ("report", GOOD, None), ("report", {**GOOD, "notes": ["one"]}, None),
+    ("report", {"error": {"code": "EDATA", "message": "no"}}, None),
+    ("report", {"report": "r.html"}, "no answers"), ("report", {**GOOD, "answers": "3"}, "it.answers is '3'"),
+    ("report", {**GOOD, "answers": True}, "it.answers is 'True'"), ("report", {**GOOD, "answers": 3.5}, "it.answers is '3.5'"),
+    ("report", {**GOOD, "more": 1}, "it has more"), ("report", [], "it is '[]'"),
+    ("score", {"value": 1.0, "interval": [0.5], "scores": []}, "it.interval has 1 items"),
+    ("score", {"value": None, "scores": [{"name": "a", "f1": 0.5, "f1_interval": [0.1, None]}]}, None),
+    ("score", {"value": None, "scores": [{"name": "a", "f1": "high"}]}, "it.scores[0].f1 is 'high'"),
+    ("session-line", {"undo": 3}, None), ("session-line", {"question": 1, "a": [1], "b": [0], "answer": "C"}, "answer is 'C'"),
+])
+def test_what_breaks_a_schema_is_found(name, value, what):
+    found = schema.faults(value, schema.load(name), schema.load(name))
+    assert not found if what is None else any(what in one for one in found), found
