@@ -1,6 +1,5 @@
 /* What melicit apply says about the best rule on rows. */
 #include "apply.h"
-#include "metric_file.h"
 #include "output.h"
 
 #include <math.h>

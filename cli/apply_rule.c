@@ -1,7 +1,6 @@
 /* melicit apply on rows: the best rule for any measure, under limits. */
 #include "apply.h"
 #include "columns.h"
-#include "data/shared.h"
 #include "output.h"
 #include "progress.h"
 

@@ -1,7 +1,6 @@
 /* A person in a browser answers: a page of this machine alone, served while the program waits. */
 #include "browser_oracle.h"
 #include "base/json.h"
-#include "files.h"
 #include "output.h"
 #include "progress.h"
 #include "server/assets.h"

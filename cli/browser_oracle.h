@@ -3,7 +3,6 @@
 #define MEL_CLI_BROWSER_ORACLE_H
 
 #include "command.h"
-#include "melicit/oracle.h"
 
 /* A page that shows one question at a time. port 0: any free one. */
 typedef struct cli_browser cli_browser;

@@ -2,8 +2,6 @@
  * groups, features, ids and costs. */
 #include "predict.h"
 
-#include "columns.h"
-#include "files.h"
 #include "output.h"
 
 #include <stdlib.h>

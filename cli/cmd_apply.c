@@ -1,11 +1,7 @@
 /* melicit apply: the classifier that is best for a metric, as a file. */
-#include "apply.h"
-#include "base/layout.h"
-#include "command.h"
 #include "files.h"
 #include "output.h"
 #include "pictures.h"
-#include "space_args.h"
 
 #include <math.h>
 #include <stddef.h>

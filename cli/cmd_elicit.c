@@ -1,18 +1,12 @@
 /* melicit elicit: asks which of two classifiers is preferred until the metric behind the answers is known. */
-#include "command.h"
 #include "elicit/shared.h"
 #include "elicit_args.h"
 #include "files.h"
-#include "melicit/report.h"
-#include "metric_file.h"
 #include "oracle/shared.h"
 #include "outcome.h"
 #include "output.h"
 #include "progress.h"
 #include "ranks.h"
-#include "session_file.h"
-#include "space/shared.h"
-#include "space_args.h"
 
 #include <float.h>
 #include <math.h>

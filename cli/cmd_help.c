@@ -1,6 +1,4 @@
 /* melicit help: what the tables say, in the form that is asked for. */
-#include "base/names.h"
-#include "command.h"
 #include "help.h"
 #include "output.h"
 

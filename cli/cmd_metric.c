@@ -1,11 +1,8 @@
 /* melicit metric: a metric file without questions, from costs that are known or from a name; or a metric in
  * words. */
-#include "command.h"
-#include "contenders.h"
 #include "dataset.h"
 #include "files.h"
 #include "melicit/outcome.h"
-#include "metric/shared.h"
 #include "metric_costs.h"
 #include "metric_file.h"
 #include "output.h"

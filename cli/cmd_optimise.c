@@ -1,9 +1,7 @@
 /* melicit optimise: the classifier that is best for a metric of which only values are known. */
-#include "data/shared.h"
 #include "files.h"
 #include "metric_file.h"
 #include "optimise.h"
-#include "optimise/shared.h"
 #include "output.h"
 #include "progress.h"
 #include "ranks.h"

@@ -1,8 +1,4 @@
 /* melicit predict: a stored model or classifier applied to new rows. */
-#include "command.h"
-#include "dataset.h"
-#include "files.h"
-#include "output.h"
 #include "predict.h"
 
 #include <math.h>

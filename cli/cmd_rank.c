@@ -1,11 +1,6 @@
 /* melicit rank: orders classifiers by a metric or a measure and compares two orders. */
-#include "command.h"
 #include "contenders.h"
-#include "dataset.h"
 #include "files.h"
-#include "melicit/rank.h"
-#include "metric/shared.h"
-#include "metric_file.h"
 #include "output.h"
 #include "rank/shared.h"
 #include "report/shared.h"

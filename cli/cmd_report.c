@@ -1,10 +1,8 @@
 /* melicit report: a page about a session, at any time, from its file alone. */
-#include "command.h"
 #include "files.h"
 #include "outcome.h"
 #include "output.h"
 #include "session_file.h"
-#include "space_args.h"
 
 #include <stddef.h>
 #include <stdlib.h>

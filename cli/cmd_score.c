@@ -1,8 +1,5 @@
 /* melicit score: values of metrics and measures, with their intervals, for classifiers given by their
  * statistics or by their predictions. */
-#include "base/layout.h"
-#include "base/rng.h"
-#include "command.h"
 #include "contenders.h"
 #include "dataset.h"
 #include "metric_file.h"

@@ -1,6 +1,5 @@
 /* melicit serve: the web app and the study server. */
 #include "browser_oracle.h"
-#include "command.h"
 #include "files.h"
 #include "output.h"
 #include "progress.h"

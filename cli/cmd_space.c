@@ -1,10 +1,7 @@
 /* melicit space: what classifiers can achieve on the data at hand, and the one that achieves a point. */
-#include "command.h"
 #include "files.h"
-#include "metric_file.h"
 #include "output.h"
 #include "pictures.h"
-#include "space_args.h"
 
 #include <math.h>
 #include <stddef.h>

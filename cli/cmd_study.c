@@ -1,10 +1,7 @@
 /* melicit study: what researchers do with studies, on the command line. */
 #include "base/json.h"
-#include "base/names.h"
-#include "command.h"
 #include "files.h"
 #include "output.h"
-#include "server/manage.h"
 #include "study_desk.h"
 
 #include <math.h>

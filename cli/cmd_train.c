@@ -1,9 +1,5 @@
 /* melicit train: logistic regression on a table, measured on rows that it did not see. */
-#include "command.h"
-#include "data/shared.h"
-#include "dataset.h"
 #include "files.h"
-#include "melicit/model.h"
 #include "output.h"
 #include "progress.h"
 #include "train_report.h"

@@ -1,8 +1,5 @@
 /* Columns of tables by name: features of basis functions, and what says how much a row counts. */
 #include "columns.h"
-#include "base/names.h"
-#include "data/shared.h"
-#include "dataset.h"
 #include "optimise/shared.h"
 #include "output.h"
 #include "problem/shared.h"

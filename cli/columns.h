@@ -3,7 +3,6 @@
 #define MEL_CLI_COLUMNS_H
 
 #include "command.h"
-#include "melicit/data.h"
 #include "melicit/optimise.h"
 
 typedef struct {

@@ -1,7 +1,5 @@
 /* Classifiers that are to be scored or ranked, from files of predictions or of statistics. */
 #include "contenders.h"
-#include "base/layout.h"
-#include "base/names.h"
 #include "metric_file.h"
 #include "output.h"
 

@@ -5,10 +5,6 @@
 
 #include "classify/shared.h"
 #include "command.h"
-#include "melicit/data.h"
-#include "melicit/layout.h"
-#include "melicit/metric.h"
-#include "melicit/problem.h"
 #include "problem/shared.h"
 
 /* The options. */

@@ -1,6 +1,5 @@
 /* The options of a labelled table. */
 #include "dataset.h"
-#include "data/shared.h"
 #include "files.h"
 #include "output.h"
 

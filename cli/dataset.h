@@ -3,7 +3,6 @@
 #define MEL_CLI_DATASET_H
 
 #include "command.h"
-#include "data/shared.h"
 #include "problem/shared.h"
 
 extern const cli_option cli_reading_options[]; /* fill a mel_reading */

@@ -2,7 +2,6 @@
 #ifndef MEL_CLI_ELICIT_ARGS_H
 #define MEL_CLI_ELICIT_ARGS_H
 
-#include "melicit/elicit.h"
 #include "session_file.h"
 #include "space_args.h"
 

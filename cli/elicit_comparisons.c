@@ -1,7 +1,5 @@
 /* melicit elicit --comparisons: answers that exist already, about given classifiers, as a session. */
-#include "base/number_text.h"
 #include "elicit_args.h"
-#include "output.h"
 
 #include <math.h>
 #include <stdlib.h>

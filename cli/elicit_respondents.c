@@ -1,7 +1,6 @@
 /* melicit elicit --respondents: several respondents' sessions together. */
 #include "elicit_args.h"
 #include "files.h"
-#include "outcome.h"
 #include "output.h"
 
 #include "base/digest.h"

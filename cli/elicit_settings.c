@@ -1,14 +1,8 @@
 /* From the options of melicit elicit to those of a session. */
-#include "base/internal.h"
-#include "base/names.h"
-#include "contenders.h"
 #include "elicit/shared.h"
 #include "elicit_args.h"
-#include "melicit/rank.h"
-#include "metric_file.h"
 #include "oracle/shared.h"
 #include "output.h"
-#include "session_file.h"
 
 #include <assert.h>
 #include <float.h>

@@ -3,7 +3,6 @@
 #include "files.h"
 #include "base/team.h"
 #include "melicit/classify.h"
-#include "melicit/model.h"
 #include "output.h"
 #include "problem/shared.h"
 #include "progress.h"

@@ -1,7 +1,4 @@
 /* melicit: the table of verbs, and what happens around every one of them. */
-#include "base/internal.h"
-#include "base/names.h"
-#include "command.h"
 #include "help.h"
 #include "output.h"
 #include "progress.h"

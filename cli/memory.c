@@ -1,5 +1,4 @@
 /* Memory and sentences of the program's own: it ends when there is none left. */
-#include "base/internal.h"
 #include "output.h"
 #include "ranks.h"
 

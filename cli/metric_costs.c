@@ -1,8 +1,6 @@
 /* A metric from what mistakes cost: on the command line, or in a file. */
 #include "metric_costs.h"
-#include "data/shared.h"
 #include "output.h"
-#include "problem/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #define MEL_CLI_METRIC_COSTS_H
 
 #include "contenders.h"
-#include "melicit/metric.h"
 
 /* Who the metric is about. */
 typedef struct {

@@ -1,8 +1,6 @@
 /* Metrics that are given as files, put into the order of what they are applied to. */
 #include "metric_file.h"
-#include "base/layout.h"
 #include "files.h"
-#include "metric/shared.h"
 #include "output.h"
 #include "problem/shared.h"
 

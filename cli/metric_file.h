@@ -2,8 +2,6 @@
 #ifndef MEL_CLI_METRIC_FILE_H
 #define MEL_CLI_METRIC_FILE_H
 
-#include "melicit/elicit.h"
-
 #include "command.h"
 
 /* A metric file, or the name of a bundled one. */

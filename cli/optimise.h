@@ -4,7 +4,6 @@
 
 #include "columns.h"
 #include "dataset.h"
-#include "model/shared.h"
 #include "optimise/shared.h"
 
 typedef struct {

@@ -1,7 +1,6 @@
 /* The options of melicit optimise, and whether they go together. */
 #include "files.h"
 #include "optimise.h"
-#include "output.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -7,7 +7,6 @@
 
 #include "base/digest.h"
 #include "elicit/shared.h"
-#include "optimise/shared.h"
 #include "oracle/shared.h"
 
 #include <math.h>

@@ -1,10 +1,8 @@
 /* What melicit optimise reads: probabilities and labels of training and validation rows, groups, features,
  * and sets of basis functions; or two tables, of which the first trains a model. */
-#include "data/shared.h"
 #include "files.h"
 #include "metric_file.h"
 #include "optimise.h"
-#include "optimise/shared.h"
 #include "output.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* The option tables at work: words become options and settings, and the tables say what each value must be.
  */
-#include "base/names.h"
-#include "command.h"
 #include "dataset.h"
 #include "elicit/shared.h"
 #include "help.h"

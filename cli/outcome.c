@@ -1,6 +1,5 @@
 /* What an elicitation found, on the terminal: the library says it, this prints it. */
 #include "outcome.h"
-#include "metric_file.h"
 #include "output.h"
 
 #include <math.h>

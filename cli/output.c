@@ -1,8 +1,6 @@
 /* What the verbs print with: JSON, aligned tables, headings, warnings, and failures. */
 #include "output.h"
-#include "base/internal.h"
 #include "base/json.h"
-#include "base/names.h"
 #include "data/shared.h"
 #include "progress.h"
 

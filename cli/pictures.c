@@ -2,11 +2,8 @@
 #include "pictures.h"
 #include "base/stat.h"
 #include "files.h"
-#include "metric/shared.h"
 #include "output.h"
 #include "report/shared.h"
-#include "space/shared.h"
-#include "space_args.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "command.h"
 #include "dataset.h"
 #include "files.h"
-#include "melicit/data.h"
 
 typedef struct {
     const char *model, *data, *out;

@@ -2,8 +2,6 @@
 #include "predict.h"
 
 #include "base/team.h"
-#include "files.h"
-#include "optimise/shared.h"
 #include "output.h"
 
 #include <stdlib.h>

@@ -1,11 +1,7 @@
 /* The files of a pattern in turns of one for each rank. */
-#include "base/names.h"
 #include "base/team.h"
-#include "data/shared.h"
-#include "dataset.h"
 #include "output.h"
 #include "predict.h"
-#include "problem/shared.h"
 #include "progress.h"
 
 #include <errno.h>

@@ -2,8 +2,6 @@
 #include "predict.h"
 
 #include "base/team.h"
-#include "data/shared.h"
-#include "files.h"
 #include "output.h"
 #include "progress.h"
 #include "train_report.h"

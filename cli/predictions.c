@@ -1,10 +1,6 @@
 /* Labels, the predictions of one or several classifiers for them, and groups, from files. */
-#include "base/names.h"
 #include "contenders.h"
-#include "data/shared.h"
-#include "metric_file.h"
 #include "output.h"
-#include "problem/shared.h"
 #include "space_args.h"
 
 #include <stddef.h>

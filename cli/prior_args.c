@@ -1,6 +1,5 @@
 /* --class-prior and --class-prior-from: shares that the classes are to have. */
 #include "apply.h"
-#include "model/shared.h"
 #include "output.h"
 
 #include <math.h>

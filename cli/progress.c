@@ -1,6 +1,5 @@
 /* The progress bar on standard error, and Ctrl-C as a wish to stop. */
 #include "progress.h"
-#include "output.h"
 
 #include <fcntl.h>
 #include <signal.h>

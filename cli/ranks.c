@@ -1,8 +1,6 @@
 /* The program as one process: melicit-mpi (ranks_mpi.c) is the one that works as several. */
 #include "ranks.h"
 
-#include "output.h"
-
 mel_status cli_ranks_start(size_t expected, mel_error *err)
 {
     return expected < 2 ? MEL_OK

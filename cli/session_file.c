@@ -2,14 +2,10 @@
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "session_file.h"
-#include "data/shared.h"
-#include "dataset.h"
 #include "files.h"
 #include "output.h"
 
 #include "elicit/shared.h"
-#include "melicit/problem.h"
-#include "melicit/rank.h"
 #include "metric/shared.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #ifndef MEL_CLI_SESSION_FILE_H
 #define MEL_CLI_SESSION_FILE_H
 
-#include "melicit/elicit.h"
 #include "melicit/report.h"
 #include "space_args.h"
 #include <jansson.h>

@@ -5,8 +5,6 @@
 
 #include "command.h"
 #include "dataset.h"
-#include "melicit/classify.h"
-#include "melicit/elicit.h"
 #include "metric_file.h"
 #include "space/shared.h"
 

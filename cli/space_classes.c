@@ -1,5 +1,4 @@
 /* melicit space for k classes: what is asked about a point, a direction or the ball, and what is printed. */
-#include "base/layout.h"
 #include "output.h"
 #include "space_args.h"
 

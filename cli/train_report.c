@@ -1,7 +1,5 @@
 /* What melicit train has to say, for people and for programs. */
 #include "train_report.h"
-#include "base/names.h"
-#include "model/shared.h"
 #include "output.h"
 
 #include <math.h>

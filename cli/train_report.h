@@ -3,7 +3,6 @@
 #define MEL_CLI_TRAIN_REPORT_H
 
 #include "dataset.h"
-#include "melicit/model.h"
 #include <stddef.h>
 #include <stdint.h>
 
