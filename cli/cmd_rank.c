@@ -2,8 +2,7 @@
 #include "contenders.h"
 #include "files.h"
 #include "output.h"
-#include "rank/shared.h"
-#include "report/shared.h"
+#include "pictures.h"
 #include "session_file.h"
 
 #include <math.h>
@@ -107,34 +106,6 @@ static void print_ranking(const json_t *result, const ranking *r)
     (void)cli_say(result, "\n  agreement with the other metric: NDCG {ndcg:%.4f}");
     (void)cli_say(result, ", Kendall's tau {tau:%.4f}");
     (void)cli_say(result, "; {same_best:?the same best one|another best one}\n");
-}
-
-static mel_status plot_ranking(const ranking *r, const char *path, mel_error *err)
-{
-    enum { MOST = 40 };
-    const mel_ranking_info *info = &r->info;
-    const size_t n = info->n < MOST ? info->n : MOST;
-    MEL_AUTO_MEMORY const char **names = cli_alloc_zero(n, sizeof *names);
-    MEL_AUTO_MEMORY double *numbers = cli_alloc_zero(3 * n, sizeof *numbers);
-    for (size_t i = 0; i < n; i++) {
-        const size_t at = info->order[i];
-        names[i] = r->who.name[at];
-        numbers[i] = info->value[at];
-        numbers[n + i] = info->certainty != NULL ? info->certainty[at].both.low : 0.0;
-        numbers[2 * n + i] = info->certainty != NULL ? info->certainty[at].both.high : 0.0;
-    }
-    const mel_ranking_plot plot = { .n = n,
-                                    .names = names,
-                                    .value = numbers,
-                                    .low = info->certainty != NULL ? numbers + n : NULL,
-                                    .high = info->certainty != NULL ? numbers + 2 * n : NULL,
-                                    .better = info->beats_next,
-                                    .can_tell = MEL_CAN_TELL,
-                                    .x_title =
-                                        r->who.metric != NULL ? "value of the metric" : r->judge->name };
-    MEL_AUTO_MEMORY char *svg = NULL;
-    TRY(mel_plot_ranking(&svg, &plot, NULL, err));
-    return cli_store_text(path, svg, err);
 }
 
 /* --- input --- */
@@ -255,19 +226,19 @@ static mel_status value_against(ranking *r, const rank_args *args, mel_error *er
     const mel_layout own = *mel_metric_layout(r->against);
     const bool whole = mel_metric_trades_two(r->against) && mel_metric_trades_two(c->metric) &&
                        cli_known(c->n * c->m * c->k * c->k, c->counts);
-    mel_status status = cli_match_metric(&r->against, args->against,
-                                         whole ? &own : mel_metric_layout(c->metric), &about, err);
-    if (status != MEL_OK || !whole)
-        return status == MEL_OK ? mel_rank_values(r->other, r->against, c->n, c->statistics, err) : status;
-    double *statistics = cli_alloc_zero(2 * c->n, sizeof *statistics), matrix[4];
-    for (size_t i = 0; i < c->n && status == MEL_OK; i++) {
-        cli_contender_together(matrix, c, i);
-        status = cli_statistics_of(statistics + 2 * i, &own, matrix, c->class_name, c->group_name, err);
+    TRY(cli_match_metric(&r->against, args->against, whole ? &own : mel_metric_layout(c->metric), &about,
+                         err));
+    const size_t size = mel_layout_size(mel_metric_layout(r->against));
+    for (size_t i = 0; i < c->n; i++) {
+        double two[2], matrix[4];
+        if (whole) {
+            cli_contender_together(matrix, c, i);
+            TRY(cli_statistics_of(two, &own, matrix, c->class_name, c->group_name, err));
+        }
+        if (mel_metric_value(&r->other[i], r->against, whole ? two : c->statistics + i * size, err) != MEL_OK)
+            return cli_fail_in(err, MEL_EDATA, c->name[i]);
     }
-    if (status == MEL_OK)
-        status = mel_rank_values(r->other, r->against, c->n, statistics, err);
-    free(statistics);
-    return status;
+    return MEL_OK;
 }
 
 static mel_status compare(ranking *r, const rank_args *args, mel_error *err)
@@ -330,7 +301,8 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
     if (args->against != NULL)
         TRY(compare(&r, args, err));
     if (args->plot != NULL)
-        TRY(plot_ranking(&r, args->plot, err));
+        TRY(cli_rank_plot(args->plot, &r.info, (const char *const *)r.who.name,
+                          r.who.metric != NULL ? "value of the metric" : r.judge->name, err));
     put_ranking(run->result, &r);
     if (!run->json)
         print_ranking(run->result, &r);

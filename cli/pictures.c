@@ -462,3 +462,32 @@ mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error 
     TRY(draw_curves(&svg, a, chance, err));
     return cli_store_text(path, svg, err);
 }
+
+/* --- the order of classifiers --- */
+
+mel_status cli_rank_plot(const char *path, const mel_ranking_info *info, const char *const *name,
+                         const char *what, mel_error *err)
+{
+    enum { MOST = 40 };
+    const size_t n = info->n < MOST ? info->n : MOST;
+    MEL_AUTO_MEMORY const char **names = cli_alloc_zero(n, sizeof *names);
+    MEL_AUTO_MEMORY double *numbers = cli_alloc_zero(3 * n, sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = info->order[i];
+        names[i] = name[at];
+        numbers[i] = info->value[at];
+        numbers[n + i] = info->certainty != NULL ? info->certainty[at].both.low : 0.0;
+        numbers[2 * n + i] = info->certainty != NULL ? info->certainty[at].both.high : 0.0;
+    }
+    const mel_ranking_plot plot = { .n = n,
+                                    .names = names,
+                                    .value = numbers,
+                                    .low = info->certainty != NULL ? numbers + n : NULL,
+                                    .high = info->certainty != NULL ? numbers + 2 * n : NULL,
+                                    .better = info->beats_next,
+                                    .can_tell = MEL_CAN_TELL,
+                                    .x_title = what };
+    MEL_AUTO_MEMORY char *svg = NULL;
+    TRY(mel_plot_ranking(&svg, &plot, NULL, err));
+    return cli_store_text(path, svg, err);
+}

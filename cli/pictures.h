@@ -4,6 +4,7 @@
 
 #include "apply.h"
 #include "command.h"
+#include "melicit/rank.h"
 
 /* On a planar face: what is achievable with lines of equal cost, the rule's place on the ROC curve and, for a
  * metric that has an exchange rate between the two mistakes, net benefit and cost curve with the rate and its
@@ -17,5 +18,9 @@ mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error 
 
 /* The planar face, or the two-class faces of a space without groups, side by side. */
 mel_status cli_space_plot(const mel_problem *space, const char *path, mel_error *err);
+
+/* The first forty of an order with their intervals; what: the axis. */
+mel_status cli_rank_plot(const char *path, const mel_ranking_info *info, const char *const *name,
+                         const char *what, mel_error *err);
 
 #endif

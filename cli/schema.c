@@ -65,7 +65,8 @@ static const struct {
       "seconds?: "
       "number?, time?: text, repeated?: bool, classifiers?: [text], shown?: {a: [count?], b: [count?], "
       "people: count, "
-      "positives?: count, totals?: [count], imagined?: bool}, *: any} | {undo: count, time?: text} | "
+      "positives?: count, totals?: [count], imagined?: bool}, again?: count, signs?: text} | {undo: count, "
+      "time?: text} | "
       "{format: "
       "\"melicit-comparisons\", version: count, strategy: text, kinks: bool, first_step: number, data: "
       "text}" },

@@ -148,8 +148,9 @@ def check_schemas(words, outcome, folder):
     for option, name in zip(words, words[1:]):
         path = folder / name
         if option in ("--out", "--session") and outcome.code in (0, 5) and path.suffix in (".json", ".jsonl") and path.is_file():
-            lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
-            kind = FILES.get(json.loads(lines[0]).get("format"))
+            text = path.read_text()
+            lines = text.split("\n")[:-1] if path.suffix == ".jsonl" else [text]  # another program may be at the last one
+            kind = FILES.get(json.loads(lines[0]).get("format")) if lines else None
             for line in lines if kind else []:
                 schema.check(json.loads(line), kind)
 
