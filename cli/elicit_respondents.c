@@ -95,48 +95,28 @@ static mel_status fill_json(json_t *result, const mel_outcome *found, mel_error 
     return MEL_OK;
 }
 
-static void print_respondents(const mel_outcome *found)
+static void print_respondents(const json_t *result)
 {
-    static const char *const headers[] = {
-        "",           "answers", "against the\nown metric", "against the\ncommon metric", "wants the same?",
-        "consistency"
+    static const cli_column columns[] = {
+        { "", 'l', "{session:%s}" },
+        { "answers", 'r', "{answers:%d}" },
+        { "against the\nown metric", 'r', "{contradicted_by_own:%d}" },
+        { "against the\ncommon metric", 'r', "{contradicted:%d} ({contradicted_share:100*%.0f}%)" },
+        { "wants the same?", 'l', "{differs:?no|may be} (p = {agreement:%.2g})" },
+        { "consistency", 'l', "{consistency_label:%s|not known}" },
+        { 0 }
     };
-    cli_table *table = cli_table_new("lrrrll", headers);
-    for (size_t i = 0; i < found->n_respondents; i++) {
-        const mel_respondent *r = found->respondents[i].found;
-        const char *label = found->respondents[i].consistency;
-        cli_table_cell(table, "%s", found->respondents[i].name);
-        cli_table_cell(table, "%u", r->answers);
-        cli_table_cell(table, "%u", r->summary.disagreements);
-        cli_table_cell(table, "%u (%.0f%%)", r->contradicted,
-                       r->answers > 0 ? 100.0 * r->contradicted / r->answers : 0.0);
-        cli_table_cell(table, "%s (p = %.2g)", r->differs ? "no" : "may be", r->agreement);
-        cli_table_cell(table, "%s", label != NULL ? label : "not known");
-    }
-    cli_table_print(table);
+    static const cli_column pairs[] = { { "", 'l', "{first:%s}" },
+                                        { "", 'l', "{second:%s}" },
+                                        { "angle", 'r', "{degrees.value:%.1f} deg" },
+                                        { "95% interval", 'r', "{degrees.low:%.1f} to {degrees.high:%.1f}" },
+                                        { "", 'l', "{differ:?differ|may want the same}" },
+                                        { "order differently,\nof random pairs", 'r',
+                                          "{order_differently:100*%.0f}%" },
+                                        { 0 } };
+    cli_say_rows(json_object_get(result, "respondents"), columns);
     cli_print("\n");
-}
-
-static void print_angles(const mel_outcome *found)
-{
-    static const char *const headers[] = { "", "", "angle", "95% interval", "" };
-    static const char *const with_shares[] = { "",      "",
-                                               "angle", "95% interval",
-                                               "",      "order differently,\nof random pairs" };
-    const bool shares =
-        found->n_respondent_pairs > 0 && isfinite(found->respondent_pairs[0].order_differently);
-    cli_table *table = cli_table_new(shares ? "llrrlr" : "llrrl", shares ? with_shares : headers);
-    for (size_t i = 0; i < found->n_respondent_pairs; i++) {
-        const mel_respondent_pair *p = &found->respondent_pairs[i];
-        cli_table_cell(table, "%s", found->respondents[p->first].name);
-        cli_table_cell(table, "%s", found->respondents[p->second].name);
-        cli_table_cell(table, "%.1f deg", p->degrees.value);
-        cli_table_cell(table, "%.1f to %.1f", p->degrees.low, p->degrees.high);
-        cli_table_cell(table, "%s", p->differ ? "differ" : "may want the same");
-        if (shares)
-            cli_table_cell(table, "%.0f%%", 100.0 * p->order_differently);
-    }
-    cli_table_print(table);
+    cli_say_rows(json_object_get(result, "disagreement"), pairs);
     cli_wrap(stdout,
              "The angle is between two metrics as vectors of weights: 0 degrees is the same metric, 90 "
              "degrees nothing in common, 180 degrees the opposite. An interval that begins with 0 says that "
@@ -170,7 +150,7 @@ static void print_spread(const mel_outcome *found)
     cli_print("\n");
 }
 
-static void print_text(const mel_outcome *found)
+static void print_text(const json_t *result, const mel_outcome *found)
 {
     cli_heading("All together");
     cli_wrap(stdout, found->words, 0, 0, cli_width(stdout));
@@ -184,8 +164,7 @@ static void print_text(const mel_outcome *found)
     cli_print("\n");
     cli_heading("How much they disagree");
     print_spread(found);
-    print_respondents(found);
-    print_angles(found);
+    print_respondents(result);
 }
 
 mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_error *err)
@@ -202,9 +181,8 @@ mel_status cli_elicit_respondents(cli_run *run, const elicit_args *args, mel_err
     TRY(open_all(&p, args, run, err));
     if (args->out != NULL)
         TRY(cli_store_metric(args->out, p.found->metric, err));
-    if (run->json)
-        TRY(fill_json(run->result, p.found, err));
-    else
-        print_text(p.found);
+    TRY(fill_json(run->result, p.found, err));
+    if (!run->json)
+        print_text(run->result, p.found);
     return MEL_OK;
 }

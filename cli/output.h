@@ -65,8 +65,9 @@ void cli_table_print(cli_table *table);
 
 /* Text made from a result, which so says the same as --json. "{test.auc:%.4f}" in a template is the number at
  * that place: %s a text (%.24s: shortened to so many columns), %d a whole number (%'d: 1,234), %f, %g and %e
- * as in printf, 100*%.1f a hundred times as much, s the ending of a plural, ?yes|no one of two texts. NULL:
- * not all of it is known (missing, or null); for free(). */
+ * as in printf, 100*%.1f a hundred times as much, s the ending of a plural, ?yes|no one of two texts; behind
+ * a bar stands what is shown where nothing is known, "{width:%.3g|open}". NULL: not all of it is known
+ * (missing, or null); for free(). */
 char *cli_fill(const json_t *from, const char *template);
 /* Prints it; false: not all of it is known. Of several, which end with NULL, those that are known. */
 bool cli_say(const json_t *from, const char *template);

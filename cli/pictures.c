@@ -49,11 +49,11 @@ static mel_status close_panels(char **svg, const panel_rows *panels, const char 
     const size_t width = panels->columns * (PANEL + GAP);
     MEL_AUTO_MEMORY char *css = NULL;
     TRY(mel_plot_style(&css, err));
-    *svg = cli_format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mel-plot\" viewBox=\"0 0 %zu %.0f\" "
-        "width=\"%zu\" height=\"%.0f\">\n<title>%s</title>\n<style>%s</style>\n<rect class=\"paper\" "
-        "width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
-        width, panels->top, width, panels->top, title, css, panels->text != NULL ? panels->text : "");
+    *svg = cli_format("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mel-plot\" viewBox=\"0 0 %zu %.0f\" "
+                      "width=\"%zu\" height=\"%.0f\">\n<title>%s</title>\n<style>%s</style>\n<rect "
+                      "class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
+                      width, panels->top, width, panels->top, title, css,
+                      panels->text != NULL ? panels->text : "");
     return MEL_OK;
 }
 

@@ -51,6 +51,15 @@ static void put_value(FILE *to, const json_t *value, const char *how)
     }
 }
 
+/* What stands for a field whose value is not known: the text behind the bar, of which how many bytes; NULL:
+ * nothing. */
+static const char *find_other(int *length, const char *how)
+{
+    const char *end = strchr(how, '}'), *bar = *how != 's' ? memchr(how, '|', (size_t)(end - how)) : NULL;
+    *length = bar != NULL ? (int)(end - bar) - 1 : 0;
+    return bar != NULL ? bar + 1 : NULL;
+}
+
 char *cli_fill(const json_t *from, const char *template)
 {
     char *text = NULL;
@@ -64,12 +73,16 @@ char *cli_fill(const json_t *from, const char *template)
             (void)fputc(*at++, to);
             continue;
         }
-        const char *colon = strchr(at, ':');
-        const json_t *value = find_value(from, at + 1, (size_t)(colon - at) - 1);
-        known = value != NULL;
-        if (known)
-            put_value(to, value, colon + 1);
-        at = strchr(colon, '}') + 1;
+        const char *how = strchr(at, ':') + 1;
+        const json_t *value = find_value(from, at + 1, (size_t)(how - at) - 2);
+        int length = 0;
+        const char *other = find_other(&length, how);
+        known = value != NULL || other != NULL;
+        if (value != NULL)
+            put_value(to, value, how);
+        else if (other != NULL)
+            (void)fprintf(to, "%.*s", length, other);
+        at = strchr(how, '}') + 1;
     }
     if (fclose(to) != 0)
         cli_out_of_memory();

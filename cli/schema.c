@@ -20,208 +20,139 @@ static const struct {
     { "point", NULL, "{tp: number, tn: number, fn: number, fp: number}" },
     { "certified", NULL,
       "{confidence: number, rows: count, weighted: bool, rules: count, rules_certified: count, limits: "
-      "[{limit: text, "
-      "at_least?: number, at_most?: number, achieved: number, bound: number}]}" },
+      "[{limit: text, at_least?: number, at_most?: number, achieved: number, bound: number}]}" },
     { "by_class", NULL,
       "[{class: text, share: number?, decided: number?, recall: number?, precision: number?}]" },
     { "option", NULL,
       "{name: text, group: text, kind: text, level: text, under?: text, required: bool, default?: text, "
-      "low?: number, "
-      "high?: number, choices?: [text], help: text}" },
+      "low?: number, high?: number, choices?: [text], help: text}" },
     { "verb", NULL, "{name: text, summary: text, usage: text, options: [@option], examples: [text]}" },
 
     { "metric-file", "a metric: melicit elicit, metric --out",
       "{format: \"melicit-metric\", version: count, family: text, orientation?: \"utility\" | \"cost\", "
-      "layout: {kind: "
-      "\"confusion\" | \"rates\", coordinates: \"binary\" | \"diagonal\" | \"offdiagonal\", classes: [text], "
-      "groups?: "
-      "[text]}, coefficients: {a?: [number], a0?: number, b?: [number] | {*: [number]}, b0?: number, p?: "
-      "[number], p0?: "
-      "number, q?: [number], q0?: number, lambda?: number, prevalence?: [[number]], B?: [[number]] | {*: "
-      "[[number]]}, *: "
-      "[any]}, intervals?: {*: any}, elicited?: {questions: count, strategy: text, radius?: number?, seed?: "
-      "count, *: "
-      "any}}" },
+      "layout: {kind: \"confusion\" | \"rates\", coordinates: \"binary\" | \"diagonal\" | \"offdiagonal\", "
+      "classes: [text], groups?: [text]}, coefficients: {a?: [number], a0?: number, b?: [number] | {*: "
+      "[number]}, b0?: number, p?: [number], p0?: number, q?: [number], q0?: number, lambda?: number, "
+      "prevalence?: [[number]], B?: [[number]] | {*: [[number]]}, *: [any]}, intervals?: {*: any}, "
+      "elicited?: {questions: count, strategy: text, radius?: number?, seed?: count, *: any}}" },
     { "classifier-file", "a classifier: melicit apply, optimise --out",
       "{format: \"melicit-classifier\", version: count, classes: [text], labels?: [text], positive?: text, "
-      "groups?: "
-      "[text], rules: [@rule], layout?: {kind: text, coordinates: text}, statistics?: @point | [number], "
-      "value?: "
-      "number?, basis?: [{kind: text, *: any}], decide?: text, row_cost?: [text], adjust?: any, refer?: "
-      "bool, found?: "
-      "{*: any}, space?: {*: any}, number_texts?: bool}" },
+      "groups?: [text], rules: [@rule], layout?: {kind: text, coordinates: text}, statistics?: @point | "
+      "[number], value?: number?, basis?: [{kind: text, *: any}], decide?: text, row_cost?: [text], adjust?: "
+      "any, refer?: bool, found?: {*: any}, space?: {*: any}, number_texts?: bool}" },
     { "model-file", "a model: melicit train --out",
       "{format: \"melicit-model\", version: count, classes: [text], number_texts?: bool, encoder?: {layout: "
-      "text, "
-      "columns?: [{name: text, type: text, *: any}], dropped?: [text], *: any}, intercepts: [number], "
-      "weights: [[number]], "
-      "calibration?: {kind: text, *: any}, fit?: {*: any}}" },
+      "text, columns?: [{name: text, type: text, *: any}], dropped?: [text], *: any}, intercepts: [number], "
+      "weights: [[number]], calibration?: {kind: text, *: any}, fit?: {*: any}}" },
     { "session-line", "a line of a session: melicit elicit --session; the first is the header",
       "{format: \"melicit-session\", version: count, space: {*: any}, family: text, strategy: text, options: "
-      "{*: any}, "
-      "seed: count, data?: text, layout?: {kind: text, coordinates: text, classes: count, groups: count}, *: "
-      "any} | "
-      "{question: count, a: [number], b: [number], answer: \"A\" | \"B\" | \"=\" | \"?\" | \"neither\", "
-      "seconds?: "
-      "number?, time?: text, repeated?: bool, classifiers?: [text], shown?: {a: [count?], b: [count?], "
-      "people: count, "
-      "positives?: count, totals?: [count], imagined?: bool}, again?: count, signs?: text} | {undo: count, "
-      "time?: text} | "
-      "{format: "
-      "\"melicit-comparisons\", version: count, strategy: text, kinks: bool, first_step: number, data: "
-      "text}" },
+      "{*: any}, seed: count, data?: text, layout?: {kind: text, coordinates: text, classes: count, groups: "
+      "count}, *: any} | {question: count, a: [number], b: [number], answer: \"A\" | \"B\" | \"=\" | \"?\" | "
+      "\"neither\", seconds?: number?, time?: text, repeated?: bool, classifiers?: [text], shown?: {a: "
+      "[count?], b: [count?], people: count, positives?: count, totals?: [count], imagined?: bool}, again?: "
+      "count, signs?: text} | {undo: count, time?: text} | {format: \"melicit-comparisons\", version: count, "
+      "strategy: text, kinks: bool, first_step: number, data: text}" },
 
     { "elicit", "melicit elicit --json",
       "{status?: \"done\" | \"stopped\", seconds?: number, metric: @metric-file, positive?: text, headline: "
-      "{kind: "
-      "\"words\" | \"number\" | \"bound\" | \"unsettled\", text?: text, range?: text, why?: text, rest?: "
-      "text}, words: "
-      "text, questions?: count, end?: text, radius?: number?, error_rate?: number, repeats?: count, "
-      "repeats_agreed?: "
-      "count, disagreements?: count, skipped?: count, consistency?: number, consistency_label?: text, "
-      "finding?: text, "
-      "finding_text?: text, at_end?: bool, signs?: text, angle?: number, angle_interval?: range, weights: "
-      "[{value: "
-      "number?, low: number?, high: number?, symbol: text, share?: @estimate, name: text}], "
-      "weights_left_out?: count, "
-      "lambda?: @estimate, cost_ratio?: {value: number?, low: number?, high: number?, missed: text, "
-      "missed_plural: text, "
+      "{kind: \"words\" | \"number\" | \"bound\" | \"unsettled\", text?: text, range?: text, why?: text, "
+      "rest?: text}, words: text, questions?: count, end?: text, radius?: number?, error_rate?: number, "
+      "repeats?: count, repeats_agreed?: count, disagreements?: count, skipped?: count, consistency?: "
+      "number, consistency_label?: text, finding?: text, finding_text?: text, at_end?: bool, signs?: text, "
+      "angle?: number, angle_interval?: range, weights: [{value: number?, low: number?, high: number?, "
+      "symbol: text, share?: @estimate, name: text}], weights_left_out?: count, lambda?: @estimate, "
+      "cost_ratio?: {value: number?, low: number?, high: number?, missed: text, missed_plural: text, "
       "false_alarm: text, false_alarms: text, text: text, bound?: {about: text, more: bool, number: text, "
-      "one: text, "
-      "many: text}}, threshold?: {value: number?, low: number?, high: number?, positive: text, text: text}, "
-      "ratio?: "
-      "number?, ratio_interval?: range, open_ended?: bool, askable_ratios?: range, variation?: number, "
-      "settled?: number, "
-      "questions_to_ratio?: number, drift?: text, imagined?: bool, equivalents?: @equivalents, statements?: "
-      "[{about: "
-      "text, key: text, text: text, grave?: bool}], ratios?: [{weight: count, of: count, ratio: number?, "
-      "interval: "
-      "range, wide: bool, more_than?: text}], ball_radius?: number?, order?: [{name: text, row: count, "
-      "value: number?, "
-      "best_probability: number?, best_in_truth?: number, beats_next?: number?}], chosen?: text, "
-      "order_probability?: "
-      "number?, effect?: [{name: text, rule: text, text: text, point: range, missed: @estimate, "
-      "false_alarms: "
-      "@estimate, value: number?, interval: range}], people?: text, closest?: [{name: text, agreement: "
-      "number?, "
+      "one: text, many: text}}, threshold?: {value: number?, low: number?, high: number?, positive: text, "
+      "text: text}, ratio?: number?, ratio_interval?: range, open_ended?: bool, askable_ratios?: range, "
+      "variation?: number, settled?: number, questions_to_ratio?: number, drift?: text, imagined?: bool, "
+      "equivalents?: @equivalents, statements?: [{about: text, key: text, text: text, grave?: bool}], "
+      "ratios?: [{weight: count, of: count, ratio: number?, interval: range, wide: bool, more_than?: text}], "
+      "ball_radius?: number?, order?: [{name: text, row: count, value: number?, best_probability: number?, "
+      "best_in_truth?: number, beats_next?: number?}], chosen?: text, order_probability?: number?, effect?: "
+      "[{name: text, rule: text, text: text, point: range, missed: @estimate, false_alarms: @estimate, "
+      "value: number?, interval: range}], people?: text, closest?: [{name: text, agreement: number?, "
       "percent: text}], settings?: {list: [@setting], best: count, usual: @setting, people: count, "
-      "positives: count, "
-      "rows: count}, treatments?: {*: any}, close_calls?: [{number: count, answer: text, text?: text, "
-      "missed?: count, "
-      "false_alarms?: count}], agreement?: {*: count}, best?: {tp?: number, tn?: number, fn?: number, fp?: "
-      "number, "
-      "statistics?: [number], value: number?, rules: [@rule]}, differ?: bool, against?: count, "
-      "mean_degrees?: number?, "
-      "spread?: [{range: range, deviation: number?}], respondents?: [{session: text, words: text, questions: "
-      "count, "
-      "answers: count, contradicted: count, contradicted_by_own: count, agreement: number?, differs: bool, "
-      "consistency?: number, consistency_label?: text, metric: @metric-file}], disagreement?: [{first: text, "
-      "second: "
-      "text, angle: number?, interval: range, differ: bool, order_differently?: number}], community?: "
-      "{people: count, "
-      "factor?: @estimate, degrees?: @estimate, prior: {metric: @metric-file, strength: number?, people: "
-      "count}}}" },
+      "positives: count, rows: count}, treatments?: {*: any}, close_calls?: [{number: count, answer: text, "
+      "text?: text, missed?: count, false_alarms?: count}], agreement?: {*: count}, best?: {tp?: number, "
+      "tn?: number, fn?: number, fp?: number, statistics?: [number], value: number?, rules: [@rule]}, "
+      "differ?: bool, against?: count, mean_degrees?: number?, spread?: [{range: range, deviation: "
+      "number?}], respondents?: [{session: text, words: text, questions: count, answers: count, "
+      "contradicted: count, contradicted_by_own: count, contradicted_share: number, agreement: number?, "
+      "differs: bool, consistency?: number, consistency_label?: text, metric: @metric-file}], disagreement?: "
+      "[{first: text, second: text, angle: number?, interval: range, degrees: @estimate, differ: bool, "
+      "order_differently?: number}], community?: {people: count, factor?: @estimate, degrees?: @estimate, "
+      "prior: {metric: @metric-file, strength: number?, people: count}}}" },
     { "setting", NULL,
       "{threshold?: number?, missed: @estimate, false_alarms: @estimate, cost?: number, ratios?: range, "
-      "fits?: bool, "
-      "where?: text, weighs?: text}" },
+      "fits?: bool, where?: text, weighs?: text}" },
     { "equivalents", NULL,
       "{ratio?: range3, threshold?: range3, score_threshold?: range3, number_willing_to_test?: range3, "
       "net_benefit_weight?: range3, scale_pos_weight?: range3, balanced?: number, regret?: number, beta?: "
-      "range3, "
-      "same_beta?: range, class_weight?: {*: any}, cost_matrix: [[number]], cost_intervals?: [[[number?]]], "
-      "gains?: "
-      "[[number]], lines: [{key: text, name: text, text: text, code: [{tool: text, line: text}]}], note: "
-      "text}" },
+      "range3, same_beta?: range, class_weight?: {*: any}, cost_matrix: [[number]], cost_intervals?: "
+      "[[[number?]]], gains?: [[number]], lines: [{key: text, name: text, text: text, code: [{tool: text, "
+      "line: text}]}], note: text}" },
     { "space", "melicit space --json",
       "{classes: [text], groups?: [text], rows?: count, positive?: text, positives?: number, negatives?: "
-      "number, centre: "
-      "[number], radius?: number, area?: number, n_vertices?: count, vertices?: [[number]], smooth?: {a: "
-      "number?, b: "
-      "number?}, kind?: text, coordinates?: text, size?: count, shares?: [number], prevalence?: [[number]], "
-      "evidence?: "
-      "text, method?: text, descent?: number?, rays?: number?, certified?: number?, thinnest?: [number], "
-      "thinnest_group?: "
-      "count, steps?: count, passes?: count, inner?: number, feasible?: bool, classifier?: {point: [number], "
-      "achievable: "
-      "bool, delta?: number, closest: [number], distance: number, n_rules?: count, separating_direction?: "
-      "[number], "
-      "margin?: number, proved?: bool, tried?: count, steps?: count, rules: [@rule]}, segment?: {direction?: "
-      "[number], "
-      "a: [number], b: [number], length: number}}" },
+      "number, centre: [number], radius?: number, area?: number, n_vertices?: count, vertices?: [[number]], "
+      "smooth?: {a: number?, b: number?}, kind?: text, coordinates?: text, size?: count, shares?: [number], "
+      "prevalence?: [[number]], evidence?: text, method?: text, descent?: number?, rays?: number?, "
+      "certified?: number?, thinnest?: [number], thinnest_group?: count, steps?: count, passes?: count, "
+      "inner?: number, feasible?: bool, classifier?: {point: [number], achievable: bool, delta?: number, "
+      "closest: [number], distance: number, n_rules?: count, separating_direction?: [number], margin?: "
+      "number, proved?: bool, tried?: count, steps?: count, rules: [@rule]}, segment?: {direction?: "
+      "[number], a: [number], b: [number], length: number}}" },
     { "metric", "melicit metric --json",
       "{metric: @metric-file, positive?: text, words: text, ratio?: number, threshold?: number, "
-      "equivalents?: "
-      "@equivalents}" },
+      "equivalents?: @equivalents}" },
     { "score", "melicit score --json; a measure's value stands under its name",
       "{value: number?, interval?: range, rows?: count, positive?: text, scores: [{name: text, tp?: number?, "
-      "tn?: "
-      "number?, statistics?: [number?], interval?: range, rows_interval?: range, metric_interval?: range, *: "
-      "number? | "
-      "range}], groups?: {*: {*: number? | range}}}" },
+      "tn?: number?, statistics?: [number?], interval?: range, rows_interval?: range, metric_interval?: "
+      "range, *: number? | range}], groups?: {*: {*: number? | range}}}" },
     { "rank", "melicit rank --json",
       "{order: [{place: count, row: count, name: text, value: number?, interval?: range, rows_interval?: "
-      "range, "
-      "metric_interval?: range, best_probability?: number?, beats_next?: number?, tells_next?: bool, "
-      "against_place?: "
-      "count, against_value?: number?}], positive?: text, paired: bool, tau?: number?, ndcg?: number?, "
-      "same_best?: bool, "
-      "order_probability?: number?}" },
+      "range, metric_interval?: range, best_probability?: number?, beats_next?: number?, tells_next?: bool, "
+      "against_place?: count, against_value?: number?}], positive?: text, paired: bool, tau?: number?, "
+      "ndcg?: number?, same_best?: bool, order_probability?: number?}" },
     { "apply", "melicit apply --json",
       "{value?: number?, by_labels?: number?, chance?: number?, doubtful?: bool, auc?: number?, optimum?: "
-      "number?, loss?: "
-      "number?, gap?: number?, certified?: bool | @certified, starts?: count, steps?: count, mixed?: bool, "
-      "positive?: "
-      "text, people?: [{metric: text, regret: number?, with_average: number?, with_each_others: [number?], "
-      "weight: "
-      "number?, hardly_matters: number?}], worst?: number?, farthest_apart?: [text], per_class?: @by_class, "
-      "per_group?: "
-      "[{group: text, share: number?, per_class: @by_class}], limits?: [{limit: text, at_least?: number, "
-      "at_most?: "
-      "number, achieved: number?, by_labels: number?, chance: number?, interval?: range?, price: number?}], "
-      "expected?: "
-      "number?, optimism?: number?, interval?: range?, rows_interval?: range?, metric_interval?: range?, "
-      "regret?: "
+      "number?, loss?: number?, gap?: number?, certified?: bool | @certified, starts?: count, steps?: count, "
+      "mixed?: bool, positive?: text, people?: [{metric: text, regret: number?, with_average: number?, "
+      "with_each_others: [number?], weight: number?, hardly_matters: number?}], worst?: number?, "
+      "farthest_apart?: [text], per_class?: @by_class, per_group?: [{group: text, share: number?, per_class: "
+      "@by_class}], limits?: [{limit: text, at_least?: number, at_most?: number, achieved: number?, "
+      "by_labels: number?, chance: number?, interval?: range?, price: number?}], expected?: number?, "
+      "optimism?: number?, interval?: range?, rows_interval?: range?, metric_interval?: range?, regret?: "
       "number?, folds?: count?, thresholds?: [{group?: text, threshold: number?, interval: range?, "
-      "rows_interval: "
-      "range?, metric_interval: range?, given: bool, mean: number?}], classifier: @classifier-file}" },
+      "rows_interval: range?, metric_interval: range?, given: bool, mean: number?}], classifier: "
+      "@classifier-file}" },
     { "optimise", "melicit optimise --json",
       "{value?: number?, positive?: text, validation?: number?, iterations?: count, rank?: count, unknowns?: "
-      "count, "
-      "condition?: number?, gap?: number?, queries?: count, end?: text, start?: number?, fell_back?: bool, "
-      "basis?: "
-      "[text], epsilon?: number?, candidates?: [{basis: text, epsilon: number, value: number?}], questions?: "
-      "count, "
-      "status?: \"done\" | \"stopped\" | \"settled\", classifier: @classifier-file}" },
+      "count, condition?: number?, gap?: number?, queries?: count, end?: text, start?: number?, fell_back?: "
+      "bool, basis?: [text], epsilon?: number?, candidates?: [{basis: text, epsilon: number, value: "
+      "number?}], questions?: count, status?: \"done\" | \"stopped\" | \"settled\", classifier: "
+      "@classifier-file}" },
     { "train", "melicit train --json",
       "{data: text, rows: count, features: count, label: text, classes: [{name: text, rows: count, share: "
-      "number?}], "
-      "positive?: text, fit: {reason: text, solver: text, iterations: count, gradient_norm: number?, "
-      "objective: "
-      "number?}, train: {rows: count, log_loss: number?, imputed: count}, test: {rows: count, log_loss: "
-      "number?, "
-      "log_loss_of_shares: number?, accuracy: number?, most_frequent: text, accuracy_of_most_frequent: "
-      "number?, "
-      "confusion: [[count]], recall: [number?], auc?: number?, operating_points?: [{costs: text, cost_ratio: "
-      "number, "
-      "threshold: number, missed: count, false_alarms: count, missed_per_1000: number?, "
-      "false_alarms_per_1000: number?, "
-      "recall: number?, specificity: number?}], groups?: [{name: text, rows: count, accuracy: number?, "
-      "recall: number? | "
-      "[number?], specificity?: number?, confusion: [[count]]}]}?, model: text?}" },
+      "number?}], positive?: text, fit: {reason: text, solver: text, iterations: count, gradient_norm: "
+      "number?, objective: number?}, train: {rows: count, log_loss: number?, imputed: count}, test: {rows: "
+      "count, log_loss: number?, log_loss_of_shares: number?, accuracy: number?, most_frequent: text, "
+      "accuracy_of_most_frequent: number?, confusion: [[count]], recall: [number?], auc?: number?, "
+      "operating_points?: [{costs: text, cost_ratio: number, threshold: number, missed: count, false_alarms: "
+      "count, missed_per_1000: number?, false_alarms_per_1000: number?, recall: number?, specificity: "
+      "number?}], groups?: [{name: text, rows: count, accuracy: number?, recall: number? | [number?], "
+      "specificity?: number?, confusion: [[count]]}]}?, model: text?}" },
     { "predict", "melicit predict --json",
       "{model?: text, data?: text, classifier?: text, probs?: text, rows: count, classes: [text], decisions: "
-      "[count]?, "
-      "threshold?: number?, unseen?: count, imputed?: count, out: text}" },
+      "[count]?, threshold?: number?, unseen?: count, imputed?: count, out: text}" },
     { "report", "melicit report --json", "{report: text, answers: count}" },
     { "serve", "melicit serve --json",
       "{url?: text, port?: count, store?: text, token?: text?, questions?: count}" },
     { "study", "melicit study --json; show and plan have further fields",
       "{id?: text, link?: text, anonymous?: text, links?: [{label: text, url: text}], phases?: count, "
-      "state?: text, "
-      "studies?: [{id: text, title: text, state: text, created: count, participants: {*: count}, *: any}], "
-      "revoked?: "
-      "[text], deleted?: text, token?: text, out?: text, bytes?: count, participants?: count, *: any}" },
+      "state?: text, studies?: [{id: text, title: text, state: text, created: count, participants: {*: "
+      "count}, *: any}], revoked?: [text], deleted?: text, token?: text, out?: text, bytes?: count, "
+      "participants?: count, *: any}" },
     { "help", "melicit help --json, and VERB --help --json",
       "{about: text, verbs: [@verb]} | @verb | {version: text, compiler: text, libraries: {*: text}}" },
 };

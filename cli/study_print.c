@@ -19,76 +19,49 @@ static const char *text_of(const json_t *object, const char *key)
 
 void cli_study_print_list(const json_t *studies)
 {
-    static const char *const headers[] = { "study", "state",     "active", "complete",
-                                           "left",  "simulated", "title" };
-    cli_table *table = cli_table_new("llrrrrl", headers);
-    for (size_t i = 0; i < json_array_size(studies); i++) {
-        const json_t *one = json_array_get(studies, i), *people = json_object_get(one, "participants");
-        char *title = cli_short(text_of(one, "title"), 50);
-        cli_table_cell(table, "%s", text_of(one, "id"));
-        cli_table_cell(table, "%s", text_of(one, "state"));
-        cli_table_cell(table, "%lld", count_of(people, "active"));
-        cli_table_cell(table, "%lld", count_of(people, "complete"));
-        cli_table_cell(table, "%lld", count_of(people, "left"));
-        cli_table_cell(table, "%lld", count_of(people, "simulated"));
-        cli_table_cell(table, "%s", title);
-        free(title);
-    }
-    cli_table_print(table);
+    static const cli_column columns[] = { { "study", 'l', "{id:%s}" },
+                                          { "state", 'l', "{state:%s}" },
+                                          { "active", 'r', "{participants.active:%d}" },
+                                          { "complete", 'r', "{participants.complete:%d}" },
+                                          { "left", 'r', "{participants.left:%d}" },
+                                          { "simulated", 'r', "{participants.simulated:%d}" },
+                                          { "title", 'l', "{title:%.50s|}" },
+                                          { 0 } };
+    cli_say_rows(studies, columns);
 }
 
+/* Who has no answers has a log that could not be replayed. */
 void cli_study_print_people(const json_t *people)
 {
-    static const char *const headers[] = { "participant", "label", "state",    "page",
-                                           "answers",     "ratio", "agreement" };
-    cli_table *table = cli_table_new("llllrll", headers);
-    for (size_t i = 0; i < json_array_size(people); i++) {
-        const json_t *one = json_array_get(people, i), *agreed = json_object_get(one, "agreement");
-        char *label = cli_short(text_of(one, "label"), 24);
-        cli_table_cell(table, "%s", text_of(one, "id"));
-        cli_table_cell(table, "%s%s", label,
-                       json_is_true(json_object_get(one, "simulated")) ? "(simulated)" : "");
-        cli_table_cell(table, "%s", text_of(one, "state"));
-        cli_table_cell(table, "%s", text_of(one, "page"));
-        if (json_object_get(one, "answers") != NULL)
-            cli_table_cell(table, "%lld", count_of(one, "answers"));
-        else
-            cli_table_cell(table, "%s", ""); /* the log could not be replayed */
-        cli_table_cell(table, "%s", text_of(json_object_get(one, "cost_ratio"), "text"));
-        if (agreed != NULL)
-            cli_table_cell(table, "%lld of %lld", count_of(agreed, "elicited"), count_of(agreed, "of"));
-        else
-            cli_table_cell(table, "%s", "");
-        free(label);
-    }
-    cli_table_print(table);
+    static const cli_column columns[] = { { "participant", 'l', "{id:%s}" },
+                                          { "label", 'l', "{label:%.24s|}{simulated:?(simulated)|}" },
+                                          { "state", 'l', "{state:%s}" },
+                                          { "page", 'l', "{page:%s|}" },
+                                          { "answers", 'r', "{answers:%d|}" },
+                                          { "ratio", 'l', "{cost_ratio.text:%s|}" },
+                                          { "agreement", 'l',
+                                            "{agreement.elicited:%d} of {agreement.of:%d}" },
+                                          { 0 } };
+    cli_say_rows(people, columns);
 }
 
 void cli_study_print_together(const json_t *pooled)
 {
     const json_t *said = json_object_get(pooled, "statements");
-    cli_print("together (%lld): %s\n", count_of(pooled, "participants"),
-              json_string_value(json_object_get(pooled, "words")));
+    (void)cli_say(pooled, "together ({participants:%d}): {words:%s}\n");
     for (size_t i = 0; i < json_array_size(said); i++)
         cli_wrap(stdout, text_of(json_array_get(said, i), "text"), 2, 2, cli_width(stdout));
-    const double degrees = round(json_number_value(json_object_get(pooled, "mean_degrees")));
-    cli_print("  %.0f degree%s between the metrics of two of them, on average\n", degrees,
-              degrees == 1.0 ? "" : "s");
+    (void)cli_say(
+        pooled,
+        "  {mean_degrees:%.0f} degree{mean_degrees:s} between the metrics of two of them, on average\n");
 }
 
 void cli_study_print_times(const json_t *times)
 {
-    const json_t *thirds = json_object_get(times, "thirds"), *tau = json_object_get(times, "tau");
-    const json_t *near = json_array_get(thirds, 0),
-                 *far = json_array_get(thirds, json_array_size(thirds) - 1);
-    cli_print("seconds per answer, median: %.1f for the closest third of the pairs (at most %.3g apart), "
-              "%.1f for the farthest (at least %.3g)",
-              json_number_value(json_object_get(near, "median_seconds")),
-              json_number_value(json_object_get(near, "high")),
-              json_number_value(json_object_get(far, "median_seconds")),
-              json_number_value(json_object_get(far, "low")));
-    if (json_is_number(tau))
-        cli_print("; Kendall's tau of distance and time %.2f", json_number_value(tau));
+    (void)cli_say(times, "seconds per answer, median: {thirds.0.median_seconds:%.1f} for the closest third "
+                         "of the pairs (at most {thirds.0.high:%.3g} apart), {thirds.2.median_seconds:%.1f} "
+                         "for the farthest (at least {thirds.2.low:%.3g})");
+    (void)cli_say(times, "; Kendall's tau of distance and time {tau:%.2f}");
     cli_print("\n");
 }
 

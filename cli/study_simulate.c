@@ -73,54 +73,28 @@ mel_status cli_study_rehearse(cli_study_desk *d, mel_error *err)
     return MEL_OK;
 }
 
-/* "1.83", or "open" without an upper end. */
-static char *width_text(const json_t *width)
-{
-    return json_is_number(width) ? cli_format("%.3g", json_number_value(width)) : cli_format("open");
-}
-
-static void print_rows(const json_t *rows, const char *what, const char *header)
-{
-    const char *const headers[] = { header, "width" };
-    cli_table *table = cli_table_new("rr", headers);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        char *width = width_text(json_object_get(row, "width"));
-        cli_table_cell(table, "%lld", (long long)json_integer_value(json_object_get(row, what)));
-        cli_table_cell(table, "%s", width);
-        free(width);
-    }
-    cli_table_print(table);
-}
-
 static void print_plan(const json_t *plan)
 {
-    const json_t *questions = json_object_get(plan, "questions"), *people = json_object_get(plan, "people");
-    const double wanted = json_number_value(json_object_get(plan, "wanted"));
-    cli_print("what each one wants, median of %lld simulated participants:\n",
-              (long long)json_integer_value(json_object_get(plan, "participants")));
-    print_rows(json_object_get(plan, "by_questions"), "questions", "questions");
+    static const cli_column by_questions[] = { { "questions", 'r', "{questions:%d}" },
+                                               { "width", 'r', "{width:%.3g|open}" },
+                                               { 0 } },
+                            by_people[] = { { "people", 'r', "{people:%d}" },
+                                            { "width", 'r', "{width:%.3g|open}" },
+                                            { 0 } };
+    (void)cli_say(plan, "what each one wants, median of {participants:%d} simulated participants:\n");
+    cli_say_rows(json_object_get(plan, "by_questions"), by_questions);
     cli_print("what all want together:\n");
-    print_rows(json_object_get(plan, "by_people"), "people", "people");
-    if (json_is_integer(questions))
-        cli_print("a width of %.3g takes %lld questions for half of the people\n", wanted,
-                  (long long)json_integer_value(questions));
-    else
-        cli_print("so many questions do not give half of the people a width of %.3g\n", wanted);
-    if (json_is_integer(people))
-        cli_print("of all together it takes %lld people\n", (long long)json_integer_value(people));
-    else
+    cli_say_rows(json_object_get(plan, "by_people"), by_people);
+    if (!cli_say(plan, "a width of {wanted:%.3g} takes {questions:%d} questions for half of the people\n"))
+        (void)cli_say(plan, "so many questions do not give half of the people a width of {wanted:%.3g}\n");
+    if (!cli_say(plan, "of all together it takes {people:%d} people\n"))
         cli_print("of all together it takes more people than these\n");
-    const long long dominated = (long long)json_integer_value(json_object_get(plan, "dominated"));
-    const long long trivial = (long long)json_integer_value(json_object_get(plan, "trivial"));
-    const long long asked = (long long)json_integer_value(json_object_get(plan, "asked"));
-    if (dominated > 0)
-        cli_print("%lld of %lld questions tell nothing: one system is as good or better in every number\n",
-                  dominated, asked);
-    if (trivial > 0)
-        cli_print("%lld of %lld questions tell hardly anything: the answers before them said what would be "
-                  "answered\n",
-                  trivial, asked);
+    if (json_integer_value(json_object_get(plan, "dominated")) > 0)
+        (void)cli_say(plan, "{dominated:%d} of {asked:%d} questions tell nothing: one system is as good or "
+                            "better in every number\n");
+    if (json_integer_value(json_object_get(plan, "trivial")) > 0)
+        (void)cli_say(plan, "{trivial:%d} of {asked:%d} questions tell hardly anything: the answers before "
+                            "them said what would be answered\n");
 }
 
 mel_status cli_study_plan(cli_study_desk *d, mel_error *err)

@@ -549,6 +549,9 @@ static mel_status add_respondent(mel_sheet *s, json_t *list, const mel_responden
     mel_sheet one = mel_sheet_new();
     PUT(&one, r, words);
     PUT(&one, r->found, fields);
+    mel_sheet_put(
+        &one, "contradicted_share",
+        json_real(r->found->answers > 0 ? (double)r->found->contradicted / r->found->answers : 0.0));
     if (r->consistency != NULL)
         mel_sheet_put(&one, "consistency_label", json_string(r->consistency));
     const mel_status status = put_metric(&one, r->found->metric, err);
@@ -609,6 +612,7 @@ static mel_status put_pooled(mel_sheet *s, const mel_outcome *o, mel_error *err)
         mel_sheet_put(&one, "second", mel_sheet_text(o->respondents[p->second].name));
         mel_sheet_put(&one, "angle", mel_sheet_number(d->angle));
         mel_sheet_put(&one, "interval", mel_sheet_pair(d->low, d->high));
+        mel_sheet_put(&one, "degrees", mel_sheet_estimate(p->degrees));
         mel_sheet_put(&one, "differ", json_boolean(p->differ));
         if (isfinite(p->order_differently))
             mel_sheet_put(&one, "order_differently", json_real(p->order_differently));
