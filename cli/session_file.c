@@ -6,6 +6,7 @@
 #include "output.h"
 
 #include "elicit/shared.h"
+#include "metric/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,11 +124,8 @@ mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
 mel_status cli_header_family(mel_family *out, const json_t *header, mel_error *err)
 {
     const char *name = json_string_value(json_object_get(header, "family"));
-    mel_session_options read;
-    mel_session_options_init(&read);
-    if (name == NULL || mel_session_options_set(&read, "family", name, err) != MEL_OK)
+    if (name == NULL || mel_family_parse(out, name, err) != MEL_OK)
         return cli_fail(err, MEL_EDATA, "the session's header names no family of metrics");
-    *out = read.family;
     return MEL_OK;
 }
 

@@ -123,6 +123,7 @@ PROGRAM_KNOWS = {
     "classify": "apply.h contenders.h predict.h space_args.c",
     "data": "output.c",
     "elicit": "cmd_elicit.c elicit_settings.c optimise_compare.c options.c session_file.c",
+    "metric": "session_file.c",
     "optimise": "columns.c optimise.h",
     "oracle": "cmd_elicit.c elicit_settings.c optimise_compare.c",
     "problem": "columns.c contenders.h dataset.h files.c metric_file.c",
