@@ -1,10 +1,50 @@
-/* Who works on a problem together: this process alone, unless the program says otherwise; sums over slices of
- * rows by ranks and threads, joined in order. */
+/* Who works on a problem together: this process alone, unless the program says otherwise; its threads; sums
+ * over slices of rows by ranks and threads, joined in order. */
 #include "base/team.h"
+#include "base/internal.h"
 
+#include <cblas.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- threads -------------------------------------------------------------------------------------------- */
+
+int mel_thread_count(int threads)
+{
+    /* Debian's OpenBLAS has working memory for 64 callers at once. */
+    enum { MOST = 64 };
+    const int wanted = threads > 0 ? threads : omp_get_num_procs();
+    return wanted < MOST ? wanted : MOST;
+}
+
+/* OpenBLAS has one process-wide thread count. The only mutable state of the library is this count
+ * of holders and the value to restore; it changes speed, never results. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned holders;
+static int caller_threads;
+
+void mel_blas_hold(void)
+{
+    pthread_mutex_lock(&lock);
+    if (holders++ == 0) {
+        caller_threads = openblas_get_num_threads();
+        if (caller_threads != 1)
+            openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void mel_blas_release(void)
+{
+    pthread_mutex_lock(&lock);
+    if (--holders == 0 && caller_threads != 1)
+        openblas_set_num_threads(caller_threads);
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- ranks ---------------------------------------------------------------------------------------------- */
 
 static const mel_team alone = { .size = 1 };
 static const mel_team *team = &alone; /* set once, while the process has one thread */

@@ -5,8 +5,8 @@
 #include "base/buffer.h"
 #include "data/number.h"
 #include "data/quote.h"
+#include "data/source.h"
 #include "data/table.h"
-#include "data/text.h"
 
 /* A row (with its quoted line ends) may have so many bytes. */
 #define MEL_CSV_ROW_CAP ((size_t)64 << 20)

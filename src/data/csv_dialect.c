@@ -2,7 +2,7 @@
  * first row holds names, and what names the rows. */
 #include "data/csv.h"
 
-#include "data/labels.h"
+#include "data/table.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Tables to feature matrices, as an encoder learned it. */
 #include "data/encoder.h"
-#include "data/money.h"
 #include "data/number.h"
 #include "data/quote.h"
 #include "data/shared.h"
+#include "data/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "data/encoder.h"
 
 #include "base/stat.h"
-#include "data/labels.h"
 #include "data/quote.h"
+#include "data/table.h"
 
 #include <math.h>
 #include <stdio.h>

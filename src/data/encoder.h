@@ -4,6 +4,7 @@
 
 #include "data/shared.h"
 #include "data/table.h"
+#include <jansson.h>
 
 /* One column that becomes features. */
 typedef struct {
@@ -38,5 +39,12 @@ static inline size_t mel_input_features(const mel_encoder_input *input)
 mel_encoder *mel_encoder_new(void);
 /* Numbers and names the features once the inputs are complete. MEL_EDATA when there are none. */
 mel_status mel_encoder_complete(mel_encoder *encoder, mel_error *err);
+
+/* --- as JSON -------------------------------------------------------------------------------------------- */
+
+/* *out is the caller's reference. */
+mel_status mel_encoder_to_json(json_t **out, const mel_encoder *encoder, mel_error *err);
+/* Refuses (MEL_EDATA, with the place) whatever mel_encoder_to_json would not write. */
+mel_status mel_encoder_from_json(mel_encoder **out, const json_t *json, mel_error *err);
 
 #endif

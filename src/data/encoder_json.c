@@ -1,10 +1,9 @@
 /* Encoders as JSON, out and in. */
-#include "data/encoder_json.h"
 
 #include "base/json.h"
 #include "data/encoder.h"
-#include "data/money.h"
 #include "data/quote.h"
+#include "data/table.h"
 
 #include <math.h>
 #include <stdlib.h>

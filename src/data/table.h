@@ -121,4 +121,31 @@ mel_status mel_fail_no_column(const mel_dict *names, const char *name, const cha
 /* The column of that name, or MEL_EDATA with the file and the name. */
 mel_status mel_table_need(size_t *column, const mel_table *table, const char *name, mel_error *err);
 
+/* --- columns of money (unfit.c) ------------------------------------------------------------------------- */
+
+/* A column of texts as numbers: for the caller to free(). numbers NULL: these are not all amounts of one
+ * currency with decimals marked in one way. */
+typedef struct {
+    double *numbers;
+    const char *currency; /* never freed */
+    uint32_t example;     /* the code of an amount that shows how it is written */
+    bool comma;           /* decimals follow one */
+} mel_money;
+mel_status mel_money_numbers(mel_money *out, const mel_table *table, const mel_column *column,
+                             mel_error *err);
+/* The currency of that text, never freed; NULL: it is none. */
+const char *mel_currency_named(const char *text);
+
+/* --- labels.c ------------------------------------------------------------------------------------------- */
+
+/* order[0..n) becomes the codes present[0..n) of dict in that order. */
+mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *present, uint32_t *order,
+                           mel_error *err);
+/* The codes that occur in a column of texts: present[] (room for all) lists them ascending, count[] (zeros
+ * before) becomes how often each does. How many occur. */
+size_t mel_count_codes(const mel_table *table, const mel_column *column, uint32_t *present, size_t *count);
+
+/* mel_same_class_name for a text of n bytes. */
+bool mel_same_name(const char *text, size_t n, const char *name);
+
 #endif

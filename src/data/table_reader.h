@@ -38,8 +38,6 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
 /* The array of which n bytes at the start are there (MEL_NPY_START, or all), before the others are unpacked:
  * whether it can be read from `size` bytes, and how many it needs. */
 enum { MEL_NPY_START = (1 << 20) + 64 }; /* the longest header */
-mel_status mel_npy_check(const char *start, size_t n, size_t size, const mel_read_options *opt,
-                         mel_error *err);
 mel_status mel_npy_size(uint64_t *out, const char *start, size_t n, const mel_read_options *opt,
                         mel_error *err);
 /* A number of `width` bytes in an array, as NumPy says its kind: 'f', 'i', 'u' or 'b'. swap: it is stored in

@@ -17,7 +17,7 @@
 
 #include "base/fast_exp.h"
 #include "base/stat.h"
-#include "base/wide.h"
+#include "base/vector.h"
 #include "elicit/active/posterior/exchange.h"
 
 #include <math.h>

@@ -53,13 +53,6 @@ static inline mel_feature_row mel_row_of(const mel_features *x, size_t i)
     return n == 0 ? (mel_feature_row){ 0 } : (mel_feature_row){ n, x->col + begin, x->value + begin };
 }
 
-/* scores: n_rows x n_classes, each row's linear scores minus its largest, so that the largest is 0, all
- * are finite and softmax of the row are the probabilities. x has been checked. */
-mel_status mel_model_scores(double *scores, const mel_model *model, const mel_features *x, int threads,
-                            mel_error *err);
-/* One row of scores as above, turned into probabilities in place. */
-void mel_softmax_scores(size_t k, double *row);
-
 /* Words of the model file; README.md shows a whole file. */
 #define MEL_MODEL_FORMAT "melicit-model"
 enum { MEL_MODEL_VERSION = 1 };

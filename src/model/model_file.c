@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/la.h"
 #include "data/dict.h"
-#include "data/encoder_json.h"
+#include "data/encoder.h"
 #include "data/quote.h"
 #include "data/shared.h"
 #include "data/source.h"

@@ -1,5 +1,5 @@
 /* A pool of classifiers: from a file of any form to the matrix of each of them, and to statistics. */
-#include "problem/pool.h"
+#include "problem/problem.h"
 
 #include <math.h>
 #include <stdio.h>

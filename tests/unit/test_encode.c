@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/rng.h"
-#include "data/encoder_json.h"
+#include "data/encoder.h"
 #include "data/shared.h"
 
 #include <math.h>

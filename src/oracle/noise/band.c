@@ -1,6 +1,6 @@
 /* A band: answers about differences below its size are coin tosses (or, of an adversary, all wrong), others
  * are right. */
-#include "base/wide.h"
+#include "base/vector.h"
 #include "oracle/noise/noise.h"
 
 #include <math.h>

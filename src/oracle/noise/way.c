@@ -3,7 +3,7 @@
 #include "oracle/noise/way.h"
 
 #include "base/fast_exp.h"
-#include "base/wide.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/la.h"
 #include "base/stat.h"
-#include "base/wide.h"
+#include "base/vector.h"
 #include "elicit/active/select.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Long moves of a chain: paths that bounce off the planes of its answers. */
 
 #include "base/la.h"
-#include "base/wide.h"
+#include "base/vector.h"
 #include "elicit/active/posterior/chain.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "elicit/active/posterior/chain.h"
 
 #include "base/la.h"
-#include "base/wide.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "elicit/active/posterior/exchange.h"
 
 #include "base/fast_exp.h"
-#include "base/wide.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <stdlib.h>
