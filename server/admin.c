@@ -280,14 +280,13 @@ json_t *mel_studies_json(mel_store *store, mel_error *err)
     if (mel_store_studies(&row, &n, store, err) != MEL_OK)
         return NULL;
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (size_t i = 0; i < n && good; i++)
+    for (size_t i = 0; i < n; i++)
         if (strcmp(row[i].id, MEL_NO_STUDY) != 0)
-            good = mel_json_add(list, study_line(&row[i], store));
+            mel_json_push(&list, study_line(&row[i], store));
     mel_study_rows_free(row, n);
-    if (!good)
+    if (list == NULL)
         (void)mel_fail_memory(err, "the studies");
-    return mel_json_if(good, list);
+    return list;
 }
 
 mel_status mel_admin_studies(json_t **out, mel_call *call)

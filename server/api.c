@@ -3,7 +3,6 @@
 
 #include "json_helpers.h"
 #include "manage.h"
-#include "result.h"
 
 #include "base/internal.h"
 
@@ -23,8 +22,8 @@ static const char answered_elsewhere[] = "this page was answered elsewhere; here
 static mel_status add_result(json_t *page, mel_flow *flow, mel_error *err)
 {
     json_t *result = NULL;
-    TRY(mel_result_json(&result, flow, err));
     uint32_t number[MEL_OUTCOME_CALLS];
+    TRY(mel_result_json(&result, flow, err));
     const size_t calls = mel_flow_close_calls(number, MEL_OUTCOME_CALLS, flow);
     return mel_json_put(page, "result", result) &&
                    mel_json_put(page, "again", json_integer((json_int_t)calls)) &&
@@ -53,13 +52,14 @@ static mel_status page_of(json_t **out, mel_call *call, mel_participant *partici
     const char *study = participant->row.study;
     char csrf[MEL_CSRF_TEXT];
     mel_csrf_of(csrf, call->token, call->app);
-    const bool good = mel_json_put(page, "seq", json_integer((json_int_t)participant->seq + 1)) &&
-                      mel_json_put(page, "csrf", json_string(csrf)) &&
-                      mel_json_put(page, "study",
-                                   json_pack("{s:s, s:s?}", "title", participant->open_study->study->title,
-                                             "id", strcmp(study, MEL_NO_STUDY) != 0 ? study : NULL));
-    if (good && (call->resume[0] == '\0' || mel_json_put(page, "resume", json_string(call->resume))))
-        *out = json_pack("{s:O}", "page", page);
+    mel_json_set(&page, "seq", json_integer((json_int_t)participant->seq + 1));
+    mel_json_set(&page, "csrf", json_string(csrf));
+    mel_json_set(&page, "study",
+                 json_pack("{s:s, s:s?}", "title", participant->open_study->study->title, "id",
+                           strcmp(study, MEL_NO_STUDY) != 0 ? study : NULL));
+    if (call->resume[0] != '\0')
+        mel_json_set(&page, "resume", json_string(call->resume));
+    *out = json_pack("{s:O}", "page", page);
     return *out != NULL ? MEL_OK : mel_fail_memory(&call->err, "a page");
 }
 
@@ -96,16 +96,10 @@ mel_status mel_api_page(json_t **out, mel_call *call)
 static json_t *families(void)
 {
     json_t *list = json_array();
-    for (int f = 0; list != NULL; f++) {
-        const mel_family_facts *is = mel_family_about((mel_family)f);
-        if (is == NULL)
-            break;
-        const char *name = is->example != NULL ? is->example : is->name;
-        if (json_array_append_new(list, json_pack("{s:s, s:s}", "name", name, "shape", is->shape)) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
-    }
+    const mel_family_facts *is = NULL;
+    for (int f = 0; (is = mel_family_about((mel_family)f)) != NULL; f++)
+        mel_json_push(&list, json_pack("{s:s, s:s}", "name", is->example != NULL ? is->example : is->name,
+                                       "shape", is->shape));
     return list;
 }
 
@@ -280,10 +274,9 @@ static json_t *list_uploads(const json_t *about)
     const char *name[MEL_SPACE_FILES];
     const size_t n = mel_own_uploads(name, about);
     json_t *list = json_array();
-    bool good = true;
-    for (size_t i = 0; i < n && good; i++)
-        good = mel_json_add(list, json_string(name[i] + sizeof MEL_UPLOAD - 1));
-    return mel_json_if(good, list);
+    for (size_t i = 0; i < n; i++)
+        mel_json_push(&list, json_string(name[i] + sizeof MEL_UPLOAD - 1));
+    return list;
 }
 
 /* {"created", "seen", "study"?, "label"?, "about", "uploads", "events": [what was sent, with its time]} */
@@ -293,18 +286,16 @@ static mel_status describe_own(json_t **out, const mel_call *call, const mel_par
     mel_event_row *event = NULL;
     size_t n = 0;
     TRY(mel_store_events(&event, &n, call->app->store, row->id, err));
-    json_auto_t *events = json_array();
-    bool good = true;
-    for (size_t i = 0; i < n && good; i++)
-        good = mel_json_add(events, json_pack("{s:I, s:o}", "time", (json_int_t)event[i].time, "event",
-                                              mel_stored_json(event[i].body)));
+    json_t *events = json_array();
+    for (size_t i = 0; i < n; i++)
+        mel_json_push(&events, json_pack("{s:I, s:o}", "time", (json_int_t)event[i].time, "event",
+                                         mel_stored_json(event[i].body)));
     mel_event_rows_free(event, n);
     json_auto_t *about = mel_stored_json(row->about != NULL ? row->about : "{}");
     const char *study = strcmp(row->study, MEL_NO_STUDY) != 0 ? row->study : NULL;
-    if (good)
-        *out = json_pack("{s:I, s:I, s:s*, s:s*, s:O, s:o, s:O}", "created", (json_int_t)row->created, "seen",
-                         (json_int_t)row->seen, "study", study, "label", row->label, "about", about,
-                         "uploads", list_uploads(about), "events", events);
+    *out = json_pack("{s:I, s:I, s:s*, s:s*, s:O, s:o, s:o}", "created", (json_int_t)row->created, "seen",
+                     (json_int_t)row->seen, "study", study, "label", row->label, "about", about, "uploads",
+                     list_uploads(about), "events", events);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "your data");
 }
 

@@ -237,16 +237,14 @@ mel_status mel_api_join(json_t **out, mel_call *call)
     TRY(mel_call_own_body(&body, call, NULL));
     TRY(read_joiner(&who, call, body));
     TRY(mel_call_may(call, "study", who.study, STUDY_SHARE * call->app->joins));
-    mel_open_study *open_study = NULL;
-    mel_status status = strcmp(who.study, MEL_NO_STUDY) != 0
-                            ? mel_open_study_by_id(&open_study, call->app->cache, who.study, &call->err)
-                            : MEL_EINVAL;
+    MEL_AUTO(mel_open_study) *open_study = NULL;
+    const mel_status status = strcmp(who.study, MEL_NO_STUDY) != 0
+                                  ? mel_open_study_by_id(&open_study, call->app->cache, who.study, &call->err)
+                                  : MEL_EINVAL;
     if (status == MEL_EINVAL)
         return mel_call_refuse(call, 404, "no-study", "there is no such study");
     TRY(status);
-    status = join(call, open_study, &who);
-    mel_open_study_free(open_study);
-    return status;
+    return join(call, open_study, &who);
 }
 
 /* --- a session of one's own --------------------------------------------------------------------- */
@@ -257,7 +255,7 @@ mel_status mel_api_join(json_t **out, mel_call *call)
 static mel_status open_own(mel_open_study **out, mel_call *call, const json_t *body)
 {
     mel_study *study = NULL;
-    mel_flow *flow = NULL;
+    MEL_AUTO(mel_flow) *flow = NULL;
     MEL_HELD(held);
     *out = NULL;
     if (!mel_space_is_allowed(json_object_get(body, "space"), call->app->datasets))
@@ -270,9 +268,7 @@ static mel_status open_own(mel_open_study **out, mel_call *call, const json_t *b
     TRY(fit);
     TRY(mel_open_study_of(out, call->app->cache, study, &call->err));
     TRY(mel_cache_begin_flow(&held, call->app->cache, *out, MEL_WORK_ANSWER, &call->err));
-    const mel_status status = mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, NULL, &call->err);
-    mel_flow_free(flow);
-    return status;
+    return mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, NULL, &call->err);
 }
 
 mel_status mel_api_start(json_t **out, mel_call *call)
@@ -284,10 +280,8 @@ mel_status mel_api_start(json_t **out, mel_call *call)
     TRY(mel_call_may_store(call));
     TRY(mel_call_own_body(&sent, call, NULL));
     TRY(mel_share_start(&body, call, sent));
-    mel_open_study *open_study = NULL;
-    const mel_status status = open_own(&open_study, call, body);
-    mel_open_study_free(open_study);
-    TRY(status);
+    MEL_AUTO(mel_open_study) *open_study = NULL;
+    TRY(open_own(&open_study, call, body));
     TRY(mel_space_keep(call->app->store, json_object_get(body, "space"),
                        mel_now() + (int64_t)UPLOAD_DAYS * 86400000, &call->err));
     json_auto_t *about = json_pack("{s:O}", "start", body);
@@ -299,12 +293,13 @@ mel_status mel_api_start(json_t **out, mel_call *call)
 static const double usual_alarms = 0.1; /* the false alarms at which the page says how many are found */
 
 /* The rows of each class, and how many of them their most probable class is right about. */
-static mel_status count_rows(json_t *classes, const mel_problem *problem, mel_error *err)
+static mel_status count_rows(json_t **classes, const mel_problem *problem, mel_error *err)
 {
     const size_t k = problem->n_classes;
-    size_t *rows = mel_alloc_zero(2 * k, sizeof *rows), *right = rows + k;
+    MEL_AUTO_MEMORY size_t *rows = mel_alloc_zero(2 * k, sizeof *rows);
     if (rows == NULL)
         return mel_fail_memory(err, "rows of classes");
+    size_t *right = rows + k;
     for (size_t i = 0; i < problem->n_rows; i++) {
         const double *p = problem->probability + i * k;
         size_t best = 0;
@@ -313,43 +308,40 @@ static mel_status count_rows(json_t *classes, const mel_problem *problem, mel_er
         rows[problem->label[i]]++;
         right[problem->label[i]] += best == problem->label[i];
     }
-    bool good = true;
-    for (size_t c = 0; c < k && good; c++)
-        good = mel_json_add(classes, json_pack("{s:s, s:I, s:I}", "name", problem->class_name[c], "rows",
-                                               (json_int_t)rows[c], "right", (json_int_t)right[c]));
-    free(rows);
-    return good ? MEL_OK : mel_fail_memory(err, "rows of classes");
+    for (size_t c = 0; c < k; c++)
+        mel_json_push(classes, json_pack("{s:s, s:I, s:I}", "name", problem->class_name[c], "rows",
+                                         (json_int_t)rows[c], "right", (json_int_t)right[c]));
+    return MEL_OK;
 }
 
 /* {"rows", "classes": [{"name", "rows", "right"}], "auc"?, "found"?, "alarms"?} */
-static mel_status describe_rows(json_t *out, const mel_problem *problem, mel_error *err)
+static mel_status describe_rows(json_t **out, const mel_problem *problem, mel_error *err)
 {
     json_t *classes = json_array();
-    mel_status status = count_rows(classes, problem, err);
-    if (!mel_json_put(out, "classes", classes) && status == MEL_OK)
-        status = mel_fail_memory(err, "a check");
+    const mel_status counted = count_rows(&classes, problem, err);
+    mel_json_set(out, "classes", classes);
+    TRY(counted);
     mel_separation separation = { .auc = (double)NAN };
-    if (status == MEL_OK && problem->n_classes == 2)
-        status = mel_separation_of(&separation, problem->n_rows, problem->probability, problem->label,
-                                   usual_alarms, err);
-    bool good = mel_json_put(out, "rows", json_integer((json_int_t)problem->n_rows));
-    if (isfinite(separation.auc))
-        good = good && mel_json_put(out, "auc", json_real(separation.auc)) &&
-               mel_json_put(out, "found", json_real(separation.found)) &&
-               mel_json_put(out, "alarms", json_real(separation.alarms));
-    return status != MEL_OK || good ? status : mel_fail_memory(err, "a check");
+    if (problem->n_classes == 2)
+        TRY(mel_separation_of(&separation, problem->n_rows, problem->probability, problem->label,
+                              usual_alarms, err));
+    mel_json_set(out, "rows", json_integer((json_int_t)problem->n_rows));
+    if (isfinite(separation.auc)) {
+        mel_json_set(out, "auc", json_real(separation.auc));
+        mel_json_set(out, "found", json_real(separation.found));
+        mel_json_set(out, "alarms", json_real(separation.alarms));
+    }
+    return MEL_OK;
 }
 
 /* {"classifiers", "classes": [{"name"}]} */
-static mel_status describe_pool(json_t *out, const mel_problem *problem, mel_error *err)
+static void describe_pool(json_t **out, const mel_problem *problem)
 {
     json_t *classes = json_array();
-    bool good = true;
-    for (size_t c = 0; c < problem->n_classes && good; c++)
-        good = mel_json_add(classes, json_pack("{s:s}", "name", problem->class_name[c]));
-    good = mel_json_put(out, "classes", mel_json_if(good, classes)) &&
-           mel_json_put(out, "classifiers", json_integer((json_int_t)problem->pool->n));
-    return good ? MEL_OK : mel_fail_memory(err, "a check");
+    for (size_t c = 0; c < problem->n_classes; c++)
+        mel_json_push(&classes, json_pack("{s:s}", "name", problem->class_name[c]));
+    mel_json_set(out, "classes", classes);
+    mel_json_set(out, "classifiers", json_integer((json_int_t)problem->pool->n));
 }
 
 static void keep_warning(void *user, const char *file, mel_format format, const char *sentence,
@@ -361,39 +353,30 @@ static void keep_warning(void *user, const char *file, mel_format format, const 
         (void)json_array_append_new(user, json_string(sentence));
 }
 
-static mel_status check_rows(json_t *out, mel_call *call, const mel_study *study)
+static mel_status check_rows(json_t **out, mel_call *call, const mel_study *study)
 {
-    mel_problem *rows = NULL;
+    MEL_AUTO(mel_problem) *rows = NULL;
     MEL_HELD(held);
     TRY(mel_work_begin(&held, call->app->admission, &(mel_work){ .own = true, .shared = true }, &call->err));
-    json_t *warnings = json_array();
-    mel_status status = mel_cache_read_rows(&rows, call->app->cache, study, false,
-                                            (mel_notice){ keep_warning, warnings }, &call->err);
-    if (status == MEL_OK)
-        status = describe_rows(out, rows, &call->err);
-    mel_problem_free(rows);
-    if (!mel_json_put(out, "warnings", warnings) && status == MEL_OK)
-        status = mel_fail_memory(&call->err, "a check");
-    return status;
-}
-
-static mel_status check(json_t *out, mel_call *call, const json_t *body)
-{
-    mel_open_study *open_study = NULL;
-    mel_status status = open_own(&open_study, call, body);
-    if (status == MEL_OK && open_study->problem->n_rows > 0)
-        status = check_rows(out, call, open_study->study);
-    if (status == MEL_OK && open_study->problem->pool != NULL)
-        status = describe_pool(out, open_study->problem, &call->err);
-    mel_open_study_free(open_study);
-    return status;
+    json_auto_t *warnings = json_array();
+    TRY(mel_cache_read_rows(&rows, call->app->cache, study, false, (mel_notice){ keep_warning, warnings },
+                            &call->err));
+    TRY(describe_rows(out, rows, &call->err));
+    mel_json_set(out, "warnings", json_incref(warnings));
+    return MEL_OK;
 }
 
 mel_status mel_api_check(json_t **out, mel_call *call)
 {
     json_auto_t *body = NULL;
+    MEL_AUTO(mel_open_study) *open_study = NULL;
     TRY(mel_call_is_open(call));
     TRY(mel_call_own_body(&body, call, NULL));
+    TRY(open_own(&open_study, call, body));
     *out = json_object();
-    return check(*out, call, body);
+    if (open_study->problem->n_rows > 0)
+        TRY(check_rows(out, call, open_study->study));
+    if (open_study->problem->pool != NULL)
+        describe_pool(out, open_study->problem);
+    return *out != NULL ? MEL_OK : mel_fail_memory(&call->err, "a check");
 }

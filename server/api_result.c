@@ -2,7 +2,6 @@
 #include "app.h"
 #include "json_helpers.h"
 #include "manage.h"
-#include "result.h"
 
 #include "base/internal.h"
 

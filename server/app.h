@@ -8,6 +8,7 @@
 #include "http.h"
 #include "journal.h"
 #include <jansson.h>
+#include <stdlib.h>
 
 #include "melicit/data.h"
 
@@ -186,14 +187,14 @@ typedef struct {
     mel_column_override *column;
     size_t n;
 } mel_columns_as;
+static inline void mel_columns_as_clear(mel_columns_as *as)
+{
+    free(as->column);
+}
 /* The table of an upload within work that has begun; as: or NULL. */
 mel_status mel_upload_read(mel_table **out, mel_call *call, const char *id, const mel_columns_as *as);
 /* The place of its column of that name; SIZE_MAX: there is none. */
 size_t mel_upload_column(const mel_table *table, const char *name);
-/* The groups of its rows, by the column that body["group"] names, for free(); nothing where the problem has
- * none. A refusal (MEL_EINVAL) is about that field. */
-mel_status mel_upload_groups(uint32_t **out, const mel_table *table, const json_t *body,
-                             const mel_problem *problem, mel_error *err);
 /* For mel_http_options: who wants to upload something. Asks memory alone. */
 mel_sender mel_upload_sender(const mel_request *request, void *app);
 /* Whether this process has seen that the cookie of the request is a researcher's. */

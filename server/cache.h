@@ -10,8 +10,6 @@
 /* Handles that may end with their block: MEL_AUTO(mel_flow) *flow = NULL. */
 MEL_CLEANUP(mel_flow)
 
-size_t mel_text_hash(const char *text);
-
 typedef struct mel_cache mel_cache;
 /* store, folders (where data sets are, as in mel_resources) and admission must outlive the cache, which
  * forgets when the latter says so. */
@@ -19,6 +17,13 @@ mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *f
                          mel_admission *admission, mel_error *err);
 mel_admission *mel_cache_admission(const mel_cache *cache);
 void mel_cache_free(mel_cache *cache);
+/* Forgets some of the participants, and all problems, that nobody needs now; false: there is none. */
+bool mel_cache_forget_idle(void *cache);
+/* For tests: participants that nobody has taken, problems that were ever made. */
+typedef struct {
+    size_t idle, made;
+} mel_cache_counts;
+mel_cache_counts mel_cache_count(mel_cache *cache);
 
 /* A study with the problem that it is about, borrowed until mel_open_study_free. Making one problem does
  * not hold up callers who need another. */

@@ -1,9 +1,8 @@
-/* Decisions with what a session found, about the rows it was measured on or uploaded probabilities, and which
- * row each is about. */
+/* Decisions: those of today in an uploaded table, counted against what was true; and those with what a
+ * session found, about the rows it was measured on or uploaded probabilities, and which row each is about. */
 #include "app.h"
 #include "json_helpers.h"
 #include "manage.h"
-#include "result.h"
 
 #include "base/buffer.h"
 #include "base/internal.h"
@@ -13,6 +12,185 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* --- columns of names ---------------------------------------------------------------------------- */
+
+/* Names that a column may have: those of the result, and what data files call them (NULL: the same). */
+typedef struct {
+    size_t n;
+    const char *const *name, *const *label;
+} names;
+
+/* Which of the names a text is, n: none; labels first, as everywhere where both are numbers. */
+static size_t find_text(const names *of, const char *text)
+{
+    const char *const *const lists[] = { of->label, of->name };
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; lists[list] != NULL && i < of->n; i++)
+            if (strcmp(lists[list][i], text) == 0)
+                return i;
+    return of->n;
+}
+
+/* The same for numbers: NaN where a name is none, labels first. */
+static void read_names(double *value, const names *of)
+{
+    const char *const *const lists[] = { of->label, of->name };
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; i < of->n; i++) {
+            char *end = NULL;
+            const char *name = lists[list] != NULL ? lists[list][i] : "";
+            const double number = mel_to_double(name, &end);
+            value[list * of->n + i] = end != name && *end == '\0' ? number : (double)NAN;
+        }
+}
+
+static size_t find_number(const double *value, size_t n, double number)
+{
+    size_t i = 0;
+    while (i < 2 * n && value[i] != number)
+        i++;
+    return i < 2 * n ? i % n : n;
+}
+
+size_t mel_upload_column(const mel_table *table, const char *name)
+{
+    for (size_t i = 0; i < mel_table_columns(table); i++)
+        if (strcmp(mel_table_column_name(table, i), name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Which name the cells of a column have: each text, and each name as a number, is looked at once. */
+typedef struct {
+    const names *of;
+    const mel_table *table;
+    size_t column;
+    double *value;   /* of the names; NULL: a column of texts */
+    uint32_t *found; /* by the code of a text, one more than its name; 0: not looked at */
+} finder;
+
+static void finder_clear(finder *f)
+{
+    free(f->value);
+    free(f->found);
+}
+
+static mel_status finder_new(finder *out, const mel_table *table, size_t column, const names *of,
+                             mel_error *err)
+{
+    *out = (finder){ .of = of, .table = table, .column = column };
+    const uint32_t *code = mel_table_codes(table, column);
+    size_t codes = 1;
+    for (size_t i = 0; code != NULL && i < mel_table_rows(table); i++)
+        codes = code[i] != MEL_MISSING && code[i] >= codes ? (size_t)code[i] + 1 : codes;
+    if (code != NULL)
+        out->found = mel_alloc_zero(codes, sizeof *out->found);
+    else
+        out->value = mel_alloc(2 * of->n, sizeof *out->value);
+    if (out->found == NULL && out->value == NULL)
+        return mel_fail_memory(err, "decisions");
+    if (out->value != NULL)
+        read_names(out->value, of);
+    return MEL_OK;
+}
+
+/* n: none of them. */
+static size_t finder_name(finder *f, size_t row)
+{
+    if (f->value != NULL) {
+        const double number = mel_table_numbers(f->table, f->column)[row];
+        return isnan(number) ? f->of->n : find_number(f->value, f->of->n, number);
+    }
+    const uint32_t code = mel_table_codes(f->table, f->column)[row];
+    if (code == MEL_MISSING)
+        return f->of->n;
+    if (f->found[code] == 0)
+        f->found[code] = 1 + (uint32_t)find_text(f->of, mel_table_category(f->table, f->column, code));
+    return f->found[code] - 1;
+}
+
+/* The code of each row of the column that body[key] names. *out is for free(). Refusals are about the key. */
+static mel_status take_codes(uint32_t **out, const mel_table *table, const json_t *body, const char *key,
+                             const names *of, mel_error *err)
+{
+    const char *column = mel_json_string(body, key);
+    const size_t at = column != NULL ? mel_upload_column(table, column) : SIZE_MAX,
+                 rows = mel_table_rows(table);
+    if (at == SIZE_MAX)
+        return mel_fail(err, MEL_EINVAL, "%s: expected the name of a column", key);
+    finder f;
+    mel_status status = finder_new(&f, table, at, of, err);
+    *out = mel_alloc_zero(rows, sizeof **out);
+    if (status == MEL_OK && *out == NULL)
+        status = mel_fail_memory(err, "decisions");
+    for (size_t i = 0; i < rows && status == MEL_OK; i++) {
+        const size_t found = finder_name(&f, i);
+        (*out)[i] = (uint32_t)found;
+        if (found == of->n)
+            status = mel_fail(err, MEL_EINVAL, "%s: row %zu of column \"%.80s\" is none of %s", key, i + 1,
+                              column, strcmp(key, "group") == 0 ? "the groups" : "the classes");
+        else
+            status = mel_budget_check_row(i, err);
+    }
+    finder_clear(&f);
+    return status;
+}
+
+static mel_status groups_of_upload(uint32_t **out, const mel_table *table, const json_t *body,
+                                   const mel_problem *problem, mel_error *err)
+{
+    const names groups = { .n = problem->n_groups, .name = problem->group_name };
+    return problem->n_groups > 1 ? take_codes(out, table, body, "group", &groups, err) : MEL_OK;
+}
+
+/* --- what is decided today
+ * ------------------------------------------------------------------------------------- */
+
+/* {"counts": groups x true classes x decisions, "rows"}; a new reference. group NULL: there are none. */
+static mel_status counts_json(json_t **out, size_t rows, const uint32_t *truth, const uint32_t *decision,
+                              const uint32_t *group, const mel_problem *problem, mel_error *err)
+{
+    const size_t k = problem->n_classes, m = problem->n_groups > 1 ? problem->n_groups : 1, n = m * k * k;
+    MEL_AUTO_MEMORY json_int_t *count = mel_alloc_zero(n, sizeof *count);
+    if (count == NULL)
+        return mel_fail_memory(err, "decisions");
+    for (size_t i = 0; i < rows; i++)
+        count[((group != NULL ? group[i] : 0) * k + truth[i]) * k + decision[i]]++;
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        mel_json_push(&list, json_integer(count[i]));
+    *out = json_pack("{s:o, s:I}", "counts", list, "rows", (json_int_t)rows);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "decisions");
+}
+
+static mel_status count_decisions(json_t **out, mel_call *call, const json_t *body,
+                                  const mel_problem *problem)
+{
+    const names classes = { problem->n_classes, problem->class_name,
+                            (const char *const *)problem->classes.label };
+    MEL_AUTO_MEMORY uint32_t *truth = NULL, *decision = NULL, *group = NULL;
+    MEL_HELD(held);
+    MEL_AUTO(mel_table) *table = NULL;
+    TRY(mel_upload_open(&table, &held, call, mel_json_string(body, "upload")));
+    TRY(take_codes(&truth, table, body, "truth", &classes, &call->err));
+    TRY(take_codes(&decision, table, body, "decision", &classes, &call->err));
+    TRY(groups_of_upload(&group, table, body, problem, &call->err));
+    return counts_json(out, mel_table_rows(table), truth, decision, group, problem, &call->err);
+}
+
+mel_status mel_api_today(json_t **out, mel_call *call)
+{
+    json_auto_t *body = NULL;
+    mel_participant *participant = NULL;
+    TRY(mel_call_own_body(&body, call, call->cookie));
+    TRY(mel_call_take_for_result(&participant, call));
+    const mel_status status = count_decisions(out, call, body, mel_flow_problem(participant->flow));
+    mel_participant_release(call->app->cache, participant, true);
+    return status;
+}
+
+/* --- decisions with the result -------------------------------------------------------------- */
 
 /* The upload whose rows decisions are about. */
 typedef struct {
@@ -88,17 +266,17 @@ const char *mel_ids_name(const mel_table *table, const mel_table *texts)
 
 static mel_status read_ids(ids_of_rows *ids, mel_call *call, const named_rows *named, const char *id)
 {
-    mel_columns_as as;
-    mel_status status = mel_ids_as_texts(&as, named->table, id, &call->err);
-    if (status == MEL_OK && as.n > 0)
-        status = mel_upload_read(&ids->again, call, named->upload, &as);
-    free(as.column);
+    MEL_AUTO_CLEAR(mel_columns_as) as = { 0 };
+    TRY(mel_ids_as_texts(&as, named->table, id, &call->err));
+    if (as.n > 0)
+        TRY(mel_upload_read(&ids->again, call, named->upload, &as));
     ids->table = ids->again != NULL ? ids->again : named->table;
-    return status;
+    return MEL_OK;
 }
 
 /* The column that body["id"] names, else one in which no two rows are alike: called id, or of texts. What it
- * holds is written as the file has it: 007 is not 7. named: or NULL. For clear_ids, also after a failure. */
+ * holds is written as the file has it: 007 is not 7. named: or NULL. out->again is the caller's, also after a
+ * failure. */
 static mel_status find_ids_of(ids_of_rows *out, mel_call *call, const named_rows *named, const json_t *body)
 {
     const char *name = mel_json_string(body, "id");
@@ -111,12 +289,6 @@ static mel_status find_ids_of(ids_of_rows *out, mel_call *call, const named_rows
     out->column = name != NULL ? mel_upload_column(out->table, name) : find_ids(out->table);
     out->numbers = out->column != SIZE_MAX && mel_table_numbers(named->table, out->column) != NULL;
     return MEL_OK;
-}
-
-static void clear_ids(ids_of_rows *ids)
-{
-    mel_table_free(ids->again);
-    ids->again = NULL;
 }
 
 static void write_head(mel_buffer *out, const ids_of_rows *ids)
@@ -270,17 +442,16 @@ static mel_status write_decisions(json_t **out, const rows *r, const uint32_t *d
     if (text.status == MEL_ELIMIT)
         return mel_fail(err, MEL_ELIMIT, "decisions: these are more than 16 MB; use the command line");
     json_t *decided = json_array();
-    bool good = true;
-    for (size_t c = 0; c < r->k && good; c++) {
+    for (size_t c = 0; c < r->k; c++) {
         json_int_t n = 0;
         for (size_t i = 0; i < r->n; i++)
             n += decision[i] == c;
-        good = mel_json_add(decided, json_pack("{s:s, s:I}", "name", problem->class_name[c], "rows", n));
+        mel_json_push(&decided, json_pack("{s:s, s:I}", "name", problem->class_name[c], "rows", n));
     }
     mel_buffer_puts(&text, "");
     MEL_AUTO_MEMORY char *csv = mel_buffer_take(&text);
     *out = json_pack("{s:s, s:I, s:o}", "csv", csv != NULL ? csv : "", "rows", (json_int_t)r->n, "decided",
-                     mel_json_if(good && csv != NULL, decided));
+                     mel_json_if(csv != NULL, decided));
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "decisions");
 }
 
@@ -299,16 +470,6 @@ static mel_status decide_rows(json_t **out, const rows *r, mel_participant *part
     return write_decisions(out, r, decision, problem, err);
 }
 
-/* The rows of the table, with their groups where there are some. */
-static mel_status take_table(rows *out, uint32_t **group, const mel_table *table, const json_t *body,
-                             const mel_problem *problem, mel_error *err)
-{
-    TRY(read_uploaded(out, table, json_object_get(body, "columns"), problem, err));
-    TRY(mel_upload_groups(group, table, body, problem, err));
-    out->group = *group;
-    return MEL_OK;
-}
-
 /* About the table, or without one about all rows of the session's file, those that train and those that
  * measure, which only a session of one's own gives away; `named`: the upload that says what rows are called,
  * or NULL. */
@@ -316,36 +477,35 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
                          const named_rows *named, const json_t *body)
 {
     const mel_problem *problem = mel_flow_problem(participant->flow);
-    mel_problem *measured = NULL;
-    uint32_t *group = NULL;
-    rows r = { .k = problem->n_classes };
-    mel_status status = MEL_OK;
+    MEL_AUTO(mel_problem) *measured = NULL;
+    MEL_AUTO_MEMORY double *uploaded = NULL;
+    MEL_AUTO_MEMORY uint32_t *group = NULL;
+    MEL_AUTO(mel_table) *again = NULL;
     const bool calibrated = mel_json_is_true(body, "calibrated");
+    rows r = { .k = problem->n_classes };
     if (table != NULL && !calibrated && mel_space_is_example(mel_flow_study(participant->flow)->space))
-        status =
-            mel_fail(&call->err, MEL_EINVAL,
-                     "upload: the setting is that of the example's test and fits no other file; say that "
-                     "the probabilities are calibrated, or start with your own file");
-    else if (table != NULL)
-        status = take_table(&r, &group, table, body, problem, &call->err);
-    else if (!mel_is_own(participant) || problem->n_rows == 0)
-        status = mel_fail(&call->err, MEL_EINVAL, "upload: expected a table of probabilities");
-    else
-        status = mel_cache_read_rows(&measured, call->app->cache, mel_flow_study(participant->flow), true,
-                                     (mel_notice){ 0 }, &call->err);
-    if (measured != NULL)
+        return mel_fail(&call->err, MEL_EINVAL,
+                        "upload: the setting is that of the example's test and fits no other file; say that "
+                        "the probabilities are calibrated, or start with your own file");
+    if (table != NULL) {
+        const mel_status read =
+            read_uploaded(&r, table, json_object_get(body, "columns"), problem, &call->err);
+        uploaded = r.probability;
+        TRY(read);
+        TRY(groups_of_upload(&group, table, body, problem, &call->err));
+        r.group = group;
+    } else if (!mel_is_own(participant) || problem->n_rows == 0) {
+        return mel_fail(&call->err, MEL_EINVAL, "upload: expected a table of probabilities");
+    } else {
+        TRY(mel_cache_read_rows(&measured, call->app->cache, mel_flow_study(participant->flow), true,
+                                (mel_notice){ 0 }, &call->err));
         r = (rows){ measured->n_rows, r.k,   measured->probability, measured->label, measured->group,
                     measured->row,    { 0 }, measured->n_training };
-    if (status == MEL_OK)
-        status = find_ids_of(&r.ids, call, named, body);
-    if (status == MEL_OK)
-        status = decide_rows(out, &r, participant, calibrated, &call->err);
-    if (measured == NULL)
-        free(r.probability);
-    clear_ids(&r.ids);
-    free(group);
-    mel_problem_free(measured);
-    return status;
+    }
+    const mel_status found = find_ids_of(&r.ids, call, named, body);
+    again = r.ids.again;
+    TRY(found);
+    return decide_rows(out, &r, participant, calibrated, &call->err);
 }
 
 /* As heavy work that has begun. */

@@ -8,27 +8,28 @@
 #include <string.h>
 
 /* What was asked: the pair and how it was shown. */
-static bool put_question(json_t *event, const mel_flow *flow, const mel_question *question)
+static void put_question(json_t **event, const mel_flow *flow, const mel_question *question)
 {
-    return mel_json_put(event, "number", json_integer((json_int_t)question->number)) &&
-           mel_json_put(event, "swapped", json_boolean(mel_flow_is_swapped(flow, question->number))) &&
-           mel_json_put(event, "people", json_integer((json_int_t)question->people)) &&
-           (!question->repeated || mel_json_put(event, "repeated", json_true())) &&
-           (!question->imagined || mel_json_put(event, "imagined", json_true())) &&
-           mel_json_put(event, "a", mel_json_numbers(flow->size, question->a)) &&
-           mel_json_put(event, "b", mel_json_numbers(flow->size, question->b));
+    mel_json_set(event, "number", json_integer((json_int_t)question->number));
+    mel_json_set(event, "swapped", json_boolean(mel_flow_is_swapped(flow, question->number)));
+    mel_json_set(event, "people", json_integer((json_int_t)question->people));
+    if (question->repeated)
+        mel_json_set(event, "repeated", json_true());
+    if (question->imagined)
+        mel_json_set(event, "imagined", json_true());
+    mel_json_set(event, "a", mel_json_numbers(flow->size, question->a));
+    mel_json_set(event, "b", mel_json_numbers(flow->size, question->b));
 }
 
 /* Which answers will be given again. */
-static bool put_calls(json_t *event, mel_flow *flow)
+static void put_calls(json_t **event, mel_flow *flow)
 {
     uint32_t number[MEL_OUTCOME_CALLS];
     const size_t n = mel_flow_close_calls(number, MEL_OUTCOME_CALLS, flow);
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (size_t i = 0; i < n && good; i++)
-        good = mel_json_add(list, json_integer((json_int_t)number[i]));
-    return mel_json_put(event, "calls", mel_json_if(good, list));
+    for (size_t i = 0; i < n; i++)
+        mel_json_push(&list, json_integer((json_int_t)number[i]));
+    mel_json_set(event, "calls", list);
 }
 
 json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds)
@@ -36,23 +37,22 @@ json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds)
     json_t *event =
         json_pack("{s:s, s:I, s:I, s:O}", "page", mel_flow_page_name(flow), "phase", (json_int_t)flow->phase,
                   "item", (json_int_t)flow->item, "value", (json_t *)value);
-    bool good = event != NULL && (!isfinite(seconds) || mel_json_put(event, "seconds", json_real(seconds)));
+    if (isfinite(seconds))
+        mel_json_set(&event, "seconds", json_real(seconds));
     mel_question question;
     bool done = true;
-    if (good && mel_flow_asks(flow) && !mel_json_is_true(value, "undo") &&
+    if (mel_flow_asks(flow) && !mel_json_is_true(value, "undo") &&
         mel_flow_question(&question, &done, flow, NULL) == MEL_OK && !done)
-        good = put_question(event, flow, &question);
-    if (good && mel_flow_current(flow)->kind == MEL_PHASE_RESULT && mel_json_is_true(value, "again"))
-        good = put_calls(event, flow);
-    return mel_json_if(good, event);
+        put_question(&event, flow, &question);
+    if (mel_flow_current(flow)->kind == MEL_PHASE_RESULT && mel_json_is_true(value, "again"))
+        put_calls(&event, flow);
+    return event;
 }
 
 char *mel_flow_event_text(mel_flow *flow, const json_t *value, double seconds)
 {
-    json_t *event = mel_flow_event(flow, value, seconds);
-    char *text = mel_json_exact(event);
-    json_decref(event);
-    return text;
+    json_auto_t *event = mel_flow_event(flow, value, seconds);
+    return mel_json_exact(event);
 }
 
 static mel_status read_point(double *out, size_t n, const char *side, const json_t *event, mel_error *err)
@@ -138,11 +138,8 @@ static mel_status replay_event(mel_flow *flow, const json_t *event, mel_error *e
         return replay_calls(flow, calls, err);
     if (!mel_flow_asks(flow) || flow->left || flow->complete || mel_json_is_true(value, "undo"))
         return mel_flow_tell(flow, value, mel_json_number(event, "seconds", (double)NAN), err);
-    double *pair = mel_alloc(2 * flow->size, sizeof *pair);
-    const mel_status status =
-        pair != NULL ? replay_question(flow, event, pair, err) : mel_fail_memory(err, "a recorded pair");
-    free(pair);
-    return status;
+    MEL_AUTO_MEMORY double *pair = mel_alloc(2 * flow->size, sizeof *pair);
+    return pair != NULL ? replay_question(flow, event, pair, err) : mel_fail_memory(err, "a recorded pair");
 }
 
 mel_status mel_flow_replay(mel_flow *flow, const json_t *event, mel_error *err)

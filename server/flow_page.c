@@ -2,7 +2,6 @@
 #include "flow_internal.h"
 
 #include "json_helpers.h"
-#include "result.h"
 
 #include <math.h>
 #include <stdlib.h>

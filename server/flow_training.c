@@ -1,7 +1,6 @@
 /* Training: two pictures, a question about them, and whether an answer is right. Then evaluation. */
 #include "flow_internal.h"
 #include "json_helpers.h"
-#include "result.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,24 @@
 
 #include <string.h>
 
+/* Building values that fail as a whole: without memory, or where the value (which is taken over) is missing,
+ * the list or object is released and becomes NULL, and so does what is added to it afterwards. */
+static inline void mel_json_push(json_t **list, json_t *value)
+{
+    if (json_array_append_new(*list, value) != 0) {
+        json_decref(*list);
+        *list = NULL;
+    }
+}
+
+static inline void mel_json_set(json_t **object, const char *key, json_t *value)
+{
+    if (json_object_set_new(*object, key, value) != 0) {
+        json_decref(*object);
+        *object = NULL;
+    }
+}
+
 /* Puts those of the n keys into `to` that `from` has. */
 static inline bool mel_json_copy(json_t *to, const json_t *from, const char *const *keys, size_t n)
 {

@@ -31,10 +31,8 @@ void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label,
 /* How often the participant has left; 0 when the store is damaged there. */
 static double times_left(const mel_participant_row *participant)
 {
-    json_t *about = participant->about != NULL ? mel_stored_json(participant->about) : NULL;
-    const double times = mel_json_number(about, MEL_TIMES_LEFT, 0.0);
-    json_decref(about);
-    return times;
+    json_auto_t *about = mel_stored_json(participant->about);
+    return mel_json_number(about, MEL_TIMES_LEFT, 0.0);
 }
 
 void mel_resume_of(char code[MEL_RESUME_TEXT], const mel_participant_row *participant, const mel_app *app)
@@ -62,15 +60,13 @@ mel_status mel_end_cookie(const mel_app *app, const mel_participant_row *partici
     char token[MEL_TOKEN_TEXT];
     unsigned char hash[MEL_HASH_BYTES];
     mel_token_new(token, hash, app);
-    json_t *about = participant->about != NULL ? mel_stored_json(participant->about) : json_object();
+    json_auto_t *about = participant->about != NULL ? mel_stored_json(participant->about) : json_object();
     const double times = mel_json_number(about, MEL_TIMES_LEFT, 0.0) + 1.0;
-    char *text = mel_json_put(about, MEL_TIMES_LEFT, json_integer((json_int_t)times))
-                     ? mel_json_text(about, JSON_COMPACT)
-                     : NULL;
+    mel_json_set(&about, MEL_TIMES_LEFT, json_integer((json_int_t)times));
+    char *text = about != NULL ? mel_json_text(about, JSON_COMPACT) : NULL;
     const mel_status status = text != NULL ? mel_store_revoke(app->store, participant->id, hash, text, err)
                                            : mel_fail_memory(err, "a participant");
     mel_json_free_text(text);
-    json_decref(about);
     return status;
 }
 
@@ -118,13 +114,12 @@ static mel_status times_revoked(uint32_t *out, const mel_app *app, const char *s
                                 mel_error *err)
 {
     const mel_name name = name_revoked(app, study, label);
-    void *bytes = NULL;
+    MEL_AUTO_MEMORY void *bytes = NULL;
     size_t n = 0;
     *out = 0;
     const mel_status status = mel_store_get(&bytes, &n, app->store, name.text, err);
     for (size_t i = 0; status == MEL_OK && i < n; i++)
         *out = 10 * *out + (uint32_t)(((const char *)bytes)[i] - '0');
-    free(bytes);
     return status == MEL_EINVAL ? MEL_OK : status;
 }
 
@@ -142,11 +137,10 @@ mel_status mel_link_now(char link[MEL_LINK_TEXT], const char *study, const char 
 /* Whoever takes part under the label has to come back with the next link. */
 static mel_status end_cookies(const mel_app *app, const char *study, const char *label, mel_error *err)
 {
-    mel_participant_row row;
+    MEL_ROW(mel_participant_row) row = { .label = NULL };
     mel_status status = mel_store_participant_by_label(&row, app->store, study, label, err);
     if (status == MEL_OK)
         status = mel_end_cookie(app, &row, err);
-    mel_participant_row_clear(&row);
     return status == MEL_EINVAL ? MEL_OK : status;
 }
 
@@ -198,25 +192,22 @@ mel_status mel_link_query(char **out, const char *study, const char *label, cons
 mel_status mel_links_note(const mel_app *app, const char *study, const json_t *labels, mel_error *err)
 {
     const size_t n = json_array_size(labels);
-    mel_name *name = mel_alloc(n + 1, sizeof *name);
+    MEL_AUTO_MEMORY mel_name *name = mel_alloc(n + 1, sizeof *name);
     if (name == NULL)
         return mel_fail_memory(err, "links");
     for (size_t i = 0; i < n; i++)
         name[i] = name_link(app, study, json_string_value(json_array_get(labels, i)));
     name[n] = mel_links_name(study);
-    const mel_status status = mel_store_put_names(app->store, name, n + 1, err);
-    free(name);
-    return status;
+    return mel_store_put_names(app->store, name, n + 1, err);
 }
 
 mel_status mel_links_needed(bool *out, const mel_app *app, const char *study, const char *label,
                             bool from_prolific, mel_error *err)
 {
     const mel_name name = from_prolific ? name_link(app, study, label) : mel_links_name(study);
-    void *bytes = NULL;
+    MEL_AUTO_MEMORY void *bytes = NULL;
     size_t n = 0;
     const mel_status status = mel_store_get(&bytes, &n, app->store, name.text, err);
     *out = status == MEL_OK;
-    free(bytes);
     return status == MEL_EINVAL ? MEL_OK : status;
 }

@@ -4,7 +4,6 @@
 #include "flow.h"
 #include "json_helpers.h"
 #include "manage.h"
-#include "result.h"
 
 #include "base/internal.h"
 #include "base/stat.h"
@@ -23,14 +22,13 @@ enum { THIRDS = 3, LEAST_TIMED = 9 };
 static json_t *counted(const json_t *people)
 {
     json_t *real = json_array(), *simulated = json_array();
-    bool good = real != NULL && simulated != NULL;
-    for (size_t i = 0; i < json_array_size(people) && good; i++) {
+    for (size_t i = 0; i < json_array_size(people); i++) {
         json_t *person = json_array_get(people, i);
-        good = json_array_append(mel_json_is_true(person, "simulated") ? simulated : real, person) == 0;
+        mel_json_push(mel_json_is_true(person, "simulated") ? &simulated : &real, json_incref(person));
     }
-    const bool any = json_array_size(real) > 0;
+    const bool any = real == NULL || json_array_size(real) > 0;
     json_decref(any ? simulated : real);
-    return mel_json_if(good, any ? real : simulated);
+    return any ? real : simulated;
 }
 
 /* --- times -------------------------------------------------------------------------------------- */
@@ -81,14 +79,12 @@ static json_t *describe_times(const timed *at, size_t n, double *room)
     if (mel_rank_agreement(&alike, n, room, MEL_COST, room + n, MEL_COST, NULL) != MEL_OK)
         return NULL;
     json_t *thirds = json_array();
-    bool good = true;
-    for (size_t t = 0; t < THIRDS && good; t++) {
+    for (size_t t = 0; t < THIRDS; t++) {
         const size_t from = t * n / THIRDS, to = (t + 1) * n / THIRDS;
-        good = mel_json_add(thirds, third(at + from, to - from, room));
+        mel_json_push(&thirds, third(at + from, to - from, room));
     }
-    json_t *out = json_pack("{s:I, s:o, s:o}", "answers", (json_int_t)n, "tau",
-                            isfinite(alike.tau) ? json_real(alike.tau) : json_null(), "thirds", thirds);
-    return mel_json_if(good, out);
+    return json_pack("{s:I, s:o, s:o}", "answers", (json_int_t)n, "tau",
+                     isfinite(alike.tau) ? json_real(alike.tau) : json_null(), "thirds", thirds);
 }
 
 /* Whether close pairs take longer: {"answers", "tau": of distance and time, "thirds": [{"low", "high",
@@ -119,20 +115,19 @@ static json_t *count_choices(const json_t *field, size_t phase, const json_t *pe
 {
     const json_t *choices = json_object_get(field, "choices");
     json_t *counts = json_object();
-    bool good = true;
-    for (size_t c = 0; c < json_array_size(choices) && good; c++) {
+    for (size_t c = 0; c < json_array_size(choices); c++) {
         json_int_t n = 0;
         for (size_t i = 0; i < json_array_size(people); i++) {
             const json_t *person = json_array_get(people, i);
             n += json_equal(said(person, phase, mel_json_string(field, "name")), json_array_get(choices, c));
         }
-        good = mel_json_put(counts, json_string_value(json_array_get(choices, c)), json_integer(n));
+        mel_json_set(&counts, json_string_value(json_array_get(choices, c)), json_integer(n));
     }
-    return mel_json_if(good, counts);
+    return counts;
 }
 
 /* Least, median and largest of the numbers in a field; room: one for each person. */
-static bool put_numbers(json_t *out, const json_t *field, size_t phase, const json_t *people, double *room)
+static void put_numbers(json_t **out, const json_t *field, size_t phase, const json_t *people, double *room)
 {
     size_t n = 0;
     for (size_t i = 0; i < json_array_size(people); i++) {
@@ -141,9 +136,11 @@ static bool put_numbers(json_t *out, const json_t *field, size_t phase, const js
         if (json_is_number(value))
             room[n++] = json_number_value(value);
     }
-    return n == 0 || (mel_json_put(out, "median", json_real(mel_quantile_sort(n, room, 0.5))) &&
-                      mel_json_put(out, "low", json_real(room[0])) &&
-                      mel_json_put(out, "high", json_real(room[n - 1])));
+    if (n == 0)
+        return;
+    mel_json_set(out, "median", json_real(mel_quantile_sort(n, room, 0.5)));
+    mel_json_set(out, "low", json_real(room[0]));
+    mel_json_set(out, "high", json_real(room[n - 1]));
 }
 
 static json_t *describe_field(const json_t *form, const json_t *field, size_t phase, const json_t *people,
@@ -159,12 +156,11 @@ static json_t *describe_field(const json_t *form, const json_t *field, size_t ph
     json_t *out =
         json_pack("{s:s?, s:s, s:s?, s:s, s:I, s:I}", "form", mel_json_string(form, "title"), "name", name,
                   "label", mel_json_string(field, "label"), "type", type, "answers", answers, "of", of);
-    bool good = out != NULL;
-    if (good && strcmp(type, "choice") == 0)
-        good = mel_json_put(out, "counts", count_choices(field, phase, people));
-    if (good && strcmp(type, "number") == 0)
-        good = put_numbers(out, field, phase, people, room);
-    return mel_json_if(good, out);
+    if (strcmp(type, "choice") == 0)
+        mel_json_set(&out, "counts", count_choices(field, phase, people));
+    if (strcmp(type, "number") == 0)
+        put_numbers(&out, field, phase, people, room);
+    return out;
 }
 
 /* [{"form", "name", "label", "type", "answers", "of", "counts": {choice: n}?, "low"?, "median"?, "high"?}] */
@@ -173,15 +169,16 @@ static json_t *survey_forms(const mel_study *study, const json_t *people)
     json_t *out = json_array();
     json_auto_t *who = counted(people);
     MEL_AUTO_MEMORY double *room = mel_alloc(json_array_size(who) + 1, sizeof *room);
-    bool good = who != NULL && room != NULL;
-    for (size_t p = 0; p < study->n_phases && good; p++) {
+    if (who == NULL || room == NULL)
+        return mel_json_if(false, out);
+    for (size_t p = 0; p < study->n_phases; p++) {
         const json_t *form = study->phase[p].json;
         const json_t *fields =
             study->phase[p].kind == MEL_PHASE_FORM ? json_object_get(form, "fields") : NULL;
-        for (size_t i = 0; i < json_array_size(fields) && good; i++)
-            good = mel_json_add(out, describe_field(form, json_array_get(fields, i), p, who, room));
+        for (size_t i = 0; i < json_array_size(fields); i++)
+            mel_json_push(&out, describe_field(form, json_array_get(fields, i), p, who, room));
     }
-    return mel_json_if(good, out);
+    return out;
 }
 
 enum {
@@ -210,10 +207,8 @@ typedef struct {
 
 static bool is_simulated(const mel_participant_row *row)
 {
-    json_t *about = mel_stored_json(row->about);
-    const bool simulated = mel_json_is_true(about, "simulated");
-    json_decref(about);
-    return simulated;
+    json_auto_t *about = mel_stored_json(row->about);
+    return mel_json_is_true(about, "simulated");
 }
 
 static bool is_complete(const mel_participant_row *row)
@@ -234,28 +229,26 @@ static double distance(const mel_record *record, size_t size)
 
 /* How long every question took, how far apart its classifiers were, and the median where a time was recorded.
  */
-static bool put_times(json_t *out, mel_flow *flow)
+static void put_times(json_t **out, mel_flow *flow)
 {
     const mel_session *session = mel_flow_session(flow);
     const size_t size = mel_layout_size(mel_problem_layout(mel_flow_problem(flow)));
     const uint32_t n = mel_session_answers(session);
-    double *seconds = mel_alloc(n, sizeof *seconds);
-    json_t *times = json_array(), *apart = json_array();
+    MEL_AUTO_MEMORY double *seconds = mel_alloc(n, sizeof *seconds);
+    json_t *times = seconds != NULL ? json_array() : NULL, *apart = json_array();
     uint32_t known = 0;
-    bool good = seconds != NULL;
-    for (uint32_t i = 0; i < n && good; i++) {
+    for (uint32_t i = 0; i < n && seconds != NULL; i++) {
         const mel_record record = mel_session_record(session, i);
         if (!isfinite(record.seconds))
             continue;
         seconds[known++] = record.seconds;
-        good = mel_json_add(times, json_real(record.seconds)) &&
-               mel_json_add(apart, json_real(distance(&record, size)));
+        mel_json_push(&times, json_real(record.seconds));
+        mel_json_push(&apart, json_real(distance(&record, size)));
     }
-    if (good && known > 0)
-        good = mel_json_put(out, "median_seconds", json_real(mel_quantile_sort(known, seconds, 0.5)));
-    free(seconds);
-    const bool put = mel_json_put(out, "times", times);
-    return mel_json_put(out, "apart", apart) && put && good;
+    if (known > 0)
+        mel_json_set(out, "median_seconds", json_real(mel_quantile_sort(known, seconds, 0.5)));
+    mel_json_set(out, "times", times);
+    mel_json_set(out, "apart", apart);
 }
 
 /* What was found so far, without what only the participant's own page shows. */
@@ -264,12 +257,10 @@ static bool put_findings(json_t *out, mel_flow *flow)
     static const char *const kept[] = { "questions", "cost_ratio", "weights", "lambda",
                                         "words",     "agreement",  "repeats", "repeats_agreed",
                                         "threshold", "consistency" };
-    json_t *result = NULL;
+    json_auto_t *result = NULL;
     if (mel_session_answers(mel_flow_session(flow)) == 0 || mel_result_json(&result, flow, NULL) != MEL_OK)
         return true; /* nothing can be said yet */
-    const bool good = mel_json_copy(out, result, kept, sizeof kept / sizeof *kept);
-    json_decref(result);
-    return good;
+    return mel_json_copy(out, result, kept, sizeof kept / sizeof *kept);
 }
 
 /* {"phase": where, "about": {..}}: what only a replay tells; NULL without memory. */
@@ -281,10 +272,11 @@ static json_t *describe_replayed(mel_participant *participant)
     json_t *about = json_pack("{s:s, s:I, s:f}", "page", page, "answers", (json_int_t)participant->seq,
                               "seconds", participant->seconds);
     const json_t *forms = mel_flow_forms(flow);
-    const bool good = put_times(about, flow) && put_findings(about, flow) &&
-                      (forms == NULL || mel_json_put(about, "forms", json_deep_copy(forms)));
+    put_times(&about, flow);
+    if (forms != NULL)
+        mel_json_set(&about, "forms", json_deep_copy(forms));
     return json_pack("{s:I, s:o}", "phase", (json_int_t)mel_flow_phase(flow), "about",
-                     mel_json_if(good, about));
+                     mel_json_if(put_findings(about, flow), about));
 }
 
 /* Every event sets the time, and the last one the state. */
@@ -354,23 +346,21 @@ static json_t *describe(survey *s, const mel_participant_row *row)
 static json_t *list_people(survey *s)
 {
     json_t *list = json_array();
-    bool good = true;
-    for (size_t i = 0; i < s->n && good; i++)
-        good = mel_json_add(list, describe(s, &s->row[i]));
-    return mel_json_if(good, list);
+    for (size_t i = 0; i < s->n && list != NULL; i++)
+        mel_json_push(&list, describe(s, &s->row[i]));
+    return list;
 }
 
 static json_t *list_pages(const survey *s)
 {
     json_t *list = json_array();
-    bool good = true;
-    for (size_t i = 0; i < s->open_study->study->n_phases && good; i++) {
+    for (size_t i = 0; i < s->open_study->study->n_phases; i++) {
         const mel_phase *phase = &s->open_study->study->phase[i];
-        good = mel_json_add(list, json_pack("{s:s, s:s?, s:I, s:I}", "name", mel_phase_name(phase->kind),
-                                            "title", mel_json_string(phase->json, "title"), "here",
-                                            (json_int_t)s->here[i], "left", (json_int_t)s->left[i]));
+        mel_json_push(&list, json_pack("{s:s, s:s?, s:I, s:I}", "name", mel_phase_name(phase->kind), "title",
+                                       mel_json_string(phase->json, "title"), "here", (json_int_t)s->here[i],
+                                       "left", (json_int_t)s->left[i]));
     }
-    return mel_json_if(good, list);
+    return list;
 }
 
 /* --- all together ------------------------------------------------------------------------------- */
@@ -382,14 +372,12 @@ static json_t *pooled_json(size_t n, mel_session *const *session, size_t through
     static const char *const kept[] = { "metric",     "words",        "weights",    "lambda",
                                         "cost_ratio", "threshold",    "statements", "differ",
                                         "against",    "mean_degrees", "community" };
-    json_t *found = NULL;
+    json_auto_t *found = NULL;
     if (mel_result_of_sessions(&found, n, session, open_study->study, open_study->problem, NULL) != MEL_OK)
         return NULL;
     json_t *out = json_pack("{s:I, s:I, s:b}", "participants", (json_int_t)n, "of", (json_int_t)through,
                             "simulated", simulated);
-    const bool whole = out != NULL && mel_json_copy(out, found, kept, sizeof kept / sizeof *kept);
-    json_decref(found);
-    return mel_json_if(whole, out);
+    return mel_json_if(mel_json_copy(out, found, kept, sizeof kept / sizeof *kept), out);
 }
 
 /* The participants whose sessions are pooled, and how many could not be had now. */

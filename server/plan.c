@@ -4,7 +4,6 @@
 
 #include "admission.h"
 #include "json_helpers.h"
-#include "result.h"
 
 #include "base/internal.h"
 #include "base/rng.h"
@@ -193,9 +192,8 @@ static mel_status send_one(rehearsal *r, size_t person)
 static json_t *by_questions(json_int_t *needs, const rehearsal *r, double *room)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
     *needs = 0;
-    for (size_t q = 0; q < r->most && good; q++) {
+    for (size_t q = 0; q < r->most; q++) {
         json_int_t within = 0;
         for (size_t i = 0; i < r->n; i++) {
             room[i] = r->width[i * r->most + q];
@@ -204,11 +202,11 @@ static json_t *by_questions(json_int_t *needs, const rehearsal *r, double *room)
         const double middle = mel_quantile_sort(r->n, room, 0.5);
         if (*needs == 0 && middle <= r->plan->width)
             *needs = (json_int_t)q + 1;
-        good = mel_json_add(list, json_pack("{s:I, s:o, s:I, s:I}", "questions", (json_int_t)q + 1, "width",
-                                            isfinite(middle) ? json_real(middle) : json_null(), "within",
-                                            within, "idle", (json_int_t)r->idle[q]));
+        mel_json_push(&list, json_pack("{s:I, s:o, s:I, s:I}", "questions", (json_int_t)q + 1, "width",
+                                       isfinite(middle) ? json_real(middle) : json_null(), "within", within,
+                                       "idle", (json_int_t)r->idle[q]));
     }
-    return mel_json_if(good, list);
+    return list;
 }
 
 /* The width of what the first n want together; infinity: open. */

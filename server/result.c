@@ -1,6 +1,6 @@
 /* What an elicitation found, as the browser shows it: the library's outcome, and what only the server knows.
  */
-#include "result.h"
+#include "flow.h"
 
 #include "app.h"
 #include "json_helpers.h"
@@ -13,17 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+MEL_CLEANUP(mel_changes)
+
 enum { MOST_HULL = 400 };
 
 /* The outcome as JSON, a new reference. */
 static mel_status outcome_json(json_t **out, const mel_outcome *outcome, mel_error *err)
 {
-    char *text = NULL;
-    const mel_status status = mel_outcome_to_json(&text, outcome, err);
-    if (status != MEL_OK)
-        return status;
+    MEL_AUTO_MEMORY char *text = NULL;
+    TRY(mel_outcome_to_json(&text, outcome, err));
     *out = mel_stored_json(text);
-    free(text);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "the result");
 }
 
@@ -47,13 +46,12 @@ static json_t *face_json(const mel_problem *problem, mel_point best)
     const mel_face *face = problem->sample != NULL ? problem->sample : problem->domain.face;
     const size_t n = mel_face_vertices(face), stride = n > MOST_HULL ? n / MOST_HULL + 1 : 1;
     json_t *hull = json_array();
-    bool good = true;
-    for (size_t i = 0; i < n && good; i += stride) {
+    for (size_t i = 0; i < n; i += stride) {
         const mel_point at = mel_face_vertex(face, i);
-        good = mel_json_add(hull, json_pack("[f, f]", at.tp, at.tn));
+        mel_json_push(&hull, json_pack("[f, f]", at.tp, at.tn));
     }
-    return json_pack("{s:o, s:[f, f], s:f, s:f}", "hull", mel_json_if(good, hull), "best", best.tp, best.tn,
-                     "positives", mel_face_positives(face), "negatives", mel_face_negatives(face));
+    return json_pack("{s:o, s:[f, f], s:f, s:f}", "hull", hull, "best", best.tp, best.tn, "positives",
+                     mel_face_positives(face), "negatives", mel_face_negatives(face));
 }
 
 /* Lines that run where metric.json is, with the metric file that can be downloaded; NULL without memory. */
@@ -77,63 +75,48 @@ static json_t *command_json(const mel_study *study, const mel_problem *problem)
                         !bundled && problem->n_groups > 1 ? " --groups groups.csv" : "");
 }
 
-/* What the server adds to an outcome. */
-static mel_status complete(json_t *result, const mel_outcome *outcome, mel_flow *flow, mel_error *err)
-{
-    const mel_problem *problem = mel_flow_problem(flow);
-    bool good = mel_json_put(result, "python", python_json()) &&
-                mel_json_put(result, "command", command_json(mel_flow_study(flow), problem));
-    if (mel_space_is_example(mel_flow_study(flow)->space))
-        good = mel_json_put(result, "example", json_true()) && good;
-    if (outcome->n_decisions > 0)
-        good = mel_json_put(result, "face", face_json(problem, outcome->decisions[0].point)) && good;
-    return good ? MEL_OK : mel_fail_memory(err, "the result");
-}
-
 /* Whether what settings and treatments are compared with is what is done today. */
-static bool mark_today(json_t *result, const mel_outcome_options *opt)
+static void mark_today(json_t **result, const mel_outcome_options *opt)
 {
     static const char *const parts[] = { "settings", "treatments" };
-    bool good = true;
     for (size_t i = 0; i < 2 && (opt->today_counts != NULL || isfinite(opt->today_threshold)); i++) {
-        json_t *part = json_object_get(result, parts[i]);
-        good = (part == NULL || mel_json_put(part, "today", json_true())) && good;
+        json_t *part = json_object_get(*result, parts[i]);
+        if (part != NULL && !mel_json_put(part, "today", json_true()))
+            mel_json_set(result, parts[i], NULL);
     }
-    return good;
 }
 
+/* The library's outcome, and what the server adds to it. */
 mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err)
 {
     const mel_evaluation evaluation = mel_flow_evaluation(flow);
-    mel_outcome_options opt = mel_result_options(mel_flow_study(flow), mel_flow_problem(flow));
-    mel_outcome *outcome = NULL;
-    json_t *result = NULL;
+    const mel_problem *problem = mel_flow_problem(flow);
+    mel_outcome_options opt = mel_result_options(mel_flow_study(flow), problem);
+    MEL_AUTO(mel_outcome) *outcome = NULL;
+    *out = NULL;
     opt.evaluation = &evaluation;
     opt.treatments = true;
     mel_flow_put_today(&opt, flow);
-    mel_status status = mel_outcome_of_session(&outcome, mel_flow_session(flow), &opt, err);
-    if (status == MEL_OK)
-        status = outcome_json(&result, outcome, err);
-    if (status == MEL_OK)
-        status = complete(result, outcome, flow, err);
-    if (status == MEL_OK && !mark_today(result, &opt))
-        status = mel_fail_memory(err, "the result");
-    mel_outcome_free(outcome);
-    *out = mel_json_if(status == MEL_OK, result);
-    return status;
+    TRY(mel_outcome_of_session(&outcome, mel_flow_session(flow), &opt, err));
+    TRY(outcome_json(out, outcome, err));
+    mel_json_set(out, "python", python_json());
+    mel_json_set(out, "command", command_json(mel_flow_study(flow), problem));
+    if (mel_space_is_example(mel_flow_study(flow)->space))
+        mel_json_set(out, "example", json_true());
+    mark_today(out, &opt);
+    if (outcome->n_decisions > 0)
+        mel_json_set(out, "face", face_json(problem, outcome->decisions[0].point));
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the result");
 }
 
 mel_status mel_result_of_sessions(json_t **out, size_t n, mel_session *const *sessions,
                                   const mel_study *study, const mel_problem *problem, mel_error *err)
 {
     const mel_outcome_options opt = mel_result_options(study, problem);
-    mel_outcome *outcome = NULL;
+    MEL_AUTO(mel_outcome) *outcome = NULL;
     *out = NULL;
-    mel_status status = mel_outcome_of_sessions(&outcome, n, sessions, &opt, err);
-    if (status == MEL_OK)
-        status = outcome_json(out, outcome, err);
-    mel_outcome_free(outcome);
-    return status;
+    TRY(mel_outcome_of_sessions(&outcome, n, sessions, &opt, err));
+    return outcome_json(out, outcome, err);
 }
 
 /* --- questions -------------------------------------------------------------------------------------- */
@@ -190,38 +173,36 @@ static mel_change_words change_words(const json_t *words)
 static json_t *differences(const mel_changes *changes)
 {
     json_t *list = json_array();
-    bool good = true;
-    for (size_t i = 0; i < changes->n && good; i++) {
+    for (size_t i = 0; i < changes->n; i++) {
         const mel_change *c = &changes->change[i];
         const bool mistake = c->truth != c->predicted;
-        good = mel_json_add(list,
-                            json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I}", "text", c->text, "name",
-                                      c->name, "a", (json_int_t)c->a, "b", (json_int_t)c->b, "better",
-                                      (c->b < c->a) == mistake ? "b" : "a", "group", (json_int_t)c->group,
-                                      "true", (json_int_t)c->truth, "predicted", (json_int_t)c->predicted));
+        mel_json_push(&list, json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I}", "text", c->text, "name",
+                                       c->name, "a", (json_int_t)c->a, "b", (json_int_t)c->b, "better",
+                                       (c->b < c->a) == mistake ? "b" : "a", "group", (json_int_t)c->group,
+                                       "true", (json_int_t)c->truth, "predicted", (json_int_t)c->predicted));
     }
-    return mel_json_if(good, list);
+    return list;
 }
 
 /* Two classes: the sentence in the parts that marks stand before. */
 static json_t *told_json(const mel_told *told)
 {
     json_t *parts = json_array();
-    bool good = true;
-    for (size_t i = 0; i < told->n_parts && good; i++)
-        good = mel_json_add(parts, json_pack("{s:s, s:s}", "kind", told->part[i].missed ? "missed" : "alarm",
-                                             "text", told->part[i].text));
-    return json_pack("{s:s, s:s, s:o}", "start", told->start, "after", told->after, "parts",
-                     mel_json_if(good, parts));
+    for (size_t i = 0; i < told->n_parts; i++)
+        mel_json_push(&parts, json_pack("{s:s, s:s}", "kind", told->part[i].missed ? "missed" : "alarm",
+                                        "text", told->part[i].text));
+    return json_pack("{s:s, s:s, s:o}", "start", told->start, "after", told->after, "parts", parts);
 }
 
 /* What changes from A to B, as numbers and as the library words it. */
-static bool put_changes(json_t *out, const mel_changes *changes)
+static void put_changes(json_t **out, const mel_changes *changes)
 {
-    return mel_json_put(out, "differences", differences(changes)) &&
-           mel_json_put(out, "sentence", json_string(changes->sentence)) &&
-           (changes->told.n_parts == 0 || mel_json_put(out, "told", told_json(&changes->told))) &&
-           (changes->longest.n_parts == 0 || mel_json_put(out, "longest", told_json(&changes->longest)));
+    mel_json_set(out, "differences", differences(changes));
+    mel_json_set(out, "sentence", json_string(changes->sentence));
+    if (changes->told.n_parts > 0)
+        mel_json_set(out, "told", told_json(&changes->told));
+    if (changes->longest.n_parts > 0)
+        mel_json_set(out, "longest", told_json(&changes->longest));
 }
 
 /* --- numbers ------------------------------------------------------------------------------------ */
@@ -230,19 +211,17 @@ static bool put_changes(json_t *out, const mel_changes *changes)
 static json_t *count_row(size_t k, const int64_t *count)
 {
     json_t *row = json_array();
-    bool good = true;
-    for (size_t i = 0; i < k && good; i++)
-        good = mel_json_add(row, count[i] < 0 ? json_null() : json_integer((json_int_t)count[i]));
-    return mel_json_if(good, row);
+    for (size_t i = 0; i < k; i++)
+        mel_json_push(&row, count[i] < 0 ? json_null() : json_integer((json_int_t)count[i]));
+    return row;
 }
 
 static json_t *matrix(size_t k, const int64_t *count)
 {
     json_t *rows = json_array();
-    bool good = true;
-    for (size_t i = 0; i < k && good; i++)
-        good = mel_json_add(rows, count_row(k, count + i * k));
-    return mel_json_if(good, rows);
+    for (size_t i = 0; i < k; i++)
+        mel_json_push(&rows, count_row(k, count + i * k));
+    return rows;
 }
 
 /* A matrix, or one for each group. */
@@ -251,21 +230,19 @@ static json_t *counts(const mel_counted *c, const int64_t *side)
     if (c->n_groups == 1)
         return matrix(c->k, side);
     json_t *groups = json_array();
-    bool good = true;
-    for (size_t g = 0; g < c->n_groups && good; g++)
-        good = mel_json_add(groups, matrix(c->k, side + g * c->k * c->k));
-    return mel_json_if(good, groups);
+    for (size_t g = 0; g < c->n_groups; g++)
+        mel_json_push(&groups, matrix(c->k, side + g * c->k * c->k));
+    return groups;
 }
 
 static json_t *classes(const mel_problem *problem)
 {
     const double *share = problem->class_share;
     json_t *list = json_array();
-    bool good = true;
-    for (size_t i = 0; i < problem->n_classes && good; i++)
-        good = mel_json_add(list, json_pack("{s:s, s:o}", "name", problem->class_name[i], "share",
-                                            share != NULL ? json_real(share[i]) : json_null()));
-    return mel_json_if(good, list);
+    for (size_t i = 0; i < problem->n_classes; i++)
+        mel_json_push(&list, json_pack("{s:s, s:o}", "name", problem->class_name[i], "share",
+                                       share != NULL ? json_real(share[i]) : json_null()));
+    return list;
 }
 
 static json_t *groups(const mel_problem *problem)
@@ -276,13 +253,11 @@ static json_t *groups(const mel_problem *problem)
 /* What every picture needs. */
 static json_t *frame(const mel_counted *c, const mel_problem *problem)
 {
-    json_t *out = json_object();
-    const bool good = mel_json_put(out, "people", json_integer((json_int_t)c->people)) &&
-                      mel_json_put(out, "of_each_class", json_boolean(c->of_each_class)) &&
-                      mel_json_put(out, "classes", classes(problem)) &&
-                      mel_json_put(out, "groups", groups(problem)) &&
-                      (problem->n_classes != 2 || mel_json_put(out, "positive", json_integer(1)));
-    return mel_json_if(good, out);
+    json_t *out = json_pack("{s:I, s:b, s:o, s:o}", "people", (json_int_t)c->people, "of_each_class",
+                            c->of_each_class, "classes", classes(problem), "groups", groups(problem));
+    if (problem->n_classes == 2)
+        mel_json_set(&out, "positive", json_integer(1));
+    return out;
 }
 
 /* What A and B are called, where they exist. */
@@ -296,49 +271,44 @@ static json_t *names(const mel_question *question, bool swapped)
 json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem, const json_t *words,
                              uint32_t people, bool swapped, mel_error *err)
 {
-    mel_counted c;
-    if (mel_counted_make(&c, question, people, err) != MEL_OK)
-        return NULL;
+    MEL_AUTO_CLEAR(mel_counted) c = { 0 };
+    MEL_AUTO(mel_changes) *changes = NULL;
     const mel_change_words names_given = change_words(words);
-    mel_changes *changes = NULL;
-    if (mel_changes_make(&changes, &c, question, &names_given, swapped, err) != MEL_OK) {
-        mel_counted_clear(&c);
+    if (mel_counted_make(&c, question, people, err) != MEL_OK ||
+        mel_changes_make(&changes, &c, question, &names_given, swapped, err) != MEL_OK)
         return NULL;
-    }
+    MEL_AUTO_MEMORY char *remark = mel_question_remark(question);
     json_t *out = frame(&c, problem);
+    mel_json_set(&out, "number", json_integer((json_int_t)question->number));
+    mel_json_set(&out, "expected", json_integer((json_int_t)question->expected));
+    mel_json_set(&out, "a", counts(&c, swapped ? c.b : c.a));
+    mel_json_set(&out, "b", counts(&c, swapped ? c.a : c.b));
+    put_changes(&out, changes);
+    mel_json_set(&out, "swapped", json_boolean(swapped));
+    if (question->named)
+        mel_json_set(&out, "names", names(question, swapped));
     /* Pairs in whole numbers on a face are two settings of one test: they differ for nobody else. */
-    const bool one_test = question->people > 0 && problem->domain.face != NULL;
-    const bool good = mel_json_put(out, "number", json_integer((json_int_t)question->number)) &&
-                      mel_json_put(out, "expected", json_integer((json_int_t)question->expected)) &&
-                      mel_json_put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
-                      mel_json_put(out, "b", counts(&c, swapped ? c.a : c.b)) && put_changes(out, changes) &&
-                      mel_json_put(out, "swapped", json_boolean(swapped)) &&
-                      (!question->named || mel_json_put(out, "names", names(question, swapped))) &&
-                      (!one_test || mel_json_put(out, "same_test", json_true())) &&
-                      (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
-    mel_counted_clear(&c);
-    mel_changes_free(changes);
-    char *remark = mel_question_remark(question);
-    const bool whole = good && (remark == NULL || mel_json_put(out, "remark", json_string(remark)));
-    free(remark);
-    if (!whole)
+    if (question->people > 0 && problem->domain.face != NULL)
+        mel_json_set(&out, "same_test", json_true());
+    if (words != NULL)
+        mel_json_set(&out, "words", json_incref((json_t *)words));
+    if (remark != NULL)
+        mel_json_set(&out, "remark", json_string(remark));
+    if (out == NULL)
         (void)mel_fail_memory(err, "a question");
-    return mel_json_if(whole, out);
+    return out;
 }
 
 json_t *mel_views_to_json(const mel_question *question, const mel_problem *problem, uint32_t people,
                           mel_error *err)
 {
-    mel_counted c;
+    MEL_AUTO_CLEAR(mel_counted) c = { 0 };
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
     json_t *a = frame(&c, problem), *b = frame(&c, problem);
-    const bool good = a != NULL && b != NULL && mel_json_put(a, "counts", counts(&c, c.a)) &&
-                      mel_json_put(b, "counts", counts(&c, c.b));
-    mel_counted_clear(&c);
-    json_t *out = good ? json_pack("[O, O]", a, b) : NULL;
-    json_decref(a);
-    json_decref(b);
+    mel_json_set(&a, "counts", counts(&c, c.a));
+    mel_json_set(&b, "counts", counts(&c, c.b));
+    json_t *out = json_pack("[o, o]", a, b);
     if (out == NULL)
         (void)mel_fail_memory(err, "two pictures");
     return out;

@@ -85,44 +85,42 @@ static json_t *describe_column(const mel_table *table, size_t column)
     values found;
     count_values(&found, table, column);
     json_t *list = json_array(), *counts = json_array();
-    bool good = true;
-    for (size_t i = 0; i < found.n && found.n <= MOST_VALUES && good; i++)
-        good = mel_json_add(list, cell_json(table, column, found.number[i])) &&
-               mel_json_add(counts, json_integer(found.rows[i]));
+    for (size_t i = 0; i < found.n && found.n <= MOST_VALUES; i++) {
+        mel_json_push(&list, cell_json(table, column, found.number[i]));
+        mel_json_push(&counts, json_integer(found.rows[i]));
+    }
     const bool text = mel_table_column_type(table, column) == MEL_COLUMN_TEXT;
     return json_pack("{s:s, s:s, s:o, s:o, s:I}", "name", mel_table_column_name(table, column), "kind",
-                     text ? "text" : "number", "values", mel_json_if(good, list), "counts",
-                     mel_json_if(good, counts), "missing", (json_int_t)found.missing);
+                     text ? "text" : "number", "values", list, "counts", counts, "missing",
+                     (json_int_t)found.missing);
 }
 
 static json_t *describe(const mel_table *table)
 {
     json_t *columns = json_array();
-    bool good = true;
-    for (size_t i = 0; i < mel_table_columns(table) && good; i++)
-        good = mel_budget_check(NULL) == MEL_OK && mel_json_add(columns, describe_column(table, i));
-    return mel_json_if(good, columns);
+    for (size_t i = 0; i < mel_table_columns(table) && columns != NULL; i++)
+        mel_json_push(&columns, mel_budget_check(NULL) == MEL_OK ? describe_column(table, i) : NULL);
+    return columns;
 }
 
 /* The first rows, cell by cell. */
 static json_t *first_rows(const mel_table *table)
 {
     json_t *rows = json_array();
-    bool good = true;
-    for (size_t i = 0; i < mel_table_rows(table) && i < HEAD_ROWS && good; i++) {
+    for (size_t i = 0; i < mel_table_rows(table) && i < HEAD_ROWS; i++) {
         json_t *row = json_array();
-        for (size_t c = 0; c < mel_table_columns(table) && good; c++)
-            good = mel_json_add(row, cell_json(table, c, value_at(table, c, i)));
-        good = mel_json_add(rows, mel_json_if(good, row));
+        for (size_t c = 0; c < mel_table_columns(table); c++)
+            mel_json_push(&row, cell_json(table, c, value_at(table, c, i)));
+        mel_json_push(&rows, row);
     }
-    return mel_json_if(good, rows);
+    return rows;
 }
 
 static json_t *list_warnings(const mel_table *table)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < mel_table_warnings(table); i++)
-        (void)json_array_append_new(list, json_string(mel_table_warning(table, i)));
+        mel_json_push(&list, json_string(mel_table_warning(table, i)));
     return list;
 }
 
@@ -200,21 +198,19 @@ mel_sender mel_upload_sender(const mel_request *request, void *user)
 static mel_status read_texts(mel_table **out, mel_call *call, const mel_table *table, const char *bytes,
                              size_t n)
 {
-    mel_columns_as as;
-    mel_status status = mel_ids_as_texts(&as, table, NULL, &call->err);
-    if (status == MEL_OK && as.n > 0)
-        status = mel_work_grow(call->app->admission, true, mel_table_work_bytes(n), &call->err);
-    if (status == MEL_OK && as.n > 0)
-        status = read_table(out, bytes, n, &as, &call->err);
-    free(as.column);
-    return status;
+    MEL_AUTO_CLEAR(mel_columns_as) as = { 0 };
+    TRY(mel_ids_as_texts(&as, table, NULL, &call->err));
+    if (as.n == 0)
+        return MEL_OK;
+    TRY(mel_work_grow(call->app->admission, true, mel_table_work_bytes(n), &call->err));
+    return read_table(out, bytes, n, &as, &call->err);
 }
 
 /* What the page is told of a table; NULL with the call's err. */
 static json_t *describe_upload(mel_call *call, const char *id, const mel_table *table, const char *bytes,
                                size_t n)
 {
-    mel_table *again = NULL;
+    MEL_AUTO(mel_table) *again = NULL;
     if (read_texts(&again, call, table, bytes, n) != MEL_OK)
         return NULL;
     const mel_table *texts = again != NULL ? again : table;
@@ -222,7 +218,6 @@ static json_t *describe_upload(mel_call *call, const char *id, const mel_table *
                               (json_int_t)mel_table_rows(table), "columns", describe(table), "head",
                               first_rows(texts), "ids", mel_ids_name(table, texts), "how",
                               mel_table_how(table), "warnings", list_warnings(table));
-    mel_table_free(again);
     if (found == NULL && mel_budget_check(&call->err) == MEL_OK)
         (void)mel_fail_memory(&call->err, "a table");
     return found;
@@ -278,13 +273,10 @@ static void write_quoted(mel_buffer *out, const char *text)
 static size_t find_numbers(mel_call *call, const mel_table *table, const json_t *entry)
 {
     const char *from = mel_json_string(entry, "from");
-    size_t at = 0;
-    while (at < mel_table_columns(table) && from != NULL &&
-           strcmp(mel_table_column_name(table, at), from) != 0)
-        at++;
+    const size_t at = from != NULL ? mel_upload_column(table, from) : SIZE_MAX;
     if (from == NULL || mel_json_string(entry, "name") == NULL)
         (void)mel_fail(&call->err, MEL_EINVAL, "columns: expected texts \"name\" and \"from\"");
-    else if (at == mel_table_columns(table))
+    else if (at == SIZE_MAX)
         (void)mel_fail(&call->err, MEL_EINVAL, "columns: there is no column \"%.80s\"", from);
     else if (mel_table_numbers(table, at) == NULL)
         (void)mel_fail(&call->err, MEL_EINVAL, "columns: \"%.80s\" does not hold numbers", from);
@@ -328,16 +320,12 @@ static mel_status write_columns(mel_buffer *out, mel_call *call, const mel_table
 
 static mel_status keep_columns(json_t **out, mel_call *call, const mel_table *table, const json_t *list)
 {
-    mel_buffer text;
     MEL_AUTO(mel_table) *chosen = NULL;
+    __attribute__((cleanup(mel_buffer_free))) mel_buffer text;
     mel_buffer_init(&text, MOST_CHOSEN_BYTES);
-    mel_status status = write_columns(&text, call, table, list);
-    if (status == MEL_OK)
-        status = read_table(&chosen, text.data, text.size, NULL, &call->err);
-    if (status == MEL_OK)
-        status = keep_table(out, call, chosen, text.data, text.size);
-    mel_buffer_free(&text);
-    return status;
+    TRY(write_columns(&text, call, table, list));
+    TRY(read_table(&chosen, text.data, text.size, NULL, &call->err));
+    return keep_table(out, call, chosen, text.data, text.size);
 }
 
 /* What is made of the table may take as much memory again. */

@@ -3,7 +3,7 @@
 #include "support/server/problem.h"
 #include "support/server/store.h"
 
-#include "server/cache_internal.h"
+#include "server/cache.h"
 #include "server/manage.h"
 #include "server/server.h"
 
@@ -123,7 +123,7 @@ static void test_participants_follow_the_store(void **state)
     assert_int_equal(
         mel_participant_take(&participant, w->app.cache, "a name that is far too long for an id", 0, &err),
         MEL_EINVAL);
-    assert_int_equal(w->app.cache->n_made,
+    assert_int_equal(mel_cache_count(w->app.cache).made,
                      1); /* one problem for the check, the open study and all participants */
 }
 
@@ -825,14 +825,14 @@ static void test_idle_places_are_forgotten(void **state)
     mel_open_study *held = hall_with_seed(w, 10);
     for (unsigned i = 0; i < KEPT + 4; i++)
         mel_open_study_free(hall_with_seed(w, 11 + i));
-    const size_t made = w->app.cache->n_made;
+    const size_t made = mel_cache_count(w->app.cache).made;
     for (unsigned i = 4; i < KEPT + 4; i++)
         mel_open_study_free(hall_with_seed(w, 11 + i));
     mel_open_study_free(hall_with_seed(w, 10));
-    assert_int_equal(w->app.cache->n_made, made);
+    assert_int_equal(mel_cache_count(w->app.cache).made, made);
     for (unsigned i = 0; i < 4; i++)
         mel_open_study_free(hall_with_seed(w, 11 + i));
-    assert_int_equal(w->app.cache->n_made, made + 4);
+    assert_int_equal(mel_cache_count(w->app.cache).made, made + 4);
     mel_open_study_free(held);
 }
 
@@ -874,14 +874,14 @@ static void test_participants_give_up_problems(void **state)
         add_alone(w, id[i], 1000 + i);
         visit(w, id[i]);
     }
-    const size_t made = w->app.cache->n_made;
+    const size_t made = mel_cache_count(w->app.cache).made;
     for (unsigned i = EXTRA + 2; i < MOST + EXTRA; i++) /* the newest are all there */
         visit(w, id[i]);
-    assert_int_equal(w->app.cache->n_made, made);
+    assert_int_equal(mel_cache_count(w->app.cache).made, made);
     visit(w, id[0]); /* this one is not */
-    assert_int_equal(w->app.cache->n_made, made + 1);
+    assert_int_equal(mel_cache_count(w->app.cache).made, made + 1);
     visit(w, id[0]);
-    assert_int_equal(w->app.cache->n_made, made + 1);
+    assert_int_equal(mel_cache_count(w->app.cache).made, made + 1);
 }
 
 /* Where memory runs short, a study of many people forgets its own: who was here before them stays. */
@@ -897,7 +897,7 @@ static void test_studies_forget_their_own(void **state)
         visit(w, id[i]);
     }
     assert_true(mel_cache_forget_idle(w->app.cache));
-    assert_true(w->app.cache->n_idle < MANY);
+    assert_true(mel_cache_count(w->app.cache).idle < MANY);
     mel_participant *participant = NULL;
     mel_error err;
     assert_ok(mel_participant_take(&participant, w->app.cache, alone, 0, &err), &err);

@@ -5,7 +5,6 @@
 #include "base/internal.h"
 #include "server/flow.h"
 #include "server/flow_internal.h"
-#include "server/result.h"
 
 #include <math.h>
 #include <stdio.h>
