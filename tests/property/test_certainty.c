@@ -134,7 +134,7 @@ static void test_values(void **state)
         { "recall:ratio", 2, 2, equal, false },
         { "recall:difference", 2, 3, three_groups, false },
     };
-    const size_t runs = test_repeats(1000, 150, 5);
+    const size_t runs = test_repeats(1000, 90, 5);
     for (size_t r = 0; r < COUNT(rows); r++) {
         mel_measure *measure = measure_named(rows[r].name, rows[r].k, rows[r].m);
         const double truth = value_of(measure, rows[r].p);
@@ -207,7 +207,7 @@ static void test_differences(void **state)
         for (size_t a = 0; a < COUNT(apart); a++)
             for (size_t s = 0; s < COUNT(sizes); s++) {
                 /* How often equal ones are told apart is a small share: many more test sets. */
-                const size_t runs = test_repeats(apart[a] == 0.0 ? 20000 : 1000, 150, 5);
+                const size_t runs = test_repeats(apart[a] == 0.0 ? 20000 : 1000, 90, 5);
                 mel_measure *measure = measure_named(names[m], 2, 0);
                 double p[8], counts[8], mine[4], other[4];
                 size_t inside = 0, told = 0;

@@ -92,7 +92,7 @@ static void test_how_often_it_is_true(void **state)
                   { { 1.3, -0.5 }, 300, 1.0, 0.5 },
                   { { 0.8, -0.5 }, 500, 10.0, 0.05 } };
     for (size_t c = 0; c < COUNT(cases); c++) {
-        const size_t runs = test_repeats(1000, 60, 3);
+        const size_t runs = test_repeats(1000, 30, 3);
         size_t held = 0, unknown = 0;
         double sum = 0.0;
         for (size_t run = 0; run < runs; run++) {
