@@ -139,9 +139,10 @@ static mel_answer answer(person *p, const mel_question *question)
     return a ? MEL_ANSWER_A : MEL_ANSWER_B;
 }
 
+/* Of the prior of a learned rate: Beta(1, 9). */
 static double drawn_rate(mel_rng *rng)
 {
-    const double wrong = mel_rng_gamma(rng, MEL_FLIP_WRONG), right = mel_rng_gamma(rng, MEL_FLIP_RIGHT);
+    const double wrong = mel_rng_gamma(rng, 1.0), right = mel_rng_gamma(rng, 9.0);
     return fmin(wrong / (wrong + right), 0.49);
 }
 

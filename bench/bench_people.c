@@ -89,7 +89,7 @@ typedef struct {
     /* Of the one at hand: */
     double rate;       /* ln r, at the setting that suits them best */
     double usual_rate; /* ROOT, LOGARITHM: where a tenth of the positives is missed */
-    mel_noise_way way; /* PRIOR */
+    mel_component component; /* PRIOR */
 } study;
 
 typedef struct {
@@ -221,9 +221,10 @@ static int prefers(const study *s, mel_rng *rng, const offer *o)
     case MOVES:
         return x + 3.0 * (progress - 0.5) + 0.15 * normal > 0.0 ? 1 : -1;
     case PRIOR: /* as the model expects people to be */
-        return w < s->way.lapse ? (v < 0.5 ? 1 : -1)
-               : margin + logistic * hypot(s->way.relative * margin / x, s->way.absolute) > 0.0 ? 1
-                                                                                                : -1;
+        return w < s->component.lapse ? (v < 0.5 ? 1 : -1)
+               : margin + logistic * hypot(s->component.relative * margin / x, s->component.absolute) > 0.0
+                   ? 1
+                   : -1;
     default:
         return right;
     }
@@ -361,16 +362,16 @@ static course run(tally *t, const study *s, double factor, bool looks)
     return c;
 }
 
-/* One of the ways in which people err by the model, as likely as it is. */
-static mel_noise_way draw_way(mel_rng *rng)
+/* One of the components by which people err in the model, as likely as it is. */
+static mel_component draw_component(mel_rng *rng)
 {
-    mel_noise_way way[MEL_MOST_WAYS];
-    const size_t n = mel_noise_person.ways(way, 0.0);
+    mel_component component[MEL_MOST_COMPONENTS];
+    const size_t n = mel_noise_person.learned(component);
     double left = mel_rng_uniform(rng);
     size_t i = 0;
-    while (i + 1 < n && left >= way[i].weight)
-        left -= way[i++].weight;
-    return way[i];
+    while (i + 1 < n && left >= component[i].weight)
+        left -= component[i++].weight;
+    return component[i];
 }
 
 static void until_precise(tally *t, const study *s)
@@ -402,7 +403,7 @@ static void one_person(tally *t, study *s, size_t i, uint64_t seed)
     mel_rng_seed_stream(&rng, seed, UINT64_C(1) << 40);
     s->seed = seed;
     s->rate = log(1.0 / 20.0) + log(2000.0) * mel_rng_uniform(&rng);
-    s->way = draw_way(&rng);
+    s->component = draw_component(&rng);
     if (!s->skips_ends)
         until_precise(t, s);
     if (!s->skips_whole)
@@ -563,7 +564,7 @@ static void decide_all(tally *t, study *s, size_t people, uint64_t first)
         } while (s->rate > low + 0.875 * range);
         if (s->who >= TARGET80 && s->who <= TARGET_CLEARED)
             s->rate = rate_of_target(s);
-        s->way = draw_way(&rng);
+        s->component = draw_component(&rng);
         printf("%s", i > 0 ? ", " : "");
         decide(t, s, &l);
     }
@@ -720,7 +721,7 @@ static void pool_all(tally *t, study *s, size_t rates, uint64_t first, double sp
         s->seed = first + i;
         mel_rng_seed_stream(&rng, s->seed, UINT64_C(1) << 40);
         s->rate = rate_at(&b, i / TOGETHER);
-        s->way = draw_way(&rng);
+        s->component = draw_component(&rng);
         const course c = run(t, s, 1.6, false);
         b.session[i] = c.session;
         b.own[i] = log(c.last.ratio);

@@ -75,7 +75,7 @@ if(MEL_TESTS)
         endif()
         # A toy is the library with one more row: its table of rows comes before the library's.
         if(name STREQUAL "test_toy_noise")
-            target_sources(${name} PRIVATE tests/toy/noise_cauchy.c src/oracle/noise/table.c)
+            target_sources(${name} PRIVATE tests/toy/noise_hasty.c src/oracle/noise/table.c)
             target_include_directories(${name} BEFORE PRIVATE tests/toy)
         elseif(name STREQUAL "test_toy_family")
             target_sources(${name} PRIVATE tests/toy/family_squares.c tests/toy/elicit_squares.c

@@ -420,6 +420,16 @@ MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary,
 MEL_API mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
                                      mel_error *err);
 
+typedef struct {
+    const mel_metric *metric;
+    mel_summary summary;
+    size_t n_draws, n_coefficients;
+    const double *draw;
+} mel_snapshot;
+/* What is known now, found once between two answers: metric, summary and draws (NULL: a search has none) as the
+ * two above give them, all lent until the next answer, undo or question asked again. */
+MEL_API mel_status mel_session_snapshot(mel_snapshot *out, mel_session *session, mel_error *err);
+
 /* What a metric is matched with: the classes and groups of some statistics, in their order. */
 typedef enum {
     MEL_NO_MISMATCH = 0,

@@ -23,6 +23,7 @@ mel_status mel_session_ask_again(mel_session *session, uint32_t number, mel_erro
     session->again = number;
     session->end = MEL_END_NOT_YET;
     session->asked = true;
+    mel_session_forget(session);
     mel_session_show_pending(session);
     return MEL_OK;
 }

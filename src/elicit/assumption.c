@@ -30,11 +30,6 @@ bool mel_assumption_is_valid(const mel_assumption *assumption)
            assumption->size < noise->say_nothing;
 }
 
-double mel_assumed_scale(const mel_assumption *assumption)
-{
-    return assumption->size > 0.0 ? assumption->size : mel_assumed(assumption)->scale_median;
-}
-
 size_t mel_answers_needed(const mel_assumption *assumption)
 {
     return mel_noise_anywhere(mel_assumed(assumption)) ? 2 : 1;
@@ -48,7 +43,8 @@ mel_status mel_assumption_of(mel_assumption *out, const mel_noise *noise, bool l
                         "answers that are wrong every second time say nothing; assume says what to expect "
                         "instead");
     const bool tossed = model->errs == MEL_ERRS_BY_MARGIN && !model->band; /* at size 0 */
-    *out = (mel_assumption){ .kind = noise->kind, .size = learn && model->learns ? 0.0 : noise->size };
+    *out =
+        (mel_assumption){ .kind = noise->kind, .size = learn && model->learned != NULL ? 0.0 : noise->size };
     if (noise->size == 0.0 && !tossed)
         *out = (mel_assumption){ .kind = MEL_NOISE_NONE };
     return MEL_OK;
@@ -58,7 +54,7 @@ mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error
 {
     mel_noise noise = { .size = 0.0 };
     const mel_noise_ops *model = mel_noise_by_name(&noise.kind, strlen(text), text);
-    if (model == NULL || !model->learns) {
+    if (model == NULL || model->learned == NULL) {
         const mel_status status = mel_noise_parse(&noise, text, err);
         if (status != MEL_OK)
             return status;
@@ -74,7 +70,7 @@ void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption
 {
     const mel_noise_ops *model = mel_noise_of(assumption->kind);
     const mel_noise noise = { .kind = assumption->kind, .size = assumption->size };
-    if (model != NULL && model->learns && assumption->size == 0.0)
+    if (model != NULL && model->learned != NULL && assumption->size == 0.0)
         (void)snprintf(text, n, "%s", model->name);
     else
         mel_noise_print(text, n, &noise);

@@ -26,8 +26,6 @@ static inline const mel_noise_ops *mel_assumed(const mel_assumption *assumption)
 /* What to assume of a simulated respondent who errs like this; learn: its size is not known (a majority of
  * several votes errs less often). MEL_EINVAL when such answers say nothing. */
 mel_status mel_assumption_of(mel_assumption *out, const mel_noise *noise, bool learn, mel_error *err);
-/* The scale that is assumed, or a typical one where it is learned. */
-double mel_assumed_scale(const mel_assumption *assumption);
 /* How many answers it takes to believe something that one question shows: two when any may be wrong. */
 size_t mel_answers_needed(const mel_assumption *assumption);
 

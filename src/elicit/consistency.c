@@ -46,9 +46,13 @@ static double at_least(const tally *t, size_t seen)
 /* Probability that an answer is wrong where the metric sees this difference; flips are not assumed. */
 static double wrong_probability(const mel_assumption *assume, double difference)
 {
-    if (mel_assumed(assume)->errs == MEL_ERRS_NEVER)
+    const mel_noise_ops *model = mel_assumed(assume);
+    mel_component usual[MEL_MOST_COMPONENTS];
+    if (model->errs == MEL_ERRS_NEVER)
         return 0.0;
-    return 1.0 - mel_assumed(assume)->probability(mel_assumed_scale(assume), fabs(difference));
+    (void)mel_noise_components(usual, model, assume->size > 0.0 ? assume->size : model->usual_size);
+    const double z = fabs(difference) * mel_component_sharpness(usual, 0.5 * fabs(difference));
+    return 1.0 - mel_component_choice(usual, z, 0.0);
 }
 
 /* Two answers to one question: one of them wrong counts against the metric and against the other answer, both
@@ -99,7 +103,7 @@ mel_status mel_session_consistency(double *out, const mel_session *session, cons
         *out = fmin(1.0, alarm * exp(slope_of_exchange * (summary->evidence - evidence_of_exchange)));
         return MEL_OK;
     }
-    if (!mel_noise_slips(mel_assumed(&session->options.values.assume)))
+    if (!mel_assumed(&session->options.values.assume)->slips)
         return count_contradictions(out, session, metric, summary, err);
     *out = fmin(1.0, alarm * exp(slope_of_alarm * (summary->evidence - evidence_of_alarm)));
     return MEL_OK;

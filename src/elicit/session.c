@@ -18,6 +18,7 @@ void mel_session_free(mel_session *session)
     if (session->engine != NULL)
         session->engine->ops->free(session->engine);
     mel_log_close(session->log);
+    mel_session_forget(session);
     mel_options_drop(&session->options);
     free(session->entries);
     free(session->points);
@@ -139,21 +140,15 @@ static mel_status session_decided(bool *out, mel_session *session, mel_error *er
         now.n_pool = session->domain.pool->n;
         now.pool = session->domain.pool->value;
     }
-    mel_summary ignored;
-    mel_metric *metric = NULL;
-    double *draw = NULL, probability = 0.0;
-    size_t ignored_width = 0;
-    mel_status status = mel_session_draws(&now.n_draws, &ignored_width, &draw, session, err);
-    if (status == MEL_OK)
-        status = session->engine->ops->result(session->engine, &metric, &ignored, err);
-    now.metric = metric;
-    now.draw = draw;
-    if (status == MEL_OK)
-        status = mel_standing_of(opt)(&probability, &now, err);
-    *out = status == MEL_OK && probability >= least_sure(session);
-    mel_metric_free(metric);
-    free(draw);
-    return status;
+    double probability = 0.0;
+    TRY(mel_session_find_draws(session, err));
+    TRY(mel_session_find_metric(session, err));
+    now.metric = session->found.metric;
+    now.draw = session->found.draw;
+    now.n_draws = session->found.n_draws;
+    TRY(mel_standing_of(opt)(&probability, &now, err));
+    *out = probability >= least_sure(session);
+    return MEL_OK;
 }
 
 /* --- questions ---------------------------------------------------------------------------------- */
@@ -296,6 +291,7 @@ mel_status mel_session_accept(mel_session *session, const mel_record *said, mel_
     session->n_entries = before + 1;
     session->asked = false;
     session->again = 0;
+    mel_session_forget(session);
     return MEL_OK;
 }
 
@@ -392,6 +388,7 @@ void mel_session_adopt(mel_session *session, mel_engine *fresh, size_t n)
     session->asked = false;
     session->again = 0;
     session->end = MEL_END_NOT_YET;
+    mel_session_forget(session);
 }
 
 /* The last answer was heard but not stored: it must be as if it had not been given. Where memory does not
@@ -565,6 +562,7 @@ mel_status mel_session_set_budget(mel_session *session, uint32_t max_questions, 
         return mel_fail(err, MEL_EINVAL, "max_questions: expected at least %zu, not %u", least,
                         max_questions);
     session->options.values.max_questions = max_questions;
+    mel_session_forget(session);
     bool settled = false;
     if (session->options.values.until == MEL_UNTIL_DECISION)
         TRY(session_decided(&settled, session, err));

@@ -7,6 +7,16 @@
 #include "elicit/log.h"
 #include "elicit/options.h"
 
+/* What the answers so far say, found once between two answers, when somebody looks. */
+typedef struct {
+    mel_metric *metric; /* the engine's, with its summary; NULL: not found yet */
+    mel_summary summary;
+    double *draw; /* n_draws x n_coefficients; NULL: not found yet */
+    size_t n_draws, n_coefficients;
+    mel_metric *reported; /* the same with all that mel_session_result adds; NULL: not found yet */
+    mel_summary said;
+} mel_found;
+
 struct mel_session {
     mel_domain domain;
     mel_layout layout;
@@ -19,6 +29,7 @@ struct mel_session {
     double *points;      /* of the answered questions: A then B of each */
     size_t n_entries, capacity;
     bool broken; /* memory and log differ: nothing can go on */
+    mel_found found;
     /* The pending question, when it has been asked; otherwise why there is none, if that is known. */
     bool asked;
     uint32_t again; /* the answered question that it is by wish; 0: none */
@@ -39,6 +50,11 @@ void mel_session_show_pending(mel_session *session);
 mel_log_line mel_session_log_line(const mel_session *session, size_t index);
 /* Finds the pending question, or the reason why there is none. */
 mel_status mel_session_propose(mel_session *session, mel_error *err);
+/* Forgets what the answers said: there are others, or the end is another one. */
+void mel_session_forget(mel_session *session);
+/* Finds the engine's metric and summary; its draws. MEL_ESTATE where there are no draws. */
+mel_status mel_session_find_metric(mel_session *session, mel_error *err);
+mel_status mel_session_find_draws(mel_session *session, mel_error *err);
 /* Takes an answered question in, not yet in the log. */
 mel_status mel_session_accept(mel_session *session, const mel_record *said, mel_error *err);
 /* The earlier question that question i (0-based) repeats with its sides swapped, both of them answered;

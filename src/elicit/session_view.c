@@ -125,15 +125,22 @@ static mel_status note_elicited(mel_metric *metric, const mel_summary *summary, 
     return mel_metric_set_elicited(metric, &how, err);
 }
 
-mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session, mel_error *err)
+/* --- what the answers say, found once ------------------------------------------------------------------- */
+
+void mel_session_forget(mel_session *session)
 {
-    *metric = NULL;
-    mel_status status = mel_session_propose(session, err);
-    if (status != MEL_OK)
-        return status;
-    mel_summary found = {
-        .end = session->end,
-        .questions = (uint32_t)session->n_entries,
+    mel_metric_free(session->found.metric);
+    mel_metric_free(session->found.reported);
+    free(session->found.draw);
+    session->found = (mel_found){ .metric = NULL };
+}
+
+mel_status mel_session_find_metric(mel_session *session, mel_error *err)
+{
+    mel_found *found = &session->found;
+    if (found->metric != NULL)
+        return MEL_OK;
+    found->summary = (mel_summary){
         .radius = NAN,
         .error_rate = NAN,
         .consistency = NAN,
@@ -150,32 +157,76 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
         .settled = NAN,
         .questions_to_ratio = NAN,
     };
-    mel_metric *result = NULL;
-    status = session->engine->ops->result(session->engine, &result, &found, err);
-    if (status == MEL_OK && found.end == MEL_END_RANGE)
-        status = withdraw_precision(result, &found, err);
-    if (status == MEL_OK)
-        status = note_elicited(result, &found, session, err);
-    if (status != MEL_OK) {
-        mel_metric_free(result);
-        return status;
-    }
-    count_repeats(session, &found);
-    count_disagreements(session, result, &found);
-    if (session->options.values.strategy != MEL_STRATEGY_SEARCH)
-        status = mel_session_consistency(&found.consistency, session, result, &found, err);
-    if (status == MEL_OK && session->options.values.strategy != MEL_STRATEGY_SEARCH)
-        status = mel_session_judge(&found, result, session, err);
-    if (status == MEL_OK)
-        status = mel_session_judge_signs(&found, session, result, err);
-    if (status != MEL_OK) {
-        mel_metric_free(result);
-        return status;
-    }
-    if (summary != NULL)
-        *summary = found;
-    *metric = result;
+    MEL_AUTO(mel_metric) *metric = NULL;
+    TRY(session->engine->ops->result(session->engine, &metric, &found->summary, err));
+    found->metric = metric;
+    metric = NULL;
     return MEL_OK;
+}
+
+mel_status mel_session_find_draws(mel_session *session, mel_error *err)
+{
+    mel_found *found = &session->found;
+    if (session->broken)
+        return mel_fail(err, MEL_ESTATE,
+                        "an answer could not be stored nor taken back; open the session again");
+    if (session->engine->ops->draws == NULL)
+        return mel_fail(err, MEL_ESTATE, "a search knows an interval, but no probabilities to draw from");
+    return found->draw != NULL ? MEL_OK
+                               : session->engine->ops->draws(session->engine, &found->n_draws,
+                                                             &found->n_coefficients, &found->draw, err);
+}
+
+/* What is reported: the engine's metric and summary, and what the answers say of them. */
+static mel_status find_reported(mel_session *session, mel_error *err)
+{
+    const bool active = session->options.values.strategy != MEL_STRATEGY_SEARCH;
+    TRY(mel_session_propose(session, err));
+    if (session->found.reported != NULL)
+        return MEL_OK;
+    TRY(mel_session_find_metric(session, err));
+    MEL_AUTO(mel_metric) *metric = NULL;
+    mel_summary said = session->found.summary;
+    said.end = session->end;
+    said.questions = (uint32_t)session->n_entries;
+    TRY(mel_metric_copy(&metric, session->found.metric, err));
+    if (said.end == MEL_END_RANGE)
+        TRY(withdraw_precision(metric, &said, err));
+    TRY(note_elicited(metric, &said, session, err));
+    count_repeats(session, &said);
+    count_disagreements(session, metric, &said);
+    if (active) {
+        TRY(mel_session_consistency(&said.consistency, session, metric, &said, err));
+        TRY(mel_session_judge(&said, metric, session, err));
+    }
+    TRY(mel_session_judge_signs(&said, session, metric, err));
+    session->found.reported = metric;
+    session->found.said = said;
+    metric = NULL;
+    return MEL_OK;
+}
+
+mel_status mel_session_snapshot(mel_snapshot *out, mel_session *session, mel_error *err)
+{
+    *out = (mel_snapshot){ .metric = NULL };
+    TRY(find_reported(session, err));
+    if (session->engine->ops->draws != NULL)
+        TRY(mel_session_find_draws(session, err));
+    *out = (mel_snapshot){ .metric = session->found.reported,
+                           .summary = session->found.said,
+                           .n_draws = session->found.n_draws,
+                           .n_coefficients = session->found.n_coefficients,
+                           .draw = session->found.draw };
+    return MEL_OK;
+}
+
+mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session, mel_error *err)
+{
+    *metric = NULL;
+    TRY(find_reported(session, err));
+    if (summary != NULL)
+        *summary = session->found.said;
+    return mel_metric_copy(metric, session->found.reported, err);
 }
 
 mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_session *session,
@@ -190,17 +241,18 @@ mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_s
     return ops->posterior(session->engine, n, angle, density, err);
 }
 
-/* --- draws of the posterior, and ratios ------------------------------------------------- */
-
 mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
                              mel_error *err)
 {
-    if (session->broken)
-        return mel_fail(err, MEL_ESTATE,
-                        "an answer could not be stored nor taken back; open the session again");
-    if (session->engine->ops->draws == NULL)
-        return mel_fail(err, MEL_ESTATE, "a search knows an interval, but no probabilities to draw from");
-    return session->engine->ops->draws(session->engine, n, n_coefficients, values, err);
+    const mel_found *found = &session->found;
+    TRY(mel_session_find_draws(session, err));
+    *values = mel_alloc(found->n_draws * found->n_coefficients, sizeof **values);
+    if (*values == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    *n = found->n_draws;
+    *n_coefficients = found->n_coefficients;
+    memcpy(*values, found->draw, *n * *n_coefficients * sizeof **values);
+    return MEL_OK;
 }
 
 /* --- ratios ------------------------------------------------------------------------------------- */

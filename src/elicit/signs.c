@@ -130,9 +130,10 @@ static bool is_pressed(size_t n_draws, double *lowest, double *centre, double sm
 static mel_status find_pressed(bool *pressed, mel_session *session, drawn *how, mel_error *err)
 {
     const size_t n = how->n;
-    size_t n_draws = 0;
-    MEL_AUTO_MEMORY double *draw = NULL;
-    TRY(mel_session_draws(&n_draws, &how->width, &draw, session, err));
+    TRY(mel_session_find_draws(session, err));
+    const size_t n_draws = session->found.n_draws;
+    const double *draw = session->found.draw;
+    how->width = session->found.n_coefficients;
     MEL_AUTO_MEMORY double *lowest = mel_alloc(n_draws, 2 * n * sizeof *lowest);
     MEL_AUTO_MEMORY double *slope = mel_alloc(2 * n, sizeof *slope);
     if (lowest == NULL || slope == NULL)

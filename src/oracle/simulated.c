@@ -18,7 +18,7 @@ bool mel_noise_errs(const mel_noise *noise, uint64_t seed, const mel_question *q
 {
     mel_rng rng;
     mel_rng_seed_stream(&rng, seed, (uint64_t)question->number << 32 | question->repetition);
-    return mel_noise_of(noise->kind)->wrong(noise, difference, mel_rng_uniform(&rng));
+    return mel_noise_wrong(noise, difference, mel_rng_uniform(&rng));
 }
 
 static mel_status ask_simulated(mel_reply *reply, void *user, const mel_question *question, mel_error *err)

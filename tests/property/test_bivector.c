@@ -380,6 +380,8 @@ static void test_choices_beside_same(void **state)
     double a[MOST], b[MOST], total = 0.0, sum = 0.0, mean = 0.0, gain = 1.0;
     mel_region_inside(&region, p.points, a);
     mel_region_inside(&region, p.points + p.n, b);
+    mel_component component[MEL_MOST_COMPONENTS] = { mel_noise_none.given(0.0) };
+    const size_t n_components = mel_components_blur(1, component);
     size_t told = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         const mel_bivector_options opt = { .region = &region,
@@ -391,9 +393,10 @@ static void test_choices_beside_same(void **state)
         for (size_t i = 0; i < drawn->count; i++) {
             const double x = gain * mel_bivector_margin(p.n, drawn->w + i * 2 * p.n, a, b);
             double weight = 0.0;
-            for (size_t k = 0; k < MEL_WIDTHS && x > 0.0; k++) {
-                const double same = exp(-0.5 * pow(x / mel_same_width[k], 2.0));
-                weight += same * pow(1.0 - same, CHOICES);
+            for (size_t k = 0; k < n_components * MEL_TIES; k++) {
+                const double tie = mel_tie_width[k % MEL_TIES], z = x / component[k / MEL_TIES].absolute;
+                const double left = 1.0 / (1.0 + exp(tie - z)), right = 1.0 / (1.0 + exp(tie + z));
+                weight += component[k / MEL_TIES].weight * (1.0 - left - right) * pow(left, CHOICES);
             }
             total += weight;
             sum += weight * x;

@@ -13,17 +13,17 @@ static double normal(mel_rng *rng)
 
 static bool errs_as_assumed(const test_trader *p, double x, double margin, mel_rng *rng)
 {
-    mel_noise_way way[MEL_MOST_WAYS];
-    const size_t n = mel_noise_person.ways(way, 0.0);
+    mel_component component[MEL_MOST_COMPONENTS];
+    const size_t n = mel_noise_person.learned(component);
     mel_rng own;
     mel_rng_seed_stream(&own, p->seed, UINT64_C(1) << 40);
     double left = mel_rng_uniform(&own);
     size_t i = 0;
-    while (i + 1 < n && left >= way[i].weight)
-        left -= way[i++].weight;
+    while (i + 1 < n && left >= component[i].weight)
+        left -= component[i++].weight;
     const double u = 1e-12 + mel_rng_uniform(rng),
-                 noise = hypot(way[i].relative * margin / x, way[i].absolute);
-    if (mel_rng_uniform(rng) < way[i].lapse)
+                 noise = hypot(component[i].relative * margin / x, component[i].absolute);
+    if (mel_rng_uniform(rng) < component[i].lapse)
         return mel_rng_uniform(rng) < 0.5;
     return margin + log(u / (1.0 + 1e-12 - u)) * noise > 0.0;
 }

@@ -30,19 +30,19 @@ static int tear_down(void **state)
 
 /* --- the posterior -------------------------------------------------------------------------------- */
 
-/* P(answer) of one way, written down once more. */
-static double likely(const mel_noise_way *way, double rho, mel_trade t, mel_trade_answer answer, double width,
-                     double outcomes)
+/* P(answer) of one component, written down once more. */
+static double likely(const mel_component *component, double rho, mel_trade t, mel_trade_answer answer,
+                     double width, double outcomes)
 {
     const double r = exp(rho), margin = (r * t.tp - t.tn) / sqrt(1.0 + r * r), x = rho - log(t.tn / t.tp);
-    const double absolute = outcomes > 2.5 ? fmax(way->absolute, 0.002) : way->absolute;
-    const double z =
-        x / sqrt(way->relative * way->relative + absolute * absolute * (x / margin) * (x / margin));
+    const double absolute = outcomes > 2.5 ? fmax(component->absolute, 0.002) : component->absolute;
+    const double z = x / sqrt(component->relative * component->relative +
+                              absolute * absolute * (x / margin) * (x / margin));
     const double first = 1.0 / (1.0 + exp(width - z)), second = 1.0 / (1.0 + exp(width + z));
     const double looks = answer == MEL_TRADE_FIRST    ? first
                          : answer == MEL_TRADE_SECOND ? second
                                                       : 1.0 - first - second;
-    return way->lapse / outcomes + (1.0 - way->lapse) * looks;
+    return component->lapse / outcomes + (1.0 - component->lapse) * looks;
 }
 
 static void test_posterior(void **state)
@@ -73,11 +73,11 @@ static void test_posterior(void **state)
         for (size_t c = 0; c < MEL_EXCHANGE_CELLS; c++) {
             const double rho = mel_exchange_cell(c);
             want[c] = 0.0;
-            for (size_t w = 0; w < x.n_ways; w++)
+            for (size_t w = 0; w < x.n_components; w++)
                 for (size_t t = 0; t < (ties ? 3U : 1U); t++) {
-                    double product = x.way[w].weight * pow(1.0 + rho * rho / 12.0, -2.0);
+                    double product = x.component[w].weight * pow(1.0 + rho * rho / 12.0, -2.0);
                     for (size_t i = 0; i < ANSWERS; i++)
-                        product *= likely(&x.way[w], rho, trade[i], answer[i], ties ? widths[t] : 0.0,
+                        product *= likely(&x.component[w], rho, trade[i], answer[i], ties ? widths[t] : 0.0,
                                           ties ? 3.0 : 2.0);
                     want[c] += product;
                 }

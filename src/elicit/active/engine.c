@@ -71,6 +71,7 @@ static void history_add(mel_history *history, const mel_pair *pair, bool once)
     memcpy(history->points + 2 * size * history->n, pair->a, bytes);
     memcpy(history->points + 2 * size * history->n + size, pair->b, bytes);
     history->again[history->n++] = pair->repeated || once;
+    history->n_repeats += pair->repeated;
     history->repeated = pair->repeated;
 }
 
@@ -89,33 +90,40 @@ static void history_score(mel_history *history, mel_answer answer, double forese
 
 double mel_reported_evidence(double evidence, const mel_session_options *opt)
 {
-    return mel_noise_slips(mel_assumed(&opt->assume)) ? evidence : NAN;
+    return mel_assumed(&opt->assume)->slips ? evidence : NAN;
 }
 
-/* Whether it is time to ask something again, after so many questions (put aside ones included): every so
- * often (opt->repeat_every, when answers may be wrong), and every second time as long as coin tosses would
- * explain the answers just as well. repeated: the last one was a repetition. */
-static bool repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence)
+bool mel_active_may_repeat(const mel_active *e)
 {
-    const mel_noise_ops *noise = mel_assumed(&opt->assume);
-    const uint32_t every = opt->repeat_every > 1 ? opt->repeat_every : 2; /* not all may be repeats */
-    if (noise->errs == MEL_ERRS_NEVER || opt->repeat_every == 0)
-        return false;
-    const bool doubtful = mel_noise_slips(noise) && evidence < doubt;
-    return (questions + 1) % every == 0 || (doubtful && !repeated && questions >= DOUBTS_FROM);
+    return mel_assumed(&e->opt.assume)->errs != MEL_ERRS_NEVER && e->opt.repeat_every > 0;
 }
 
-static bool history_repeat(double *a, double *b, const mel_history *history, const mel_session_options *opt,
-                           mel_prediction predict, mel_engine *engine)
+/* Whether it is time to ask something again: every so often (opt->repeat_every, when answers may be wrong),
+ * every second time as long as coin tosses would explain the answers just as well, and where the engine wants
+ * it. */
+static bool repeat_is_due(const mel_active *e)
 {
-    if (!repeat_is_due(opt, history->n + history->n_skipped, history->repeated, history->evidence))
+    const mel_history *history = &e->history;
+    const size_t questions = history->n + history->n_skipped;
+    const uint32_t every = e->opt.repeat_every > 1 ? e->opt.repeat_every : 2; /* not all may be repeats */
+    const bool doubtful = mel_assumed(&e->opt.assume)->slips && history->evidence < doubt;
+    return mel_active_may_repeat(e) && (e->repeats_next || (questions + 1) % every == 0 ||
+                                        (doubtful && !history->repeated && questions >= DOUBTS_FROM));
+}
+
+/* Into a and b: the pair that comes back; false: none. */
+static bool find_repeat(mel_active *e)
+{
+    const mel_history *history = &e->history;
+    if (e->avoided.n > 0 || !repeat_is_due(e))
         return false;
     const size_t size = history->size;
     const double *surest = NULL;
     double best = -1.0;
     for (size_t i = 0; i < history->n; i++) {
         const double *pair = history->points + 2 * size * i;
-        const double sure = history->again[i] ? -1.0 : fabs(predict(engine, pair, pair + size) - 0.5);
+        const double sure =
+            history->again[i] ? -1.0 : fabs(e->ops->predict(&e->base, pair, pair + size) - 0.5);
         if (sure > best) {
             best = sure;
             surest = pair;
@@ -123,8 +131,8 @@ static bool history_repeat(double *a, double *b, const mel_history *history, con
     }
     if (surest == NULL)
         return false;
-    memcpy(b, surest, size * sizeof *b);
-    memcpy(a, surest + size, size * sizeof *a);
+    memcpy(e->b, surest, size * sizeof *e->b);
+    memcpy(e->a, surest + size, size * sizeof *e->a);
     return true;
 }
 
@@ -293,8 +301,7 @@ static mel_status propose(mel_active *e, mel_error *err)
         e->end = MEL_END_TOLERANCE;
         return MEL_OK;
     }
-    e->repeated =
-        e->avoided.n == 0 && history_repeat(e->a, e->b, &e->history, &e->opt, e->ops->predict, &e->base);
+    e->repeated = find_repeat(e);
     return e->repeated ? MEL_OK : e->ops->choose(e, &rng, err);
 }
 

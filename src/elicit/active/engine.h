@@ -15,9 +15,10 @@ typedef struct {
     size_t size;         /* numbers in a point */
     size_t n, n_skipped; /* questions answered, and put aside with "can't say" */
     size_t capacity;
-    bool *again;    /* n: a repetition, repeated already, or not to be repeated */
-    double *points; /* n x 2 x size: A, then B */
-    bool repeated;  /* the last one was a repetition */
+    size_t n_repeats; /* of these: questions that came back */
+    bool *again;      /* n: a repetition, repeated already, or not to be repeated */
+    double *points;   /* n x 2 x size: A, then B */
+    bool repeated;    /* the last one was a repetition */
     /* Log of how much likelier the answers A and B were, each by what was believed before it, than coin
      * tosses. Questions that tell most are those whose answer is a coin toss by what is believed: only
      * others, repetitions above all, can speak for or against somebody who answers at random. */
@@ -70,6 +71,7 @@ struct mel_active {
     mel_avoided avoided; /* questions put aside since the last answer */
     double radius, first_radius;
     double numbers;      /* unknown ones, for guessing how many questions remain */
+    bool repeats_next;   /* the engine wants an earlier question to come back now, if one can */
     uint32_t most_left;  /* questions that there can still be; 0: any number */
     size_t n_reported;   /* coefficients of the metric */
     bool coordinatewise; /* every reported number is a positive multiple of one of w */
@@ -83,6 +85,8 @@ struct mel_active {
     mel_end end;
 };
 
+/* Whether questions may come back at all. */
+bool mel_active_may_repeat(const mel_active *e);
 /* The functions of an engine that leaves all to the frame, and those that any does. */
 extern const mel_engine_ops mel_active_engine;
 mel_status mel_active_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err);

@@ -53,7 +53,7 @@ static const double half_pi = 1.57079632679489661923;
 static const double most_doubt = 0.1;
 static const double foreseen_variation =
     0.25; /* as in mel_summary, up to which it can be said how many more */
-enum { SETTLED_ANSWERS = 2, LEAST_SETTLED = 5 };
+enum { SETTLED_ANSWERS = 2, LEAST_SETTLED = 5, LEAST_REPEATS = 2 };
 
 typedef mel_exchange_engine engine;
 
@@ -108,9 +108,23 @@ static bool exchange_is_beyond(const engine *e)
            (low > last || high < first);
 }
 
+/* Questions that must come back before a setting counts as settled: nothing else tells luck from care. */
+static size_t missing_repeats(const engine *e)
+{
+    const size_t came_back = e->base.history.n_repeats;
+    return mel_active_may_repeat(&e->base) && came_back < LEAST_REPEATS ? LEAST_REPEATS - came_back : 0;
+}
+
+/* But for these. */
+static bool is_nearly_settled(const engine *e)
+{
+    return e->regret != NULL && e->settled >= SETTLED_ANSWERS &&
+           e->exchange.n + missing_repeats(e) >= LEAST_SETTLED;
+}
+
 static bool is_settled(const engine *e)
 {
-    return e->regret != NULL && e->settled >= SETTLED_ANSWERS && e->exchange.n >= LEAST_SETTLED;
+    return is_nearly_settled(e) && missing_repeats(e) == 0;
 }
 
 /* --- results ------------------------------------------------------------------------------------ */
@@ -310,7 +324,7 @@ static double questions_to_decision(const engine *e)
     const double taken = 0.25;
     const double at_least = (double)LEAST_SETTLED - (double)e->exchange.n;
     const double left = e->settled > 0 ? 1.0 : 2.0 + fmax(0.0, log(e->doubt / most_doubt) / taken);
-    return fmax(left, at_least);
+    return fmax(fmax(left, at_least), (double)missing_repeats(e));
 }
 
 static uint32_t find_expected(mel_engine *base)
@@ -439,6 +453,7 @@ static mel_status prepare(mel_active *base, bool *ended, mel_error *err)
     engine *e = (engine *)base;
     e->checking = exchange_known_width(e) <= checked_from;
     mel_exchange_prepare(&e->exchange, e->checking, e->work);
+    base->repeats_next = is_nearly_settled(e) && missing_repeats(e) > 0;
     if (exchange_is_beyond(e)) {
         base->end = MEL_END_BEYOND;
         *ended = true;

@@ -265,6 +265,7 @@ static mel_status set_up(planar *p, const mel_face *face, mel_error *err)
         .prior_strength = opt->prior_strength,
         .stale = true,
     };
+    p->grid.n_components = mel_noise_components(p->grid.component, p->grid.noise, opt->assume.size);
     if (opt->prior != NULL) {
         const double *weight = mel_metric_numerator(opt->prior, NULL);
         const double sign = mel_metric_orientation(opt->prior) == MEL_COST ? -1.0 : 1.0;

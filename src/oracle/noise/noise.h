@@ -1,6 +1,7 @@
-/* How answers err. A model is one file of this folder and one row of models.h: it says what it is called,
- * when a simulated respondent errs and how likely answers are. Posteriors and questions ask this table, never
- * for a model by name. */
+/* How answers err. A model is a list of components, each a way in which a respondent may err, with how likely
+ * it is; it is one file of this folder and one row of models.h. Simulated respondents, posteriors and what is
+ * said of consistency read the same components by the same likelihood (component.c), and never ask which
+ * model it is. */
 #ifndef MEL_ORACLE_NOISE_H
 #define MEL_ORACLE_NOISE_H
 
@@ -8,9 +9,51 @@
 #include "melicit/oracle.h"
 #include "oracle/noise/models.h"
 
-/* Prior of a learned flip rate: Beta(1, 9), mean 0.1. */
-#define MEL_FLIP_WRONG 1.0
-#define MEL_FLIP_RIGHT 9.0
+/* --- components */
+
+/* A pair whose values differ by `margin` and in which a difference of 1 in the logarithm of the exchange rate
+ * makes the difference `stake` is answered as the sign of z says with probability lapse/2 + (1 - lapse)/(1 +
+ * exp(-|z|)), with z = margin/sqrt((relative stake)^2 + absolute^2). */
+typedef struct {
+    double relative; /* noise of the exchange rate, natural logarithm */
+    double absolute; /* noise of the value */
+    double lapse;    /* share of answers given without looking */
+    double band;     /* above 0: answers about margins up to this are coin tosses, all others right */
+    double weight;   /* prior probability */
+} mel_component;
+enum { MEL_MOST_COMPONENTS = 48 };
+/* Absolute noise of respondents who see any difference: far below what questions can show. */
+#define MEL_SHARP 1e-6
+
+/* Half-widths of "about the same" in units of z (Rao and Kupper's model), equally likely once somebody
+ * answered so. */
+enum { MEL_TIES = 3 };
+extern const double mel_tie_width[MEL_TIES];
+
+/* What margins are multiplied by to give z. */
+double mel_component_sharpness(const mel_component *component, double stake);
+/* P(this choice), z positive where it is right, and P("about the same"); tie: the half-width, 0 before
+ * anybody answered so. */
+double mel_component_choice(const mel_component *component, double z, double tie);
+double mel_component_same(const mel_component *component, double z, double tie);
+/* Log-probability of n choices with z = shrink * gain * (value + t slope), and of n answers "about the same".
+ */
+double mel_component_log_choices(const mel_component *component, double tie, size_t n, const double *gain,
+                                 const double *value, const double *slope, double t, double shrink);
+double mel_component_log_same(const mel_component *component, double tie, size_t n, const double *gain,
+                              const double *value, const double *slope, double t, double shrink);
+
+/* Of components that err alike at any margin: log-probability of `wrong` of `count` answers being wrong (in
+ * one order), and the posterior mean of the share of wrong answers given that. */
+double mel_components_log_weight(size_t n, const mel_component *component, size_t wrong, size_t count);
+double mel_components_rate(size_t n, const mel_component *component, size_t wrong, size_t count);
+/* The components of somebody who has called a pair about the same, and so does not see differences of any
+ * size: those who did may not see differences of one size or another. Returns how many. */
+size_t mel_components_blur(size_t n, mel_component component[MEL_MOST_COMPONENTS]);
+/* One of them, as likely as its weight. */
+size_t mel_component_draw(size_t n, const mel_component *component, mel_rng *rng);
+
+/* --- models */
 
 /* What decides how likely an answer is. */
 typedef enum {
@@ -19,59 +62,28 @@ typedef enum {
     MEL_ERRS_BY_MARGIN /* the smaller the difference, the more often wrong */
 } mel_errs;
 
-/* One way in which a respondent may err, for posteriors that average over several. A pair whose values differ
- * by `margin` and whose exchange rate is `distance` (natural logarithm) away from the respondent's is
- * answered as the sign of z says with probability lapse/2 + (1 - lapse)/(1 + exp(-|z|)), with z =
- * margin/sqrt((relative margin/distance)^2 + absolute^2). */
-typedef struct {
-    double relative; /* noise of the exchange rate, natural logarithm */
-    double absolute; /* noise of the value */
-    double lapse;    /* share of answers given without looking */
-    double band;     /* above 0: answers about margins up to this may be anything, and the rest is right */
-    double weight;   /* prior probability */
-} mel_noise_way;
-enum { MEL_MOST_WAYS = 48 };
-/* Of respondents who see any difference: noise far below what questions can show. */
-#define MEL_SHARP 1e-6
-
-/* Margins and sizes are in units of the metric's value; a margin is positive when the answer is right. The
- * scale is the size that is assumed or, where it is learned, drawn. */
 typedef struct {
     const char *name;
     const char *forms;    /* how it is written, for messages: "flip:P"; without ':' it has no size */
     const char *assumed;  /* how it is assumed, for help: "flip (rate learned), flip:0.1"; NULL: as `forms` */
     const char *bad_size; /* what a size is that is not from 0 to `most`, for messages */
-    mel_errs errs;
+    mel_errs errs;        /* as the components do */
+    bool slips;         /* answers may be wrong at any difference: what blames an early one stays possible */
+    bool band;          /* coin tosses below the size; of a simulated respondent all may be wrong */
+    bool sharper;       /* in many dimensions some may see far smaller differences than the components say */
     double most;        /* largest size */
     double say_nothing; /* assumed sizes from this on leave nothing to learn */
-    bool learns;        /* an assumed size of 0 is learned from the answers */
-    /* MEL_ERRS_BY_MARGIN: below the size, answers are coin tosses, above it right; of a simulated respondent
-     * those below may all be wrong (mel_noise's adversarial). */
-    bool band;
-    /* MEL_ERRS_BY_MARGIN: samplers draw one of the ways together with the metric, not a scale. */
-    bool by_ways;
+    double usual_size;  /* where one is needed and none is given */
+    double allowance;   /* share of lapses that is allowed for where the size is assumed, at least */
     /* Of the probability outside of a 95% interval, what is left outside, for respondents who use the model
      * against us; 1: nothing is to be allowed for. */
     double outside;
     /* Share of wrong answers when guessing how many questions remain; 0: as the posterior knows it. */
     double usual_errors;
-    /* Prior of a learned scale: log-normal. A spread of 0: no scale is learned. */
-    double scale_median, scale_spread;
-    /* Whether a simulated respondent errs at this difference > 0; chance: uniform on [0, 1). */
-    bool (*wrong)(const mel_noise *noise, double difference, double chance);
-    /* P(answer), unless errors are alike. */
-    double (*probability)(double scale, double margin);
-    /* MEL_ERRS_BY_MARGIN: log-probability of n answers with the margins shrink * gain * (value + t slope);
-     * NULL: from `probability`. */
-    double (*log_choices)(size_t n, const double *gain, const double *value, const double *slope, double t,
-                          double shrink, double scale);
-    /* MEL_ERRS_ALIKE: log-probability of `wrong` of `count` answers being wrong (in one order), up to a
-     * constant that depends on count; posterior mean of the share of wrong answers given that. */
-    double (*log_weight)(double size, size_t wrong, size_t count);
-    double (*rate)(double size, size_t wrong, size_t count);
-    /* The ways in which a respondent may err, with weights that sum to 1; size 0 where it is learned. Returns
-     * how many. NULL: none are known. */
-    size_t (*ways)(mel_noise_way out[MEL_MOST_WAYS], double size);
+    mel_component (*given)(double size); /* of a respondent with this size; its weight is 1 */
+    /* Of one whose size is not known: weights that sum to 1; returns how many. NULL: the size is never
+     * learned. */
+    size_t (*learned)(mel_component out[MEL_MOST_COMPONENTS]);
 } mel_noise_ops;
 
 #define DECLARE(name) extern const mel_noise_ops mel_noise_##name;
@@ -83,6 +95,10 @@ const mel_noise_ops *mel_noise_of(mel_noise_kind kind);
 /* The model whose name these n characters are; NULL: there is none. */
 const mel_noise_ops *mel_noise_by_name(mel_noise_kind *kind, size_t n, const char *name);
 mel_status mel_noise_check(const mel_noise *noise, mel_error *err);
+/* Whether a simulated respondent errs at this difference > 0; chance: uniform on [0, 1). */
+bool mel_noise_wrong(const mel_noise *noise, double difference, double chance);
+/* What an assumption means: size 0 is learned where the model does. Returns how many components. */
+size_t mel_noise_components(mel_component out[MEL_MOST_COMPONENTS], const mel_noise_ops *model, double size);
 
 /* Least probability of any answer: contradictions must not empty a posterior. */
 static const double mel_log_impossible = -27.631021115928547, mel_impossible = 1e-12;
@@ -91,12 +107,6 @@ static const double mel_log_impossible = -27.631021115928547, mel_impossible = 1
 static inline bool mel_noise_anywhere(const mel_noise_ops *noise)
 {
     return noise->errs != MEL_ERRS_NEVER && !noise->band;
-}
-
-/* Answers may be wrong at any difference, by a slip: what blames an early answer stays possible for long. */
-static inline bool mel_noise_slips(const mel_noise_ops *noise)
-{
-    return noise->errs == MEL_ERRS_ALIKE || noise->by_ways;
 }
 
 #endif

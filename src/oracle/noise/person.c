@@ -5,19 +5,12 @@
 
 #include <math.h>
 
-/* Of a person of whom nothing is known: share of answers given without looking, difference at which 73 of 100
- * others are right. */
-static const double usual_lapse = 0.03, usual_difference = 0.02;
-
-static double probability(double scale, double margin)
+/* Of a person of whom nothing is known: 3 of 100 answers are given without looking, and 73 of 100 others are
+ * right at a difference of 0.02. */
+static mel_component given(double size)
 {
-    return 0.5 * usual_lapse + (1.0 - usual_lapse) / (1.0 + exp(-scale * margin));
-}
-
-static bool wrong(const mel_noise *noise, double difference, double chance)
-{
-    (void)noise;
-    return chance < 1.0 - probability(1.0 / usual_difference, difference);
+    (void)size;
+    return (mel_component){ .absolute = 0.02, .lapse = 0.03, .weight = 1.0 };
 }
 
 /* Log-normal weights of n steps, equal on the log scale, from low to high. */
@@ -37,9 +30,8 @@ static void steps(size_t n, double low, double high, double median, double sprea
 
 /* Half the weight is on relative noise, half on absolute: allowing any mixture of both makes intervals of
  * careful people needlessly wide. */
-static size_t ways(mel_noise_way *out, double size)
+static size_t learned(mel_component *out)
 {
-    (void)size;
     enum { STEPS = 7, LAPSES = 3 };
     static const double lapse[LAPSES] = { 0.01, 0.06, 0.2 }, lapse_weight[LAPSES] = { 0.5, 0.3, 0.2 };
     const double least_relative = 0.02, least_absolute = 0.0005;
@@ -52,7 +44,7 @@ static size_t ways(mel_noise_way *out, double size)
             steps(STEPS, 0.05, 1.8, 0.2, 1.2, value, weight);
         for (size_t i = 0; i < STEPS; i++)
             for (size_t j = 0; j < LAPSES; j++)
-                out[n++] = (mel_noise_way){ .relative = absolute ? least_relative : value[i],
+                out[n++] = (mel_component){ .relative = absolute ? least_relative : value[i],
                                             .absolute = absolute ? value[i] : least_absolute,
                                             .lapse = lapse[j],
                                             .weight = 0.5 * weight[i] * lapse_weight[j] };
@@ -65,14 +57,11 @@ const mel_noise_ops mel_noise_person = {
     .forms = "person",
     .assumed = "person (slips and errors near indifference, both learned)",
     .errs = MEL_ERRS_BY_MARGIN,
-    .by_ways = true,
+    .slips = true,
+    .sharper = true,
     .say_nothing = INFINITY,
-    .learns = true,
     .outside = 1.0,
     .usual_errors = 0.15,
-    .scale_median = 50.0,
-    .scale_spread = 1.5,
-    .wrong = wrong,
-    .probability = probability,
-    .ways = ways,
+    .given = given,
+    .learned = learned,
 };

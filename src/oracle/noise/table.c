@@ -1,4 +1,5 @@
-/* The table of noise models, and the words of session files and of the command line for them. */
+/* The table of noise models, what their components mean, and the words of session files and of the command
+ * line for them. */
 #include "oracle/noise/noise.h"
 
 #include "data/number.h"
@@ -39,6 +40,30 @@ mel_status mel_noise_check(const mel_noise *noise, mel_error *err)
     if (noise->adversarial && !model->band)
         return mel_fail(err, MEL_EINVAL, "noise %s: only a band can be adversarial", model->name);
     return MEL_OK;
+}
+
+bool mel_noise_wrong(const mel_noise *noise, double difference, double chance)
+{
+    const mel_noise_ops *model = mel_noise_of(noise->kind);
+    if (model->band)
+        return difference < noise->size && (noise->adversarial || chance < 0.5);
+    const mel_component one = model->given(noise->size);
+    if (model->errs != MEL_ERRS_BY_MARGIN)
+        return chance < 0.5 * one.lapse;
+    const double z = difference * mel_component_sharpness(&one, 0.5 * difference);
+    return chance < 1.0 - mel_component_choice(&one, z, 0.0);
+}
+
+size_t mel_noise_components(mel_component out[MEL_MOST_COMPONENTS], const mel_noise_ops *model, double size)
+{
+    size_t n = 1;
+    if (size == 0.0 && model->learned != NULL)
+        n = model->learned(out);
+    else
+        out[0] = model->given(size);
+    for (size_t i = 0; i < n; i++)
+        out[i].lapse = fmax(out[i].lapse, model->allowance);
+    return n;
 }
 
 const char *mel_noise_form(size_t i)

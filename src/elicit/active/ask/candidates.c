@@ -194,7 +194,7 @@ static void read_samples(mel_candidates *q, const mel_samples *samples)
         for (size_t j = 0; j < d; j++)
             q->sample[j * n + i] = samples->w[i * d + j];
     q->seen = q->sample;
-    if (mel_noise_slips(samples->noise)) {
+    if (samples->noise->slips) {
         bound_samples(q);
         q->seen = q->bounded;
     }

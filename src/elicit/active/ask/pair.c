@@ -463,7 +463,7 @@ void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
         mel_scale(d, 1.0 / mel_basis_norm(f, w), w);
         q->length[i] = mel_norm2(d, w);
     }
-    const bool flips = mel_noise_slips(samples->noise);
+    const bool flips = samples->noise->slips;
     if (flips)
         bound_samples(q);
     q->seen = flips ? q->bounded : q->sample;
@@ -625,8 +625,10 @@ const double *mel_chooser_likely(const mel_chooser *q, double *share)
 
 const double *mel_chooser_likely_usually(mel_chooser *q, const mel_noise_ops *noise, double *share)
 {
+    const mel_component usual = noise->given(noise->usual_size);
+    const double gain = q->gain * mel_component_sharpness(&usual, 0.0);
     for (size_t i = 0; i < q->count; i++)
-        q->work[i] = noise->probability(noise->scale_median, q->gain * q->value[i] / q->length[i]);
+        q->work[i] = mel_component_choice(&usual, gain * q->value[i] / q->length[i], 0.0);
     return mel_chooser_likely(q, share);
 }
 

@@ -90,8 +90,8 @@ mel_outlook mel_chooser_judge(mel_chooser *chooser, const mel_sampler *sampler, 
                               const double *b);
 /* P(A) of the pair judged last for each sample, and its mean; lent until the next one is. */
 const double *mel_chooser_likely(const mel_chooser *chooser, double *share);
-/* The same of somebody of whom nothing is known but that the noise is of this model, which draws ways: they
- * see small differences no better than people usually do. */
+/* The same of somebody of whom nothing is known but that the noise is of this model: they see small
+ * differences no better than people usually do. */
 const double *mel_chooser_likely_usually(mel_chooser *chooser, const mel_noise_ops *noise, double *share);
 /* The question to ask, size numbers each; simple: A and B differ in two coordinates. *outlook is zero, and
  * the points untouched, when no pair tells anything. Pairs to avoid (NULL: none) are left out. */

@@ -389,15 +389,15 @@ static double taken_away(const mel_realistic *r, const double *likely, double sh
     return sum / (share * (1.0 - share));
 }
 
-/* The same of the pair judged last. Where the way in which somebody errs is drawn, it must also hold for
- * people as they usually are: as long as many ways are possible, those who see any difference would make the
- * tiniest pair as good as any. */
+/* The same of the pair judged last. Where somebody may see far smaller differences than usual, it must also
+ * hold for people as they usually are: those who see any difference would make the tiniest pair as good as
+ * any. */
 static double decides(const mel_realistic *r, mel_chooser *chooser, const mel_noise_ops *noise)
 {
     double share = 0.0;
     const double *likely = mel_chooser_likely(chooser, &share);
     const double drawn = taken_away(r, likely, share);
-    if (!noise->by_ways)
+    if (!noise->sharper)
         return drawn;
     likely = mel_chooser_likely_usually(chooser, noise, &share);
     return sqrt(drawn * taken_away(r, likely, share));

@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum { LIMITS = MEL_AIM_LIMITS, SPREADS = MEL_AIM_SPREADS, LAPSES = MEL_AIM_LAPSES };
-const double mel_exchange_tie[MEL_EXCHANGE_TIES] = { 0.4, 1.2, 3.5 };
 static const double lapse_of[LAPSES] = { 0.01, 0.06, 0.2 }, lapse_weight[LAPSES] = { 0.5, 0.3, 0.2 };
 /* Answers err where the number is close to the limit: as a share of the range of limits. */
 static const double spread_of[SPREADS] = { 0.01, 0.03, 0.1 };
@@ -73,7 +72,7 @@ static double answer_probability(double e, double tie, mel_trade_answer answer)
 
 static double tie_of(const mel_aim *l, size_t i)
 {
-    return l->n_ties > 1 ? exp(mel_exchange_tie[i]) : 1.0;
+    return l->n_ties > 1 ? exp(mel_tie_width[i]) : 1.0;
 }
 
 /* P(answer) with slips. */

@@ -5,6 +5,7 @@
 
 #include "base/internal.h"
 #include "melicit/elicit.h"
+#include "oracle/noise/noise.h"
 
 /* A pair, turned so that the first of the two has more true positives; shares. tn <= 0: the first is better
  * in both, whatever is aimed at. */
@@ -16,16 +17,12 @@ typedef struct {
 /* Which of the two was preferred. */
 typedef enum { MEL_TRADE_FIRST, MEL_TRADE_SECOND, MEL_TRADE_SAME } mel_trade_answer;
 
-/* Widths of "about the same", in units of z (Rao and Kupper's model). */
-enum { MEL_EXCHANGE_TIES = 3 };
-extern const double mel_exchange_tie[MEL_EXCHANGE_TIES];
-
 enum { MEL_AIM_LIMITS = 80, MEL_AIM_SPREADS = 3, MEL_AIM_LAPSES = 3 };
 typedef struct {
     mel_misfit_kind kind;        /* NONE: an exchange rate, for comparison; else up to ALARMS_FIRST */
     double positives, negatives; /* their shares among the people whom pairs are about */
     size_t n_ties;               /* 1: nobody answered "about the same" yet */
-    double joint[MEL_EXCHANGE_TIES][MEL_AIM_SPREADS][MEL_AIM_LAPSES][MEL_AIM_LIMITS]; /* sums to 1 */
+    double joint[MEL_TIES][MEL_AIM_SPREADS][MEL_AIM_LAPSES][MEL_AIM_LIMITS]; /* sums to 1 */
     double mass[MEL_AIM_LIMITS]; /* of the limits; sums to 1 */
     double evidence;             /* log of how much likelier the answers are than coin tosses */
 } mel_aim;

@@ -1,13 +1,12 @@
-/* What was answered, as the sampler reads it: one row per answer and what is assumed of its errors.
+/* What was answered, as samplers read it: one row per answer and what is assumed of its errors.
  *
  * A row x says how the preference reads from a coefficient vector w: A is better when <x, w> > 0. Rows are
- * kept at unit length and turned so that <x, w> > 0 agrees with the answer. Noise models that depend
- * on how different A and B are see the margin gain * <x, w> / |w|, in units of the metric's value. */
+ * kept at unit length and turned so that <x, w> > 0 agrees with the answer. Components that depend on how
+ * different A and B are see the margin gain * <x, w> / |w|, in units of the metric's value. */
 #ifndef MEL_ACTIVE_ANSWERS_H
 #define MEL_ACTIVE_ANSWERS_H
 
 #include "elicit/assumption.h"
-#include "oracle/noise/way.h"
 
 #include <math.h>
 
@@ -15,17 +14,16 @@
  * of them were. Questions that halve the belief itself soon crowd where one early wrong answer points, and it
  * takes long to find back. */
 #define MEL_CAREFUL_RATE 0.25
-/* "About the same" is answered with probability exp(-(margin/width)^2 / 2), the width one of these, equally
- * likely. As long as nobody answered so, nothing is assumed about it. */
-enum { MEL_WIDTHS = 6 };
-extern const double mel_same_width[MEL_WIDTHS];
 
 typedef struct {
     size_t dimension;
-    mel_assumption assume;      /* size 0: learned, by models that do */
-    const mel_noise_ops *noise; /* its model */
-    size_t n_ways;              /* 0: answers are not read by the ways of the model */
-    mel_noise_way way[MEL_MOST_WAYS];
+    mel_assumption assume; /* size 0: learned, by models that do */
+    /* Its model; from the first "about the same" on one that errs by margin. As long as nobody answered so,
+     * nothing is assumed about it. */
+    const mel_noise_ops *noise;
+    size_t n_components;
+    mel_component component[MEL_MOST_COMPONENTS];
+    bool renewed; /* these are not those of the draws so far */
     size_t count, n_same, capacity;
     /* Rows are kept at unit length, or else as they are, `length` being how far apart A and B are. */
     bool unit;
@@ -33,12 +31,16 @@ typedef struct {
     double *length; /* count: of the rows as given */
     double *gain;   /* count: of the rows at unit length */
     bool *same;     /* count */
+    /* Where errors are alike, by the number of wrong choices: the log-probability of so many, the same
+     * without the newest answer, and the share of wrong answers then. */
+    double *log_weight, *log_before, *rate;
 } mel_answers;
 
 /* Another assumption from now on. */
 void mel_answers_assume(mel_answers *answers, mel_assumption assume);
 void mel_answers_init(mel_answers *answers, size_t dimension, mel_assumption assume);
 void mel_answers_free(mel_answers *answers);
+/* Needed before anything below, also of no answers. */
 mel_status mel_answers_reserve(mel_answers *answers, size_t count, mel_error *err);
 /* Room must be reserved. The row is for the caller to fill. */
 double *mel_answers_put(mel_answers *answers, double length, double gain, mel_answer answer);
@@ -48,59 +50,59 @@ static inline size_t mel_answers_choices(const mel_answers *answers) /* A or B *
 {
     return answers->count - answers->n_same;
 }
+static inline bool mel_answers_err_by_margin(const mel_answers *answers)
+{
+    return answers->noise->errs == MEL_ERRS_BY_MARGIN;
+}
 
 /* What is not known of the answers' errors, as one draw of the posterior. */
 typedef struct {
-    size_t wrong; /* errors alike, and by ways: choices that w contradicts */
-    double scale; /* errors by margin: the size assumed, or drawn */
-    size_t width; /* of "about the same", an index (by ways: of mel_tie_width) */
-    size_t way;   /* by ways: the one drawn */
+    size_t wrong;     /* choices that w contradicts */
+    size_t component; /* where errors depend on the margin */
+    size_t tie;       /* of mel_tie_width */
 } mel_noise_state;
-/* Before any answer: a draw of the prior where there are ways. */
+/* Before any answer: a draw of the prior. */
 mel_noise_state mel_noise_start(const mel_answers *answers, mel_rng *rng);
-/* One of the ways, as likely as before any answer. */
-size_t mel_way_draw(const mel_answers *answers, mel_rng *rng);
-/* Half-width of "about the same" by ways. */
+/* Draws the component, and the half-width of "about the same", given how likely all answers are by them. */
+typedef double mel_noise_likelihood(const void *user, size_t component, double tie);
+void mel_noise_draw(mel_noise_state *state, const mel_answers *answers, mel_noise_likelihood *log_likelihood,
+                    const void *user, mel_rng *rng);
+
+/* Half-width of "about the same". */
 static inline double mel_answers_tie(const mel_answers *answers, const mel_noise_state *state)
 {
-    return answers->n_same > 0 ? mel_tie_width[state->width] : 0.0;
+    return answers->n_same > 0 ? mel_tie_width[state->tie] : 0.0;
 }
-/* By ways: what turns the value of answer i's row into z. Half of a row's length is at stake, as for two
- * numbers that are exchanged one for one; where the rate is another, less is. */
-static inline double mel_answers_sharp(const mel_answers *answers, size_t i, const mel_noise_way *way)
+/* What turns the value of answer i's row into z. Half of a row's length is at stake, as for two numbers that
+ * are exchanged one for one; where the rate is another, less is. */
+static inline double mel_answers_sharp(const mel_answers *answers, size_t i, const mel_component *component)
 {
     const double size = answers->gain[i] * (answers->unit ? 1.0 : answers->length[i]);
-    return answers->gain[i] * mel_way_sharpness(way, 0.5 * fabs(size));
+    return answers->gain[i] * mel_component_sharpness(component, 0.5 * fabs(size));
 }
-/* One of n widths of "about the same", by the logarithms of their weights. */
-size_t mel_width_draw(size_t n, const double *log_weight, mel_rng *rng);
-/* Share of wrong answers, where errors are alike (by ways: among those told, of which there are some), and
- * the log-probability of this many being wrong. */
+/* Share of wrong answers: of those told, or what their number says where errors are alike. */
 static inline double mel_answers_rate(const mel_answers *answers, const mel_noise_state *state)
 {
-    if (answers->n_ways > 0)
-        return (double)state->wrong / (double)mel_answers_choices(answers);
-    return answers->noise->rate(answers->assume.size, state->wrong, mel_answers_choices(answers));
+    return mel_answers_err_by_margin(answers) ? (double)state->wrong / (double)mel_answers_choices(answers)
+           : answers->noise->errs == MEL_ERRS_ALIKE ? answers->rate[state->wrong]
+                                                    : 0.0;
 }
-double mel_answers_log_weight(const mel_answers *answers, size_t wrong);
-/* P(A) of a question with this margin; sharp: what turns the margin into z, one for each way. "About the
- * same" counts half. */
+/* P(A) of a question with this margin; sharp: what turns the margin into z, one for each component. "About
+ * the same" counts half. */
 static inline double mel_answers_predict(const mel_answers *answers, const mel_noise_state *state,
                                          const double *sharp, double margin)
 {
-    if (answers->n_ways > 0) {
-        const mel_noise_way *way = &answers->way[state->way];
-        const double tie = mel_answers_tie(answers, state), z = sharp[state->way] * margin;
-        return 0.5 * (1.0 + mel_way_choice(way, z, tie) - mel_way_choice(way, -z, tie));
+    if (mel_answers_err_by_margin(answers)) {
+        const mel_component *component = &answers->component[state->component];
+        const double tie = mel_answers_tie(answers, state), z = sharp[state->component] * margin;
+        return 0.5 *
+               (1.0 + mel_component_choice(component, z, tie) - mel_component_choice(component, -z, tie));
     }
-    if (answers->noise->errs != MEL_ERRS_ALIKE)
-        return answers->noise->probability(state->scale, margin);
     const double rate = mel_answers_rate(answers, state);
     return margin > 0.0 ? 1.0 - rate : rate;
 }
-/* Those of a question with a row of this length times its gain; nothing is written where there are no ways.
- */
-void mel_answers_sharpen(const mel_answers *answers, double size, double sharp[MEL_MOST_WAYS]);
+/* Those of a question with a row of this length times its gain. */
+void mel_answers_sharpen(const mel_answers *answers, double size, double sharp[MEL_MOST_COMPONENTS]);
 /* How the newest answer changes the probability of a draw at which its row's value is this; the state is that
  * before it. */
 double mel_answers_weight(const mel_answers *answers, const mel_noise_state *state, double value);

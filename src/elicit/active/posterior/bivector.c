@@ -29,8 +29,7 @@ struct mel_bivector_sampler {
     double *mean, *covariance;
     mel_answers answers; /* rows: A, then B, choices turned so that A is the preferred one */
     size_t capacity;
-    double *sharp;       /* by ways: n_ways x capacity, what turns margins at |s| = 1 into z */
-    double *flip_weight; /* answers + 1: log-probability by number of wrong choices */
+    double *sharp; /* components x capacity: what turns margins at |s| = 1 into z */
     /* The chain */
     mel_rng rng;
     double *axis;        /* d x d: one per row */
@@ -51,10 +50,6 @@ static const double bracket = 5.0;
 static const double lean = 0.3;
 /* Lengths of t above this are alike a priori; below it the density of t itself is flat. */
 static const double flat = 0.1;
-/* Steps of a learned logistic scale, of its logarithm. */
-static const double scale_step = 0.5;
-/* Ways to err that are tried per sweep. */
-enum { WAYS_TRIED = 3 };
 
 /* --- the target density --------------------------------------------------------------------------- */
 
@@ -84,33 +79,6 @@ static double log_prior(const mel_bivector_sampler *b, double *theta)
            b->strength * mel_bivector_cosine(n, theta, b->prior);
 }
 
-/* Once somebody has called a pair about the same, a choice says that A and B of its pair were not. */
-static double log_apart(const mel_bivector_sampler *b, size_t row, double margin)
-{
-    if (b->answers.n_same == 0 || b->answers.n_ways > 0)
-        return 0.0;
-    const double x = b->answers.gain[row] * margin / mel_same_width[b->state.width];
-    return log(fmax(-expm1(-0.5 * x * x), mel_impossible));
-}
-
-/* What one row says, apart from flips; margin at |s| = 1. */
-static double log_row(const mel_bivector_sampler *b, size_t row, double margin)
-{
-    const mel_answers *answers = &b->answers;
-    if (answers->n_ways > 0) {
-        const mel_noise_way *way = &answers->way[b->state.way];
-        const double z = b->sharp[b->state.way * b->capacity + row] * margin,
-                     tie = mel_answers_tie(answers, &b->state);
-        return log(answers->same[row] ? mel_way_same(way, z, tie) : mel_way_choice(way, z, tie));
-    }
-    if (b->answers.same[row]) {
-        const double x = b->answers.gain[row] * margin / mel_same_width[b->state.width];
-        return -0.5 * x * x;
-    }
-    return log(b->answers.noise->probability(b->state.scale, b->answers.gain[row] * margin)) +
-           log_apart(b, row, margin);
-}
-
 static double margin_at(const mel_products *p, const mel_products *u, double step)
 {
     const double sa = p->sa + step * u->sa, sb = p->sb + step * u->sb;
@@ -118,30 +86,39 @@ static double margin_at(const mel_products *p, const mel_products *u, double ste
     return sa * (1.0 + tb) - sb * (1.0 + ta);
 }
 
+/* What one row says, by a component of the noise; margin at |s| = 1. */
+static double log_row(const mel_bivector_sampler *b, size_t row, double margin, size_t k, double tie)
+{
+    const mel_component *component = &b->answers.component[k];
+    const double z = b->sharp[k * b->capacity + row] * margin;
+    return log(fmax(b->answers.same[row] ? mel_component_same(component, z, tie)
+                                         : mel_component_choice(component, z, tie),
+                    mel_impossible));
+}
+
 /* Log-likelihood after a step along an axis; *wrong: choices that are contradicted. length: of s there. */
 static double log_likelihood(mel_bivector_sampler *b, const mel_products *u, double step, double length,
                              size_t *wrong)
 {
     const mel_errs errs = b->answers.noise->errs;
+    const double tie = mel_answers_tie(&b->answers, &b->state);
     double sum = 0.0;
     *wrong = 0;
-    if (errs == MEL_ERRS_NEVER && b->suspect < b->answers.count && !b->answers.same[b->suspect] &&
+    if (errs == MEL_ERRS_NEVER && b->suspect < b->answers.count &&
         !(margin_at(&b->here[b->suspect], &u[b->suspect], step) > 0.0))
         return -INFINITY;
     for (size_t i = 0; i < b->answers.count; i++) {
         const double margin = margin_at(&b->here[i], &u[i], step);
-        if (b->answers.same[i] || errs == MEL_ERRS_BY_MARGIN) {
-            sum += log_row(b, i, margin / length);
-        } else {
-            sum += log_apart(b, i, margin / length);
+        if (errs == MEL_ERRS_BY_MARGIN)
+            sum += log_row(b, i, margin / length, b->state.component, tie);
+        else
             *wrong += margin > 0.0 ? 0U : 1U;
-            if (*wrong > 0 && errs == MEL_ERRS_NEVER) {
-                b->suspect = i;
-                return -INFINITY;
-            }
+        if (*wrong > 0 && errs == MEL_ERRS_NEVER) {
+            b->suspect = i;
+            return -INFINITY;
         }
     }
-    return errs == MEL_ERRS_ALIKE ? sum + b->flip_weight[*wrong] : sum;
+    return errs == MEL_ERRS_ALIKE ? sum + b->answers.log_weight[*wrong] : sum;
 }
 
 static double log_target(mel_bivector_sampler *b, size_t axis, double step, size_t *wrong)
@@ -206,80 +183,15 @@ static void step_along(mel_bivector_sampler *b, size_t axis)
     }
 }
 
-/* Log-likelihood of all answers where the chain is, by the noise as it is. */
-static double log_rows(const mel_bivector_sampler *b)
+/* Log-likelihood of all answers where the chain is. */
+static double log_rows(const void *user, size_t component, double tie)
 {
+    const mel_bivector_sampler *b = user;
     const double length = mel_norm2(b->n, b->at);
     double sum = 0.0;
     for (size_t i = 0; i < b->answers.count; i++)
-        sum += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
+        sum += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length, component, tie);
     return sum;
-}
-
-/* Draws the way in which somebody errs, and the width of "about the same". */
-static void draw_way(mel_bivector_sampler *b)
-{
-    double here = log_rows(b);
-    for (int tries = 0; tries < WAYS_TRIED; tries++) {
-        const size_t held = b->state.way;
-        b->state.way = mel_way_draw(&b->answers, &b->rng);
-        const double there = log_rows(b);
-        if (there >= here + log(1.0 - mel_rng_uniform(&b->rng)))
-            here = there;
-        else
-            b->state.way = held;
-    }
-    if (b->answers.n_same == 0)
-        return;
-    double log_weight[MEL_TIES];
-    for (b->state.width = 0; b->state.width < MEL_TIES; b->state.width++)
-        log_weight[b->state.width] = log_rows(b);
-    b->state.width = mel_width_draw(MEL_TIES, log_weight, &b->rng);
-}
-
-/* Log-likelihood of the choices by the logistic scale. */
-static double scale_likelihood(mel_bivector_sampler *b, double scale)
-{
-    const mel_noise_ops *noise = b->answers.noise;
-    const double length = mel_norm2(b->n, b->at), z = log(scale / noise->scale_median) / noise->scale_spread;
-    double sum = -0.5 * z * z;
-    const double held = b->state.scale;
-    b->state.scale = scale;
-    for (size_t i = 0; i < b->answers.count; i++)
-        if (!b->answers.same[i])
-            sum += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
-    b->state.scale = held;
-    return sum;
-}
-
-static void draw_width(mel_bivector_sampler *b)
-{
-    const double length = mel_norm2(b->n, b->at);
-    double chance[MEL_WIDTHS] = { 0.0 };
-    for (size_t k = 0; k < MEL_WIDTHS; k++) {
-        b->state.width = k;
-        for (size_t i = 0; i < b->answers.count; i++) {
-            const double margin = margin_at(&b->here[i], &b->here[i], 0.0) / length;
-            chance[k] += b->answers.same[i] ? log_row(b, i, margin) : log_apart(b, i, margin);
-        }
-    }
-    b->state.width = mel_width_draw(MEL_WIDTHS, chance, &b->rng);
-}
-
-static void draw_noise(mel_bivector_sampler *b)
-{
-    if (b->answers.n_ways > 0) {
-        draw_way(b);
-        return;
-    }
-    if (b->answers.n_same > 0)
-        draw_width(b);
-    if (!(b->answers.noise->scale_spread > 0.0) || b->answers.assume.size > 0.0)
-        return;
-    const double scale = b->state.scale * exp(scale_step * mel_rng_normal(&b->rng));
-    const double change = scale_likelihood(b, scale) - scale_likelihood(b, b->state.scale);
-    if (log(1.0 - mel_rng_uniform(&b->rng)) < change)
-        b->state.scale = scale;
 }
 
 /* One sweep of the chain at `at` along all axes. */
@@ -289,7 +201,8 @@ static void bivector_sweep(mel_bivector_sampler *b)
     draw_gauge(b);
     for (size_t axis = 0; axis < b->d; axis++)
         step_along(b, axis);
-    draw_noise(b);
+    if (mel_answers_err_by_margin(&b->answers))
+        mel_noise_draw(&b->state, &b->answers, log_rows, b, &b->rng);
 }
 
 /* Choices that the place where the chain is contradicts. */
@@ -318,13 +231,9 @@ void mel_bivector_sampler_free(mel_bivector_sampler *s)
 {
     if (s == NULL)
         return;
-    void *blocks[] = { s->mean /* and all that was made with it */,
-                       s->noise,
-                       s->fresh_noise,
-                       s->flip_weight,
-                       s->sharp,
-                       s->along,
-                       s->here };
+    void *blocks[] = {
+        s->mean /* and all that was made with it */, s->noise, s->fresh_noise, s->sharp, s->along, s->here
+    };
     mel_answers_free(&s->answers);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);
@@ -352,7 +261,7 @@ static double distance(size_t n, const double *a, const double *b)
 void mel_bivector_sampler_predict(const mel_bivector_sampler *s, const double *a, const double *b,
                                   double gain, double *likely)
 {
-    double sharp[MEL_MOST_WAYS];
+    double sharp[MEL_MOST_COMPONENTS];
     mel_answers_sharpen(&s->answers, gain * distance(s->n, a, b), sharp);
     for (size_t i = 0; i < s->samples.count; i++)
         likely[i] = mel_answers_predict(&s->answers, &s->noise[i], sharp, likely[i]);
@@ -502,8 +411,8 @@ static void finish(mel_bivector_sampler *b)
     b->samples.noise = b->answers.noise;
     b->samples.lately_in_band = b->answers.noise->band ? lately_in_band(b) : 0;
     b->samples.error_rate = (double)NAN;
-    if (!mel_noise_slips(b->answers.noise) ||
-        (b->answers.n_ways > 0 && mel_answers_choices(&b->answers) == 0))
+    if (!b->answers.noise->slips ||
+        (mel_answers_err_by_margin(&b->answers) && mel_answers_choices(&b->answers) == 0))
         return;
     b->samples.error_rate = 0.0;
     for (size_t i = 0; i < b->samples.count; i++)
@@ -571,8 +480,7 @@ static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
     const size_t capacity = rows < 32 ? 64 : 2 * rows;
     void *along = b->along, *here = b->here;
     TRY(mel_answers_reserve(&b->answers, rows, err));
-    const mel_part parts[] = { { capacity + 1, { &b->flip_weight } },
-                               { capacity * b->answers.n_ways + 1, { &b->sharp } } };
+    const mel_part parts[] = { { capacity * MEL_MOST_COMPONENTS, { &b->sharp } } };
     bool all = mel_parts_grow(MEL_PARTS(parts));
     all = all && mel_grow(&here, capacity, sizeof *b->here);
     b->here = here;
@@ -627,7 +535,6 @@ mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivect
     b->strength = opt->prior_strength;
     b->samples.mean = b->mean;
     b->samples.covariance = b->covariance;
-    b->flip_weight[0] = 0.0;
     sample_prior(b);
     *out = b;
     return MEL_OK;
@@ -677,17 +584,22 @@ static void add_row(mel_bivector_sampler *b, const double *first, const double *
     memcpy(ends + n, turn ? first : second, n * sizeof(double));
 }
 
-static void weigh_flips(mel_bivector_sampler *b)
-{
-    for (size_t k = 0; k <= mel_answers_choices(&b->answers) && b->answers.noise->errs == MEL_ERRS_ALIKE; k++)
-        b->flip_weight[k] = mel_answers_log_weight(&b->answers, k);
-}
-
 static void sharpen(mel_bivector_sampler *b)
 {
-    for (size_t k = 0; k < b->answers.n_ways; k++)
+    for (size_t k = 0; k < b->answers.n_components && mel_answers_err_by_margin(&b->answers); k++)
         for (size_t i = 0; i < b->answers.count; i++)
-            b->sharp[k * b->capacity + i] = mel_answers_sharp(&b->answers, i, &b->answers.way[k]);
+            b->sharp[k * b->capacity + i] = mel_answers_sharp(&b->answers, i, &b->answers.component[k]);
+}
+
+/* Draws of what is not known of the errors, where that has become something else. */
+static void renew_noise(mel_bivector_sampler *b)
+{
+    for (size_t i = 0; i < b->samples.count && b->answers.renewed; i++) {
+        const size_t wrong = b->noise[i].wrong;
+        b->noise[i] = mel_noise_start(&b->answers, &b->rng);
+        b->noise[i].wrong = wrong;
+    }
+    b->answers.renewed = false;
 }
 
 mel_status mel_bivector_sampler_tell(mel_bivector_sampler *b, const double *first, const double *second,
@@ -696,6 +608,7 @@ mel_status mel_bivector_sampler_tell(mel_bivector_sampler *b, const double *firs
     TRY(reserve(b, b->answers.count + 1, err));
     add_row(b, first, second, gain, answer);
     start_stream(b);
+    renew_noise(b);
     double worth = 0.0;
     if (!(weigh(b, &worth) >
           0.0)) { /* answers assumed right contradict each other: flips are learned instead */
@@ -703,7 +616,6 @@ mel_status mel_bivector_sampler_tell(mel_bivector_sampler *b, const double *firs
         b->samples.contradicted = true;
         (void)weigh(b, &worth);
     }
-    weigh_flips(b);
     sharpen(b);
     pick_starts(b);
     if (worth < 2.0 * (double)b->d)

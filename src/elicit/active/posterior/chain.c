@@ -14,11 +14,6 @@ static void chain_shift(mel_chain *chain, size_t j, size_t next, double t);
 static const double window = 6.0;
 /* Share of the steps that look farther. */
 static const double wide_share = 0.2;
-/* The same for the logarithm of a learned logistic scale. */
-static const double scale_window = 2.0;
-/* Ways to err that are tried per sweep. */
-enum { WAYS_TRIED = 2 };
-
 /* --- one step ----------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -53,61 +48,20 @@ static void hard_interval(const mel_chain *chain, step *s)
 /* Whether the density varies between the planes. */
 static bool chain_is_smooth(const mel_chain *chain)
 {
-    return chain->answers->noise->errs == MEL_ERRS_BY_MARGIN || chain->answers->n_same > 0 ||
-           chain->prior != NULL;
+    return mel_answers_err_by_margin(chain->answers) || chain->prior != NULL;
 }
 
-/* Log-likelihood of the choices at y + t axis; shrink: 1/|y| there. */
-static double choices_log(const mel_chain *chain, const double *slope, double t, double shrink, double scale)
+/* Log-likelihood of all answers at y + t axis by one component; shrink: 1/|y| there. */
+static double answers_log(const mel_chain *chain, const double *slope, double t, double shrink, size_t k,
+                          double tie)
 {
-    const mel_noise_ops *noise = chain->answers->noise;
-    const size_t from = chain->choices_from, n = chain->choices_to - from;
-    if (noise->log_choices != NULL)
-        return noise->log_choices(n, chain->gain + from, chain->value + from, slope + from, t, shrink, scale);
-    double sum = 0.0;
-    for (size_t i = from; i < from + n; i++) {
-        const double margin = shrink * chain->gain[i] * (chain->value[i] + t * slope[i]);
-        sum += log(fmax(noise->probability(scale, margin), mel_impossible));
-    }
-    return sum;
-}
-
-/* Log-likelihood of all answers of somebody who errs in this way. */
-static double way_log(const mel_chain *chain, const double *slope, double t, double shrink, size_t k,
-                      double tie)
-{
-    const mel_noise_way *way = &chain->answers->way[k];
+    const mel_component *component = &chain->answers->component[k];
     const size_t from = chain->choices_from, to = chain->choices_to;
     const double *sharp = chain->sharp + k * chain->n_rows;
-    return mel_way_log_choices(way, tie, to - from, sharp + from, chain->value + from, slope + from, t,
-                               shrink) +
-           mel_way_log_same(way, tie, chain->kept - to, sharp + to, chain->value + to, slope + to, t, shrink);
-}
-
-/* Log-likelihood of who was called about the same and who was not. */
-/* Factors that a product takes before its logarithm must be taken. */
-enum { PRODUCT = 16 };
-
-static double sameness_log(const mel_chain *chain, const double *slope, double t, double shrink, double width)
-{
-    double sum = 0.0, squares = 0.0;
-    const double factor = shrink / width;
-    for (size_t i = chain->choices_to; i < chain->kept; i++) {
-        const double ratio = factor * chain->gain[i] * (chain->value[i] + t * slope[i]);
-        squares += ratio * ratio;
-    }
-    size_t i = chain->choices_from;
-    while (i < chain->choices_to) {
-        const size_t left = chain->choices_to - i, end = i + (left < PRODUCT ? left : PRODUCT);
-        double product = 1.0;
-        for (; i < end; i++) {
-            const double ratio = factor * chain->gain[i] * (chain->value[i] + t * slope[i]);
-            const double apart = -expm1(-0.5 * ratio * ratio);
-            product *= apart > mel_impossible ? apart : mel_impossible;
-        }
-        sum += log(product);
-    }
-    return sum - 0.5 * squares;
+    return mel_component_log_choices(component, tie, to - from, sharp + from, chain->value + from,
+                                     slope + from, t, shrink) +
+           mel_component_log_same(component, tie, chain->kept - to, sharp + to, chain->value + to, slope + to,
+                                  t, shrink);
 }
 
 static double smooth_log(const mel_chain *chain, const step *s, double t)
@@ -116,13 +70,9 @@ static double smooth_log(const mel_chain *chain, const step *s, double t)
         (chain->frame->chart ? 1.0 : 0.0) + chain->offset2 + t * (2.0 * s->along + t * chain->norm2[s->axis]);
     const double shrink = 1.0 / sqrt(norm2);
     double sum = shrink * (s->prior + t * s->prior_along);
-    if (chain->answers->n_ways > 0)
-        return sum + way_log(chain, s->slope, t, shrink, chain->noise.way,
-                             mel_answers_tie(chain->answers, &chain->noise));
-    if (chain->answers->noise->errs == MEL_ERRS_BY_MARGIN)
-        sum += choices_log(chain, s->slope, t, shrink, chain->noise.scale);
-    if (chain->answers->n_same > 0)
-        sum += sameness_log(chain, s->slope, t, shrink, mel_same_width[chain->noise.width]);
+    if (mel_answers_err_by_margin(chain->answers))
+        sum += answers_log(chain, s->slope, t, shrink, chain->noise.component,
+                           mel_answers_tie(chain->answers, &chain->noise));
     return sum;
 }
 
@@ -265,79 +215,20 @@ static void chain_step(mel_chain *chain, size_t axis)
     move(chain, &s, t);
 }
 
-/* --- noise levels ------------------------------------------------------------------------------- */
+/* --- noise ---------------------------------------------------------------------------------------------- */
 
-static double scale_log(const mel_chain *chain, double shrink, double log_scale)
+static double noise_log(const void *user, size_t component, double tie)
 {
-    const mel_noise_ops *noise = chain->answers->noise;
-    const double deviation = (log_scale - log(noise->scale_median)) / noise->scale_spread;
-    return choices_log(chain, chain->value, 0.0, shrink, exp(log_scale)) - 0.5 * deviation * deviation;
-}
-
-/* One slice-sampling update of a learned logistic scale. */
-static void update_scale(mel_chain *chain, double shrink)
-{
-    const double now = log(chain->noise.scale);
-    const double level = scale_log(chain, shrink, now) + log(1.0 - mel_rng_uniform(&chain->rng));
-    double low = now - scale_window * mel_rng_uniform(&chain->rng), high = low + scale_window;
-    for (int tries = 0; tries < 60; tries++) {
-        const double next = low + (high - low) * mel_rng_uniform(&chain->rng);
-        if (scale_log(chain, shrink, next) >= level) {
-            chain->noise.scale = exp(next);
-            return;
-        }
-        if (next < now)
-            low = next;
-        else
-            high = next;
-    }
-}
-
-/* Draws the width of "about the same" given w. */
-static void update_width(mel_chain *chain, double shrink)
-{
-    double log_weight[MEL_WIDTHS];
-    for (size_t i = 0; i < MEL_WIDTHS; i++)
-        log_weight[i] = sameness_log(chain, chain->value, 0.0, shrink, mel_same_width[i]);
-    chain->noise.width = mel_width_draw(MEL_WIDTHS, log_weight, &chain->rng);
-}
-
-/* Draws the way in which somebody errs given w, and the width of "about the same". */
-static void update_way(mel_chain *chain, double shrink)
-{
-    const mel_answers *answers = chain->answers;
-    const double tie = mel_answers_tie(answers, &chain->noise);
-    double here = way_log(chain, chain->value, 0.0, shrink, chain->noise.way, tie);
-    for (int tries = 0; tries < WAYS_TRIED; tries++) {
-        const size_t other = mel_way_draw(answers, &chain->rng);
-        const double level = here + log(1.0 - mel_rng_uniform(&chain->rng));
-        if (other == chain->noise.way)
-            continue;
-        const double there = way_log(chain, chain->value, 0.0, shrink, other, tie);
-        if (there >= level) {
-            chain->noise.way = other;
-            here = there;
-        }
-    }
-    if (answers->n_same == 0)
-        return;
-    double log_weight[MEL_TIES];
-    for (size_t i = 0; i < MEL_TIES; i++)
-        log_weight[i] = way_log(chain, chain->value, 0.0, shrink, chain->noise.way, mel_tie_width[i]);
-    chain->noise.width = mel_width_draw(MEL_TIES, log_weight, &chain->rng);
+    const mel_chain *chain = user;
+    const double shrink = 1.0 / sqrt((chain->frame->chart ? 1.0 : 0.0) + chain->offset2);
+    return answers_log(chain, chain->value, 0.0, shrink, component, tie);
 }
 
 /* Draws what is learned of the noise, given where the chain is. */
 static void draw_noise(mel_chain *chain)
 {
-    const mel_answers *answers = chain->answers;
-    const double shrink = 1.0 / sqrt((chain->frame->chart ? 1.0 : 0.0) + chain->offset2);
-    if (answers->n_ways > 0)
-        update_way(chain, shrink);
-    else if (answers->noise->scale_spread > 0.0 && answers->assume.size == 0.0)
-        update_scale(chain, shrink);
-    if (answers->n_same > 0 && answers->n_ways == 0)
-        update_width(chain, shrink);
+    if (mel_answers_err_by_margin(chain->answers))
+        mel_noise_draw(&chain->noise, chain->answers, noise_log, chain, &chain->rng);
     if (chain_is_smooth(chain)) {
         const step here = { .slope = chain->value, .prior = prior_here(chain) };
         chain->smooth = smooth_log(chain, &here, 0.0);
@@ -399,7 +290,7 @@ mel_status mel_chain_reserve(mel_chain *chain, size_t n_rows, mel_error *err)
     chain->crossing = crossing;
     const mel_part parts[] = { { capacity * d, { &chain->row, &chain->slope } },
                                { capacity, { &chain->row_gain, &chain->gain, &chain->base, &chain->value } },
-                               { capacity * chain->answers->n_ways + 1, { &chain->sharp } },
+                               { capacity * MEL_MOST_COMPONENTS, { &chain->sharp } },
                                { capacity + 1, { &chain->flip_weight } } };
     if (!grown || !mel_parts_grow(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain's products");
@@ -435,8 +326,7 @@ void mel_chain_load(mel_chain *chain, size_t n_cone, const double *cone)
     if (noise->errs != MEL_ERRS_ALIKE)
         return;
     for (size_t k = 0; k <= chain->n_choices; k++) {
-        const double log_weight = noise->log_weight(answers->assume.size, k, chain->n_choices) -
-                                  noise->log_weight(answers->assume.size, 0, chain->n_choices);
+        const double log_weight = answers->log_weight[k] - answers->log_weight[0];
         chain->flip_weight[k] = fmax(exp(log_weight), least_value);
     }
 }
@@ -486,10 +376,11 @@ void mel_chain_look(mel_chain *chain)
     chain->choices_to = chain->kept - (chain->n_rows - chain->n_cone - chain->n_choices);
     for (size_t j = 0; j < frame->axes; j++)
         chain->norm2[j] = mel_dot(d, frame->axis + j * d, frame->axis + j * d);
-    for (size_t k = 0; k < chain->answers->n_ways; k++) /* rows are at unit length */
-        for (size_t i = chain->choices_from; i < chain->kept; i++)
+    const mel_answers *answers = chain->answers;
+    for (size_t k = 0; k < answers->n_components && mel_answers_err_by_margin(answers); k++)
+        for (size_t i = chain->choices_from; i < chain->kept; i++) /* rows are at unit length */
             chain->sharp[k * chain->n_rows + i] =
-                chain->gain[i] * mel_way_sharpness(&chain->answers->way[k], 0.5 * fabs(chain->gain[i]));
+                chain->gain[i] * mel_component_sharpness(&answers->component[k], 0.5 * fabs(chain->gain[i]));
     mel_bounce_look(&chain->bounce, chain);
 }
 

@@ -68,7 +68,7 @@ typedef struct mel_chain {
     size_t hard, choices_from, choices_to, kept;
     size_t n_pruned, *pruned; /* rows left out */
     double *gain;             /* kept */
-    double *sharp;            /* by ways: one row per way, of n_rows: what turns kept values into z */
+    double *sharp;            /* one row per component, of n_rows: what turns kept values into z */
     double *base;             /* kept: <row, centre> */
     double *slope;            /* axes x kept: <row, axis> */
     double *norm2;            /* axes: |axis|^2 */

@@ -15,8 +15,6 @@ static const double prior_scale = 2.0;
 static const double aims_at_share = 0.01;
 /* Halvings of the range of rates that find one. */
 enum { HALVINGS = 40 };
-/* Somebody who calls pairs about the same does not see differences of any size: least absolute noise then. */
-static const double least_with_ties = 0.002;
 /* A stated band: probability of an answer that is wrong outside of it, and share of the posterior that is
  * left outside of the interval, since a respondent may use the band against us. */
 static const double against_band = 0.01, outside_band = 1e-4;
@@ -74,11 +72,6 @@ static void look(view *v, const mel_exchange *x, mel_trade t)
     }
 }
 
-static double absolute_of(const mel_exchange *x, const mel_noise_way *way)
-{
-    return x->n_ties > 1 ? fmax(way->absolute, least_with_ties) : way->absolute;
-}
-
 /* P(first), P(second) of somebody who looks, from exp(-z). */
 static double first_of(double e, double tie)
 {
@@ -93,7 +86,7 @@ static double second_of(double e, double tie)
 /* exp(width) of tie i; none before the first such answer. */
 static double tie_of(const mel_exchange *x, size_t i)
 {
-    return x->n_ties > 1 && i < MEL_EXCHANGE_TIES ? exp(mel_exchange_tie[i]) : 1.0;
+    return x->n_ties > 1 && i < MEL_TIES ? exp(mel_tie_width[i]) : 1.0;
 }
 
 /* P(answer) with a stated band. */
@@ -121,15 +114,15 @@ MEL_WIDE static void answer_curve(double *restrict out, const double *restrict e
 
 static void find_shapes(mel_exchange *x)
 {
-    for (size_t i = 0; i < x->n_ways; i++) {
+    x->n_shapes = 0;
+    for (size_t i = 0; i < x->n_components; i++) {
         size_t s = 0;
-        while (s < x->n_shapes &&
-               (x->shape[s]->relative != x->way[i].relative || x->shape[s]->absolute != x->way[i].absolute))
+        while (s < x->n_shapes && (x->shape[s]->relative != x->component[i].relative ||
+                                   x->shape[s]->absolute != x->component[i].absolute))
             s++;
         if (s == x->n_shapes)
-            x->shape[x->n_shapes++] = &x->way[i];
+            x->shape[x->n_shapes++] = &x->component[i];
         x->shape_of[i] = s;
-        x->band = x->band || x->way[i].band > 0.0;
     }
 }
 
@@ -154,9 +147,9 @@ static void set_prior(mel_exchange *x, double angle, double strength)
         x->prior[c] /= sum;
 }
 
-static double *joint_of(const mel_exchange *x, size_t tie, size_t way)
+static double *joint_of(const mel_exchange *x, size_t tie, size_t component)
 {
-    return x->joint + (tie * x->n_ways + way) * CELLS;
+    return x->joint + (tie * x->n_components + component) * CELLS;
 }
 
 /* Adds the part of the mass that is of people who aim at a share. */
@@ -187,9 +180,9 @@ static void allow_for_aims(mel_exchange *x)
 static void start(mel_exchange *x)
 {
     for (size_t t = 0; t < x->n_ties; t++)
-        for (size_t w = 0; w < x->n_ways; w++)
+        for (size_t w = 0; w < x->n_components; w++)
             for (size_t c = 0; c < CELLS; c++)
-                joint_of(x, t, w)[c] = x->prior[c] * x->way[w].weight / (double)x->n_ties;
+                joint_of(x, t, w)[c] = x->prior[c] * x->component[w].weight / (double)x->n_ties;
     memcpy(x->mass, x->prior, sizeof x->mass);
     x->evidence = 0.0;
     for (size_t a = 0; a < x->n_aims; a++)
@@ -200,7 +193,7 @@ static void start(mel_exchange *x)
 static mel_status reserve_joint(mel_exchange *x, size_t n_ties, mel_error *err)
 {
     void *block = x->joint;
-    if (!mel_grow(&block, n_ties * x->n_ways, CELLS * sizeof *x->joint))
+    if (!mel_grow(&block, n_ties * MEL_MOST_COMPONENTS, CELLS * sizeof *x->joint))
         return mel_fail_memory(err, "the posterior");
     x->joint = block;
     return MEL_OK;
@@ -211,9 +204,8 @@ mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, doub
 {
     const mel_noise_ops *noise = mel_assumed(assume);
     *x = (mel_exchange){ .n_ties = 1, .sure = 1.0 };
-    if (noise->ways == NULL)
-        return mel_fail(err, MEL_EINVAL, "assume %s: not with realistic or imagined questions", noise->name);
-    x->n_ways = noise->ways(x->way, assume->size);
+    x->n_components = mel_noise_components(x->component, noise, assume->size);
+    x->band = noise->band;
     find_shapes(x);
     set_prior(x, prior_angle, prior_strength);
     TRY(reserve_joint(x, 1, err));
@@ -282,16 +274,16 @@ MEL_WIDE static void multiply(double *restrict joint, const double *restrict cur
 static void hear_shape(mel_exchange *x, size_t shape, const view *v, mel_trade_answer answer)
 {
     double e[CELLS], curve[CELLS];
-    const mel_noise_way *s = x->shape[shape];
+    const mel_component *s = x->shape[shape];
     const double outcomes = x->n_ties > 1 ? 3.0 : 2.0;
-    see(e, v->margin, v->steep, s->relative, absolute_of(x, s));
+    see(e, v->margin, v->steep, s->relative, s->absolute);
     for (size_t t = 0; t < x->n_ties; t++) {
         answer_curve(curve, e, tie_of(x, t), answer);
         for (size_t c = 0; c < CELLS && s->band > 0.0; c++)
             curve[c] = in_band(s->band, v->margin[c], answer);
-        for (size_t w = 0; w < x->n_ways; w++)
+        for (size_t w = 0; w < x->n_components; w++)
             if (x->shape_of[w] == shape)
-                multiply(joint_of(x, t, w), curve, x->way[w].lapse, outcomes);
+                multiply(joint_of(x, t, w), curve, x->component[w].lapse, outcomes);
     }
 }
 
@@ -310,7 +302,7 @@ MEL_WIDE static void divide(double *restrict cells, size_t n, double sum)
 /* Makes the joint sum to 1; returns the sum that it had. */
 static double settle(mel_exchange *x)
 {
-    const size_t n = x->n_ties * x->n_ways;
+    const size_t n = x->n_ties * x->n_components;
     double sum = 0.0;
     memset(x->mass, 0, sizeof x->mass);
     for (size_t i = 0; i < n; i++)
@@ -355,14 +347,16 @@ mel_status mel_exchange_tell(mel_exchange *x, mel_trade trade, mel_trade_answer 
     TRY(reserve_answer(x, err));
     const bool first_tie = answer == MEL_TRADE_SAME && x->n_ties == 1;
     if (first_tie)
-        TRY(reserve_joint(x, MEL_EXCHANGE_TIES, err));
+        TRY(reserve_joint(x, MEL_TIES, err));
     x->trade[x->n] = trade;
     x->answer[x->n++] = answer;
     if (!first_tie) {
         hear(x, trade, answer);
         return MEL_OK;
     }
-    x->n_ties = MEL_EXCHANGE_TIES; /* earlier answers are read again: they were no ties */
+    x->n_ties = MEL_TIES; /* earlier answers are read again: they were no ties */
+    x->n_components = mel_components_blur(x->n_components, x->component);
+    find_shapes(x);
     start(x);
     for (size_t i = 0; i < x->n; i++)
         hear(x, x->trade[i], x->answer[i]);
@@ -400,10 +394,12 @@ void mel_exchange_interval(const mel_exchange *x, double *low, double *high)
     *high = mel_exchange_quantile(x, 1.0 - outside_of(x));
 }
 
-/* How much a way to err counts for somebody who may err more than it seems. */
-static double caution_of(const mel_exchange *x, const mel_noise_way *way)
+/* How much a component counts for somebody who may err more than it seems. */
+static double caution_of(const mel_exchange *x, const mel_component *component)
 {
-    return x->n_ways > 1 ? fmax(way->relative / slight_relative, way->absolute / slight_absolute) : 1.0;
+    return x->n_components > 1
+               ? fmax(component->relative / slight_relative, component->absolute / slight_absolute)
+               : 1.0;
 }
 
 void mel_exchange_belief(const mel_exchange *x, bool cautious, double *mass)
@@ -411,8 +407,8 @@ void mel_exchange_belief(const mel_exchange *x, bool cautious, double *mass)
     double sum = 0.0;
     memset(mass, 0, CELLS * sizeof *mass);
     for (size_t t = 0; t < x->n_ties; t++)
-        for (size_t w = 0; w < x->n_ways; w++) {
-            const double weight = cautious ? caution_of(x, &x->way[w]) : 1.0;
+        for (size_t w = 0; w < x->n_components; w++) {
+            const double weight = cautious ? caution_of(x, &x->component[w]) : 1.0;
             for (size_t c = 0; c < CELLS; c++)
                 mass[c] += weight * joint_of(x, t, w)[c];
         }
@@ -437,11 +433,11 @@ double mel_exchange_variation(const mel_exchange *x, mel_trade trade)
     const double slope = trade.tn / hypot(1.0, trade.tn / trade.tp); /* margin by distance, at the balance */
     double sum = 0.0, all = 0.0;
     for (size_t t = 0; t < x->n_ties; t++)
-        for (size_t w = 0; w < x->n_ways; w++) {
+        for (size_t w = 0; w < x->n_components; w++) {
             double weight = 0.0;
             for (size_t c = 0; c < CELLS; c++)
                 weight += joint_of(x, t, w)[c];
-            sum += weight * log(hypot(x->way[w].relative, absolute_of(x, &x->way[w]) / slope));
+            sum += weight * log(hypot(x->component[w].relative, x->component[w].absolute / slope));
             all += weight;
         }
     return logistic_deviation * exp(sum / all);
@@ -453,7 +449,7 @@ double mel_exchange_variation(const mel_exchange *x, mel_trade trade)
  * shape what is left to those who look. */
 size_t mel_exchange_work_size(void)
 {
-    return (size_t)(2 + MEL_EXCHANGE_TIES * MEL_EXCHANGE_SHAPES) * CELLS;
+    return (size_t)(2 + MEL_TIES * MEL_EXCHANGE_SHAPES) * CELLS;
 }
 
 static const double *lapsed(const double *work)
@@ -473,9 +469,9 @@ void mel_exchange_prepare(const mel_exchange *x, bool cautious, double *work)
     double sum = 0.0;
     memset(work, 0, n * sizeof *work);
     for (size_t t = 0; t < x->n_ties; t++)
-        for (size_t w = 0; w < x->n_ways; w++) {
-            const double *joint = joint_of(x, t, w), lapse = x->way[w].lapse;
-            const double weight = cautious ? caution_of(x, &x->way[w]) : 1.0;
+        for (size_t w = 0; w < x->n_components; w++) {
+            const double *joint = joint_of(x, t, w), lapse = x->component[w].lapse;
+            const double weight = cautious ? caution_of(x, &x->component[w]) : 1.0;
             double *left = work + (looking(x, work, t, x->shape_of[w]) - work);
             for (size_t c = 0; c < CELLS; c++) {
                 work[c] += weight * joint[c];
@@ -536,8 +532,8 @@ void mel_exchange_outcomes(double *first, double *second, const mel_exchange *x,
     memcpy(first, lapsed(work), CELLS * sizeof *first);
     memcpy(second, lapsed(work), CELLS * sizeof *second);
     for (size_t s = 0; s < x->n_shapes; s++) {
-        const mel_noise_way *shape = x->shape[s];
-        see(e, v.margin, v.steep, shape->relative, absolute_of(x, shape));
+        const mel_component *shape = x->shape[s];
+        see(e, v.margin, v.steep, shape->relative, shape->absolute);
         for (size_t c = 0; c < CELLS && shape->band > 0.0; c++)
             e[c] = fabs(v.margin[c]) <= shape->band ? 1.0 : e[c];
         for (size_t t = 0; t < x->n_ties; t++)
@@ -581,13 +577,13 @@ double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_an
     view v = { .margin = { 0.0 } };
     look(&v, x, trade);
     for (size_t s = 0; s < x->n_shapes; s++) {
-        see(e, v.margin, v.steep, x->shape[s]->relative, absolute_of(x, x->shape[s]));
+        see(e, v.margin, v.steep, x->shape[s]->relative, x->shape[s]->absolute);
         for (size_t t = 0; t < x->n_ties; t++) {
             answer_curve(curve, e, tie_of(x, t), answer);
-            for (size_t w = 0; w < x->n_ways; w++)
+            for (size_t w = 0; w < x->n_components; w++)
                 for (size_t c = 0; c < CELLS && x->shape_of[w] == s; c++)
                     sum += joint_of(x, t, w)[c] *
-                           (x->way[w].lapse / outcomes + (1.0 - x->way[w].lapse) * curve[c]);
+                           (x->component[w].lapse / outcomes + (1.0 - x->component[w].lapse) * curve[c]);
         }
     }
     sum *= x->sure;
@@ -610,8 +606,8 @@ mel_status mel_exchange_moved(double *out, const mel_exchange *x, const double *
     other.joint = NULL;
     other.n_aims = 0;
     TRY(reserve_joint(&other, x->n_ties, err));
-    for (size_t w = 0; w < x->n_shapes; w++) /* the copy's own ways */
-        other.shape[w] = other.way + (x->shape[w] - x->way);
+    for (size_t w = 0; w < x->n_shapes; w++) /* the copy's own */
+        other.shape[w] = other.component + (x->shape[w] - x->component);
     start(&other);
     for (size_t i = 0; i < x->n;
          i++) { /* a rate that moves by d is a trade whose rate is e^d times smaller */

@@ -2,9 +2,10 @@
  * false alarms (true negatives) one missed positive (true positive) is worth.
  *
  * A pair in which A has tp more true positives and B has tn more true negatives trades at the rate tn/tp:
- * whoever prefers A has a larger r. How answers err is averaged over the ways of the noise model, and over
- * widths of "about the same" from the first such answer on. The prior of rho is Student's t with 3 degrees of
- * freedom, centre 0 and scale 2: half of all ratios between 1/4.6 and 4.6, 2% beyond 1,000 or below 1/1,000.
+ * whoever prefers A has a larger r. How answers err is averaged over the components of the noise model, and
+ * over widths of "about the same" from the first such answer on. The prior of rho is Student's t with 3
+ * degrees of freedom, centre 0 and scale 2: half of all ratios between 1/4.6 and 4.6, 2% beyond 1,000 or
+ * below 1/1,000.
  */
 #ifndef MEL_ACTIVE_EXCHANGE_H
 #define MEL_ACTIVE_EXCHANGE_H
@@ -18,14 +19,14 @@ enum { MEL_EXCHANGE_CELLS = 277, MEL_EXCHANGE_SHAPES = 16, MEL_EXCHANGE_AIMS = 2
 mel_trade mel_trade_of(const double *a, const double *b, bool *swapped); /* swapped: the first is B */
 
 typedef struct {
-    mel_noise_way way[MEL_MOST_WAYS];
-    size_t shape_of[MEL_MOST_WAYS]; /* ways that differ in their lapses only have the same shape */
-    size_t n_ways, n_shapes;
-    const mel_noise_way *shape[MEL_EXCHANGE_SHAPES];
+    mel_component component[MEL_MOST_COMPONENTS];
+    size_t shape_of[MEL_MOST_COMPONENTS]; /* those that differ in their lapses only have the same shape */
+    size_t n_components, n_shapes;
+    const mel_component *shape[MEL_EXCHANGE_SHAPES];
     bool band;
     size_t n_ties;                    /* 1: nobody answered "about the same" yet */
     double prior[MEL_EXCHANGE_CELLS]; /* sums to 1 */
-    double *joint;                    /* n_ties x n_ways x cells; sums to 1 */
+    double *joint;                    /* n_ties x n_components x cells; sums to 1 */
     double mass[MEL_EXCHANGE_CELLS];  /* of the cells, of those who aim at a share too; sums to 1 */
     /* People who aim at a share of a class, and the cell of the rate at which the setting that just keeps
      * each limit is best; the probabilities of these aims, and of a rate. */
@@ -40,8 +41,7 @@ typedef struct {
     double evidence; /* log of how much likelier the answers are than coin tosses */
 } mel_exchange;
 
-/* prior: of the metric's angle (tangent 1/r), with a strength of 0 for none. MEL_EINVAL: the noise model does
- * not know its ways. */
+/* prior: of the metric's angle (tangent 1/r), with a strength of 0 for none. */
 mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, double prior_angle,
                              double prior_strength, mel_error *err);
 /* Allows for people who aim at a share of the positives, or of the negatives, of this test: the rate is then
@@ -56,7 +56,7 @@ double mel_exchange_width(void);           /* of a cell */
 double mel_exchange_quantile(const mel_exchange *x, double q);
 /* The interval of rho that is reported: 95%, or what a stated band leaves. */
 void mel_exchange_interval(const mel_exchange *x, double *low, double *high);
-/* The same for somebody whose answers may vary more than they happened to: ways to err count in proportion to
+/* The same for somebody whose answers may vary more than they happened to: components count in proportion to
  * how much they do. outside: share of the posterior beyond either end, at most that of the interval. */
 void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high);
 /* The mass of all cells of those who have a rate, which sums to 1, as it is believed or for such a somebody.

@@ -10,19 +10,25 @@
 static const double pi = 3.14159265358979323846;
 static const double half_pi = 1.57079632679489661923;
 
-enum { COARSE_CELLS = 512, FINE_CELLS = 1024, MAX_NODES = 64, SCALES = 9 };
+enum { COARSE_CELLS = 512, FINE_CELLS = 1024 };
 /* Of the angle that a band hides, see band_allowance. */
 static const double allowed_share = 0.01;
-
-/* One way to explain noise and ties: likelihoods are averaged over these. */
-typedef struct {
-    double scale, width, log_weight;
-} node;
 
 void mel_grid_clear(mel_grid *grid)
 {
     free(grid->told);
     free(grid->cells);
+}
+
+static bool any_same(const mel_grid *g)
+{
+    return g->n_choices < g->n_told;
+}
+
+/* As the answers err: all by margin from the first "about the same" on. */
+static mel_errs errs_of(const mel_grid *g)
+{
+    return any_same(g) ? MEL_ERRS_BY_MARGIN : g->noise->errs;
 }
 
 static double wrap(double angle)
@@ -42,31 +48,20 @@ mel_status mel_grid_tell(mel_grid *g, double dx, double dy, mel_answer answer, m
         g->told = block;
         g->capacity = capacity;
     }
+    if (answer == MEL_ANSWER_SAME && !any_same(g))
+        g->n_components = mel_components_blur(g->n_components, g->component);
     const double level = atan2(-dx, dy);
-    g->told[g->n_told++] =
-        (mel_grid_answer){ .dx = dx, .dy = dy, .cut = { wrap(level), wrap(level + pi) }, .answer = answer };
+    g->told[g->n_told++] = (mel_grid_answer){ .dx = dx,
+                                              .dy = dy,
+                                              .cut = { wrap(level), wrap(level + pi) },
+                                              .stake = 0.5 * hypot(dx, dy),
+                                              .answer = answer };
     g->n_choices += answer != MEL_ANSWER_SAME;
     g->stale = true;
     return MEL_OK;
 }
 
 /* --- likelihood --------------------------------------------------------------------------------- */
-
-static bool any_same(const mel_grid *g)
-{
-    return g->n_choices < g->n_told;
-}
-
-static double log_sum_exp(size_t n, const double *x)
-{
-    double top = x[0];
-    for (size_t i = 1; i < n; i++)
-        top = fmax(top, x[i]);
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++)
-        sum += exp(x[i] - top);
-    return top + log(sum);
-}
 
 /* The metric (m11, m00) of an angle. */
 static mel_point metric_at(double angle)
@@ -100,64 +95,58 @@ static size_t wrong_at(const mel_grid *g, double angle)
     return wrong;
 }
 
-/* flips: what the number of wrong answers says, where errors are alike. */
-static double log_at_node(const mel_grid *g, double flips, const node *way, mel_point metric)
+/* How likely all answers are of somebody who errs by one component, all averaged. Probabilities are
+ * multiplied as far as numbers go. */
+static double log_by_margin(const mel_grid *g, mel_point metric)
 {
-    const bool alike = g->noise->errs == MEL_ERRS_ALIKE, same = any_same(g);
-    double sum = flips;
-    for (size_t i = 0; i < g->n_told; i++) {
-        const mel_grid_answer *t = &g->told[i];
-        const double gap = same ? margin(t, metric) / way->width : 0.0;
-        if (t->answer == MEL_ANSWER_SAME) {
-            sum += fmax(-0.5 * gap * gap, mel_log_impossible);
-            continue;
+    double top = -INFINITY, sum = 0.0;
+    const size_t ties = any_same(g) ? MEL_TIES : 1;
+    for (size_t k = 0; k < g->n_components * ties; k++) {
+        const mel_component *component = &g->component[k / ties];
+        const double tie = any_same(g) ? mel_tie_width[k % ties] : 0.0;
+        double log_product = log(component->weight), product = 1.0;
+        for (size_t i = 0; i < g->n_told; i++) {
+            const mel_grid_answer *t = &g->told[i];
+            const double z = favour_of(t, metric) * mel_component_sharpness(component, t->stake);
+            product *=
+                fmax(mel_impossible, t->answer == MEL_ANSWER_SAME ? mel_component_same(component, z, tie)
+                                                                  : mel_component_choice(component, z, tie));
+            if (product < 1e-200 || i + 1 == g->n_told) {
+                log_product += log(product);
+                product = 1.0;
+            }
         }
-        if (same) /* had they felt the same, the answer would have been "=" */
-            sum += log(fmax(-expm1(-0.5 * gap * gap), mel_impossible));
-        if (alike)
-            continue;
-        const double likely = g->noise->probability(way->scale, favour_of(t, metric));
-        sum += log(likely > mel_impossible ? likely : mel_impossible);
+        const double most = fmax(top, log_product);
+        sum = sum * exp(top - most) + exp(log_product - most);
+        top = most;
     }
-    return sum;
+    return top + log(sum);
 }
 
-static size_t make_nodes(const mel_grid *g, node *nodes)
+/* careful: by somebody who takes more answers for wrong, where errors are alike. */
+static double log_posterior(const mel_grid *g, bool careful, double angle)
 {
-    const bool learn_scale = g->noise->scale_spread > 0.0 && g->assume.size == 0.0;
-    const size_t n_scales = learn_scale ? SCALES : 1, n_widths = any_same(g) ? MEL_WIDTHS : 1;
-    size_t n = 0;
-    for (size_t i = 0; i < n_scales; i++)
-        for (size_t j = 0; j < n_widths; j++) {
-            const double z = learn_scale ? -2.5 + 5.0 * (double)i / (SCALES - 1) : 0.0;
-            nodes[n++] = (node){
-                .scale =
-                    learn_scale ? g->noise->scale_median * exp(g->noise->scale_spread * z) : g->assume.size,
-                .width = mel_same_width[j],
-                .log_weight = -0.5 * z * z,
-            };
-        }
-    return n;
-}
-
-/* size: of the noise, where errors are alike. A rate to be learned is integrated out. */
-static double log_posterior(const mel_grid *g, double size, size_t n_nodes, const node *nodes, double angle)
-{
-    const bool alike = g->noise->errs == MEL_ERRS_ALIKE;
     const mel_point metric = metric_at(angle);
     const double prior = g->prior_strength * (cos(angle - g->prior_angle) - 1.0);
-    const double flips = alike ? g->noise->log_weight(size, wrong_at(g, angle), g->n_choices) : 0.0;
-    double terms[MAX_NODES] = { 0.0 };
-    for (size_t i = 0; i < n_nodes; i++)
-        terms[i] = nodes[i].log_weight + log_at_node(g, flips, &nodes[i], metric);
-    return prior + (n_nodes == 1 ? terms[0] : log_sum_exp(n_nodes, terms));
+    const mel_component more = g->noise->given(fmax(g->assume.size, MEL_CAREFUL_RATE));
+    switch (errs_of(g)) {
+    case MEL_ERRS_NEVER:
+        return prior + mel_log_impossible * (double)wrong_at(g, angle);
+    case MEL_ERRS_ALIKE:
+        return prior + mel_components_log_weight(careful ? 1 : g->n_components,
+                                                 careful ? &more : g->component, wrong_at(g, angle),
+                                                 g->n_choices);
+    case MEL_ERRS_BY_MARGIN:
+        break;
+    }
+    return prior + log_by_margin(g, metric);
 }
 
 /* --- cells -------------------------------------------------------------------------------------- */
 
 static bool piecewise_constant(const mel_grid *g)
 {
-    return !any_same(g) && !(g->prior_strength > 0.0) && g->noise->errs != MEL_ERRS_BY_MARGIN;
+    return !(g->prior_strength > 0.0) && errs_of(g) != MEL_ERRS_BY_MARGIN;
 }
 
 static mel_status reserve_cells(mel_grid *g, size_t n, mel_error *err)
@@ -208,15 +197,13 @@ static mel_status add_cells(mel_grid *g, double low, double high, size_t fine, m
     return status;
 }
 
-/* What a reader believes of the cells who takes the noise to have this size, as masses that sum to 1. */
-static void weigh_under(mel_grid *g, mel_grid_reader reader, double size)
+/* What a reader believes of the cells, as masses that sum to 1. */
+static void weigh_under(mel_grid *g, mel_grid_reader reader)
 {
-    node nodes[MAX_NODES];
-    const size_t n_nodes = make_nodes(g, nodes);
     double top = -INFINITY;
     for (size_t i = 0; i < g->n_cells; i++) {
         mel_cell *c = &g->cells[i];
-        c->mass[reader] = log_posterior(g, size, n_nodes, nodes, middle_of(c)) + log(c->high - c->low);
+        c->mass[reader] = log_posterior(g, reader == MEL_STAKED, middle_of(c)) + log(c->high - c->low);
         top = fmax(top, c->mass[reader]);
     }
     mel_sum total = { 0 };
@@ -231,10 +218,11 @@ static void weigh_under(mel_grid *g, mel_grid_reader reader, double size)
 
 static void weigh_cells(mel_grid *g)
 {
-    weigh_under(g, MEL_BELIEVED, g->assume.size);
-    if (g->noise->errs == MEL_ERRS_ALIKE)
-        weigh_under(g, MEL_STAKED, fmax(g->assume.size, MEL_CAREFUL_RATE));
-    for (size_t i = 0; i < g->n_cells && g->noise->errs != MEL_ERRS_ALIKE; i++)
+    const bool alike = errs_of(g) == MEL_ERRS_ALIKE;
+    weigh_under(g, MEL_BELIEVED);
+    if (alike)
+        weigh_under(g, MEL_STAKED);
+    for (size_t i = 0; i < g->n_cells && !alike; i++)
         g->cells[i].mass[MEL_STAKED] = g->cells[i].mass[MEL_BELIEVED];
 }
 
@@ -242,8 +230,7 @@ static void weigh_cells(mel_grid *g)
  * the direction allows. By the chain rule the order of the answers does not matter. */
 static mel_status find_evidence(mel_grid *g, mel_error *err)
 {
-    const double size = g->assume.size;
-    const size_t n = g->n_choices;
+    const size_t n = g->n_choices, parts = g->n_components;
     if (g->noise->errs != MEL_ERRS_ALIKE)
         return MEL_OK;
     double *prior = mel_alloc_zero(n + 1, sizeof *prior); /* of metrics that so many answers contradict */
@@ -262,11 +249,11 @@ static mel_status find_evidence(mel_grid *g, mel_error *err)
     }
     for (size_t k = 0; k <= n; k++)
         if (prior[k] > 0.0)
-            top = fmax(top, g->noise->log_weight(size, k, n));
+            top = fmax(top, mel_components_log_weight(parts, g->component, k, n));
     for (size_t k = 0; k <= n; k++)
-        sum += prior[k] * exp(g->noise->log_weight(size, k, n) - top);
+        sum += prior[k] * exp(mel_components_log_weight(parts, g->component, k, n) - top);
     free(prior);
-    g->evidence = top + log(sum / all) - g->noise->log_weight(size, 0, 0) + (double)n * log(2.0);
+    g->evidence = top + log(sum / all) + (double)n * log(2.0);
     return MEL_OK;
 }
 
@@ -382,8 +369,9 @@ double mel_grid_error_rate(const mel_grid *g)
         return NAN;
     double mean = 0.0;
     for (size_t i = 0; i < g->n_cells; i++)
-        mean += g->cells[i].mass[MEL_BELIEVED] *
-                g->noise->rate(g->assume.size, wrong_at(g, middle_of(&g->cells[i])), g->n_choices);
+        mean += g->cells[i].mass[MEL_BELIEVED] * mel_components_rate(g->n_components, g->component,
+                                                                     wrong_at(g, middle_of(&g->cells[i])),
+                                                                     g->n_choices);
     return mean;
 }
 
@@ -406,7 +394,7 @@ static double band_allowance(const mel_grid *g)
         return 0.0;
     double longest = 0.0;
     for (size_t i = 0; i < g->n_told; i++)
-        longest = fmax(longest, hypot(g->told[i].dx, g->told[i].dy));
+        longest = fmax(longest, 2.0 * g->told[i].stake);
     return longest > 0.0 ? allowed_share * g->assume.size / longest : 0.0;
 }
 

@@ -12,6 +12,7 @@
 typedef struct {
     double dx, dy; /* A - B */
     double cut[2]; /* angles in [0, 2 pi) where both are worth the same */
+    double stake;  /* half of how far A and B are apart */
     mel_answer answer;
 } mel_grid_answer;
 
@@ -26,6 +27,8 @@ typedef struct {
 typedef struct {
     mel_assumption assume;
     const mel_noise_ops *noise;
+    size_t n_components; /* of the answers' errors */
+    mel_component component[MEL_MOST_COMPONENTS];
     mel_direction direction;
     double prior_angle, prior_strength; /* strength 0: none */
     mel_grid_answer *told;

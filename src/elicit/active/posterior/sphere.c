@@ -16,6 +16,7 @@ enum {
     BURN_IN = 4,        /* sweeps of a chain that starts at a draw of the (reweighted) posterior */
     FIRST_BURN_IN = 50, /* sweeps from the caller's start */
     FIRST_ROUNDS = 4,   /* runs from there, each in coordinates fitted to the one before */
+    FAR_ROUNDS = 12,    /* runs from samples that the answers contradict: all may blame the same one */
     CAREFUL_UP_TO = 2   /* dimensions: in 6 the errors were 1.2 times as large with stakes as without */
 };
 
@@ -59,7 +60,7 @@ double mel_samples_level(const mel_samples *samples, double q)
 
 double mel_samples_radius_level(const mel_samples *samples)
 {
-    return mel_samples_level(samples, mel_noise_slips(samples->noise) ? 0.975 : 0.95);
+    return mel_samples_level(samples, samples->noise->slips ? 0.975 : 0.95);
 }
 
 static size_t chain_count(const mel_sampler *sampler)
@@ -87,7 +88,7 @@ static void find_error_rate(mel_sampler *sampler)
 {
     const mel_answers *answers = &sampler->answers;
     sampler->samples.error_rate = NAN;
-    if (!mel_noise_slips(answers->noise) || (answers->n_ways > 0 && mel_answers_choices(answers) == 0))
+    if (!answers->noise->slips || (mel_answers_err_by_margin(answers) && mel_answers_choices(answers) == 0))
         return;
     double sum = 0.0;
     for (size_t i = 0; i < sampler->samples.count; i++)
@@ -136,7 +137,7 @@ static void record_chains(mel_sampler *sampler, size_t burn_in)
             mel_chain_sweep(chain);
             mel_chain_get(chain, sampler->w + i * d);
             memcpy(sampler->z + i * d, chain->z, d * sizeof(double));
-            if (sampler->answers.n_ways > 0)
+            if (mel_answers_err_by_margin(&sampler->answers))
                 mel_chain_count_wrong(chain);
             sampler->noise[i] = chain->noise;
         }
@@ -218,7 +219,7 @@ static void find_centre(mel_sampler *sampler)
 {
     const size_t d = sampler->opt.dimension, n = sampler->samples.count;
     memcpy(sampler->centre, sampler->mean, d * sizeof(double));
-    if (!mel_noise_slips(sampler->answers.noise) || sampler->opt.reports_mean)
+    if (!sampler->answers.noise->slips || sampler->opt.reports_mean)
         return;
     double *column = sampler->weight; /* filled anew by the next answer */
     for (size_t j = 0; j < d; j++) {
@@ -254,11 +255,12 @@ static void find_stakes(mel_sampler *sampler)
     sampler->samples.stake = NULL;
     if (answers->noise->errs != MEL_ERRS_ALIKE || told == 0 || answers->dimension > CAREFUL_UP_TO)
         return;
-    const double careful = fmax(answers->assume.size, MEL_CAREFUL_RATE);
+    const mel_component careful = answers->noise->given(fmax(answers->assume.size, MEL_CAREFUL_RATE));
     double *log_stake = sampler->weight; /* filled anew by the next answer */
-    for (size_t i = 0; i < n; i++)
-        log_stake[i] = answers->noise->log_weight(careful, sampler->noise[i].wrong, told) -
-                       mel_answers_log_weight(answers, sampler->noise[i].wrong);
+    for (size_t i = 0; i < n; i++) {
+        const size_t wrong = sampler->noise[i].wrong;
+        log_stake[i] = mel_components_log_weight(1, &careful, wrong, told) - answers->log_weight[wrong];
+    }
     double share = 1.0;
     while (set_stakes(n, log_stake, share, sampler->stake) < least_worth * (double)n)
         share *= 0.75;
@@ -284,6 +286,8 @@ static void sampler_stream(mel_sampler *sampler)
 enum { LEVELS = 200 }; /* steps towards an answer that no sample fits */
 /* Share of the samples that a step towards an unlikely answer keeps. */
 static const double level_share = 0.1;
+/* Unit in which samples are close to an answer. */
+static const double least_closeness = 0.002;
 /* Cosine to the direction of such a step below which samples are not looked at. */
 static const double least_ahead = 0.05;
 
@@ -392,17 +396,18 @@ static void start_inside(mel_sampler *sampler)
     sampler_weigh_equally(sampler);
 }
 
-/* No sample explains the newest answer by the band: those that come closest start. */
+/* No sample explains the newest answer by the band, or as "about the same": those that come closest start. */
 static void weigh_closeness(mel_sampler *sampler)
 {
     const mel_answers *answers = &sampler->answers;
     const size_t d = answers->dimension, newest = answers->count - 1;
     double best = -INFINITY;
     for (size_t i = 0; i < sampler->samples.count; i++) {
-        sampler->weight[i] = mel_dot(d, answers->row + newest * d, sampler->w + i * d);
+        const double value = mel_dot(d, answers->row + newest * d, sampler->w + i * d);
+        sampler->weight[i] = answers->same[newest] ? -fabs(value) : value;
         best = fmax(best, sampler->weight[i]);
     }
-    const double unit = answers->assume.size / fabs(answers->gain[newest]);
+    const double unit = fmax(answers->assume.size, least_closeness) / fabs(answers->gain[newest]);
     for (size_t i = 0; i < sampler->samples.count; i++)
         sampler->weight[i] = exp((sampler->weight[i] - best) / unit);
 }
@@ -483,7 +488,7 @@ static size_t usual_samples(const mel_sampler_options *opt)
 {
     size_t n = PER_DIMENSION * opt->dimension;
     const mel_noise_ops *noise = mel_assumed(&opt->assume);
-    if (mel_noise_slips(noise)) {
+    if (noise->slips) {
         const size_t more = PER_DIMENSION_FLIPS * opt->dimension;
         n = more < MOST_FLIPS ? more : n > MOST_FLIPS ? n : MOST_FLIPS;
     }
@@ -528,6 +533,7 @@ static mel_status allocate(mel_sampler *s, mel_error *err)
     s->noise = mel_alloc_zero(n, sizeof *s->noise);
     if (s->noise == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "samples of the posterior");
+    TRY(mel_answers_reserve(&s->answers, 1, err));
     TRY(mel_frame_new(&s->frame, d, err));
     TRY(mel_interior_new(&s->interior, d, err));
     TRY(mel_chain_new(&s->chain, &s->frame, &s->answers, err));
@@ -593,18 +599,30 @@ static double weigh(mel_sampler *sampler)
     return total;
 }
 
+/* Draws of what is not known of the errors, where that has become something else. */
+static void renew_noise(mel_sampler *sampler)
+{
+    for (size_t i = 0; i < sampler->samples.count && sampler->answers.renewed; i++) {
+        const size_t wrong = sampler->noise[i].wrong;
+        sampler->noise[i] = mel_noise_start(&sampler->answers, &sampler->chain.rng);
+        sampler->noise[i].wrong = wrong;
+    }
+    sampler->answers.renewed = false;
+}
+
 static void update(mel_sampler *sampler)
 {
     const double *row = sampler->answers.row + (sampler->answers.count - 1) * sampler->opt.dimension;
     bool far = false; /* from the samples of the answers before */
     sampler_stream(sampler);
+    renew_noise(sampler);
     mel_chain_load(&sampler->chain, sampler->opt.n_cone, sampler->cone);
     if (!(weigh(sampler) > 0.0)) {
         sampler_reach(sampler);
         far = sampler->answers.noise->errs != MEL_ERRS_NEVER;
     }
     sampler_run_weighted(sampler, row);
-    const int least = far ? FIRST_ROUNDS : 1;
+    const int least = far ? FAR_ROUNDS : 1;
     for (int round = 1; round < MOST_ROUNDS || round < least; round++) {
         if (round >= least && !(sampler->samples.scale_reduction > MEL_POOR_MIXING))
             break;
@@ -633,7 +651,7 @@ mel_status mel_sampler_tell(mel_sampler *sampler, const double *x, double gain, 
 void mel_sampler_predict(const mel_sampler *sampler, size_t n, size_t stride, double size, double *margin)
 {
     const mel_answers *answers = &sampler->answers;
-    double sharp[MEL_MOST_WAYS];
+    double sharp[MEL_MOST_COMPONENTS];
     mel_answers_sharpen(answers, size, sharp);
     const bool right = answers->noise->errs == MEL_ERRS_NEVER;
     for (size_t i = 0; i < n && right; i++)
