@@ -87,8 +87,8 @@ typedef struct {
     uint64_t seed;
     bool skips_ends, skips_whole;
     /* Of the one at hand: */
-    double rate;       /* ln r, at the setting that suits them best */
-    double usual_rate; /* ROOT, LOGARITHM: where a tenth of the positives is missed */
+    double rate;             /* ln r, at the setting that suits them best */
+    double usual_rate;       /* ROOT, LOGARITHM: where a tenth of the positives is missed */
     mel_component component; /* PRIOR */
 } study;
 

@@ -680,7 +680,7 @@ static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
     if (e->work == NULL)
         return mel_fail_memory(err, "the posterior");
     TRY(mel_exchange_init(&e->exchange, &opt->assume, angle, opt->prior_strength, err));
-    if (mel_assumed(&opt->assume)->by_ways && !e->turned)
+    if (mel_assumed(&opt->assume)->sharper && !e->turned)
         TRY(mel_exchange_allow_aims(&e->exchange, face, err));
     TRY(find_levels(e, face, err));
     TRY(mel_active_room(&e->base, 2, 2, err));

@@ -23,8 +23,8 @@ typedef struct {
     double positives, negatives; /* their shares among the people whom pairs are about */
     size_t n_ties;               /* 1: nobody answered "about the same" yet */
     double joint[MEL_TIES][MEL_AIM_SPREADS][MEL_AIM_LAPSES][MEL_AIM_LIMITS]; /* sums to 1 */
-    double mass[MEL_AIM_LIMITS]; /* of the limits; sums to 1 */
-    double evidence;             /* log of how much likelier the answers are than coin tosses */
+    double mass[MEL_AIM_LIMITS];                                             /* of the limits; sums to 1 */
+    double evidence; /* log of how much likelier the answers are than coin tosses */
 } mel_aim;
 
 void mel_aim_start(mel_aim *l, mel_misfit_kind kind, double positives, double negatives, size_t n_ties);
