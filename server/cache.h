@@ -5,11 +5,6 @@
 #include "admission.h"
 #include "flow.h"
 
-#include "base/internal.h"
-
-/* Handles that may end with their block: MEL_AUTO(mel_flow) *flow = NULL. */
-MEL_CLEANUP(mel_flow)
-
 typedef struct mel_cache mel_cache;
 /* store, folders (where data sets are, as in mel_resources) and admission must outlive the cache, which
  * forgets when the latter says so. */

@@ -41,9 +41,7 @@ static mel_status make_session(mel_session **out, const mel_flow *flow, mel_erro
 {
     const mel_problem *problem = flow->problem;
     mel_session_options opt;
-    const mel_status status = mel_study_options(&opt, flow->study, &problem->domain, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_study_options(&opt, flow->study, &problem->domain, err));
     opt.max_questions = flow->budget;
     opt.class_names = problem->class_name;
     opt.group_names = problem->n_groups > 1 ? problem->group_name : NULL;
@@ -102,14 +100,14 @@ static mel_status check_size(const mel_session_options *opt, const mel_domain *d
         return mel_fail(err, MEL_ELIMIT,
                         "space: %zu classes have more pairs than questions on the web are about (%d)",
                         layout->n_classes, MOST_FACES);
-    const mel_status status = unknowns(&n, opt, layout, err);
-    if (status == MEL_OK && n > most)
+    TRY(unknowns(&n, opt, layout, err));
+    if (n > most)
         return mel_fail(
             err, MEL_ELIMIT,
             "family: a %s metric has %zu coefficients here; on the web the %s strategy follows at "
             "most %zu",
             mel_family_name(opt->family), n, mel_strategy_name(opt->strategy), most);
-    return status;
+    return MEL_OK;
 }
 
 /* What is light takes some 10 ms: answers by the number of coefficients that the active strategy follows (the
@@ -146,10 +144,8 @@ mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_proble
                         const json_t *prior, mel_error *err)
 {
     *out = NULL;
-    mel_status status = check_size(&study->options, &problem->domain, err);
-    if (status != MEL_OK)
-        return status;
-    mel_flow *flow = mel_alloc_zero(1, sizeof *flow);
+    TRY(check_size(&study->options, &problem->domain, err));
+    MEL_AUTO(mel_flow) *flow = mel_alloc_zero(1, sizeof *flow);
     if (flow == NULL)
         return mel_fail_memory(err, "a participant");
     flow->study = study;
@@ -158,21 +154,16 @@ mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_proble
     flow->guess = flow->today_threshold = NAN;
     flow->budget = study->options.max_questions;
     if (prior != NULL)
-        status = read_prior(&flow->prior, &flow->prior_strength, prior, err);
-    if (status == MEL_OK)
-        status = make_session(&flow->session, flow, err);
-    if (status == MEL_OK)
-        flow->size = mel_layout_size(mel_session_layout(flow->session));
-    for (size_t i = 0; i < study->n_phases && status == MEL_OK; i++)
+        TRY(read_prior(&flow->prior, &flow->prior_strength, prior, err));
+    TRY(make_session(&flow->session, flow, err));
+    flow->size = mel_layout_size(mel_session_layout(flow->session));
+    for (size_t i = 0; i < study->n_phases; i++)
         if (study->phase[i].kind == MEL_PHASE_EVALUATION)
-            status = flow->pair != NULL
-                         ? mel_fail(err, MEL_EDATA, "phases[%zu]: a study has at most one evaluation", i)
-                         : mel_flow_draw_evaluation(flow, study->phase[i].json, err);
-    if (status != MEL_OK) {
-        mel_flow_free(flow);
-        return status;
-    }
+            TRY(flow->pair != NULL
+                    ? mel_fail(err, MEL_EDATA, "phases[%zu]: a study has at most one evaluation", i)
+                    : mel_flow_draw_evaluation(flow, study->phase[i].json, err));
     *out = flow;
+    flow = NULL;
     return MEL_OK;
 }
 

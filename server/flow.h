@@ -6,6 +6,8 @@
 #include "melicit/outcome.h"
 #include "study.h"
 
+#include "base/internal.h"
+
 typedef struct mel_flow mel_flow;
 
 /* study and problem must outlive the flow. prior: of mel_prior_json, with which the session starts; NULL:
@@ -13,6 +15,7 @@ typedef struct mel_flow mel_flow;
 mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,
                         const json_t *prior, mel_error *err);
 void mel_flow_free(mel_flow *flow);
+MEL_CLEANUP(mel_flow)
 /* Making a flow or answering a question of it, its result, a report of it. */
 typedef enum { MEL_WORK_ANSWER, MEL_WORK_RESULT, MEL_WORK_REPORT } mel_flow_work;
 /* Whether that takes more than a moment; then about how many bytes. */

@@ -22,9 +22,9 @@ static mel_status fill_question(json_t *page, mel_flow *flow, mel_error *err)
 {
     mel_question question;
     bool done = false;
-    const mel_status status = mel_flow_question(&question, &done, flow, err);
-    if (status != MEL_OK || done)
-        return status != MEL_OK ? status : mel_fail(err, MEL_ESTATE, "there is no further question");
+    TRY(mel_flow_question(&question, &done, flow, err));
+    if (done)
+        return mel_fail(err, MEL_ESTATE, "there is no further question");
     json_t *shown =
         mel_question_to_json(&question, flow->problem, flow->study->words, mel_flow_shown_people(flow),
                              mel_flow_is_swapped(flow, question.number), err);
@@ -36,19 +36,14 @@ static mel_status fill_training(json_t *page, mel_flow *flow, mel_error *err)
     static const char *const texts[] = { "question", "explain" };
     const json_t *item = mel_training_item(flow);
     const bool definite = mel_training_is_definite(item);
-    json_t *views = NULL;
-    mel_status status = mel_training_views(&views, flow, definite, err);
-    if (status == MEL_OK)
-        status = mel_training_check(item, views, flow, err);
-    if (status != MEL_OK) {
-        json_decref(views);
-        return status;
-    }
+    json_auto_t *views = NULL;
+    TRY(mel_training_views(&views, flow, definite, err));
+    TRY(mel_training_check(item, views, flow, err));
     const bool letters = definite || json_object_get(item, "compare") != NULL;
     json_t *choices = !letters   ? json_null()
                       : definite ? json_pack("[s, s]", "A", "B")
                                  : json_pack("[s, s, s]", "A", "B", "=");
-    return whole(mel_json_put(page, "view", views) && mel_json_put(page, "choices", choices) &&
+    return whole(mel_json_put(page, "view", json_incref(views)) && mel_json_put(page, "choices", choices) &&
                      mel_json_put(page, "type", json_string(letters ? "choice" : "number")) &&
                      mel_json_put(page, "wrong", json_integer((json_int_t)flow->wrong)) &&
                      mel_json_copy(page, item, texts, flow->wrong > 0 ? 2 : 1),
@@ -57,17 +52,14 @@ static mel_status fill_training(json_t *page, mel_flow *flow, mel_error *err)
 
 static mel_status fill_guess(json_t *page, mel_flow *flow, mel_error *err)
 {
-    char *missed = mel_mistake_name(flow->problem, flow->study->words, 1, 0, false);
-    char *alarm = mel_mistake_name(flow->problem, flow->study->words, 0, 1, false);
-    char *alarms = mel_mistake_name(flow->problem, flow->study->words, 0, 1, true);
-    const bool good = missed != NULL && alarm != NULL && alarms != NULL &&
-                      mel_json_put(page, "labels",
-                                   json_pack("{s:s, s:s, s:s}", "missed", missed, "false_alarm", alarm,
-                                             "false_alarms", alarms));
-    free(missed);
-    free(alarm);
-    free(alarms);
-    return whole(good, err);
+    MEL_AUTO_MEMORY char *missed = mel_mistake_name(flow->problem, flow->study->words, 1, 0, false);
+    MEL_AUTO_MEMORY char *alarm = mel_mistake_name(flow->problem, flow->study->words, 0, 1, false);
+    MEL_AUTO_MEMORY char *alarms = mel_mistake_name(flow->problem, flow->study->words, 0, 1, true);
+    return whole(missed != NULL && alarm != NULL && alarms != NULL &&
+                     mel_json_put(page, "labels",
+                                  json_pack("{s:s, s:s, s:s}", "missed", missed, "false_alarm", alarm,
+                                            "false_alarms", alarms)),
+                 err);
 }
 
 /* Letters and digits without those that look alike, the same for the same participant. */
@@ -97,8 +89,8 @@ static mel_status fill_text(json_t *page, mel_flow *flow, mel_error *err)
     if (!mel_json_is_true(mel_flow_current(flow)->json, "view"))
         return MEL_OK;
     json_t *views = NULL;
-    const mel_status status = mel_training_views(&views, flow, false, err);
-    return status == MEL_OK ? whole(mel_json_put(page, "view", views), err) : status;
+    TRY(mel_training_views(&views, flow, false, err));
+    return whole(mel_json_put(page, "view", views), err);
 }
 
 /* By mel_phase_kind; NULL: the texts of the phase are all. */

@@ -92,9 +92,7 @@ static mel_status tell_form(mel_flow *flow, const json_t *value, mel_error *err)
     for (size_t i = 0; i < json_array_size(inputs); i++) {
         const json_t *input = json_array_get(inputs, i);
         const json_t *given = json_object_get(value, mel_json_string(input, "name"));
-        const mel_status status = check_input(input, given, err);
-        if (status != MEL_OK)
-            return status;
+        TRY(check_input(input, given, err));
         answered += given != NULL;
     }
     if (json_object_size(value) > answered)
@@ -107,12 +105,9 @@ static mel_status tell_training(mel_flow *flow, const json_t *value, mel_error *
     const json_t *answer = json_object_get(value, "answer"), *item = mel_training_item(flow);
     if (!json_is_number(answer) && (!json_is_string(answer) || json_string_length(answer) > MOST_CHOICE))
         return mel_fail(err, MEL_EINVAL, "answer: expected a number, or A, B or =");
-    json_t *views = NULL;
-    const mel_status status = mel_training_views(&views, flow, mel_training_is_definite(item), err);
-    if (status != MEL_OK)
-        return status;
+    json_auto_t *views = NULL;
+    TRY(mel_training_views(&views, flow, mel_training_is_definite(item), err));
     const bool right = mel_training_is_right(flow, item, views, answer);
-    json_decref(views);
     if (!right && ++flow->wrong < MOST_WRONG)
         return MEL_OK;
     flow->wrong = 0;
@@ -142,11 +137,10 @@ static mel_status tell_question(mel_flow *flow, const json_t *value, double seco
     mel_answer answer = MEL_ANSWER_SAME;
     mel_question question;
     bool done = false;
-    mel_status status = mel_answer_parse(&answer, text != NULL ? text : "", err);
-    if (status == MEL_OK)
-        status = mel_flow_question(&question, &done, flow, err);
-    if (status != MEL_OK || done)
-        return status != MEL_OK ? status : mel_fail(err, MEL_ESTATE, "there is no further question");
+    TRY(mel_answer_parse(&answer, text != NULL ? text : "", err));
+    TRY(mel_flow_question(&question, &done, flow, err));
+    if (done)
+        return mel_fail(err, MEL_ESTATE, "there is no further question");
     if (mel_flow_is_swapped(flow, question.number))
         answer = mel_answer_swapped(answer);
     if (mel_flow_current(flow)->kind == MEL_PHASE_EVALUATION)
@@ -169,9 +163,7 @@ mel_status mel_flow_answered(mel_flow *flow, mel_error *err)
 /* Of questions that come again the one before comes back; before the first of them nothing comes again. */
 static mel_status undo_elicited(mel_flow *flow, mel_error *err)
 {
-    const mel_status status = mel_session_undo(flow->session, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_session_undo(flow->session, err));
     if (flow->at_again == 0)
         flow->n_again = 0;
     return flow->n_again > 0 ? mel_session_ask_again(flow->session, flow->again[--flow->at_again], err)
@@ -329,9 +321,7 @@ mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, me
         return mel_fail(err, MEL_EINVAL, "value: expected an object");
     if (flow->left || flow->complete)
         return mel_fail(err, MEL_EINVAL, "this study is over");
-    const mel_status status = check_value(flow, value, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(check_value(flow, value, err));
     if (mel_json_is_true(value, "undo"))
         return undo(flow, err);
     if (mel_flow_asks(flow))

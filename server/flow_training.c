@@ -29,11 +29,8 @@ static bool is_b_better(const mel_flow *flow)
 static mel_status pair_on_face(double *a, double *b, const mel_face *face, bool definite, mel_error *err)
 {
     mel_point first, second;
-    mel_status status = mel_face_support(&first, face, 0.45, 0.9, err);
-    if (status == MEL_OK)
-        status = mel_face_support(&second, face, 0.95, 0.3, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_face_support(&first, face, 0.45, 0.9, err));
+    TRY(mel_face_support(&second, face, 0.95, 0.3, err));
     const mel_point middle = mel_face_centre(face);
     if (definite)
         second =
@@ -102,24 +99,21 @@ static mel_status make_pair(double *a, double *b, const mel_flow *flow, bool def
 mel_status mel_training_views(json_t **out, const mel_flow *flow, bool definite, mel_error *err)
 {
     *out = NULL;
-    double *better = mel_alloc(2 * flow->size, sizeof *better), *worse = better + flow->size;
+    MEL_AUTO_MEMORY double *better = mel_alloc(2 * flow->size, sizeof *better);
     if (better == NULL)
         return mel_fail_memory(err, "two pictures");
+    double *worse = better + flow->size;
     const bool swapped = definite && is_b_better(flow);
-    mel_status status = make_pair(better, worse, flow, definite, err);
-    if (status == MEL_OK) {
-        const mel_question question = {
-            .layout = mel_session_layout(flow->session),
-            .a = swapped ? worse : better,
-            .b = swapped ? better : worse,
-            .class_share = flow->problem->class_share,
-        };
-        const uint32_t people = mel_flow_shown_people(flow);
-        *out = mel_views_to_json(&question, flow->problem, people != 0 ? people : 100, err);
-        status = *out != NULL ? MEL_OK : MEL_ENOMEM;
-    }
-    free(better);
-    return status;
+    TRY(make_pair(better, worse, flow, definite, err));
+    const mel_question question = {
+        .layout = mel_session_layout(flow->session),
+        .a = swapped ? worse : better,
+        .b = swapped ? better : worse,
+        .class_share = flow->problem->class_share,
+    };
+    const uint32_t people = mel_flow_shown_people(flow);
+    *out = mel_views_to_json(&question, flow->problem, people != 0 ? people : 100, err);
+    return *out != NULL ? MEL_OK : MEL_ENOMEM;
 }
 
 /* --- what they show ----------------------------------------------------------------------------- */

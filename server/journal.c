@@ -3,9 +3,7 @@
 
 #include "admission.h"
 #include "clock.h"
-
-#include "base/internal.h"
-#include "base/json.h"
+#include "json_helpers.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include "json_helpers.h"
 
 #include "base/internal.h"
-#include "base/rng.h"
 #include "base/stat.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "json_helpers.h"
 
 #include "base/buffer.h"
-#include "base/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -124,10 +124,9 @@ static mel_status run(mel_sql *sql, mel_sql_statement which, const mel_sql_value
 {
     mel_sqlite *c = (mel_sqlite *)sql;
     sqlite3_stmt *statement = NULL;
-    mel_status status = prepare(&statement, c, which, err);
-    if (status != MEL_OK)
-        return status;
+    mel_status status = MEL_OK;
     int code = SQLITE_OK;
+    TRY(prepare(&statement, c, which, err));
     for (size_t i = 0; i < n && code == SQLITE_OK; i++) {
         code = bind(statement, (int)i + 1, &parameters[i]);
         c->written += parameters[i].n;
@@ -355,13 +354,9 @@ mel_status mel_sqlite_line(char *out, size_t size, mel_sqlite *c, const char *te
 static mel_status read_version(int64_t *version, mel_sqlite *c, mel_error *err)
 {
     int64_t application = 0, tables = 0;
-    mel_status status = mel_sqlite_number(version, c, "PRAGMA user_version", err);
-    if (status == MEL_OK)
-        status = mel_sqlite_number(&application, c, "PRAGMA application_id", err);
-    if (status == MEL_OK)
-        status = mel_sqlite_number(&tables, c, "SELECT count(*) FROM sqlite_schema", err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_sqlite_number(version, c, "PRAGMA user_version", err));
+    TRY(mel_sqlite_number(&application, c, "PRAGMA application_id", err));
+    TRY(mel_sqlite_number(&tables, c, "SELECT count(*) FROM sqlite_schema", err));
     if (application != APPLICATION && (tables > 0 || *version != 0 || application != 0))
         return mel_fail(err, MEL_EDATA, "%s: a database of another program", c->path);
     if (*version < 0 || *version > MEL_SCHEMA_VERSION)
@@ -385,23 +380,21 @@ mel_status mel_sqlite_recognise(mel_sqlite *c, bool up_to_date, mel_error *err)
 static mel_status upgrade(mel_sqlite *c, mel_error *err)
 {
     int64_t version;
-    mel_status status = read_version(&version, c, err);
-    if (status != MEL_OK || version == MEL_SCHEMA_VERSION)
-        return status;
-    for (; version < MEL_SCHEMA_VERSION && status == MEL_OK; version++)
-        status = mel_sqlite_execute(c, mel_sqlite_schema[version], err);
     char text[96];
+    TRY(read_version(&version, c, err));
+    if (version == MEL_SCHEMA_VERSION)
+        return MEL_OK;
+    for (; version < MEL_SCHEMA_VERSION; version++)
+        TRY(mel_sqlite_execute(c, mel_sqlite_schema[version], err));
     (void)sqlite3_snprintf(sizeof text, text, "PRAGMA application_id=%d; PRAGMA user_version=%d", APPLICATION,
                            MEL_SCHEMA_VERSION);
-    return status == MEL_OK ? mel_sqlite_execute(c, text, err) : status;
+    return mel_sqlite_execute(c, text, err);
 }
 
 mel_status mel_sqlite_upgrade(mel_sqlite *c, mel_error *err)
 {
-    mel_status status = mel_sqlite_begin(c, true, err);
-    if (status != MEL_OK)
-        return status;
-    status = upgrade(c, err);
+    TRY(mel_sqlite_begin(c, true, err));
+    mel_status status = upgrade(c, err);
     if (status == MEL_OK)
         status = mel_sqlite_execute(c, "COMMIT", err);
     mel_sqlite_rollback(c);
