@@ -237,13 +237,11 @@ static mel_status parse_entries(work *w, const char *text, mel_error *err)
         const char *const *names = (const char *const *)classes->name;
         const size_t row = mel_name_place(pair[i], classes->n, names),
                      column = arrow != NULL ? mel_name_place(arrow + 1, classes->n, names) : classes->n;
-        if (row == classes->n || column == classes->n) {
+        if (row == classes->n || column == classes->n)
             return cli_fail(err, MEL_EINVAL,
                             "--thesis entries: expected TRUE>PREDICTED with classes among %s",
                             mel_name_list(classes->n, names).text);
-        } else {
-            w->entry[row * classes->n + column] = true;
-        }
+        w->entry[row * classes->n + column] = true;
     }
     return MEL_OK;
 }

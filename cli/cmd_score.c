@@ -239,7 +239,10 @@ static void add_estimate(cli_table *table, const json_t *from, const char *name,
     const json_t *value = json_object_get(from, name);
     MEL_AUTO_MEMORY char *key = metric ? cli_format("interval") : cli_format("%s_interval", name);
     MEL_AUTO_MEMORY char *range = cli_fill(json_object_get(from, key), "{0:%.4g} to {1:%.4g}");
-    cli_table_cell(table, json_is_number(value) ? "%.6g" : "", json_number_value(value));
+    if (json_is_number(value))
+        cli_table_cell(table, "%.6g", json_number_value(value));
+    else
+        cli_table_cell(table, "%s", "");
     cli_table_cell(table, "%s", range != NULL ? range : "");
 }
 

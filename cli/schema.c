@@ -3,14 +3,15 @@
 #include "help.h"
 #include "output.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A shape is written as its JSON would be, with the names of types in place of values: text, number, count
- * (whole), bool, any, range (low and high, each a number or null), "word" (that text), @name (another shape),
- * [type] (a list), {key: type, ..}; type? may be null, key?: may be missing, *: is any other key, and a | b
- * is one of the two. Those without `of` are parts of others. */
+ * (whole), bool, any, range (low and high, each a number or null), range3 (a value before them), "word" (that
+ * text), @name (another shape), [type] (a list), {key: type, ..}; type? may be null, key?: may be missing,
+ * *: is any other key, and a | b is one of the two. Those without `of` are parts of others. */
 static const struct {
     const char *name, *of, *shape;
 } shapes[] = {
@@ -257,7 +258,8 @@ static json_t *parse_one(const char **at, json_t *defs)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i].name) == n && strncmp(types[i].name, word, n) == 0)
             return typed(types[i].type);
-    return json_object(); /* any */
+    assert(n == 3 && strncmp(word, "any", n) == 0);
+    return json_object();
 }
 
 static json_t *parse_type(const char **at, json_t *defs)

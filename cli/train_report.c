@@ -324,7 +324,10 @@ static void say_confusion(const json_t *test, const json_t *classes)
         if (k > WIDEST_MATRIX)
             cli_table_cell(table, "%s", cli_count(number, all));
         const json_t *found = json_array_get(recall, i);
-        cli_table_cell(table, json_is_number(found) ? "%.1f %%" : "", 100 * json_number_value(found));
+        MEL_AUTO_MEMORY char *shown = json_is_number(found)
+                                          ? cli_format("%.1f %%", 100 * json_number_value(found))
+                                          : cli_format("%s", "");
+        cli_table_cell(table, "%s", shown);
     }
     cli_table_print(table);
     for (size_t j = 0; j < WIDEST_MATRIX; j++)
