@@ -51,3 +51,23 @@ GOOD = {"report": "r.html", "answers": 3}
 def test_what_breaks_a_schema_is_found(name, value, what):
     found = schema.faults(value, schema.load(name), schema.load(name))
     assert not found if what is None else any(what in one for one in found), found
+
+
+def test_text_says_what_json_says(melicit):
+    """Also what is not known: without a number of rows there are no intervals, and no column for them."""
+    words = ("train", "--data", "mammographic_mass", "--positive", "malignant")
+    told, text = melicit(*words, "--json").done().json, melicit(*words).done().out
+    assert f"AUC       {told['test']['auc']:.4f}: the chance that a \"malignant\"" in text
+    for point in told["test"]["operating_points"]:
+        cells = [point["costs"], f"{point['threshold']:.3f}", f"{point['missed_per_1000']:.1f}", f"{point['false_alarms_per_1000']:.1f}",
+                 f"{100 * point['recall']:.1f} %", f"{100 * point['specificity']:.1f} %"]
+        assert any(line.split() == " ".join(cells).split() for line in text.splitlines()), cells
+    melicit.write("counts.csv", "name,tp,fn,fp,tn\nbold,95,5,400,500\nfast,80,20,120,780\n")
+    melicit.write("shares.csv", "name,tp,tn\nbold,0.095,0.5\nfast,0.08,0.78\n")
+    for pool, sure in (("counts.csv", True), ("shares.csv", False)):
+        words = ("rank", "--named", "accuracy", "--pool", pool)
+        told, text = melicit(*words, "--json").done().json, melicit(*words).done().out
+        assert ("95% interval" in text) == sure == ("interval" in told["order"][0])
+        for row in told["order"]:
+            line = next(line for line in text.splitlines() if row["name"] in line)
+            assert f"{row['value']:.6g}" in line and (not sure or f"{row['interval'][0]:.4g} to {row['interval'][1]:.4g}" in line)
