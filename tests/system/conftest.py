@@ -148,6 +148,8 @@ def check_schemas(words, outcome, folder):
     for option, name in zip(words, words[1:]):
         path = folder / name
         if option in ("--out", "--session") and outcome.code in (0, 5) and path.suffix in (".json", ".jsonl") and path.is_file():
+            if path.read_bytes()[:1] != b"{":
+                continue
             text = path.read_text()
             lines = text.split("\n")[:-1] if path.suffix == ".jsonl" else [text]  # another program may be at the last one
             kind = FILES.get(json.loads(lines[0]).get("format")) if lines else None
