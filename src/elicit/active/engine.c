@@ -378,6 +378,24 @@ static mel_status draws(mel_engine *base, size_t *n, size_t *n_coefficients, dou
     return MEL_OK;
 }
 
+mel_status mel_active_angle_draws(size_t *n, size_t *n_coefficients, double **values, const mel_active *e,
+                                  mel_angle_quantile *angle, mel_error *err)
+{
+    enum { DRAWS = 2000 };
+    double *draw = mel_alloc(DRAWS, 2 * sizeof *draw);
+    if (draw == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    for (size_t i = 0; i < DRAWS; i++) {
+        const double t = angle(e, ((double)i + 0.5) / DRAWS);
+        draw[2 * i] = cos(t);
+        draw[2 * i + 1] = sin(t);
+    }
+    *n = DRAWS;
+    *n_coefficients = 2;
+    *values = draw;
+    return MEL_OK;
+}
+
 /* 95% intervals of the vectors' coordinates, which those of the coefficients follow from. */
 static mel_status map_intervals(const mel_active *e, double level, double *low, double *high, mel_error *err)
 {

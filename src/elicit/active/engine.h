@@ -113,6 +113,12 @@ double mel_reported_evidence(double evidence, const mel_session_options *opt);
 /* Which side is A is a coin toss. */
 void mel_toss_sides(size_t size, double *a, double *b, mel_rng *rng);
 
+/* Draws of the metrics (cos t, sin t) at evenly spaced quantiles of the angle t, which is as good as random
+ * and better spread. */
+typedef double mel_angle_quantile(const mel_active *e, double q);
+mel_status mel_active_angle_draws(size_t *n, size_t *n_coefficients, double **values, const mel_active *e,
+                                  mel_angle_quantile *angle, mel_error *err);
+
 /* Bits that an answer carries at most; error_rate: share of wrong answers, NaN when none are expected. */
 double mel_bits_per_answer(const mel_noise_ops *noise, double error_rate);
 

@@ -34,7 +34,7 @@ typedef struct {
     size_t misfit_after;
 } mel_exchange_engine;
 
-enum { LEAST_ANSWERS = 8, HALVINGS = 30, DRAWS = 2000, LEAST_FOR_MISFIT = 5 };
+enum { LEAST_ANSWERS = 8, HALVINGS = 30, LEAST_FOR_MISFIT = 5 };
 /* Logarithm of the Bayes factor from which on another description is told: 20 for rates that move, 30 for
  * what somebody may aim at. Of people with one rate 1 to 4% seem to move then, 1 to 3% to aim at something.
  */
@@ -299,23 +299,16 @@ static mel_status exchange_find_posterior(mel_engine *base, size_t n, double *an
     return MEL_OK;
 }
 
-/* At evenly spaced quantiles. */
+static double angle_at(const mel_active *base, double q)
+{
+    const engine *e = (const engine *)base;
+    return angle_of(e, mel_exchange_quantile(&e->exchange, q));
+}
+
 static mel_status exchange_find_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
                                       mel_error *err)
 {
-    const engine *e = (const engine *)base;
-    double *draw = mel_alloc(DRAWS, 2 * sizeof *draw);
-    if (draw == NULL)
-        return mel_fail_memory(err, "draws of the posterior");
-    for (size_t i = 0; i < DRAWS; i++) {
-        const double angle = angle_of(e, mel_exchange_quantile(&e->exchange, ((double)i + 0.5) / DRAWS));
-        draw[2 * i] = cos(angle);
-        draw[2 * i + 1] = sin(angle);
-    }
-    *n = DRAWS;
-    *n_coefficients = 2;
-    *values = draw;
-    return MEL_OK;
+    return mel_active_angle_draws(n, n_coefficients, values, (const mel_active *)base, angle_at, err);
 }
 
 /* Until a setting is settled: each answer takes about so much of the doubt. */

@@ -3,7 +3,7 @@
  *
  * Every family that is linear in known features uses it: an answer to "A or B" is a row x with A better
  * when <x, w> > 0. After each answer the samples that fit it start a few chains (chain.h) in fresh
- * coordinates (frame.h); how well these mix is measured, and a badly mixed run is done again. Same
+ * coordinates; how well these mix is measured, and a badly mixed run is done again. Same
  * options and answers, same samples: one thread, own random stream per answer. */
 #ifndef MEL_ACTIVE_SPHERE_H
 #define MEL_ACTIVE_SPHERE_H
