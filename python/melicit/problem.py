@@ -495,12 +495,15 @@ class Problem:
                 Metric(metric), np.empty((0, 0)), np.empty(0, np.uint32), self.labels, None, self.groups, engine=self.engine, **options
             )
         codes = self.codes
-        if row_cost is not None:
-            options["row_cost"] = _rows.costs_of_rows(row_cost, 0 if self.proba is None else len(self.proba), self.columns, self.classes)
         if self.proba is None or codes is None:
             from .rule import best_of_domain
 
+            of_rows = ("prior", "prior_from", "at_least", "at_most", "refer_cost", "row_cost", "trust", "confidence")
+            given = [name for name in of_rows if options[name] is not None and options[name] is not False]
+            if given:
+                raise fail("EINVAL", f"best: {', '.join(given)} with rows of probabilities in memory only (from_proba)")
             return best_of_domain(self, Metric(metric))
+        options["row_cost"] = _rows.costs_of_rows(row_cost, len(self.proba), self.columns, self.classes)
         return find_rule(
             Metric(metric), self.proba, codes, self.labels, self.group_codes, self.groups, self.sample_weight,
             columns=self.columns, **options

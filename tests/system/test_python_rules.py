@@ -97,3 +97,13 @@ def test_bundled_data():
         datasets.load_nothing
     with pytest.raises(melicit.MelicitError, match="there is no data set 'nothing'; there are adult_test"):
         datasets.load("nothing")
+
+
+def test_options_that_need_rows():
+    """What is about rows is not left out in silence where there are none in memory."""
+    _, p, y = rows(200)
+    for problem in (melicit.Problem.population("logistic:a=5,b=0"), melicit.Problem.from_files(data="mammographic_mass")):
+        assert problem.best(COSTS).classes
+        for option in ({"at_most": {"flagged": 0.1}}, {"row_cost": p}, {"prior_from": p}, {"trust": True}):
+            with pytest.raises(melicit.MelicitError, match=f"best: {next(iter(option))} with rows of probabilities"):
+                problem.best(COSTS, **option)
