@@ -153,7 +153,7 @@ static const struct {
       "{id?: text, link?: text, anonymous?: text, links?: [{label: text, url: text}], phases?: count, "
       "state?: text, studies?: [{id: text, title: text, state: text, created: count, participants: {*: "
       "count}, *: any}], revoked?: [text], deleted?: text, token?: text, out?: text, bytes?: count, "
-      "participants?: count, *: any}" },
+      "participants?: count | {*: count}, *: any}" },
     { "help", "melicit help --json, and VERB --help --json",
       "{about: text, verbs: [@verb]} | @verb | {version: text, compiler: text, libraries: {*: text}}" },
 };
