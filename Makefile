@@ -68,10 +68,12 @@ fuzz: ## every fuzz target, one minute each (FUZZ_SECONDS=300 for five)
 	@cmake --build $(FUZZING) -j $(JOBS)
 	@tools/fuzz.sh $(FUZZING) $(FUZZ_SECONDS)
 
-soak: ## hours: make test in a clean clone and on a bare Debian 12 and 13, every test in full, long fuzzing
+soak: ## hours: make test in a clean clone and on a bare Debian 12 and 13, every artefact of a release, every test in full, long fuzzing
 	@tools/clean_clone.sh
 	@tools/bare_debian.sh bookworm
 	@tools/bare_debian.sh trixie
+	@tools/setup.sh release
+	@tools/release.sh
 	@tools/setup.sh test
 	@MELICIT_SOAK=1 $(TEST) unit sanitize threads
 	@MELICIT_BUILD=$(BUILD)-sanitize $(PYTHON) tests/fuzz/server.py --seconds $(SERVER_SECONDS)

@@ -57,7 +57,8 @@ close_root() {
 }
 # inside COMMANDS, as root; inside_as USER COMMANDS
 inside() {
-    chroot "$root" env -i HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -ec "$1"
+    chroot "$root" env -i HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive ${CMAKE_C_COMPILER_LAUNCHER:+CMAKE_C_COMPILER_LAUNCHER=ccache \
+        CCACHE_DIR=/ccache CCACHE_BASEDIR=/ CCACHE_NOHASHDIR=1} PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -ec "$1"
 }
 inside_as() {
     chroot --userspec="$1" "$root" env -i HOME="/home/$1" LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin sh -ec "cd ~ && $2"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what a target needs and is not there yet: tools/setup.sh build | python | test | web | bench | repro | fuzz | site | deb.
+# Installs what a target needs and is not there yet: tools/setup.sh build | python | test | web | bench | repro | fuzz | site | deb | r | release.
 # Silent, and without the network, when nothing is missing.
 set -eu
 
@@ -13,6 +13,8 @@ bench="$test"
 repro="$bench python3-xgboost"
 site="python3 python3-markdown"
 deb="$python python3-markdown debhelper lintian"
+r="$build r-base-dev r-cran-jsonlite r-cran-knitr"
+release="debootstrap buildah podman crun netavark iptables curl"
 fuzz="$build clang llvm libclang-rt-dev"
 
 goal=${1:-build}
@@ -26,8 +28,10 @@ repro) wanted=$repro ;;
 fuzz) wanted=$fuzz ;;
 site) wanted=$site ;;
 deb) wanted=$deb ;;
+r) wanted=$r ;;
+release) wanted=$release ;;
 *)
-    echo "usage: tools/setup.sh build|python|test|web|bench|repro|fuzz|site|deb" >&2
+    echo "usage: tools/setup.sh build|python|test|web|bench|repro|fuzz|site|deb|r|release" >&2
     exit 2
     ;;
 esac

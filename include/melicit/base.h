@@ -49,7 +49,7 @@ typedef struct {
 MEL_API const char *mel_status_name(mel_status status);
 MEL_API const char *mel_status_text(mel_status status);
 
-/* The version of the library: "0.2.0". */
+/* The version of the library: "0.3.0". */
 MEL_API const char *mel_version(void);
 
 /* Called now and then during long work with the share that is done (0 to 1). Return nonzero to

@@ -165,8 +165,7 @@ plot.mel_rule <- function(x, ...) {
 
 # For metric_set() and tune: larger is better or smaller is, as the metric says.
 metric_yardstick <- function(metric, name = "melicit") {
-  for (package in c("yardstick", "rlang"))
-    if (!requireNamespace(package, quietly = TRUE)) stop("metric_yardstick: the package ", package, " is not installed", call. = FALSE)
+  if (!requireNamespace("yardstick", quietly = TRUE)) stop("metric_yardstick: the package yardstick is not installed", call. = FALSE)
   metric <- mel_metric(metric)
   value <- function(data, truth, estimate, ...) {
     found <- score(metric, rlang::eval_tidy(rlang::enquo(truth), data), rlang::eval_tidy(rlang::enquo(estimate), data))

@@ -662,26 +662,26 @@ static SEXP r_rule_about(SEXP handle)
         found[1] = mel_adjustment_undo(parts.adjustment, 0, found[1]);
     return out;
 }
-/* Programs that R starts, such as a browser, inherit no connection: a server sees the end of what it is told.
- */
+/* Programs that R starts, such as a browser, inherit no connection: a server sees the end of its input. */
 static SEXP r_close_on_exec(void)
 {
     for (int fd = 3; fd < 1024; fd++)
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     return R_NilValue;
 }
-#define METHODS(X)                                                                                           \
-    X(r_problem, 4)                                                                                          \
-    X(r_problem_about, 1)                                                                                    \
-    X(r_metric, 2)                                                                                           \
-    X(r_metric_json, 1)                                                                                      \
-    X(r_metric_about, 1)                                                                                     \
-    X(r_score, 4)                                                                                            \
-    X(r_rank, 7) X(r_session, 6) X(r_ask, 1) X(r_tell, 4) X(r_undo, 1) X(r_simulate, 4)                      \
-        X(r_session_metric, 1) X(r_session_text, 2) X(r_records, 1) X(r_rule, 5) X(r_decide, 3)              \
-            X(r_rule_about, 1) X(r_close_on_exec, 0)
-#define METHOD_ROW(name, n) { #name, (DL_FUNC)&name, n },
-static const R_CallMethodDef methods[] = { METHODS(METHOD_ROW){ NULL, NULL, 0 } };
+#define ROW(name, n)                                                                                         \
+    {                                                                                                        \
+#name, (DL_FUNC)name, n                                                                              \
+    }
+static const R_CallMethodDef methods[] = {
+    ROW(r_problem, 4),        ROW(r_problem_about, 1), ROW(r_metric, 2),
+    ROW(r_metric_json, 1),    ROW(r_metric_about, 1),  ROW(r_score, 4),
+    ROW(r_rank, 7),           ROW(r_session, 6),       ROW(r_ask, 1),
+    ROW(r_tell, 4),           ROW(r_undo, 1),          ROW(r_simulate, 4),
+    ROW(r_session_metric, 1), ROW(r_session_text, 2),  ROW(r_records, 1),
+    ROW(r_rule, 5),           ROW(r_decide, 3),        ROW(r_rule_about, 1),
+    ROW(r_close_on_exec, 0),  { NULL, NULL, 0 },
+};
 void R_init_melicit(DllInfo *info)
 {
     R_registerRoutines(info, NULL, methods, NULL, NULL);

@@ -42,7 +42,7 @@ def test_cmake_finds_the_library(prefix, tmp_path):
     (example,) = fenced(SOURCE / "docs" / "api.md", "c")
     (tmp_path / "example.c").write_text(example)
     (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(example C)\n"
-                                             "find_package(melicit 0.2 REQUIRED)\nadd_executable(example example.c)\n"
+                                             "find_package(melicit 0.3 REQUIRED)\nadd_executable(example example.c)\n"
                                              "target_link_libraries(example PRIVATE melicit::melicit)\n")
     for command in (["cmake", "-S", ".", "-B", "b", f"-DCMAKE_PREFIX_PATH={prefix}"], ["cmake", "--build", "b"], ["b/example"]):
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, env=environment())

@@ -32,7 +32,7 @@ def test_one_version(melicit):
     assert re.search(rf"^version: {version}$", read("CITATION.cff"), re.M)
     assert json.loads(read("web/package.json"))["version"] == json.loads(read("web/package-lock.json"))["version"] == version
     assert re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.M)[0] == version
-    assert f'/* "{version}" */' in read("include/melicit/base.h")
+    assert f'"{version}"' in read("include/melicit/base.h")
     assert version in melicit("help", "--as", "man").done().out.splitlines()[0]
 
 

@@ -59,7 +59,7 @@ static void test_unknown_codes(void **state)
 static void test_version(void **state)
 {
     (void)state;
-    assert_string_equal(mel_version(), "0.2.0");
+    assert_string_equal(mel_version(), "0.3.0");
 }
 
 static void test_fail(void **state)
