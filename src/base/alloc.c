@@ -33,6 +33,15 @@ bool mel_grow(void **block, size_t n, size_t size)
     return true;
 }
 
+bool mel_grow_at(void *pointer, size_t n, size_t size)
+{
+    void *block; /* copied: the pointer has another type */
+    memcpy(&block, pointer, sizeof block);
+    const bool grown = mel_grow(&block, n, size);
+    memcpy(pointer, &block, sizeof block);
+    return grown;
+}
+
 void mel_names_free(char **name, size_t n)
 {
     for (size_t i = 0; name != NULL && i < n; i++)
@@ -74,12 +83,9 @@ bool mel_parts_new(size_t n, const mel_part *parts)
 bool mel_parts_grow(size_t n, const mel_part *parts)
 {
     for (size_t i = 0; i < n; i++)
-        for (double **const *at = parts[i].at; *at != NULL; at++) {
-            void *block = **at;
-            if (!mel_grow(&block, parts[i].n, sizeof ***at))
+        for (double **const *at = parts[i].at; *at != NULL; at++)
+            if (!MEL_GROW(**at, parts[i].n))
                 return false;
-            **at = block;
-        }
     return true;
 }
 

@@ -50,12 +50,10 @@ static bool reserve(mel_buffer *buf, size_t n)
         capacity = capacity > SIZE_MAX / 2 ? need : capacity * 2;
     if (capacity > buf->cap)
         capacity = buf->cap + 1;
-    void *block = buf->data;
-    if (!mel_grow(&block, capacity, 1)) {
+    if (!MEL_GROW(buf->data, capacity)) {
         buf->status = MEL_ENOMEM;
         return false;
     }
-    buf->data = block;
     buf->capacity = capacity;
     return true;
 }

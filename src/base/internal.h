@@ -87,6 +87,9 @@ void *mel_alloc(size_t n, size_t size);
 void *mel_alloc_zero(size_t n, size_t size);
 /* *block becomes n items; on failure *block is left as it was and false is returned. */
 bool mel_grow(void **block, size_t n, size_t size);
+/* The same for a pointer of any type: MEL_GROW(table->row_name, n). */
+#define MEL_GROW(pointer, n) mel_grow_at(&(pointer), n, sizeof *(pointer))
+bool mel_grow_at(void *pointer, size_t n, size_t size);
 char *mel_strdup(const char *text);
 
 /* A local array of n zeros that is freed on every way out; the caller returns with a sentence when there is

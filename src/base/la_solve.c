@@ -55,68 +55,43 @@ static double norm_one(size_t n, const double *a, size_t lda, double *work)
     return mel_norm_inf(n, work);
 }
 
-typedef struct {
-    lapack_int *pivots, *iwork;
-    double *work, *columns;
-} solve_space;
-
-static void free_solve_space(solve_space *s)
-{
-    free(s->pivots);
-    free(s->iwork);
-    free(s->work);
-    free(s->columns);
-}
-
-static mel_status solve_in(const solve_space *s, size_t n, double *a, size_t lda, size_t nrhs, double *b,
-                           size_t ldb, double *rcond, mel_error *err)
-{
-    const lapack_int order = (lapack_int)n, stride = (lapack_int)lda, sides = (lapack_int)nrhs;
-    const double norm = norm_one(n, a, lda, s->work);
-    double condition = 0.0;
-    lapack_int info = 0;
-    LAPACK_dgetrf(&order, &order, a, &stride, s->pivots, &info);
-    if (info == 0)
-        LAPACK_dgecon("I", &order, a, &stride, &norm, &condition, s->work, s->iwork, &info);
-    if (rcond != NULL)
-        *rcond = isnan(condition) ? 0.0 : condition;
-    if (!(condition >= DBL_EPSILON))
-        return mel_fail(err, MEL_ENUMERIC,
-                        "a %zu x %zu system is singular to working precision (reciprocal condition %g)", n, n,
-                        condition);
-    transpose(n, nrhs, b, ldb, s->columns, n);
-    LAPACK_dgetrs("T", &order, &sides, a, &stride, s->pivots, s->columns, &order, &info);
-    transpose(nrhs, n, s->columns, n, b, ldb);
-    return MEL_OK;
-}
-
 mel_status mel_solve(size_t n, double *a, size_t lda, size_t nrhs, double *b, size_t ldb, double *rcond,
                      mel_error *err)
 {
-    mel_status status = check_matrix(n, n, a, lda, err);
-    if (status != MEL_OK)
-        return status;
-    status = check_matrix(n, nrhs, b, ldb, err);
+    TRY(check_matrix(n, n, a, lda, err));
+    const mel_status status = check_matrix(n, nrhs, b, ldb, err);
     if (status != MEL_OK)
         return mel_fail_in(err, status, "right-hand side");
-    if (n == 0) {
-        if (rcond != NULL)
-            *rcond = 1.0;
+    if (rcond != NULL)
+        *rcond = 1.0;
+    if (n == 0)
         return MEL_OK;
+    MEL_ARRAY(lapack_int, pivots, n, "a linear system", err);
+    MEL_ARRAY(lapack_int, iwork, n, "a linear system", err);
+    MEL_ARRAY(double, work, 4 * n, "a linear system", err);
+    MEL_AUTO_MEMORY double *columns = mel_alloc(n, nrhs * sizeof *columns);
+    TRY(MEL_NEED(columns, "a linear system", err));
+    const lapack_int order = (lapack_int)n, stride = (lapack_int)lda, sides = (lapack_int)nrhs;
+    const double norm = norm_one(n, a, lda, work);
+    double condition = 0.0;
+    lapack_int info = 0;
+    mel_blas_hold();
+    LAPACK_dgetrf(&order, &order, a, &stride, pivots, &info);
+    if (info == 0)
+        LAPACK_dgecon("I", &order, a, &stride, &norm, &condition, work, iwork, &info);
+    const bool regular = condition >= DBL_EPSILON; /* not a NaN */
+    if (regular) {
+        transpose(n, nrhs, b, ldb, columns, n);
+        LAPACK_dgetrs("T", &order, &sides, a, &stride, pivots, columns, &order, &info);
+        transpose(nrhs, n, columns, n, b, ldb);
     }
-    solve_space s = { .pivots = mel_alloc(n, sizeof *s.pivots),
-                      .iwork = mel_alloc(n, sizeof *s.iwork),
-                      .work = mel_alloc(n, 4 * sizeof *s.work),
-                      .columns = nrhs <= SIZE_MAX / n ? mel_alloc(n * nrhs, sizeof *s.columns) : NULL };
-    if (s.pivots == NULL || s.iwork == NULL || s.work == NULL || s.columns == NULL) {
-        status = mel_fail_memory(err, "a linear system");
-    } else {
-        mel_blas_hold();
-        status = solve_in(&s, n, a, lda, nrhs, b, ldb, rcond, err);
-        mel_blas_release();
-    }
-    free_solve_space(&s);
-    return status;
+    mel_blas_release();
+    if (rcond != NULL)
+        *rcond = isnan(condition) ? 0.0 : condition;
+    return regular ? MEL_OK
+                   : mel_fail(err, MEL_ENUMERIC,
+                              "a %zu x %zu system is singular to working precision (reciprocal condition %g)",
+                              n, n, condition);
 }
 
 /* Singular value decomposition of A' = U S V' (n x m in LAPACK's eyes). */
@@ -135,13 +110,11 @@ static mel_status run_svd(const svd_job *job, size_t m, size_t n, double *a, siz
     LAPACK_dgesvd(&job->job_u, &job->job_vt, &rows, &cols, a, &stride, job->values, job->u, &ldu, job->vt,
                   &ldvt, &size, &ASK_SIZE, &info);
     const lapack_int n_work = asked_size(size);
-    double *work = mel_alloc((size_t)n_work, sizeof *work);
-    TRY(MEL_NEED(work, "singular values", err));
+    MEL_ARRAY(double, work, (size_t)n_work, "singular values", err);
     mel_blas_hold();
     LAPACK_dgesvd(&job->job_u, &job->job_vt, &rows, &cols, a, &stride, job->values, job->u, &ldu, job->vt,
                   &ldvt, work, &n_work, &info);
     mel_blas_release();
-    free(work);
     if (info != 0)
         return mel_fail(err, MEL_ENUMERIC, "the singular values of a %zu x %zu matrix did not converge", m,
                         n);
@@ -182,25 +155,16 @@ mel_status mel_least_squares(size_t m, size_t n, double *a, size_t lda, double *
         return MEL_OK;
     }
     /* The long factor replaces a; the short one is r x r and fits beside it. */
-    MEL_AUTO_MEMORY double *values = mel_alloc(r, sizeof *values);
-    MEL_AUTO_MEMORY double *small = r <= SIZE_MAX / r ? mel_alloc(r * r, sizeof *small) : NULL;
-    mel_status done;
-    if (values == NULL || small == NULL) {
-        done = mel_fail_memory(err, "least squares");
-    } else {
-        svd_job job = { .values = values };
-        if (m >= n)
-            job = (svd_job){ 'S', 'O', values, small, a, n, lda };
-        else
-            job = (svd_job){ 'O', 'S', values, a, small, lda, m };
-        done = run_svd(&job, m, n, a, lda, err);
-        if (done == MEL_OK) {
-            const size_t found = apply_pseudo_inverse(&job, m, n, b, tol, x);
-            if (rank != NULL)
-                *rank = found;
-        }
-    }
-    return done;
+    MEL_ARRAY(double, values, r, "least squares", err);
+    MEL_AUTO_MEMORY double *small = mel_alloc(r, r * sizeof *small);
+    TRY(MEL_NEED(small, "least squares", err));
+    const svd_job job = m >= n ? (svd_job){ 'S', 'O', values, small, a, n, lda }
+                               : (svd_job){ 'O', 'S', values, a, small, lda, m };
+    TRY(run_svd(&job, m, n, a, lda, err));
+    const size_t found = apply_pseudo_inverse(&job, m, n, b, tol, x);
+    if (rank != NULL)
+        *rank = found;
+    return MEL_OK;
 }
 
 /* Flips x so that its largest entry is positive. Of entries that are equal up to rounding the first
@@ -333,17 +297,12 @@ mel_status mel_qr(size_t m, size_t n, double *a, size_t lda, double *r, size_t l
     /* Both calls work best with a block of a few dozen rows of workspace. */
     enum { BLOCK = 64 };
     const size_t n_work = n <= INT_MAX / BLOCK ? n * BLOCK : n;
-    double *tau = mel_alloc(n, sizeof *tau);
-    double *work = mel_alloc(n_work, sizeof *work);
-    if (tau != NULL && work != NULL) {
-        mel_blas_hold();
-        factor_qr(m, n, a, lda, r, ldr, tau, work, (lapack_int)n_work);
-        mel_blas_release();
-    }
-    const bool enough = tau != NULL && work != NULL;
-    free(tau);
-    free(work);
-    return enough ? MEL_OK : mel_fail_memory(err, "a QR factorisation");
+    MEL_ARRAY(double, tau, n, "a QR factorisation", err);
+    MEL_ARRAY(double, work, n_work, "a QR factorisation", err);
+    mel_blas_hold();
+    factor_qr(m, n, a, lda, r, ldr, tau, work, (lapack_int)n_work);
+    mel_blas_release();
+    return MEL_OK;
 }
 
 /* LAPACK leaves the vectors in its columns, our rows. */
@@ -367,18 +326,11 @@ mel_status mel_eigen(size_t n, double *a, size_t lda, double *values, mel_error 
     lapack_int isize = 0, info = 0;
     LAPACK_dsyevd("V", "U", &order, a, &stride, values, &size, &ASK_SIZE, &isize, &ASK_SIZE, &info);
     const lapack_int n_work = asked_size(size);
-    double *work = mel_alloc((size_t)n_work, sizeof *work);
-    lapack_int *iwork = mel_alloc((size_t)isize, sizeof *iwork);
-    if (work == NULL || iwork == NULL) {
-        free(work);
-        free(iwork);
-        return mel_fail_memory(err, "an eigenproblem");
-    }
+    MEL_ARRAY(double, work, (size_t)n_work, "an eigenproblem", err);
+    MEL_ARRAY(lapack_int, iwork, (size_t)isize, "an eigenproblem", err);
     mel_blas_hold();
     LAPACK_dsyevd("V", "U", &order, a, &stride, values, work, &n_work, iwork, &isize, &info);
     mel_blas_release();
-    free(work);
-    free(iwork);
     if (info != 0)
         return mel_fail(err, MEL_ENUMERIC, "the eigenvalues of a %zu x %zu matrix did not converge", n, n);
     for (size_t i = 0; i < n; i++)

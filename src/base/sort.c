@@ -137,11 +137,16 @@ static double middle_of_three(double *x, size_t low, size_t high)
 }
 
 /* Hoare's selection: afterwards x[k] is where sorting would put it, nothing larger before, nothing
- * smaller behind. */
+ * smaller behind. Numbers that keep the range from shrinking are sorted in the end. */
 static void select_at(double *x, size_t n, size_t k)
 {
+    enum { BUDGET = 128 };
     size_t low = 0, high = n - 1;
-    while (low < high) {
+    for (int turn = 0; low < high; turn++) {
+        if (turn == BUDGET) {
+            mel_sort(high - low + 1, x + low);
+            return;
+        }
         const double pivot = middle_of_three(x, low, high);
         size_t i = low, j = high;
         while (i <= j) {

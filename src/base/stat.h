@@ -38,8 +38,7 @@ double mel_quantile_sorted(size_t n, const double *x, double q);
  * wrong, where it cannot. */
 void mel_sort(size_t n, double *x);
 /* Moves numbers, k < n, until x[k] and x[k + 1] are what sorting would put there (up to the sign of 0),
- * nothing larger before and nothing smaller behind. O(n) for numbers in any order that comes by chance; no
- * memory. */
+ * nothing larger before and nothing smaller behind. O(n), but for numbers in an order made to defeat it. */
 void mel_select(size_t n, double *x, size_t k);
 /* index[0..n) ordered so that key[index[i]] ascends, ties (-0.0 and 0.0 among them) by index; index is
  * filled by the call. O(n) time; needs about 8 n bytes, or 40 n for keys that crowd in one place.

@@ -350,13 +350,8 @@ static mel_status grow_arrow_columns(builder *b, size_t n)
     for (size_t j = 0; j < b->table->n_columns; j++) {
         mel_column *column = &b->table->column[j];
         const bool text = column->type == MEL_COLUMN_TEXT;
-        void *block = text ? (void *)column->codes : (void *)column->numbers;
-        const bool grown = mel_grow(&block, n, text ? sizeof *column->codes : sizeof *column->numbers);
-        if (text)
-            column->codes = block;
-        else
-            column->numbers = block;
-        TRY(MEL_NEED(grown, "the cells of a table", b->err));
+        TRY(MEL_NEED(text ? MEL_GROW(column->codes, n) : MEL_GROW(column->numbers, n), "the cells of a table",
+                     b->err));
     }
     b->capacity = n;
     return MEL_OK;

@@ -55,10 +55,7 @@ static mel_status fill(mel_csv *csv, size_t n, mel_error *err)
     if (left < room - csv->size)
         room = csv->size + (size_t)left + 1; /* one more, to see the end */
     const size_t need = room + MEL_CSV_PADDING + 1;
-    void *data = csv->data;
-    if (need > csv->capacity && !mel_grow(&data, need, 1))
-        return mel_fail_memory(err, "a window of a file");
-    csv->data = data;
+    TRY(MEL_NEED(need <= csv->capacity || MEL_GROW(csv->data, need), "a window of a file", err));
     csv->capacity = need > csv->capacity ? need : csv->capacity;
     size_t got = 0;
     TRY(mel_text_read(&csv->text, csv->data + csv->size, room - csv->size, &got, err));
@@ -386,24 +383,15 @@ static mel_status cut_rows(mel_csv *csv, size_t *skip, mel_error *err)
 /* Room for n rows in each column that is read. */
 static mel_status grow_csv_columns(const mel_csv *csv, mel_table *table, size_t n, mel_error *err)
 {
-    bool enough = true;
-    for (size_t j = 0; j < csv->n_columns && enough; j++) {
+    for (size_t j = 0; j < csv->n_columns; j++) {
         mel_column *column = &table->column[j];
         const mel_csv_kind kind = csv->column[j].kind;
-        void *block = kind == MEL_CSV_TEXT ? (void *)column->codes : (void *)column->numbers;
-        if (kind == MEL_CSV_SKIP)
-            continue;
-        enough = mel_grow(&block, n, kind == MEL_CSV_TEXT ? sizeof *column->codes : sizeof *column->numbers);
-        if (kind == MEL_CSV_TEXT)
-            column->codes = block;
-        else
-            column->numbers = block;
+        if (kind != MEL_CSV_SKIP)
+            TRY(MEL_NEED(kind == MEL_CSV_TEXT ? MEL_GROW(column->codes, n) : MEL_GROW(column->numbers, n),
+                         "the cells of a table", err));
     }
-    void *names = table->row_name;
-    if (enough && names_rows(csv) && csv->opt.shards != NULL)
-        enough = mel_grow(&names, n, sizeof *table->row_name);
-    table->row_name = names;
-    return enough ? MEL_OK : mel_fail_memory(err, "the cells of a table");
+    const bool named = names_rows(csv) && csv->opt.shards != NULL;
+    return MEL_NEED(!named || MEL_GROW(table->row_name, n), "the cells of a table", err);
 }
 
 /* Rows to make room for: from the share of the file that is read, or half as many again. */

@@ -125,13 +125,8 @@ static bool grow_slots(mel_dict *dict)
 static bool grow_items(mel_dict *dict)
 {
     const size_t capacity = dict->item_capacity == 0 ? FIRST_ITEMS : 2 * dict->item_capacity;
-    void *offset = dict->offset, *hash = dict->hash;
-    const bool grown = mel_grow(&offset, capacity + 1, sizeof *dict->offset) &&
-                       mel_grow(&hash, capacity, sizeof *dict->hash);
-    dict->offset = offset;
-    if (!grown)
+    if (!MEL_GROW(dict->offset, capacity + 1) || !MEL_GROW(dict->hash, capacity))
         return false;
-    dict->hash = hash;
     dict->item_capacity = capacity;
     return true;
 }
@@ -141,10 +136,8 @@ static bool grow_text(mel_dict *dict, size_t need)
     size_t capacity = dict->text_capacity == 0 ? FIRST_TEXT : dict->text_capacity;
     while (capacity < need)
         capacity = capacity > SIZE_MAX / 2 ? need : 2 * capacity;
-    void *text = dict->text;
-    if (!mel_grow(&text, capacity, 1))
+    if (!MEL_GROW(dict->text, capacity))
         return false;
-    dict->text = text;
     dict->text_capacity = capacity;
     return true;
 }

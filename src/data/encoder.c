@@ -134,48 +134,12 @@ void mel_encoder_options_init(mel_encoder_options *opt)
     *opt = (mel_encoder_options){ .struct_size = sizeof *opt };
 }
 
-/* Moves x[k] of sorted order to its place, nothing larger before it and nothing smaller behind it
- * (Hoare's selection). Input that keeps the range from shrinking is sorted in the end. */
-static double select_sorted(size_t n, double *x, size_t k)
-{
-    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
-    const ptrdiff_t target = (ptrdiff_t)k;
-    for (int budget = 128; low < high && budget != 0; budget--) {
-        const double a = x[low], b = x[low + (high - low) / 2], c = x[high];
-        const double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
-        ptrdiff_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot)
-                i++;
-            while (pivot < x[j])
-                j--;
-            if (i > j)
-                break;
-            const double swap = x[i];
-            x[i++] = x[j];
-            x[j--] = swap;
-        }
-        if (j < target)
-            low = i;
-        if (target < i)
-            high = j;
-    }
-    if (low < high)
-        mel_sort((size_t)(high - low) + 1, x + low);
-    return x[k];
-}
-
 /* Changes the order of x; n >= 1. */
 static double median(size_t n, double *x)
 {
     const size_t k = (n - 1) / 2;
-    const double lower = select_sorted(n, x, k);
-    if (n % 2 != 0)
-        return lower;
-    double upper = x[k + 1];
-    for (size_t i = k + 2; i < n; i++)
-        upper = fmin(upper, x[i]);
-    return lower == upper ? lower : 0.5 * lower + 0.5 * upper;
+    mel_select(n, x, k);
+    return n % 2 != 0 || x[k] == x[k + 1] ? x[k] : 0.5 * x[k] + 0.5 * x[k + 1];
 }
 
 /* A power of two that brings numbers up to `largest` to about 1 without rounding them, so that sums and

@@ -9,20 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* json_object_set_new and json_array_append_new take the value also when they fail, and refuse NULL:
- * a chain of them needs one check each and nothing else. */
-
 static const char *const percent_words[] = { [MEL_PERCENT_SOME] = "some", [MEL_PERCENT_ALL] = "all" };
 
 static json_t *texts_json(const mel_dict *texts)
 {
     json_t *list = json_array();
-    for (size_t k = 0; list != NULL && k < texts->n; k++)
-        if (json_array_append_new(list, json_string(mel_dict_text(texts, k))) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
+    bool whole = list != NULL;
+    for (size_t k = 0; k < texts->n && whole; k++)
+        whole = mel_json_add(list, json_string(mel_dict_text(texts, k)));
+    return mel_json_if(whole, list);
 }
 
 static json_t *column_json(const mel_encoder_input *input)
@@ -31,57 +26,35 @@ static json_t *column_json(const mel_encoder_input *input)
         return json_pack("{s:s, s:s, s:o, s:s, s:b}", "name", input->name, "type", "text", "categories",
                          texts_json(input->categories), "mode", mel_dict_text(input->categories, input->mode),
                          "missing_category", (int)input->missing_category);
-    json_t *column = json_pack("{s:s, s:s, s:f, s:f, s:f}", "name", input->name, "type", "number", "median",
-                               input->median, "mean", input->mean, "deviation", input->deviation);
-    if (input->percent != MEL_PERCENT_NONE && column != NULL &&
-        json_object_set_new(column, "percent", json_string(percent_words[input->percent])) != 0) {
-        json_decref(column);
-        return NULL;
-    }
-    if (input->currency != NULL && column != NULL &&
-        json_object_set_new(column, "currency", json_string(input->currency)) != 0) {
-        json_decref(column);
-        return NULL;
-    }
-    return column;
+    const char *percent = input->percent != MEL_PERCENT_NONE ? percent_words[input->percent] : NULL;
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:s*, s:s*}", "name", input->name, "type", "number", "median",
+                     input->median, "mean", input->mean, "deviation", input->deviation, "percent", percent,
+                     "currency", input->currency);
 }
 
-static bool write_columns(json_t *json, const mel_encoder *encoder)
+static json_t *columns_json(const mel_encoder *encoder)
 {
     json_t *columns = json_array();
-    if (json_object_set_new(json, "columns", columns) != 0)
-        return false;
-    for (size_t i = 0; i < encoder->n_inputs; i++)
-        if (json_array_append_new(columns, column_json(&encoder->input[i])) != 0)
-            return false;
-    return json_object_set_new(json, "dropped", texts_json(encoder->dropped)) == 0;
-}
-
-static bool write_deviations(json_t *json, const mel_encoder *encoder)
-{
-    json_t *list = json_array();
-    if (json_object_set_new(json, "deviations", list) != 0)
-        return false;
-    for (size_t k = 0; k < encoder->n_features; k++)
-        if (json_array_append_new(list, json_real(encoder->deviation[k])) != 0)
-            return false;
-    return !encoder->zero_based || json_object_set_new(json, "zero_based", json_true()) == 0;
+    bool whole = columns != NULL;
+    for (size_t i = 0; i < encoder->n_inputs && whole; i++)
+        whole = mel_json_add(columns, column_json(&encoder->input[i]));
+    return mel_json_if(whole, columns);
 }
 
 mel_status mel_encoder_to_json(json_t **out, const mel_encoder *encoder, mel_error *err)
 {
     json_t *json = json_object();
-    const bool written =
-        json != NULL &&
-        json_object_set_new(json, "layout", json_string(encoder->sparse ? "sparse" : "dense")) == 0 &&
-        (encoder->libsvm ? write_deviations(json, encoder) : write_columns(json, encoder));
-    *out = NULL;
-    if (!written) {
-        json_decref(json);
-        return mel_fail_memory(err, "the JSON of an encoder");
-    }
-    *out = json;
-    return MEL_OK;
+    bool whole = mel_json_put(json, "layout", json_string(encoder->sparse ? "sparse" : "dense"));
+    if (encoder->libsvm)
+        whole = mel_json_put(json, "deviations", mel_json_numbers(encoder->n_features, encoder->deviation)) &&
+                whole;
+    else
+        whole = mel_json_put(json, "columns", columns_json(encoder)) &&
+                mel_json_put(json, "dropped", texts_json(encoder->dropped)) && whole;
+    if (encoder->zero_based)
+        whole = mel_json_put(json, "zero_based", json_true()) && whole;
+    *out = mel_json_if(whole, json);
+    return MEL_NEED(*out, "the JSON of an encoder", err);
 }
 
 /* A text without NUL bytes; lent by the document. */

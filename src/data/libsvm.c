@@ -56,26 +56,17 @@ static mel_quoted show_word(const char *p)
 static bool grow_rows(reader *r)
 {
     const size_t n = r->row_capacity == 0 ? 1024 : 2 * r->row_capacity;
-    void *label = r->table->column[0].numbers, *start = r->table->sparse.row_start;
-    bool grown = mel_grow(&label, n, sizeof(double));
-    r->table->column[0].numbers = label;
-    grown = grown && mel_grow(&start, n + 1, sizeof(size_t));
-    r->table->sparse.row_start = start;
-    if (grown)
-        r->row_capacity = n;
+    const bool grown =
+        MEL_GROW(r->table->column[0].numbers, n) && MEL_GROW(r->table->sparse.row_start, n + 1);
+    r->row_capacity = grown ? n : r->row_capacity;
     return grown;
 }
 
 static bool grow_values(reader *r)
 {
     const size_t n = r->value_capacity == 0 ? 4096 : 2 * r->value_capacity;
-    void *col = r->table->sparse.col, *value = r->table->sparse.value;
-    bool grown = mel_grow(&col, n, sizeof(uint32_t));
-    r->table->sparse.col = col;
-    grown = grown && mel_grow(&value, n, sizeof(double));
-    r->table->sparse.value = value;
-    if (grown)
-        r->value_capacity = n;
+    const bool grown = MEL_GROW(r->table->sparse.col, n) && MEL_GROW(r->table->sparse.value, n);
+    r->value_capacity = grown ? n : r->value_capacity;
     return grown;
 }
 
@@ -194,14 +185,11 @@ static mel_status next_lines(reader *r)
     for (const char *last = NULL; last == NULL && !r->at_end;) {
         const size_t twice = r->size < WINDOW / 2 ? WINDOW : 2 * r->size;
         const size_t room = twice <= LONGEST_LINE ? twice : LONGEST_LINE + 1;
-        void *window = r->window;
         size_t got = 0;
         if (r->size > LONGEST_LINE)
             return mel_fail(r->err, MEL_ELIMIT, "line %zu: more than %d bytes in one line", r->line,
                             LONGEST_LINE);
-        if (room > r->capacity && !mel_grow(&window, room + 1, 1))
-            return mel_fail_memory(r->err, "a window of a file");
-        r->window = window;
+        TRY(MEL_NEED(room <= r->capacity || MEL_GROW(r->window, room + 1), "a window of a file", r->err));
         r->capacity = room > r->capacity ? room : r->capacity;
         TRY(mel_source_read(r->source, r->window + r->size, r->capacity - r->size, &got, r->err));
         r->at_end = got < r->capacity - r->size;
@@ -240,17 +228,9 @@ static mel_status parse_lines(reader *r)
 static bool shrink(reader *r)
 {
     mel_sparse *sparse = &r->table->sparse;
-    void *col = sparse->col, *value = sparse->value, *start = sparse->row_start;
-    void *label = r->table->column[0].numbers;
-    const bool done = mel_grow(&col, r->n_values, sizeof(uint32_t)) &&
-                      mel_grow(&value, r->n_values, sizeof(double)) &&
-                      mel_grow(&start, r->table->n_rows + 1, sizeof(size_t)) &&
-                      mel_grow(&label, r->table->n_rows, sizeof(double));
-    sparse->col = col;
-    sparse->value = value;
-    sparse->row_start = start;
-    r->table->column[0].numbers = label;
-    return done;
+    return MEL_GROW(sparse->col, r->n_values) && MEL_GROW(sparse->value, r->n_values) &&
+           MEL_GROW(sparse->row_start, r->table->n_rows + 1) &&
+           MEL_GROW(r->table->column[0].numbers, r->table->n_rows);
 }
 
 static mel_table *new_sparse_table(const char *name, bool zero_based)

@@ -7,6 +7,7 @@
 #include "base/team.h"
 #include "data/quote.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
@@ -231,23 +232,16 @@ typedef struct {
 
 /* --- one more file ------------------------------------------------------------------------------ */
 
-static bool append_bytes(void **to, size_t had, const void *from, size_t n, size_t size)
-{
-    if (!mel_grow(to, had + n, size))
-        return false;
-    memcpy((char *)*to + had * size, from, n * size);
-    return true;
-}
+/* n more items behind those that there are. */
+#define APPEND(to, had, from, n)                                                                             \
+    (MEL_GROW(to, (had) + (n)) && (memcpy((to) + (had), from, (n) * sizeof *(to)), true))
 
 /* Codes of the file's own texts become those of all texts. */
 static mel_status append_codes(mel_column *to, const mel_column *from, size_t had, size_t n, size_t most,
                                mel_error *err)
 {
-    MEL_AUTO_MEMORY uint32_t *code = mel_alloc(from->dict->n, sizeof *code);
-    void *codes = to->codes;
-    const bool enough = code != NULL && append_bytes(&codes, had, from->codes, n, sizeof *to->codes);
-    to->codes = codes;
-    TRY(MEL_NEED(enough, "the rows of several files", err));
+    MEL_ARRAY(uint32_t, code, from->dict->n, "the rows of several files", err);
+    TRY(MEL_NEED(APPEND(to->codes, had, from->codes, n), "the rows of several files", err));
     for (size_t c = 0; c < from->dict->n; c++) {
         code[c] = mel_dict_add(to->dict, mel_dict_text(from->dict, c), mel_dict_length(from->dict, c),
                                from->dict->hash[c]);
@@ -271,22 +265,15 @@ static mel_status append_column(mel_column *to, const mel_column *from, size_t h
     mel_widths_merge(&to->widths, &from->widths);
     if (to->type == MEL_COLUMN_TEXT)
         return append_codes(to, from, had, n, most, err);
-    void *numbers = to->numbers;
-    const bool enough = append_bytes(&numbers, had, from->numbers, n, sizeof *to->numbers);
-    to->numbers = numbers;
-    return enough ? MEL_OK : mel_fail_memory(err, "the rows of several files");
+    return MEL_NEED(APPEND(to->numbers, had, from->numbers, n), "the rows of several files", err);
 }
 
 static bool append_sparse(mel_sparse *to, const mel_sparse *from, size_t had, size_t n)
 {
     const size_t before = to->row_start[had], more = from->row_start[n];
-    void *start = to->row_start, *col = to->col, *value = to->value;
-    const bool enough = append_bytes(&start, had + 1, from->row_start + 1, n, sizeof *to->row_start) &&
-                        append_bytes(&col, before, from->col, more, sizeof *to->col) &&
-                        append_bytes(&value, before, from->value, more, sizeof *to->value);
-    to->row_start = start;
-    to->col = col;
-    to->value = value;
+    const bool enough = APPEND(to->row_start, had + 1, from->row_start + 1, n) &&
+                        APPEND(to->col, before, from->col, more) &&
+                        APPEND(to->value, before, from->value, more);
     for (size_t i = had + 1; i <= had + n && enough; i++)
         to->row_start[i] += before;
     to->n_features = to->n_features > from->n_features ? to->n_features : from->n_features;
@@ -318,12 +305,9 @@ static mel_status append_table(mel_table *all, const mel_table *more, const mel_
     }
     if (all->is_sparse && !append_sparse(&all->sparse, &more->sparse, all->n_rows, more->n_rows))
         return mel_fail_memory(err, "the rows of several files");
-    void *names = all->row_name;
-    const bool named = names != NULL && more->row_name != NULL;
-    const bool enough =
-        !named || append_bytes(&names, all->n_rows, more->row_name, more->n_rows, sizeof *all->row_name);
-    all->row_name = names;
-    TRY(MEL_NEED(enough, "the names of rows", err));
+    if (all->row_name != NULL && more->row_name != NULL)
+        TRY(MEL_NEED(APPEND(all->row_name, all->n_rows, more->row_name, more->n_rows), "the names of rows",
+                     err));
     if (more->row_name == NULL && more->n_rows > 0) {
         free(all->row_name);
         all->row_name = NULL;
@@ -386,22 +370,27 @@ static mel_status note_mixed(joining *j, const mel_table *more, mel_error *err)
 /* The first file becomes the table that the others are added to. */
 static mel_status begin(joining *j, mel_table *table, mel_error *err)
 {
-    char *name = mel_strdup(j->pattern);
-    void *override = j->override;
-    const size_t room = j->opt->n_overrides + table->n_columns + 1;
-    const bool enough =
-        name != NULL && (j->override != NULL || mel_grow(&override, room, sizeof *j->override));
-    if (!enough) {
-        free(name);
-        return mel_fail_memory(err, "the rows of several files");
+    const size_t given = j->opt->n_overrides;
+    if (j->override == NULL) {
+        TRY(MEL_NEED(MEL_GROW(j->override, given + table->n_columns + 1), "the rows of several files", err));
+        if (given > 0)
+            memcpy(j->override, j->opt->overrides, given * sizeof *j->override);
     }
-    if (j->override == NULL && j->opt->n_overrides > 0)
-        memcpy(override, j->opt->overrides, j->opt->n_overrides * sizeof *j->override);
-    j->override = override;
     free(table->name);
-    table->name = name;
+    TRY(MEL_NEED(table->name = mel_strdup(j->pattern), "the rows of several files", err));
     table->first_row = 1;
     return MEL_OK;
+}
+
+/* With it there are n rows. */
+static mel_status join_table(joining *j, const mel_table *more, size_t n, const mel_read_options *opt,
+                             mel_error *err)
+{
+    TRY(check_alike(j, more, err));
+    TRY(note_mixed(j, more, err));
+    TRY(check_joined_limits(j->all, n, opt, err));
+    return j->n_mixed == opt->n_overrides - j->opt->n_overrides ? append_table(j->all, more, opt, err)
+                                                                : MEL_OK;
 }
 
 /* The first file becomes the table that the others are added to. What was said about a file is said about the
@@ -421,13 +410,7 @@ static mel_status add_file(joining *j, mel_notes *notes, size_t i, const mel_rea
         table = NULL;
         return MEL_OK;
     }
-    mel_status status = check_alike(j, table, err);
-    if (status == MEL_OK)
-        status = note_mixed(j, table, err);
-    if (status == MEL_OK)
-        status = check_joined_limits(j->all, j->start[i + 1], opt, err);
-    if (status == MEL_OK && j->n_mixed == (opt->n_overrides - j->opt->n_overrides))
-        status = append_table(j->all, table, opt, err);
+    const mel_status status = join_table(j, table, j->start[i + 1], opt, err);
     return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(file).text);
 }
 
@@ -452,6 +435,7 @@ static mel_status read_once(joining *j, const mel_read_options *opt, mel_error *
     const size_t known = opt->n_overrides - j->opt->n_overrides;
     for (size_t i = 0; i < j->files->n; i++) /* a pattern that no file has is refused before */
         TRY(add_file(j, &notes, i, opt, err));
+    assert(j->all != NULL);
     if (j->n_mixed > known)
         return MEL_OK;
     TRY(describe_files(j, &notes, err));

@@ -330,9 +330,7 @@ mel_count_words mel_count_text(size_t n)
 
 static mel_status add_warning(mel_notes *notes, const char *sentence, mel_error *err)
 {
-    void *list = notes->warning;
-    TRY(MEL_NEED(mel_grow(&list, notes->n_warnings + 1, sizeof *notes->warning), "warnings", err));
-    notes->warning = list;
+    TRY(MEL_NEED(MEL_GROW(notes->warning, notes->n_warnings + 1), "warnings", err));
     TRY(MEL_NEED(notes->warning[notes->n_warnings] = mel_strdup(sentence), "warnings", err));
     notes->n_warnings++;
     return MEL_OK;
@@ -401,9 +399,7 @@ void mel_kept_notices_clear(mel_kept_notices *kept)
 
 void mel_kept_notices_add(mel_kept_notices *kept, const void *bytes, size_t n)
 {
-    void *all = kept->bytes;
-    kept->lost = kept->lost || !mel_grow(&all, kept->n + n, 1);
-    kept->bytes = all;
+    kept->lost = kept->lost || !MEL_GROW(kept->bytes, kept->n + n);
     if (kept->lost)
         return;
     memcpy(kept->bytes + kept->n, bytes, n);

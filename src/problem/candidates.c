@@ -324,11 +324,9 @@ mel_status mel_name_set_add(mel_name_set *set, const char *text, size_t length, 
     for (size_t i = 0; i < set->n; i++)
         if (strlen(set->name[i]) == length && memcmp(set->name[i], text, length) == 0)
             return MEL_OK;
-    void *names = set->name;
     if (set->n == set->capacity) {
         const size_t capacity = set->capacity == 0 ? 16 : 2 * set->capacity;
-        TRY(MEL_NEED(mel_grow(&names, capacity, sizeof *set->name), "the names of classes", err));
-        set->name = names;
+        TRY(MEL_NEED(MEL_GROW(set->name, capacity), "the names of classes", err));
         set->capacity = capacity;
     }
     char *copy = mel_alloc(length + 1, 1);

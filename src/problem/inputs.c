@@ -301,9 +301,8 @@ static mel_status add_override(mel_reader *reader, const char *text, size_t leng
                                mel_error *err)
 {
     const size_t n = reader->options.n_overrides;
-    void *overrides = reader->overrides;
-    char *name = mel_grow(&overrides, n + 1, sizeof *reader->overrides) ? mel_strdup(text) : NULL;
-    reader->options.overrides = reader->overrides = overrides;
+    char *name = MEL_GROW(reader->overrides, n + 1) ? mel_strdup(text) : NULL;
+    reader->options.overrides = reader->overrides;
     TRY(MEL_NEED(name, "types of columns", err));
     name[length] = '\0';
     reader->overrides[n] = (mel_column_override){ .name = name, .type = type };
