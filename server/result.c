@@ -286,6 +286,8 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
     mel_json_set(&out, "swapped", json_boolean(swapped));
     if (question->named)
         mel_json_set(&out, "names", names(question, swapped));
+    if (question->neither)
+        mel_json_set(&out, "neither", json_true());
     /* Pairs in whole numbers on a face are two settings of one test: they differ for nobody else. */
     if (question->people > 0 && problem->domain.face != NULL)
         mel_json_set(&out, "same_test", json_true());

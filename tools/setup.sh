@@ -7,10 +7,10 @@ build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev
        libjansson-dev libsodium-dev libsqlite3-dev libmicrohttpd-dev libpq-dev"
 python="$build python3-dev python3-cffi python3-build python3-setuptools python3-wheel python3-pip python3-numpy patchelf"
 test="$python g++ clang clang-format clang-tidy libomp-dev libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
-      python3-pandas python3-matplotlib python3-pytest mypy groff-base man-db postgresql chromium-headless-shell
+      python3-pandas python3-xgboost python3-matplotlib python3-pytest mypy groff-base man-db postgresql chromium-headless-shell
       openssl libopenmpi-dev openmpi-bin python3-distributed nginx-light caddy haproxy pgbouncer sqlite3 python3-markdown codespell locales qemu-user zsh fish"
 bench="$test"
-repro="$bench python3-xgboost"
+repro="$bench"
 site="python3 python3-markdown"
 deb="$python python3-markdown debhelper lintian"
 r="$build r-base-dev r-cran-jsonlite r-cran-knitr"

@@ -94,6 +94,7 @@ typedef struct {
      * an imagined better one. */
     bool imagined_beyond;
     bool announce_repeats; /* say so when a question comes back */
+    bool neither;          /* take the answer "neither will do" */
     bool simple_questions; /* off a planar face, where pairs are far: A and B differ in two coordinates */
     mel_until until;       /* tolerance; all others end a session earlier, never later */
     size_t n_pool;         /* until rank: classifiers, at least 2 */
@@ -377,6 +378,7 @@ typedef struct {
     uint32_t repeats, repeats_agreed; /* repeated questions, and how many got the same answer */
     uint32_t disagreements;           /* answers that the returned metric would have given otherwise */
     uint32_t skipped;                 /* questions answered "can't say" */
+    uint32_t neither;                 /* .. and "neither will do" */
     /* active: how likely answers so inconsistent, or more so, are from a respondent as assumed.
      * Below 0.05 they are not consistent: another family, or a distracted respondent. Flips: by `evidence`,
      * on a scale that was fitted to simulated sessions; capped at 1, and 0.43 when nothing is known. With

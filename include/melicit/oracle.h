@@ -9,11 +9,18 @@ extern "C" {
 #endif
 
 /* SKIP: "can't say". It is recorded and counts as a question, but tells nothing about the metric; searches,
- * which need an answer, take it as "about the same". */
-typedef enum { MEL_ANSWER_A = 1, MEL_ANSWER_B = 2, MEL_ANSWER_SAME = 3, MEL_ANSWER_SKIP = 6 } mel_answer;
-/* How an answer is written: "A", "B", "="; "?" for SKIP and for anything else. */
+ * which need an answer, take it as "about the same". NEITHER: "neither will do". Sessions take it only where
+ * their options say so; it tells what is acceptable, and about the metric as much as SKIP. */
+typedef enum {
+    MEL_ANSWER_A = 1,
+    MEL_ANSWER_B = 2,
+    MEL_ANSWER_SAME = 3,
+    MEL_ANSWER_SKIP = 6,
+    MEL_ANSWER_NEITHER = 7
+} mel_answer;
+/* How an answer is written: "A", "B", "=", "neither"; "?" for SKIP and for anything else. */
 MEL_API const char *mel_answer_name(mel_answer answer);
-/* Reads an answer: exactly "A", "B", "=" or "?". */
+/* Reads an answer: exactly "A", "B", "=", "?" or "neither". */
 MEL_API mel_status mel_answer_parse(mel_answer *out, const char *text, mel_error *err);
 
 /* What came back: one of the answers, or a wish of the person who was asked. */
@@ -23,7 +30,8 @@ typedef enum {
     MEL_REPLY_SAME = MEL_ANSWER_SAME,
     MEL_REPLY_UNDO = 4, /* take back the answer before this question */
     MEL_REPLY_QUIT = 5, /* stop; what was answered so far counts */
-    MEL_REPLY_SKIP = MEL_ANSWER_SKIP
+    MEL_REPLY_SKIP = MEL_ANSWER_SKIP,
+    MEL_REPLY_NEITHER = MEL_ANSWER_NEITHER
 } mel_reply;
 
 /* "Which of these two classifiers do you prefer?" All pointers are borrowed during the call. */
@@ -42,7 +50,8 @@ typedef struct {
     bool repeated; /* asked before, with its sides swapped */
     bool announced;                          /* .. and to be told so */
     const char *classifier_a, *classifier_b; /* what achieves them ("positive when score >= 0.31"); or NULL */
-    bool named; /* A and B exist, and that is what they are called: always shown */
+    bool named;   /* A and B exist, and that is what they are called: always shown */
+    bool neither; /* the answer NEITHER is taken */
 } mel_question;
 
 /* What people should know about a question: that its test is imagined, or that it was asked before (where

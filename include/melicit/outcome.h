@@ -274,6 +274,10 @@ typedef struct mel_outcome {
      * first in the order, the answers are too few to rule out that some were errors. */
     const char *chosen;
 
+    /* By how much the metric puts the best that is achievable above all sides that were refused with "neither
+     * will do"; NaN: nothing was refused, or the best is not known. */
+    double above_refused;
+
     mel_agreed agreed; /* with the answers of the options' evaluation */
 
     /* Several respondents: the metric is the common one. */

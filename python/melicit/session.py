@@ -124,6 +124,7 @@ class Session:
         assume: Optional[str] = None,
         repeat_every: Optional[int] = None,
         announce_repeats: Optional[bool] = None,
+        neither: Optional[bool] = None,
         simple_questions: Optional[bool] = None,
         diagonal_b: Optional[bool] = None,
         equal_pairs: Optional[bool] = None,
@@ -290,7 +291,8 @@ class Session:
         )
 
     def tell(self, question: Union[Question, int], answer: Answer, seconds: Optional[float] = None) -> None:
-        """Answers a question: "A", "B", "=" (about the same) or "?" (can't say). Again with the same answer: nothing
+        """Answers a question: "A", "B", "=" (about the same), "?" (can't say) or, in a session with
+        neither=True, "neither" (will do). Again with the same answer: nothing
         happens; with another one: refused."""
         number = question.number if isinstance(question, Question) else question
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < 2**32:

@@ -93,7 +93,7 @@ static size_t pick(const mel_session *session, const mel_metric *metric, int acc
     call best = { 0 };
     for (size_t i = 0; i < session->n_entries; i++) {
         const mel_record *e = &session->entries[i];
-        bool out = e->answer == MEL_ANSWER_SKIP || came_again(session, i);
+        bool out = mel_answer_unsaid(e->answer) || came_again(session, i);
         for (size_t j = 0; j < n_taken; j++)
             out = out || same_offer(session, i, taken[j] - 1);
         if (out)

@@ -81,7 +81,7 @@ static mel_status count_contradictions(double *out, const mel_session *session, 
         const mel_pair pair = mel_session_pair(session, i);
         double difference = 0.0;
         const bool counted = session->entries[i].repeated && mel_session_repeats(session, i) != SIZE_MAX;
-        if (session->entries[i].answer == MEL_ANSWER_SKIP || (counted && !twice[i]) ||
+        if (mel_answer_unsaid(session->entries[i].answer) || (counted && !twice[i]) ||
             mel_metric_compare(&difference, metric, pair.a, pair.b, NULL) != MEL_OK)
             continue;
         any = true;
@@ -97,7 +97,7 @@ mel_status mel_session_consistency(double *out, const mel_session *session, cons
                                    const mel_summary *summary, mel_error *err)
 {
     *out = NAN;
-    if (summary->skipped == summary->questions)
+    if (summary->skipped + summary->neither == summary->questions)
         return MEL_OK;
     if (isfinite(summary->ratio)) {
         *out = fmin(1.0, alarm * exp(slope_of_exchange * (summary->evidence - evidence_of_exchange)));

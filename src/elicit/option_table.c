@@ -100,6 +100,10 @@ static const mel_option rows[] = {
         .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
                 "answers are, and every second time while they look like coin tosses; 0 never (by default 6 "
                 "for people and programs, 0 for simulated oracles)"),
+    ROW("neither", FLAG, neither, .under = "ask",
+        .help =
+            "take the answer \"neither will do\" (key n), too: the result says what is acceptable by it, and "
+            "whether anything achievable is"),
     ROW("announce_repeats", FLAG, announce_repeats, .under = "ask", ACTIVE,
         .help = "active: say so when a question comes back"),
     ROW("simple_questions", FLAG, simple_questions, .under = "ask", ACTIVE, ALWAYS,

@@ -216,6 +216,7 @@ static mel_status find_common(mel_pooled *pooled, mel_session *const *sessions, 
     for (size_t i = 0; i < pooled->n; i++) {
         pooled->summary.questions += pooled->respondent[i].summary.questions;
         pooled->summary.skipped += pooled->respondent[i].summary.skipped;
+        pooled->summary.neither += pooled->respondent[i].summary.neither;
     }
     const mel_status status = room != NULL ? take_common(pooled, &p, rates, room, err)
                                            : mel_fail_memory(err, "the metric of several people");

@@ -205,6 +205,7 @@ void mel_session_show_pending(mel_session *session)
         .people = pair->people,
         .imagined = pair->imagined,
         .repeated = pair->repeated,
+        .neither = session->options.values.neither,
         .announced = session->again > 0 || (pair->repeated && session->options.values.announce_repeats),
         .classifier_a = pair->note_a[0] != '\0' ? pair->note_a : NULL,
         .classifier_b = pair->note_b[0] != '\0' ? pair->note_b : NULL,
@@ -262,6 +263,12 @@ uint32_t mel_session_expected(mel_session *session)
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
+/* As engines take it: what is refused altogether tells nothing about what is preferred. */
+static mel_answer heard(mel_answer answer)
+{
+    return answer == MEL_ANSWER_NEITHER ? MEL_ANSWER_SKIP : answer;
+}
+
 static mel_status reserve_entry(mel_session *session, mel_error *err)
 {
     if (session->n_entries < session->capacity)
@@ -282,12 +289,17 @@ static mel_status reserve_entry(mel_session *session, mel_error *err)
 mel_status mel_session_accept(mel_session *session, const mel_record *said, mel_error *err)
 {
     TRY(reserve_entry(session, err));
+    if (said->answer == MEL_ANSWER_NEITHER && !session->options.values.neither)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "question %zu: this session takes no answer \"neither\"; begin it with the option neither",
+            session->n_entries + 1);
     const size_t before = session->n_entries, bytes = session->size * sizeof *session->points;
     session->entries[before] = *said;
     const mel_pair pair = mel_session_pair(session, before);
     memcpy(pair.a, said->a, bytes);
     memcpy(pair.b, said->b, bytes);
-    TRY(session->engine->ops->tell(session->engine, &pair, said->answer, err));
+    TRY(session->engine->ops->tell(session->engine, &pair, heard(said->answer), err));
     session->n_entries = before + 1;
     session->asked = false;
     session->again = 0;
@@ -300,7 +312,7 @@ static mel_status check_number(const mel_session *session, uint32_t number, mel_
 {
     *known = false;
     if (answer != MEL_ANSWER_A && answer != MEL_ANSWER_B && answer != MEL_ANSWER_SAME &&
-        answer != MEL_ANSWER_SKIP)
+        answer != MEL_ANSWER_SKIP && answer != MEL_ANSWER_NEITHER)
         return mel_fail(err, MEL_EINVAL, "question %u: %d is not an answer", number, (int)answer);
     if (number >= 1 && number <= session->n_entries) {
         const mel_answer before = session->entries[number - 1].answer;
@@ -332,7 +344,7 @@ static mel_status fill_radii(double *radius, mel_engine *engine, const mel_sessi
     TRY(radius_now(&radius[0], engine, err));
     for (size_t i = 0; i < session->n_entries; i++) {
         const mel_pair pair = mel_session_pair(session, i);
-        TRY(engine->ops->tell(engine, &pair, session->entries[i].answer, err));
+        TRY(engine->ops->tell(engine, &pair, heard(session->entries[i].answer), err));
         TRY(radius_now(&radius[i + 1], engine, err));
     }
     return MEL_OK;
@@ -371,7 +383,7 @@ mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, siz
         status =
             mel_report_progress(&session->domain.progress, "replaying answers", (double)i / (double)n, err);
         if (status == MEL_OK)
-            status = fresh->ops->tell(fresh, &pair, session->entries[i].answer, err);
+            status = fresh->ops->tell(fresh, &pair, heard(session->entries[i].answer), err);
     }
     if (status == MEL_OK)
         *out = fresh;

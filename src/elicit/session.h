@@ -40,6 +40,11 @@ struct mel_session {
     mel_question question;
 };
 
+/* Neither side was preferred, nor were they about the same. */
+static inline bool mel_answer_unsaid(mel_answer answer)
+{
+    return answer == MEL_ANSWER_SKIP || answer == MEL_ANSWER_NEITHER;
+}
 /* Question i's points, as the engine wants them. */
 mel_pair mel_session_pair(const mel_session *session, size_t index);
 /* P(Y = i); NULL: unknown. */

@@ -65,11 +65,11 @@ static bool equal(size_t n, const double *x, const double *y)
 size_t mel_session_repeats(const mel_session *session, size_t index)
 {
     const mel_pair pair = mel_session_pair(session, index);
-    if (session->entries[index].answer == MEL_ANSWER_SKIP)
+    if (mel_answer_unsaid(session->entries[index].answer))
         return SIZE_MAX;
     for (size_t j = index; j-- > 0;) {
         const mel_pair first = mel_session_pair(session, j);
-        if (session->entries[j].answer != MEL_ANSWER_SKIP && equal(session->size, first.a, pair.b) &&
+        if (!mel_answer_unsaid(session->entries[j].answer) && equal(session->size, first.a, pair.b) &&
             equal(session->size, first.b, pair.a))
             return j;
     }
@@ -101,6 +101,7 @@ static void count_disagreements(const mel_session *session, const mel_metric *me
         const mel_answer answer = session->entries[i].answer;
         const mel_pair pair = mel_session_pair(session, i);
         summary->skipped += answer == MEL_ANSWER_SKIP;
+        summary->neither += answer == MEL_ANSWER_NEITHER;
         summary->disagreements += mel_answer_contradicts(metric, pair.a, pair.b, answer);
     }
 }

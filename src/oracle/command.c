@@ -162,6 +162,8 @@ static mel_status understand(mel_reply *reply, const char *line, size_t n, unsig
         *reply = MEL_REPLY_SAME;
     else if (c == '?')
         *reply = MEL_REPLY_SKIP;
+    else if (last - first == 7 && memcmp(line + first, "neither", 7) == 0)
+        *reply = MEL_REPLY_NEITHER;
     else
         return mel_fail(err, MEL_EDATA, "question %lu: the program answered %s; A, B, = or ? was expected",
                         number, mel_quote(line, n).text);

@@ -18,6 +18,8 @@ const char *mel_answer_name(mel_answer answer)
         return "B";
     case MEL_ANSWER_SAME:
         return "=";
+    case MEL_ANSWER_NEITHER:
+        return "neither";
     case MEL_ANSWER_SKIP:
         break;
     }
@@ -26,14 +28,15 @@ const char *mel_answer_name(mel_answer answer)
 
 mel_status mel_answer_parse(mel_answer *out, const char *text, mel_error *err)
 {
-    static const mel_answer answers[] = { MEL_ANSWER_A, MEL_ANSWER_B, MEL_ANSWER_SAME, MEL_ANSWER_SKIP };
+    static const mel_answer answers[] = { MEL_ANSWER_A, MEL_ANSWER_B, MEL_ANSWER_SAME, MEL_ANSWER_SKIP,
+                                          MEL_ANSWER_NEITHER };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         if (strcmp(text, mel_answer_name(answers[i])) == 0) {
             *out = answers[i];
             return MEL_OK;
         }
     }
-    return mel_fail(err, MEL_EINVAL, "%s is not an answer: A, B, = or ?", mel_quote_text(text).text);
+    return mel_fail(err, MEL_EINVAL, "%s is not an answer: A, B, =, ? or neither", mel_quote_text(text).text);
 }
 
 mel_status mel_question_check(const mel_question *question, mel_error *err)
@@ -78,7 +81,11 @@ mel_status mel_oracle_ask(mel_reply *reply, mel_oracle *oracle, const mel_questi
     TRY(mel_question_check(question, err));
     mel_reply got = MEL_REPLY_QUIT;
     TRY(oracle->answer(&got, oracle, question, err));
-    if (got < MEL_REPLY_A || got > MEL_REPLY_SKIP)
+    if (got == MEL_REPLY_NEITHER && !question->neither)
+        return mel_fail(err, MEL_EINVAL,
+                        "question %lu: the answer neither is taken only where it was allowed",
+                        (unsigned long)question->number);
+    if (got < MEL_REPLY_A || got > MEL_REPLY_NEITHER)
         return mel_fail(err, MEL_EINVAL, "question %lu: %d is not a reply", (unsigned long)question->number,
                         (int)got);
     *reply = got;
@@ -135,14 +142,14 @@ typedef struct {
 } majority_oracle;
 
 typedef struct {
-    uint32_t a, b, same;
+    uint32_t a, b, same, neither;
 } tally;
 
 /* Those who cannot say have no vote, unless nobody can. */
 static mel_reply winner(tally t)
 {
     if (t.a + t.b + t.same == 0)
-        return MEL_REPLY_SKIP;
+        return t.neither > 0 ? MEL_REPLY_NEITHER : MEL_REPLY_SKIP;
     if (t.same > t.a && t.same > t.b)
         return MEL_REPLY_SAME;
     if (t.a == t.b)
@@ -175,6 +182,7 @@ static mel_status ask_majority(mel_reply *reply, void *user, const mel_question 
         t.a += vote == MEL_REPLY_A;
         t.b += vote == MEL_REPLY_B;
         t.same += vote == MEL_REPLY_SAME;
+        t.neither += vote == MEL_REPLY_NEITHER;
     }
     *reply = winner(t);
     return MEL_OK;

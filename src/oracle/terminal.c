@@ -42,6 +42,9 @@ static int wish_of_key(int key)
     case 's':
     case 'S':
         return MEL_REPLY_SKIP;
+    case 'n':
+    case 'N':
+        return MEL_REPLY_NEITHER;
     case 'u':
     case 'U':
         return MEL_REPLY_UNDO;
@@ -65,8 +68,9 @@ static int wish_of_line(const char *line)
     static const struct {
         const char *word;
         int wish;
-    } words[] = { { "same", MEL_REPLY_SAME }, { "skip", MEL_REPLY_SKIP }, { "undo", MEL_REPLY_UNDO },
-                  { "quit", MEL_REPLY_QUIT }, { "exit", MEL_REPLY_QUIT }, { "help", WISH_EXPLAIN } };
+    } words[] = { { "same", MEL_REPLY_SAME }, { "skip", MEL_REPLY_SKIP }, { "neither", MEL_REPLY_NEITHER },
+                  { "undo", MEL_REPLY_UNDO }, { "quit", MEL_REPLY_QUIT }, { "exit", MEL_REPLY_QUIT },
+                  { "help", WISH_EXPLAIN } };
     if (line[0] != '\0' && line[1] == '\0')
         return wish_of_key((unsigned char)line[0]);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -105,14 +109,16 @@ static mel_status print(const terminal_oracle *self, const mel_canvas *canvas, m
 }
 
 /* A few keys with what they do, broken between them. */
-static void add_keys(mel_canvas *c, size_t width)
+static void add_keys(mel_canvas *c, size_t width, bool neither)
 {
     static const struct {
         const char *key, *does;
-    } keys[] = { { "a", "prefer A" },  { "b", "prefer B" }, { "=", "about the same" },
-                 { "s", "can't say" }, { "u", "undo" },     { "q", "save and quit" },
-                 { "?", "explain" } };
+    } keys[] = { { "a", "prefer A" },      { "b", "prefer B" },        { "=", "about the same" },
+                 { "s", "can't say" },     { "n", "neither will do" }, { "u", "undo" },
+                 { "q", "save and quit" }, { "?", "explain" } };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (*keys[i].key == 'n' && !neither)
+            continue;
         const size_t need = strlen(keys[i].key) + 1 + strlen(keys[i].does);
         if (c->column > 0 && c->column + 2 + need > width)
             mel_canvas_newline(c);
@@ -207,7 +213,7 @@ static mel_status put_question(terminal_oracle *self, const mel_question *questi
     mel_buffer_puts(&c.text, clear && self->opt.show.colour ? "\x1b[2J\x1b[H" : "\n");
     mel_buffer_puts(&c.text, text);
     mel_canvas_newline(&c);
-    add_keys(&c, (size_t)self->opt.show.width);
+    add_keys(&c, (size_t)self->opt.show.width, question->neither);
     add_prompt(&c);
     free(text);
     const mel_status printed = print(self, &c, err);
@@ -220,7 +226,7 @@ static mel_status put_explanation(const terminal_oracle *self, const mel_questio
     mel_canvas c;
     mel_canvas_init(&c, self->opt.show.utf8, self->opt.show.colour);
     add_explanation(&c, question, &self->opt.show);
-    add_keys(&c, (size_t)self->opt.show.width);
+    add_keys(&c, (size_t)self->opt.show.width, question->neither);
     add_prompt(&c);
     const mel_status status = print(self, &c, err);
     mel_canvas_free(&c);
@@ -228,13 +234,17 @@ static mel_status put_explanation(const terminal_oracle *self, const mel_questio
 }
 
 /* What was answered, for keys are not echoed; or, where lines are read, what can be. */
-static mel_status put_echo(const terminal_oracle *self, int wish, bool keys, mel_error *err)
+static mel_status put_echo(const terminal_oracle *self, int wish, bool keys, bool neither, mel_error *err)
 {
-    static const char *const echo[] = { "", "A", "B", "about the same", "undo", "quit", "can't say" };
+    static const char *const echo[] = { "",     "A",    "B",         "about the same",
+                                        "undo", "quit", "can't say", "neither will do" };
     mel_canvas c;
     mel_canvas_init(&c, self->opt.show.utf8, self->opt.show.colour);
     if (wish == WISH_NOTHING) {
-        mel_canvas_puts(&c, MEL_PLAIN, keys ? "" : "Please answer a, b, =, s, u, q or ?: ");
+        mel_canvas_puts(&c, MEL_PLAIN,
+                        keys      ? ""
+                        : neither ? "Please answer a, b, =, s, n, u, q or ?: "
+                                  : "Please answer a, b, =, s, u, q or ?: ");
     } else {
         mel_canvas_puts(&c, MEL_BOLD, keys ? echo[wish] : "");
         mel_canvas_newline(&c);
@@ -251,12 +261,14 @@ static mel_status converse(mel_reply *reply, terminal_oracle *self, const mel_qu
     mel_status status = put_question(self, question, false, err);
     while (status == MEL_OK) {
         char line[MAX_LINE];
-        const int wish = keys                            ? wish_of_key(mel_tty_keys_read())
-                         : read_line(line, self->opt.in) ? wish_of_line(line)
-                                                         : MEL_REPLY_QUIT;
+        int wish = keys                            ? wish_of_key(mel_tty_keys_read())
+                   : read_line(line, self->opt.in) ? wish_of_line(line)
+                                                   : MEL_REPLY_QUIT;
+        if (wish == MEL_REPLY_NEITHER && !question->neither)
+            wish = WISH_NOTHING;
         status = wish == WISH_EXPLAIN  ? put_explanation(self, question, err)
                  : wish == WISH_REDRAW ? put_question(self, question, true, err)
-                                       : put_echo(self, wish, keys, err);
+                                       : put_echo(self, wish, keys, question->neither, err);
         if (wish < WISH_EXPLAIN) {
             *reply = (mel_reply)wish;
             break;

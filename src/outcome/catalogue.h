@@ -195,6 +195,9 @@
     X(unanswered, ANSWERS, "unanswered", true,                                                               \
       "All questions were answered \"can't say\": what is said here is what was assumed before, and "        \
       "nothing of it was found.")                                                                            \
+    X(unanswered_neither, ANSWERS, "unanswered", true,                                                       \
+      "No question was answered with a choice: what is said here is what was assumed before, and nothing "   \
+      "of it was found.")                                                                                    \
     X(repeats_none, ANSWERS, "repeats", false, "No question was asked twice.")                               \
     X(repeats_alike, ANSWERS, "repeats", false,                                                              \
       "{n} {n:question was|questions were} asked again with the sides swapped; {n:it|all} got the same "     \
@@ -206,6 +209,17 @@
     X(contradictions, ANSWERS, "contradictions", false,                                                      \
       "The metric itself would have answered {n} of the {all} questions differently.")                       \
     X(skipped, ANSWERS, "skipped", false, "{n} of {all} questions were answered \"can't say\".")             \
+    X(neither, ANSWERS, "neither", false,                                                                    \
+      "You accepted neither side of {n} {n:pair|pairs}: acceptable is only what this metric puts above the " \
+      "better side of each.")                                                                                \
+    X(neither_left, ANSWERS, "neither", false,                                                               \
+      "You accepted neither side of {n} {n:pair|pairs}: acceptable is only what this metric puts above the " \
+      "better side of each. The best that is achievable here is above them all; whether it will do is for "  \
+      "you to say.")                                                                                         \
+    X(neither_none, ANSWERS, "neither", true,                                                                \
+      "You accepted neither side of {n} {n:pair|pairs}: acceptable is only what this metric puts above the " \
+      "better side of each. Nothing that is achievable here is above them all: a better test is needed, or " \
+      "less must do.")                                                                                       \
     X(signs_pressed, ANSWERS, "signs", false,                                                                \
       "Some weights came out as nearly nothing[: {list}]. Which way do they count: is more of it better or " \
       "worse? If it is the other way than declared, the result is wrong, and no question has settled that; " \

@@ -203,6 +203,11 @@ static void put_summary(mel_sheet *s, const mel_outcome *o)
         mel_sheet_put(s, "angle_interval", mel_sheet_pair(m->angle_low, m->angle_high));
     }
     PUT(s, m, then);
+    if (m->neither > 0)
+        mel_sheet_put(
+            s, "neither",
+            json_pack("{s:I, s:o}", "questions", (json_int_t)m->neither, "achievable",
+                      isfinite(o->above_refused) ? json_boolean(o->above_refused > 0.0) : json_null()));
     if (o->consistency != NULL)
         mel_sheet_put(s, "consistency_label", json_string(o->consistency));
     if (m->finding != MEL_FINDING_NONE) {

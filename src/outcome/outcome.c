@@ -46,7 +46,7 @@ static mel_outcome_work *begin(mel_status *status, const mel_outcome_options *op
     w->about = about;
     w->out = (mel_outcome){ .lambda = unknown, .cost = unknown, .threshold = unknown, .rows = about.rows };
     w->out.same_beta = (mel_interval){ NAN, NAN };
-    w->out.mean_degrees = NAN;
+    w->out.mean_degrees = w->out.above_refused = NAN;
     w->out.summary.ratio = NAN;
     w->out.summary.radius = w->out.summary.error_rate = w->out.summary.consistency = NAN;
     w->out.summary.angle = w->out.summary.angle_low = w->out.summary.angle_high = w->out.summary.evidence =
@@ -94,12 +94,13 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
     w->out.options = mel_session_get_options(session);
     w->out.domain = mel_session_domain(session);
     if (mel_outcome_good(w, mel_session_result(&w->metric, &w->out.summary, session, err))) {
-        w->out.nothing_found = w->out.summary.skipped == w->out.summary.questions;
+        w->out.nothing_found = w->out.summary.skipped + w->out.summary.neither == w->out.summary.questions;
         describe_metric(w);
         mel_outcome_find_decisions(w);
         mel_outcome_find_treatments(w);
         mel_outcome_find_settings(w);
         mel_outcome_find_order(w);
+        mel_outcome_find_refused(w);
         mel_outcome_find_agreed(w);
         mel_outcome_word_rules(w);
         mel_outcome_judge(w);

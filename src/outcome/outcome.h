@@ -36,6 +36,7 @@ void mel_outcome_find_decisions(mel_outcome_work *w);  /* best rules, closest me
 void mel_outcome_find_treatments(mel_outcome_work *w); /* what is done with each class in each group */
 void mel_outcome_find_settings(mel_outcome_work *w);   /* two classes: what the test can be set to */
 void mel_outcome_find_order(mel_outcome_work *w);      /* of given classifiers */
+void mel_outcome_find_refused(mel_outcome_work *w);    /* of "neither will do" */
 void mel_outcome_find_agreed(mel_outcome_work *w);     /* with further answers */
 /* Words, made of these at the end. */
 void mel_outcome_word_metric(mel_outcome_work *w);

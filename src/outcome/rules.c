@@ -532,3 +532,22 @@ void mel_outcome_find_treatments(mel_outcome_work *w)
     if (mel_outcome_ok(w))
         add_today(w, &a);
 }
+
+void mel_outcome_find_refused(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    const double point[] = { o->decisions[0].point.tp, o->decisions[0].point.tn };
+    const mel_pool *pool = o->domain->pool;
+    const double *best = o->n_order > 0       ? pool->value + o->order[0].place * pool->size
+                         : o->n_decisions > 0 ? point
+                                              : NULL;
+    for (uint32_t i = 0;
+         best != NULL && !o->nothing_found && i < mel_session_answers(w->session) && mel_outcome_ok(w); i++) {
+        const mel_record r = mel_session_record(w->session, i);
+        for (size_t side = 0; side < 2 && r.answer == MEL_ANSWER_NEITHER; side++) {
+            double more = 0.0;
+            if (mel_metric_compare(&more, w->metric, best, side == 0 ? r.a : r.b, NULL) == MEL_OK)
+                w->out.above_refused = fmin(o->above_refused, more);
+        }
+    }
+}

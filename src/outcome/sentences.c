@@ -1110,6 +1110,21 @@ static void state_misfit(mel_outcome_work *w)
     }
 }
 
+/* What is acceptable to somebody who refused both sides: what is better, by the metric, than the best
+ * refused. */
+static void state_refused(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    const mel_digits n = mel_digits_count(o->summary.neither);
+    if (o->summary.neither == 0)
+        return;
+    if (!isfinite(o->above_refused))
+        SAY(w, neither, "n", n.text, NULL);
+    else
+        mel_outcome_say(w, o->above_refused > 0.0 ? MEL_SAY_neither_left : MEL_SAY_neither_none, "n", n.text,
+                        NULL);
+}
+
 void mel_outcome_state_answers(mel_outcome_work *w)
 {
     const mel_outcome *o = &w->out;
@@ -1117,7 +1132,7 @@ void mel_outcome_state_answers(mel_outcome_work *w)
     if (!mel_outcome_ok(w) || s->questions == 0)
         return;
     if (o->nothing_found) {
-        SAY(w, unanswered, NULL);
+        mel_outcome_say(w, s->neither > 0 ? MEL_SAY_unanswered_neither : MEL_SAY_unanswered, NULL);
         return;
     }
     const mel_answer_counts k = mel_outcome_count_answers(w->session);
@@ -1126,10 +1141,11 @@ void mel_outcome_state_answers(mel_outcome_work *w)
         SAY(w, contradictions_none, NULL);
     else
         SAY(w, contradictions, "n", mel_digits_count(s->disagreements).text, "all",
-            mel_digits_count(s->questions - s->skipped).text, NULL);
+            mel_digits_count(s->questions - s->skipped - s->neither).text, NULL);
     if (s->skipped > 0)
         SAY(w, skipped, "n", mel_digits_count(s->skipped).text, "all", mel_digits_count(s->questions).text,
             NULL);
+    state_refused(w);
     if (s->signs == MEL_SIGNS_PRESSED)
         mel_outcome_say(w, o->options->signs != NULL ? MEL_SAY_signs_pressed : MEL_SAY_direction_pressed,
                         "list", list_pressed(w), NULL);

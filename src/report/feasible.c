@@ -242,7 +242,7 @@ static void draw_questions(scene *s)
     for (size_t i = 0; i < n; i++) {
         draw_question(s, &s->plot.questions[i]);
         any_same = any_same || s->plot.questions[i].answer == MEL_ANSWER_SAME;
-        any_skipped = any_skipped || s->plot.questions[i].answer == MEL_ANSWER_SKIP;
+        any_skipped = any_skipped || s->plot.questions[i].answer >= MEL_ANSWER_SKIP;
     }
     for (size_t i = 0; i < n; i++)
         mark_question(s, i);
@@ -253,8 +253,8 @@ static void draw_questions(scene *s)
     if (any_same || any_skipped)
         mel_figure_key(&s->fig, MEL_KEY_LINE, MEL_MARKER_RING, "soft dots",
                        !any_skipped ? "about the same"
-                       : any_same   ? "about the same, or can't say"
-                                    : "can't say");
+                       : any_same   ? "about the same, or no choice"
+                                    : "no choice");
     mel_figure_describe(&s->fig, "%s questions are drawn as numbered segments between the two classifiers.",
                         mel_digits_count(n).text);
 }

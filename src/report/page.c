@@ -283,7 +283,7 @@ static void put_share_tile(page *p, const char *name, const mel_estimate *share,
 static void put_class_tiles(page *p)
 {
     const mel_outcome *o = p->o;
-    const uint32_t answers = o->summary.questions - o->summary.skipped;
+    const uint32_t answers = o->summary.questions - o->summary.skipped - o->summary.neither;
     if (o->n_weights > 0)
         put_share_tile(p, "tile_heaviest", &o->weights[o->heaviest].share, o->weights[o->heaviest].name);
     if (isfinite(o->lambda.value))
@@ -810,7 +810,8 @@ static void put_answer(mel_sheet *s, const mel_page_question *q, size_t number, 
     static const char *const says[] = { [MEL_ANSWER_A] = "A",
                                         [MEL_ANSWER_B] = "B",
                                         [MEL_ANSWER_SAME] = "same",
-                                        [MEL_ANSWER_SKIP] = "can't say" };
+                                        [MEL_ANSWER_SKIP] = "can't say",
+                                        [MEL_ANSWER_NEITHER] = "neither" };
     put(s, "number", "%s", mel_digits_count(number + 1).text);
     put(s, "span", "%s", mel_digits_count(span).text);
     put(s, "answer", "%s", says[q->answer]);

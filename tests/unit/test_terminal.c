@@ -577,6 +577,7 @@ static void test_lines(void **state)
         { "", MEL_REPLY_QUIT, NULL },
         { "\n\n", MEL_REPLY_QUIT, "Please answer" },
         { "perhaps\nboth\nb\n", MEL_REPLY_B, "Please answer a, b, =, s, u, q or ?: " },
+        { "n\na\n", MEL_REPLY_A, "Please answer a, b, =, s, u, q or ?" },
         { "?\na\n", MEL_REPLY_A,
           "A missed tumour is someone who truly is \"cancer\" and is predicted to be" },
         { "help\n=\n", MEL_REPLY_SAME, "A and B are two ways to decide" },

@@ -514,7 +514,7 @@ static const mel_level *best_of(engine *e, size_t n, const size_t *list)
     const mel_levels *l = exchange_levels(e);
     const size_t tried = n < MOST_TRIED ? n : MOST_TRIED;
     const mel_level *pair[MOST_TRIED];
-    double worth[MOST_TRIED];
+    double worth[MOST_TRIED] = { 0.0 };
     for (size_t i = 0; i < tried; i++)
         pair[i] = &l->level[list[i * n / tried]];
     const double most = judge(worth, e, tried, pair);

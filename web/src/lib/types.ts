@@ -94,6 +94,8 @@ export interface Question extends Frame {
   words?: Words;
   /** A and B are two settings of one test. */
   same_test?: boolean;
+  /** The session takes the answer "neither will do". */
+  neither?: boolean;
   /** What is special about it: an imagined test, or asked before. */
   remark?: string;
 }

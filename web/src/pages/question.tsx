@@ -11,7 +11,7 @@ import type { Counts, Matrix, Question, QuestionPage, Told, Words } from '../lib
 import { Heading, Problem, type PageProps } from './common';
 import './question.css';
 
-type Answer = 'A' | 'B' | '=' | '?';
+type Answer = 'A' | 'B' | '=' | '?' | 'neither';
 
 /** As at the terminal: `?` explains, `s` is "can't say". */
 const KEYS: Record<string, Answer | 'undo' | 'explain'> = {
@@ -24,6 +24,7 @@ const KEYS: Record<string, Answer | 'undo' | 'explain'> = {
   '=': '=',
   '3': '=',
   s: '?',
+  n: 'neither',
   '?': 'explain',
   h: 'explain',
   u: 'undo',
@@ -258,9 +259,10 @@ interface AnswerBarProps {
   canUndo: boolean;
   help: JSX.Element;
   early: boolean;
+  neither: boolean;
 }
 
-function AnswerBar({ answer, undo, busy, canUndo, help, early }: AnswerBarProps): JSX.Element {
+function AnswerBar({ answer, undo, busy, canUndo, help, early, neither }: AnswerBarProps): JSX.Element {
   return (
     <div class="answers" role="group" aria-label={t`Your answer`}>
       <div role="status">{early && <p class="early">{t`This question is new. Look at it first, then answer.`}</p>}</div>
@@ -291,6 +293,11 @@ function AnswerBar({ answer, undo, busy, canUndo, help, early }: AnswerBarProps)
         <button type="button" class="quiet" disabled={busy} onClick={() => answer('?')} aria-keyshortcuts="S">
           {t`Can't say`} <kbd>s</kbd>
         </button>
+        {neither && (
+          <button type="button" class="quiet" disabled={busy} onClick={() => answer('neither')} aria-keyshortcuts="N">
+            {t`Neither will do`} <kbd>n</kbd>
+          </button>
+        )}
         <button type="button" class="quiet" disabled={busy || !canUndo} onClick={undo} aria-keyshortcuts="U">
           {t`Undo`} <kbd>u</kbd>
         </button>
@@ -367,6 +374,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
   };
   useShortcuts(shortcuts, (what) => {
     if (what === 'explain') setExplained(!explained);
+    else if (what === 'neither' && !q.neither) return;
     else if (what !== 'undo') answer(what);
     else if (page.can_undo && !busy) undo();
   });
@@ -402,6 +410,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         busy={busy}
         canUndo={page.can_undo ?? false}
         early={earlyFor === page.seq}
+        neither={q.neither ?? false}
         help={<ShortcutSwitch on={shortcuts} set={setShortcuts} open={explained} setOpen={setExplained} />}
       />
     </div>
