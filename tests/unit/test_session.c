@@ -534,6 +534,46 @@ static void test_posterior(void **state)
     mel_session_free(session);
 }
 
+/* A snapshot is what result and draws give, the same until there is another answer. */
+static void test_snapshot(void **state)
+{
+    (void)state;
+    const mel_session_options opt = options();
+    mel_session *session = NULL;
+    mel_error err;
+    assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
+    for (size_t n = 0; n < 4; n++) {
+        mel_snapshot one, again;
+        mel_summary summary;
+        mel_metric *metric = NULL;
+        double *draw = NULL;
+        size_t draws = 0, width = 0;
+        assert_ok(mel_session_snapshot(&one, session, &err), &err);
+        assert_ok(mel_session_snapshot(&again, session, &err), &err);
+        assert_ok(mel_session_result(&metric, &summary, session, &err), &err);
+        assert_ok(mel_session_draws(&draws, &width, &draw, session, &err), &err);
+        assert_true(one.metric == again.metric && one.draw == again.draw);
+        assert_int_equal(one.summary.questions, n);
+        assert_int_equal(one.n_draws, draws);
+        assert_int_equal(one.n_coefficients, width);
+        assert_memory_equal(one.draw, draw, draws * width * sizeof *draw);
+        assert_memory_equal(mel_metric_coefficient(one.metric), mel_metric_coefficient(metric),
+                            2 * sizeof *draw);
+        assert_true(one.summary.radius == summary.radius);
+        mel_metric_free(metric);
+        free(draw);
+        answer_some(session, 1);
+    }
+    mel_session_free(session);
+    mel_session_options search = options();
+    search.strategy = MEL_STRATEGY_SEARCH;
+    assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &search, &err), &err);
+    mel_snapshot found;
+    assert_ok(mel_session_snapshot(&found, session, &err), &err);
+    assert_true(found.metric != NULL && found.draw == NULL && found.n_draws == 0);
+    mel_session_free(session);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -591,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_posterior),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_snapshot),
     };
     return cmocka_run_group_tests(tests, make_face, free_face);
 }
