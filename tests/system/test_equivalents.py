@@ -172,6 +172,18 @@ def test_lines_of_r(tmp_path, sample):
         [decided.sum(), (c[1, 1] - c[0, 1] / 3.7) / len(y), c[0, 1] + 3.7 * c[1, 0], 2], rel=1e-5)
 
 
+def test_line_of_r_for_several_classes(tmp_path):
+    if shutil.which("Rscript") is None:
+        pytest.skip("R is not installed")
+    P, classes = np.random.default_rng(4).dirichlet([1, 1, 1], size=200), ["a", "b", 'it\'s "c"']
+    cost = np.array([[0, 1, 2.5], [4, 0, 1.5], [3, 6, 0]])
+    metric = Metric.from_costs({(a, b): cost[i, j] for i, a in enumerate(classes) for j, b in enumerate(classes) if i != j}, classes)
+    pandas.DataFrame(P).to_csv(tmp_path / "P.csv", index=False)
+    script = f"P <- as.matrix(read.csv('P.csv')); writeLines({lines(metric.equivalents(), 'cost_matrix')['R']})"
+    got = subprocess.run(["Rscript", "-e", script], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert got == list(np.array(classes)[np.argmin(P @ cost, axis=1)])
+
+
 def test_several_classes():
     """Costs in cheapest mistakes, weights of classes where a row has one cost, decisions of both alike."""
     rng = np.random.default_rng(2)

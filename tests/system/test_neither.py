@@ -84,3 +84,23 @@ def test_key(melicit):
     assert json.loads(lines[0])["options"]["neither"] is True
     assert [json.loads(line)["answer"] for line in lines[1:]] == ["neither", "A", "neither"]
     assert "neither" not in melicit("elicit", "--data", "mammographic_mass", stdin="n\na\nq\n").out
+
+
+def test_target_in_json(melicit):
+    """People who want 80% found, then fewest false alarms: JSON and sentences name the target, and the answers are not "consistent"."""
+    melicit.write("who.py", """import json, sys
+for line in sys.stdin:
+    q = json.loads(line)
+    more, fewer = ("a", "b") if q["a"]["statistics"][0] > q["b"]["statistics"][0] else ("b", "a")
+    enough = q[fewer]["statistics"][0] >= 0.8 * 222 / 480
+    print((fewer if enough else more).upper(), flush=True)
+""")
+    told = []
+    for seed in range(1, 6):
+        got = melicit("elicit", "--data", "mammographic_mass", "--classes", "benign,malignant", "--oracle", "cmd:python3 who.py", "--json",
+                      "--seed", seed).done().json
+        if got.get("misfit", {}).get("kind") == "found":
+            told.append(got["misfit"])
+            assert got["consistency_label"] != "consistent"
+            assert "fit a target better than an exchange rate: at least " in statement(got, "misfit")
+    assert len(told) >= 2 and sum(one["low"] <= 0.8 <= one["high"] for one in told) >= len(told) - 1

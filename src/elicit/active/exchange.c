@@ -39,6 +39,9 @@ enum { LEAST_ANSWERS = 8, HALVINGS = 30, LEAST_FOR_MISFIT = 5 };
  * what somebody may aim at. Of people with one rate 1 to 4% seem to move then, 1 to 3% to aim at something.
  */
 static const double moves_from = 3.0, aims_from = 3.4;
+/* Of two aims that explain the answers alike, a share is likelier than a difference that counts first: by 3.
+ */
+static const double rarer = 1.1;
 /* Evidence against tossed coins that a rate which moves must have: those of 2% seem to move then. */
 static const double against_coins = 2.5;
 /* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
@@ -168,6 +171,8 @@ static mel_status find_misfit(engine *e, mel_error *err)
     for (mel_misfit_kind kind = MEL_MISFIT_FOUND; kind <= MEL_MISFIT_DRIFT; kind++) {
         mel_description found;
         TRY(mel_misfit_weigh(&found, &e->exchange, kind, positives / all, negatives / all, err));
+        if (kind == MEL_MISFIT_MISSED_FIRST || kind == MEL_MISFIT_ALARMS_FIRST)
+            found.evidence -= rarer;
         const double least = kind < MEL_MISFIT_LEVEL ? aims_from : moves_from;
         if (!(found.evidence > fmax(most, least)) || e->exchange.evidence + found.evidence < against_coins)
             continue;
