@@ -369,6 +369,8 @@ static mel_status find(work *w, const cli_optimise_args *args, const cli_run *ru
     const mel_weight_rows train = train_rows(w, basis), validation = validation_rows(w, basis);
     if (w->found.mixture.n_rules > 0) /* cross-fitting was cut short */
         return MEL_OK;
+    if (args->method >= CLI_METHOD_CORRECT)
+        return cli_optimise_correct(w, args, &train, &validation, run, err);
     return args->method == CLI_METHOD_PLUG_IN
                ? mel_optimise_plug_in(&w->found, w->rows.classes.n, &validation, &w->box, spacing,
                                       args->rounds <= UINT32_MAX ? (uint32_t)args->rounds : ROUNDS,

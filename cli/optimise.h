@@ -63,10 +63,12 @@ mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, con
                                 mel_error *err);
 
 enum { CLI_METHOD_FW, CLI_METHOD_PI, CLI_METHOD_PLUG_IN };
+/* And behind them, in the order of mel_correction. */
+enum { CLI_METHOD_CORRECT = CLI_METHOD_PLUG_IN + 1 };
 typedef struct {
     cli_optimise_files files;
     cli_compare_args compare; /* its out is `out` */
-    const char *metric, *entries, *out;
+    const char *metric, *entries, *out, *transition;
     mel_text_list basis, epsilon;
     int method, step, weights, probes, scale, rule, take;
     bool known, labels_only;
@@ -101,5 +103,9 @@ typedef struct {
     double value;         /* of the classifier as stored, on the validation rows; NaN: not known */
     bool majority_failed; /* the metric, at the majority of the mixture */
 } cli_optimise_work;
+/* The rule of corrected training rows, into w->found. */
+mel_status cli_optimise_correct(cli_optimise_work *w, const cli_optimise_args *args,
+                                const mel_weight_rows *train, const mel_weight_rows *validation,
+                                const cli_run *run, mel_error *err);
 
 #endif

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const methods[] = { "fw-eg", "pi-ew", "plug-in", NULL };
+static const char *const methods[] = {
+    "fw-eg", "pi-ew", "plug-in", "correct", "importance", "matching", NULL
+};
 static const char *const steps[] = { "safe", "thesis", "line", NULL };
 static const char *const weights[] = { "diagonal", "whole", NULL };
 static const char *const probes[] = { "fixed", "constrained", NULL };
@@ -22,9 +24,22 @@ const char *cli_optimise_program(const char *metric)
 /* Options that a method does not read. */
 static mel_status check_method(const cli_optimise_args *args, mel_error *err)
 {
-    const bool plug_in = args->method == CLI_METHOD_PLUG_IN;
-    if (plug_in && (args->basis.n > 0 || args->epsilon.n > 0 || args->known || args->weights != 0 ||
-                    args->probes != 0 || args->scale != 0 || args->draws > 0))
+    const bool plug_in = args->method == CLI_METHOD_PLUG_IN, corrects = args->method >= CLI_METHOD_CORRECT;
+    const bool probed = args->basis.n > 0 || args->epsilon.n > 0 || args->known || args->weights != 0 ||
+                        args->probes != 0 || args->scale != 0 || args->draws > 0;
+    if (corrects && (probed || args->iterations > 0 || args->step != 0 || args->take != 0))
+        return cli_fail(err, MEL_EINVAL,
+                        "--method %s corrects the training rows and takes the best rule on them: no --basis, "
+                        "--known or --iterations, and no --thesis options",
+                        methods[args->method]);
+    if (corrects && (cli_optimise_program(args->metric) != NULL || args->files.validation_groups != NULL))
+        return cli_fail(err, MEL_EINVAL,
+                        "--method %s needs a measure by name or a metric file, without groups: the training "
+                        "rows have none, and no program values them",
+                        methods[args->method]);
+    if ((args->method == CLI_METHOD_CORRECT) != (args->transition != NULL))
+        return cli_fail(err, MEL_EINVAL, "--method correct and --transition go together");
+    if (plug_in && probed)
         return cli_fail(err, MEL_EINVAL,
                         "--method plug-in has no probes: no --basis, --known, and no --thesis draws, "
                         "epsilon, matrix, probes or scale");
@@ -115,6 +130,7 @@ static mel_status check_comparing(const cli_optimise_args *args, mel_error *err)
                  { "rule", args->rule != 0 },
                  { "rounds", args->rounds != UINT64_MAX },
                  { "entries", args->entries != NULL },
+                 { "transition", args->transition != NULL },
                  { "probs", args->files.probs != NULL },
                  { "labels", args->files.labels != NULL },
                  { "features", args->files.features != NULL },
@@ -195,7 +211,14 @@ static const cli_option own_options[] = {
     CLI_COMMON(
         cli_optimise_args, "method", CHOICE, method, .choices = methods,
         .help = "fw-eg for any metric; pi-ew for linear ones: one elicitation, one rule; plug-in, a "
-                "baseline: the gain of each class by line searches of 9,999 values on the validation rows"),
+                "baseline: the gain of each class by line searches of 9,999 values on the validation rows. "
+                "Without asking the metric: correct, for labels that flip as --transition says; importance, "
+                "for training rows of another population; matching (kernel mean matching), the same, "
+                "whatever the labels of the validation rows"),
+    CLI_ROW(cli_optimise_args, "transition", TEXT, transition, .argument = "FILE|clean|sure",
+            .help = "correct: how labels flip: a file with a row for each true class and a column for each "
+                    "label, whose header names them; by the validation rows, whose labels are right; or by "
+                    "the training rows that the model is surest of"),
     CLI_COMMON(cli_optimise_args, "basis", LIST, basis, .argument = "BASIS",
                .help = "basis functions of the weights: default, columns:A,B (0 to 1, or COLUMN=TEXT), "
                        "columns:* for all, kmeans:K, rbf:WIDTH (means over the validation rows of each "

@@ -50,6 +50,26 @@ mel_status mel_optimise_plug_in(mel_optimise_result *found, size_t n_classes,
                                 const mel_weight_rows *validation, const mel_black_box *box, double spacing,
                                 uint32_t rounds, const mel_progress *progress, mel_error *err);
 
+/* Baselines of chapter 7 for training rows with noisy labels, or of another population than the validation
+ * rows: these are corrected first, then the best rule for a measure without groups is found on them. One
+ * iteration; `start` is the value of the model as it is. As mel_optimise otherwise. */
+typedef enum {
+    MEL_CORRECT_LABELS,     /* a label is of another class as `inverse` says (Table 7.1: T^-1 L) */
+    MEL_CORRECT_IMPORTANCE, /* rows count as often as such rows and labels are among the validation rows */
+    MEL_CORRECT_MATCHING    /* so that their means match in the space of a kernel, whatever the labels */
+} mel_correction;
+mel_status mel_optimise_corrected(mel_optimise_result *found, size_t n_classes, const mel_weight_rows *train,
+                                  const mel_weight_rows *validation, mel_measure *measure,
+                                  mel_correction correction, const double *inverse,
+                                  const mel_optimise_options *opt, mel_error *err);
+/* The inverse of a transition matrix, k x k: [i][j] is how probable label j is of a row of class i. MEL_EDATA
+ * for rows that are no probabilities and for classes whose labels flip alike. */
+mel_status mel_transition_invert(double *inverse, size_t k, const double *transition, mel_error *err);
+/* That inverse by rows whose labels are right, and a model of the noisy labels. */
+mel_status mel_transition_of_clean(double *inverse, size_t k, const mel_weight_rows *clean, mel_error *err);
+/* The transition matrix by the training rows that the model is surest of, as forward correction takes it. */
+mel_status mel_transition_of_sure(double *transition, size_t k, const mel_weight_rows *train, mel_error *err);
+
 /* Shorter for two classes, where the next question is about the same gain again. */
 double mel_compare_first_step(size_t n_classes);
 

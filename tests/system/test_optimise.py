@@ -108,6 +108,49 @@ def test_metric_by_name_file_and_program(work):
     assert hard["value"] == pytest.approx(hinted["value"], abs=0.02) and hard["epsilon"] == 0.3
 
 
+@pytest.fixture
+def noisy(melicit):
+    """Three classes whose training labels flip; the model knows only the flipped ones. T names its columns in another order."""
+    rng = numpy.random.Generator(numpy.random.PCG64(5))
+    names = numpy.array(["a", "b", "c"])
+    flips = numpy.array([[0.6, 0.4, 0.0], [0.05, 0.9, 0.05], [0.1, 0.3, 0.6]])
+    for suffix, n in (("", 6000), ("v", 3000)):
+        p = rng.dirichlet([0.3, 0.3, 0.3], n)
+        truth = (p.cumsum(1) < rng.random((n, 1))).sum(1).clip(max=2)
+        seen = (flips[truth].cumsum(1) < rng.random((n, 1))).sum(1).clip(max=2)
+        write(melicit.folder, f"p{suffix}.csv", "a,b,c", (p @ flips).T)
+        write(melicit.folder, f"y{suffix}.csv", "y", [names[truth if suffix else seen]])
+    write(melicit.folder, "t.csv", "truth,c,a,b", [names[[2, 0, 1]], *flips[[2, 0, 1]][:, [2, 0, 1]].T])
+    return melicit
+
+
+def test_labels_that_flip(noisy):
+    """A given or estimated transition matrix gives back what flipped labels cost; the classifier is one for the noisy model."""
+    ask = lambda *more: noisy("optimise", *LABELLED, "--metric", "g-mean", "--method", "correct", *more, "--json").done().json
+    got = {way: ask("--transition", way, "--out", f"{way}.json") for way in ("t.csv", "clean", "sure")}
+    for way in ("t.csv", "clean", "sure"):
+        assert got[way]["value"] > got[way]["start"] + 0.08, way
+    assert got["clean"]["value"] == pytest.approx(got["t.csv"]["value"], abs=0.01)
+    noisy("predict", "--classifier", "t.csv.json", "--probs", "pv.csv", "--out", "said.csv").done()
+    said, truth = (numpy.array(sum(noisy.rows(name)[1:], [])) for name in ("said.csv", "yv.csv"))
+    recalls = [(said[truth == c] == c).mean() for c in "abc"]
+    assert numpy.prod(recalls) ** (1 / 3) == pytest.approx(got["t.csv"]["value"], abs=1e-9)
+    for method in ("importance", "matching"):
+        assert noisy("optimise", *LABELLED, "--metric", "accuracy", "--method", method, "--json").done().json["end"] == "done"
+
+
+def test_transitions_that_are_refused(noisy):
+    ask = lambda *more: noisy("optimise", *LABELLED, "--metric", "g-mean", *more)
+    for text, why in (("a,b\n1,0\n0,1\n", "names the 3 classes"), ("a,b,d\n1,0,0\n0,1,0\n0,0,1\n", 'there is no class "d"'),
+                      ("a,b,c\n1,0,0\n0,.5,.6\n0,0,1\n", "row 2 of the transition matrix adds up to 1.1"),
+                      ("a,b,c\n1,0,0\n.5,.5,0\n.5,.5,0\n", "flip so much alike")):
+        noisy.write("bad.csv", text)
+        ask("--method", "correct", "--transition", "bad.csv").refused(3, "bad.csv", why)
+    ask("--method", "correct").refused(2, "--transition go together")
+    ask("--transition", "clean").refused(2, "--transition go together")
+    ask("--method", "importance", "--iterations", 3).refused(2, "no --basis")
+
+
 def test_metric_file(work):
     layout = {"kind": "confusion", "coordinates": "binary", "classes": ["no", "yes"], "groups": []}
     work.write("m.json", json.dumps({"format": "melicit-metric", "version": 1, "family": "linear", "orientation": "utility",
