@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     const size_t n = strtoul(argv[2], NULL, 10), k = strtoul(argv[3], NULL, 10);
     double *probability = load(argv[1], "probability", n * k * sizeof *probability);
     uint32_t *label = load(argv[1], "label", n * sizeof *label);
-    const mel_sample sample = { n, k, 0, probability, label, NULL };
+    const mel_rows sample = { n, k, 0, probability, label, NULL, NULL, NULL };
     mel_space_options opt;
     mel_space_options_init(&opt);
     opt.kind = MEL_RATES;

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     mel_space_options_init(&opt);
     opt.threads = (int)strtol(argv[5], NULL, 10);
     opt.evidence = argc > 6 ? MEL_BY_MODEL : MEL_BY_LABELS;
-    const mel_sample sample = { n, k, 0, probability, label, NULL };
+    const mel_rows sample = { n, k, 0, probability, label, NULL, NULL, NULL };
     mel_space *space = NULL;
     mel_error err;
 

@@ -46,16 +46,16 @@ static void comparing_clear(comparing *c)
     mel_log_close(c->log);
 }
 
-static mel_sample sample_of(const comparing *c)
+static mel_rows sample_of(const comparing *c)
 {
     const cli_optimise_rows *r = c->rows;
     const bool groups = r->groups.n_classes > 1;
-    return (mel_sample){ r->validation.n_rows,
-                         r->classes.n,
-                         groups ? r->groups.n_classes : 0,
-                         r->validation.value,
-                         r->validation_labels.code,
-                         groups ? r->groups.code : NULL };
+    return (mel_rows){ .n_rows = r->validation.n_rows,
+                       .n_classes = r->classes.n,
+                       .n_groups = groups ? r->groups.n_classes : 0,
+                       .probability = r->validation.value,
+                       .label = r->validation_labels.code,
+                       .group = groups ? r->groups.code : NULL };
 }
 
 /* --- who answers -------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static mel_status note(comparing *c, const mel_log_line *line, mel_error *err)
 /* The search after all answers. */
 static mel_status replay(comparing *c, mel_error *err)
 {
-    const mel_sample rows = sample_of(c);
+    const mel_rows rows = sample_of(c);
     mel_comparisons_free(c->search);
     c->search = NULL;
     TRY(mel_comparisons_new(&c->search, &rows, &c->opt, err));

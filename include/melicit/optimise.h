@@ -150,7 +150,7 @@ typedef struct {
 MEL_API void mel_compare_options_init(mel_compare_options *opt);
 /* Begins a search; classifiers are measured on these rows, which are borrowed. MEL_EDATA as
  * mel_space_from_sample. */
-MEL_API mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows,
+MEL_API mel_status mel_comparisons_new(mel_comparisons **out, const mel_rows *rows,
                                        const mel_compare_options *opt, mel_error *err);
 MEL_API void mel_comparisons_free(mel_comparisons *search);
 /* The open question, which stays the same until it is answered: statistics of both sides, lent until the next

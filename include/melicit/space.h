@@ -8,8 +8,8 @@
 #ifndef MELICIT_SPACE_H
 #define MELICIT_SPACE_H
 
-#include "melicit/data.h"
 #include "melicit/face.h"
+#include "melicit/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,20 +35,12 @@ typedef struct {
 } mel_space_options;
 MEL_API void mel_space_options_init(mel_space_options *opt);
 
-/* n rows of class probabilities with their true classes and, where there are groups, their groups. */
-typedef struct {
-    size_t n_rows, n_classes, n_groups; /* n_groups 0: no groups */
-    const double *probability;          /* n_rows x n_classes */
-    const uint32_t *label;              /* n_rows, < n_classes */
-    const uint32_t *group;              /* n_rows, < n_groups; NULL without groups */
-} mel_sample;
-
-/* The space of rows with probabilities and labels. The arrays are borrowed and must outlive the space, which
- * takes little memory beside them. MEL_EDATA with the row for probabilities that are not finite, below 0 (by
- * more than 1e-6) or do not add up to 1 within 1e-6, for labels and groups out of range, one class only,
- * classes without rows, and groups without rows of some class (rates of it would be 0/0). */
-MEL_API mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample,
-                                         const mel_space_options *opt, mel_error *err);
+/* The space of rows with probabilities and labels, which count alike. The arrays are borrowed and must outlive
+ * the space, which takes little memory beside them. MEL_EDATA with the row for probabilities that are not
+ * finite, below 0 (by more than 1e-6) or do not add up to 1 within 1e-6, for labels and groups out of range,
+ * one class only, classes without rows, and groups without rows of some class (rates of it would be 0/0). */
+MEL_API mel_status mel_space_from_sample(mel_space **out, const mel_rows *rows, const mel_space_options *opt,
+                                         mel_error *err);
 MEL_API void mel_space_free(mel_space *space);
 
 /* What its statistics are; lent. */

@@ -329,7 +329,7 @@ class Problem:
             raise fail("EINVAL", "sample_weight: rows count alike in spaces of more than two classes, of rates and of groups")
         out.groups = self.groups if grouped else []
         codes = self.codes
-        sample = ffi.new("mel_sample *")
+        sample = ffi.new("mel_rows *")
         sample.n_rows, sample.n_classes, sample.n_groups = len(self.proba), k, len(out.groups)
         sample.probability, sample.label = pointer(self.proba), pointer(codes, "uint32_t")
         if grouped:

@@ -164,29 +164,24 @@ static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate
                            mel_error *err)
 {
     const size_t k = f->k;
-    mel_optimise_result found = { 0 };
-    mel_weight_rows rows = { take_fold(f, c, fold, false), f->probability, f->label, f->basis };
+    __attribute__((cleanup(mel_optimise_clear))) mel_optimise_result found = { 0 };
+    const mel_weight_rows rows = { take_fold(f, c, fold, false), f->probability, f->label, f->basis };
     mel_weight_rows own = *train;
     mel_black_box box = *f->box;
     own.basis = c->train;
     box.group = box.group != NULL ? f->group : NULL;
-    mel_status status = mel_optimise(&found, k, c->n_basis, &own, &rows, &box, opt, err);
+    TRY(mel_optimise(&found, k, c->n_basis, &own, &rows, &box, opt, err));
     const mel_optimise_end end = found.end;
     const mel_error failure = found.failure;
     const size_t n = take_fold(f, c, fold, true);
-    double *part = mel_alloc(n, k * sizeof *part);
-    if (status == MEL_OK && part == NULL)
-        status = mel_fail_memory(err, "decisions");
-    if (status == MEL_OK)
-        status = mel_weighted_chances(part, &found.mixture, n, f->probability, f->basis, err);
-    for (size_t i = 0; i < n && part != NULL && status == MEL_OK; i++)
+    MEL_AUTO_MEMORY double *part = mel_alloc(n, k * sizeof *part);
+    if (part == NULL)
+        return mel_fail_memory(err, "decisions");
+    TRY(mel_weighted_chances(part, &found.mixture, n, f->probability, f->basis, err));
+    for (size_t i = 0; i < n; i++)
         memcpy(chance + f->from[i] * k, part + i * k, k * sizeof *chance);
-    if (status == MEL_OK)
-        status = keep_best(f, &found, c, number, err);
-    free(part);
-    mel_optimise_clear(&found);
-    return status == MEL_OK && end >= MEL_OPTIMISE_STOPPED ? mel_fail(err, failure.code, "%s", failure.text)
-                                                           : status;
+    TRY(keep_best(f, &found, c, number, err));
+    return end >= MEL_OPTIMISE_STOPPED ? mel_fail(err, failure.code, "%s", failure.text) : MEL_OK;
 }
 
 static mel_status cross_fit(double *value, folded *f, const mel_weight_candidate *c, size_t number,
@@ -232,18 +227,19 @@ static mel_status try_all(mel_weight_choice *out, folded *f, size_t n_candidates
                           const mel_weight_candidate *candidate, size_t folds, const mel_weight_rows *train,
                           const mel_optimise_options *opt, mel_error *err)
 {
-    mel_status status = deal(f, folds, opt->seed, err);
-    for (size_t c = 0; c < n_candidates && status == MEL_OK; c++) {
+    TRY(deal(f, folds, opt->seed, err));
+    for (size_t c = 0; c < n_candidates; c++) {
         double value = NAN;
-        status = cross_fit(&value, f, &candidate[c], c, folds, train, opt, err);
-        if (status == MEL_OK)
-            out->value[c] = value;
-        else if (mel_metric_fails(status))
-            status = mel_fail_in(err, status, "candidate %zu of %zu", c + 1, n_candidates);
-        if (status == MEL_OK && value > out->value[out->best])
+        const mel_status status = cross_fit(&value, f, &candidate[c], c, folds, train, opt, err);
+        if (status != MEL_OK)
+            return mel_metric_fails(status)
+                       ? mel_fail_in(err, status, "candidate %zu of %zu", c + 1, n_candidates)
+                       : status;
+        out->value[c] = value;
+        if (value > out->value[out->best])
             out->best = c;
     }
-    return status;
+    return MEL_OK;
 }
 
 mel_status mel_optimise_choose(mel_weight_choice *out, size_t n_candidates,
@@ -256,21 +252,16 @@ mel_status mel_optimise_choose(mel_weight_choice *out, size_t n_candidates,
     mel_optimise_options_init(&use);
     out->best = 0;
     out->cut = (mel_optimise_result){ 0 };
-    mel_status status = mel_options_take(&use, sizeof use, opt, "optimise options", err);
-    if (status == MEL_OK)
-        status = check_choice(n_candidates, folds, validation, box, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_options_take(&use, sizeof use, opt, "optimise options", err));
+    TRY(check_choice(n_candidates, folds, validation, box, err));
     size_t most = 1;
     for (size_t c = 0; c < n_candidates; c++) {
         most = candidate[c].n_basis > most ? candidate[c].n_basis : most;
         out->value[c] = NAN;
     }
-    folded f = { .n = validation->n_rows, .k = n_classes, .rows = validation, .box = box };
-    status = folded_room(&f, most) ? try_all(out, &f, n_candidates, candidate, folds, train, &use, why)
-                                   : mel_fail_memory(err, "folds");
-    if (status != MEL_OK)
-        status = take_so_far(out, &f, status, why);
-    folded_clear(&f);
-    return status;
+    MEL_AUTO_CLEAR(folded) f = { .n = validation->n_rows, .k = n_classes, .rows = validation, .box = box };
+    const mel_status status = folded_room(&f, most)
+                                  ? try_all(out, &f, n_candidates, candidate, folds, train, &use, why)
+                                  : mel_fail_memory(err, "folds");
+    return status == MEL_OK ? MEL_OK : take_so_far(out, &f, status, why);
 }

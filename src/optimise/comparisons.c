@@ -138,13 +138,10 @@ mel_status mel_comparisons_tell(mel_comparisons *s, mel_answer answer, mel_error
 {
     if (mel_comparisons_ask(s) == NULL)
         return mel_fail(err, MEL_ESTATE, "no question is open");
-    mel_status status = MEL_OK;
     if (s->opt.method == MEL_COMPARE_SIGNS)
         mel_signs_tell(s, answer);
     else
-        status = mel_slopes_tell(s, answer, err);
-    if (status != MEL_OK)
-        return status;
+        TRY(mel_slopes_tell(s, answer, err));
     s->open = false;
     s->answered++;
     return MEL_OK;
@@ -162,13 +159,11 @@ static mel_status check_compare_options(const mel_compare_options *opt, mel_erro
 /* Through a space, which checks the rows. */
 static mel_status check_rows(mel_comparisons *s, mel_error *err)
 {
-    mel_space *space = NULL;
+    MEL_AUTO(mel_space) *space = NULL;
     mel_space_options opt;
     mel_space_options_init(&opt);
     opt.kind = s->layout.kind;
-    const mel_status status = mel_space_from_sample(&space, &s->rows, &opt, err);
-    mel_space_free(space);
-    return status;
+    return mel_space_from_sample(&space, &s->rows, &opt, err);
 }
 
 static mel_status make_compare_room(mel_comparisons *s, mel_error *err)
@@ -206,19 +201,18 @@ static mel_status begin_comparisons(mel_comparisons *s, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows, const mel_compare_options *opt,
+mel_status mel_comparisons_new(mel_comparisons **out, const mel_rows *rows, const mel_compare_options *opt,
                                mel_error *err)
 {
     *out = NULL;
-    mel_comparisons *s = mel_alloc_zero(1, sizeof *s);
+    MEL_AUTO(mel_comparisons) *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "comparisons");
     mel_compare_options_init(&s->opt);
-    mel_status status = mel_options_take(&s->opt, sizeof s->opt, opt, "options of comparisons", err);
+    TRY(mel_options_take(&s->opt, sizeof s->opt, opt, "options of comparisons", err));
     if (s->opt.first_step == 0.0)
         s->opt.first_step = mel_compare_first_step(rows->n_classes);
-    if (status == MEL_OK)
-        status = check_compare_options(&s->opt, err);
+    TRY(check_compare_options(&s->opt, err));
     s->rows = *rows;
     s->k = rows->n_classes;
     s->m = rows->n_groups > 1 ? rows->n_groups : 1;
@@ -228,23 +222,12 @@ mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows, co
                               .coordinates = s->m == 1 && s->k == 2 ? MEL_BINARY : MEL_OFFDIAGONAL,
                               .n_classes = s->k,
                               .n_groups = s->m > 1 ? s->m : 0 };
-    if (status == MEL_OK)
-        status = check_rows(s, err);
-    if (status == MEL_OK)
-        status = make_compare_room(s, err);
-    if (status == MEL_OK)
-        status = begin_comparisons(s, err);
-    if (status == MEL_OK)
-        *out = s;
-    else
-        mel_comparisons_free(s);
-    return status;
-}
-
-/* Gains of a rule, m x k, as the matrices of a mixture. */
-static void put_gain(double *to, const mel_comparisons *s, const double *gain)
-{
-    mel_weights_to_gains(to, s->k, s->m, gain);
+    TRY(check_rows(s, err));
+    TRY(make_compare_room(s, err));
+    TRY(begin_comparisons(s, err));
+    *out = s;
+    s = NULL;
+    return MEL_OK;
 }
 
 static mel_status mixture_of_comparisons(mel_blend *out, const mel_comparisons *s, mel_error *err)
@@ -262,8 +245,8 @@ static mel_status mixture_of_comparisons(mel_blend *out, const mel_comparisons *
         const double share = s->opt.method == MEL_COMPARE_SIGNS ? 1.0 : left * s->step_to[i];
         if (s->opt.method == MEL_COMPARE_SIGNS)
             mel_compare_gains(s->score, s, s->log_gain);
-        put_gain(out->gain + out->n_rules * each, s,
-                 s->opt.method == MEL_COMPARE_SIGNS ? s->score : s->weight + i * s->m * s->k);
+        mel_weights_to_gains(out->gain + out->n_rules * each, s->k, s->m,
+                             s->opt.method == MEL_COMPARE_SIGNS ? s->score : s->weight + i * s->m * s->k);
         left -= share;
         out->share[out->n_rules++] = share;
     }
@@ -281,14 +264,11 @@ void mel_comparisons_confusion(double *confusion, const mel_comparisons *s)
 mel_status mel_comparisons_to_json(char **out, const mel_comparisons *s, const mel_classifier_source *source,
                                    mel_error *err)
 {
-    mel_blend mixture = { 0 };
+    MEL_AUTO_CLEAR(mel_blend) mixture = { 0 };
     *out = NULL;
     MEL_AUTO(mel_classifier) *c = NULL;
-    mel_status status = mixture_of_comparisons(&mixture, s, err);
-    if (status == MEL_OK)
-        status = mel_classifier_of_blend(&c, &mixture, NULL, false, NAN, err);
-    mel_blend_clear(&mixture);
-    if (status == MEL_OK)
-        status = mel_classifier_set_source(c, source, err);
-    return status == MEL_OK ? mel_classifier_to_json(out, c, err) : status;
+    TRY(mixture_of_comparisons(&mixture, s, err));
+    TRY(mel_classifier_of_blend(&c, &mixture, NULL, false, NAN, err));
+    TRY(mel_classifier_set_source(c, source, err));
+    return mel_classifier_to_json(out, c, err);
 }

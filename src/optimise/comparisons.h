@@ -13,7 +13,7 @@ typedef enum { MEL_ASK_SIDES, MEL_ASK_NEW } mel_sign_stage;
 
 struct mel_comparisons {
     mel_compare_options opt;
-    mel_sample rows;
+    mel_rows rows;
     mel_layout layout;
     size_t m, k, n_free; /* groups, at least 1; classes; gains of all groups: m (k - 1) */
     double *share;       /* m x k: of each class in each group, of all rows */

@@ -84,14 +84,14 @@ static mel_status steps_new(mel_steps **out, const mel_weighting *w, const mel_w
         return mel_fail_memory(err, "probes");
     *p = (passes){ .n_rows = (double)train->n_rows, .err = err };
     p->moment = mel_alloc(k * k * n_basis, sizeof *p->moment);
-    mel_status status =
+    const mel_status status =
         p->moment != NULL ? mel_packed_new(&p->packed, &size, train, err) : mel_fail_memory(err, "probes");
     if (status != MEL_OK) {
         free_passes(p);
         return status;
     }
-    status = mel_steps_new(out, &ops, p, &shape, err);
-    return status == MEL_OK ? weigh(*out, err) : status;
+    TRY(mel_steps_new(out, &ops, p, &shape, err));
+    return weigh(*out, err);
 }
 
 /* --- one probe ---------------------------------------------------------------------------------- */
@@ -152,32 +152,22 @@ static mel_status make_probe(mel_weighting *w, size_t number, mel_vertices *vert
 {
     const passes *p = vertices->steps->self;
     const mel_columns_options opt = { .tolerance = near_enough, .most_steps = MOST_STEPS, .costly = true };
-    mel_program program = { 0 };
-    mel_columns *columns = NULL;
-    mel_status status = make_program(&program, w, vertices->steps, number, err);
-    if (status == MEL_OK)
-        status = mel_columns_new(&columns, &program, vertices, err);
-    if (status == MEL_OK)
-        status = mel_columns_solve(columns, NULL, &opt, err);
-    if (status == MEL_OK)
-        status = p->status;
-    if (status == MEL_OK)
-        status = take_probe(w, number, vertices, mel_columns_weights(columns), err);
-    mel_columns_free(columns);
-    mel_program_clear(&program);
-    return status;
+    MEL_AUTO_CLEAR(mel_program) program = { 0 };
+    MEL_AUTO(mel_columns) *columns = NULL;
+    TRY(make_program(&program, w, vertices->steps, number, err));
+    TRY(mel_columns_new(&columns, &program, vertices, err));
+    TRY(mel_columns_solve(columns, NULL, &opt, err));
+    TRY(p->status);
+    return take_probe(w, number, vertices, mel_columns_weights(columns), err);
 }
 
 mel_status mel_probes_constrained(mel_weighting *w, const mel_weight_rows *train, mel_error *err)
 {
-    mel_steps *steps = NULL;
-    mel_vertices vertices = { 0 };
-    mel_status status = steps_new(&steps, w, train, err);
-    if (status == MEL_OK)
-        status = mel_vertices_init(&vertices, steps, err);
-    for (size_t q = 0; q < w->probes.n && status == MEL_OK; q++)
-        status = make_probe(w, q, &vertices, err);
-    mel_vertices_clear(&vertices);
-    mel_steps_free(steps);
-    return status;
+    MEL_AUTO(mel_steps) *steps = NULL;
+    MEL_AUTO_CLEAR(mel_vertices) vertices = { 0 };
+    TRY(steps_new(&steps, w, train, err));
+    TRY(mel_vertices_init(&vertices, steps, err));
+    for (size_t q = 0; q < w->probes.n; q++)
+        TRY(make_probe(w, q, &vertices, err));
+    return MEL_OK;
 }

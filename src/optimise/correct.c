@@ -205,8 +205,7 @@ static mel_status matching(double *weight, size_t k, const mel_weight_rows *trai
 {
     const size_t n = train->n_rows, m = validation->n_rows, d = k - 1, most = n > m ? n : m;
     MEL_AUTO_MEMORY double *x = NULL;
-    double *waves = NULL, *wave = NULL, *aim = NULL, *off = NULL, *gram = NULL, *ahead = NULL,
-           *old = NULL;
+    double *waves = NULL, *wave = NULL, *aim = NULL, *off = NULL, *gram = NULL, *ahead = NULL, *old = NULL;
     const mel_part parts[] = {
         { most * d, { &x } },      { most * WAVES, { &waves } },         { WAVES * (d + 1), { &wave } },
         { WAVES, { &aim, &off } }, { (size_t)WAVES * WAVES, { &gram } }, { n, { &ahead, &old } }

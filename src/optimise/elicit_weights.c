@@ -262,17 +262,18 @@ mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *
     if (system == NULL)
         return mel_fail_memory(err, "a linear system");
     double *right = system + m * n, *x = right + m;
-    mel_status status = fill_system(system, right, w, h, err);
-    *flat = status == MEL_OK;
+    *flat = true;
+    memset(weight, 0, w->size.n_basis * all * sizeof *weight);
+    TRY(fill_system(system, right, w, h, err));
     for (size_t i = 0; i < m && *flat; i++)
         *flat = right[i] == (w->opt.values ? right[0] : 0.0);
-    if (status == MEL_OK && !*flat)
-        status = solve(x, rank, condition, w, system, right, err);
-    if (status == MEL_OK && !mel_all_finite(n, x))
-        status = mel_fail(err, MEL_ENUMERIC, "the weights are not finite");
-    memset(weight, 0, w->size.n_basis * all * sizeof *weight);
-    for (size_t l = 0; l < w->size.n_basis && status == MEL_OK; l++)
+    if (*flat)
+        return MEL_OK;
+    TRY(solve(x, rank, condition, w, system, right, err));
+    if (!mel_all_finite(n, x))
+        return mel_fail(err, MEL_ENUMERIC, "the weights are not finite");
+    for (size_t l = 0; l < w->size.n_basis; l++)
         for (size_t e = 0; e < n_cells; e++)
             weight[l * all + w->cell[e]] = x[l * n_cells + e];
-    return status;
+    return MEL_OK;
 }

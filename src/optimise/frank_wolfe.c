@@ -331,14 +331,11 @@ static mel_status iterate(bool *flat, mel_optimise_result *out, run *r, uint32_t
     double *weight = add_rule(r, 0.0);
     if (weight == NULL)
         return mel_fail_memory(err, "weights");
-    mel_status status = mel_elicit_weights(weight, flat, &out->rank, &out->condition, &r->w, &r->now, err);
-    if (status != MEL_OK || *flat)
-        return status;
-    status = measure_rule(&r->rule, r, err);
-    if (status == MEL_OK)
-        status = choose_step(&step, r, t, err);
-    if (status != MEL_OK)
-        return status;
+    TRY(mel_elicit_weights(weight, flat, &out->rank, &out->condition, &r->w, &r->now, err));
+    if (*flat)
+        return MEL_OK;
+    TRY(measure_rule(&r->rule, r, err));
+    TRY(choose_step(&step, r, t, err));
     out->gap = promised_gain(r);
     r->step[r->n_rules - 1] = step;
     move_towards_rule(r, step);
@@ -368,12 +365,11 @@ static void put_shares(double *share, const run *r, uint32_t t)
 static mel_status take_mixture(mel_blend *out, const run *r, uint32_t t, mel_error *err)
 {
     const size_t k = r->w.size.k, n_basis = r->w.size.n_basis, n_gain = n_basis * k * k;
-    double *share = mel_alloc(t + 1, sizeof *share);
+    MEL_AUTO_MEMORY double *share = mel_alloc(t + 1, sizeof *share);
     *out = (mel_blend){ .n_classes = k, .n_groups = n_basis > 1 ? n_basis : 0 };
     out->gain = mel_alloc((t + 1) * n_gain, sizeof *out->gain);
     out->share = mel_alloc(t + 1, sizeof *out->share);
     if (share == NULL || out->gain == NULL || out->share == NULL) {
-        free(share);
         mel_blend_clear(out);
         return mel_fail_memory(err, "a mixture of rules");
     }
@@ -389,7 +385,6 @@ static mel_status take_mixture(mel_blend *out, const run *r, uint32_t t, mel_err
         out->share[out->n_rules++] = share[best];
         share[best] = 0.0;
     }
-    free(share);
     return MEL_OK;
 }
 
@@ -451,40 +446,37 @@ static mel_status follow(mel_optimise_result *out, run *r, const mel_weight_rows
     return mel_optimise_ended(out, flat, status, err);
 }
 
+static mel_status run_all(mel_optimise_result *out, run *r, const mel_weight_rows *train, mel_error *err)
+{
+    mel_error own = { 0 };
+    TRY(begin_run(r, train, err));
+    TRY(start(r, err));
+    note_best(out, r, 0);
+    tell_trace(r, 0, NAN);
+    TRY(follow(out, r, train, err != NULL ? err : &own));
+    return end(out, r, err);
+}
+
 mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_basis,
                         const mel_weight_rows *train, const mel_weight_rows *validation,
                         const mel_black_box *box, const mel_optimise_options *opt, mel_error *err)
 {
     *out = (mel_optimise_result){ .condition = NAN, .gap = NAN };
-    mel_error own = { 0 };
-    run r = { .w = { .validation = validation, .box = box } };
-    mel_optimise_options_init(&r.w.opt);
-    mel_status status = mel_options_take(&r.w.opt, sizeof r.w.opt, opt, "optimise options", err);
-    if (status == MEL_OK)
-        status = mel_optimise_check(n_classes, n_basis, train, validation, box, &r.w.opt, err);
-    if (status != MEL_OK)
-        return status;
-    const bool whole = r.w.opt.shape == MEL_WEIGHT_WHOLE;
-    const size_t moving = r.w.opt.probes == MEL_PROBE_CONSTRAINED ? 0 : whole ? n_basis * n_classes : n_basis;
+    MEL_AUTO_CLEAR(run) r = { .w = { .validation = validation, .box = box } };
+    mel_optimise_options *use = &r.w.opt;
+    mel_optimise_options_init(use);
+    TRY(mel_options_take(use, sizeof *use, opt, "optimise options", err));
+    TRY(mel_optimise_check(n_classes, n_basis, train, validation, box, use, err));
+    const bool whole = use->shape == MEL_WEIGHT_WHOLE;
+    const size_t moving = use->probes == MEL_PROBE_CONSTRAINED ? 0 : whole ? n_basis * n_classes : n_basis;
     r.w.size = (mel_weight_size){ .k = n_classes,
                                   .n_basis = n_basis,
                                   .n_directions = 1 + moving,
                                   .n_groups = box->n_groups > 1 ? box->n_groups : 1,
                                   .whole = whole,
-                                  .threads = r.w.opt.threads,
-                                  .engine = r.w.opt.engine };
-    status = begin_run(&r, train, err);
-    if (status == MEL_OK)
-        status = start(&r, err);
-    if (status == MEL_OK) {
-        note_best(out, &r, 0);
-        tell_trace(&r, 0, NAN);
-    }
-    if (status == MEL_OK)
-        status = follow(out, &r, train, err != NULL ? err : &own);
-    if (status == MEL_OK)
-        status = end(out, &r, err);
-    run_clear(&r);
+                                  .threads = use->threads,
+                                  .engine = use->engine };
+    const mel_status status = run_all(out, &r, train, err);
     if (status != MEL_OK)
         mel_optimise_clear(out);
     return status;

@@ -175,13 +175,10 @@ static mel_status search_gain(double *gain, search *s, size_t j, bool pair, mel_
  * Then the value of all together. */
 static mel_status search_pairs(double *gain, search *s, bool take, mel_error *err)
 {
-    mel_status status = MEL_OK;
-    for (size_t j = 1; j < s->k && status == MEL_OK; j++)
-        status = search_gain(gain, s, j, true, err);
-    if (status != MEL_OK)
-        return status;
+    for (size_t j = 1; j < s->k; j++)
+        TRY(search_gain(gain, s, j, true, err));
     begin_line(s, gain, s->k, false);
-    status = ask_box(&s->found->value, s, err);
+    const mel_status status = ask_box(&s->found->value, s, err);
     if (status != MEL_OK)
         return mel_metric_fails(status)
                    ? mel_fail_in(err, status, "iteration %lu (gains of all pairs), evaluation %zu",
@@ -228,21 +225,28 @@ static mel_status run_search(double *gain, search *s, uint32_t rounds, mel_error
     return mel_optimise_ended(s->found, s->flat, status, err);
 }
 
-static bool make_search_room(double **gain, search *s)
+static void search_clear(search *s)
+{
+    free(s->other);
+    free(s->first);
+    free(s->chance);
+    free(s->count);
+}
+
+static bool make_search_room(search *s)
 {
     const size_t k = s->k, cells = (s->box->n_groups > 1 ? s->box->n_groups : 1) * k * k;
     mel_blend *rule = &s->found->mixture;
     *rule = (mel_blend){ .n_rules = 1, .n_classes = k };
     rule->gain = mel_alloc_zero(k * k, sizeof *rule->gain);
     rule->share = mel_alloc(1, sizeof *rule->share);
-    *gain = mel_alloc(k, sizeof **gain);
     s->other = mel_alloc(s->n, 3 * sizeof *s->other);
     s->first = mel_alloc(s->n_gains + 2, sizeof *s->first);
     if (s->box->judge != NULL)
         s->chance = mel_alloc(s->n, k * sizeof *s->chance);
     else
         s->count = mel_alloc(2 * cells, sizeof *s->count);
-    if (rule->gain == NULL || rule->share == NULL || *gain == NULL || s->other == NULL || s->first == NULL ||
+    if (rule->gain == NULL || rule->share == NULL || s->other == NULL || s->first == NULL ||
         (s->chance == NULL && s->count == NULL))
         return false;
     rule->share[0] = 1.0;
@@ -257,32 +261,27 @@ mel_status mel_optimise_plug_in(mel_optimise_result *found, size_t n_classes,
                                 uint32_t rounds, const mel_progress *progress, mel_error *err)
 {
     mel_error own = { 0 };
-    double *gain = NULL;
     *found = (mel_optimise_result){ .condition = NAN, .gap = NAN };
     if (!(spacing > 0.0 && spacing <= 0.5))
         return mel_fail(err, MEL_EINVAL, "spacing %g: expected a number above 0, at most 0.5", spacing);
     if (validation->n_rows > UINT32_MAX || (box->judge == NULL && validation->label == NULL))
         return mel_fail(err, MEL_EINVAL, "expected validation rows with labels");
-    mel_status status = mel_optimise_check_rows("validation", validation, n_classes, 1, err);
-    if (status != MEL_OK)
-        return status;
-    search s = { .k = n_classes,
-                 .n = validation->n_rows,
-                 .n_gains = (size_t)(1.0 / spacing + 0.5) - 1,
-                 .rows = validation,
-                 .box = box,
-                 .progress = progress,
-                 .spacing = spacing,
-                 .most_lines = (uint32_t)(n_classes * (1 + (size_t)rounds)),
-                 .found = found,
-                 .flat = true };
-    status = make_search_room(&gain, &s) ? run_search(gain, &s, rounds, err != NULL ? err : &own)
-                                         : mel_fail_memory(err, "the search");
-    free(gain);
-    free(s.other);
-    free(s.first);
-    free(s.chance);
-    free(s.count);
+    TRY(mel_optimise_check_rows("validation", validation, n_classes, 1, err));
+    MEL_AUTO_CLEAR(search)
+    s = { .k = n_classes,
+          .n = validation->n_rows,
+          .n_gains = (size_t)(1.0 / spacing + 0.5) - 1,
+          .rows = validation,
+          .box = box,
+          .progress = progress,
+          .spacing = spacing,
+          .most_lines = (uint32_t)(n_classes * (1 + (size_t)rounds)),
+          .found = found,
+          .flat = true };
+    MEL_AUTO_MEMORY double *gain = mel_alloc(n_classes, sizeof *gain);
+    const mel_status status = gain != NULL && make_search_room(&s)
+                                  ? run_search(gain, &s, rounds, err != NULL ? err : &own)
+                                  : mel_fail_memory(err, "the search");
     if (status != MEL_OK)
         mel_optimise_clear(found);
     return status;

@@ -84,25 +84,21 @@ static mel_status shun_clusters(double *w, const mel_weight_size *size, const me
                                 mel_error *err)
 {
     const size_t k = size->k;
-    pair_rows pair = { .share = mel_alloc(rows->n_rows, sizeof *pair.share),
-                       .order = mel_alloc(rows->n_rows, sizeof *pair.order),
-                       .row = mel_alloc(rows->n_rows, sizeof *pair.row) };
-    mel_status status = pair.share != NULL && pair.order != NULL && pair.row != NULL
-                            ? MEL_OK
-                            : mel_fail_memory(err, "probes");
-    for (size_t l = 0; l < size->n_basis && status == MEL_OK; l++) {
+    MEL_AUTO_MEMORY double *share = mel_alloc(rows->n_rows, sizeof *share);
+    MEL_AUTO_MEMORY size_t *place = mel_alloc(rows->n_rows, 2 * sizeof *place);
+    if (share == NULL || place == NULL)
+        return mel_fail_memory(err, "probes");
+    pair_rows pair = { .share = share, .order = place, .row = place + rows->n_rows };
+    for (size_t l = 0; l < size->n_basis; l++) {
         w[l * k + k - 1] = 1.0;
-        for (size_t i = 0; i + 1 < k && status == MEL_OK; i++) {
+        for (size_t i = 0; i + 1 < k; i++) {
             double cut = 0.5;
             collect(&pair, rows, k, size->n_basis, l, i);
-            status = best_cut(&cut, &pair, rows, i, err);
+            TRY(best_cut(&cut, &pair, rows, i, err));
             w[l * k + i] = (1.0 - cut) / cut;
         }
     }
-    free(pair.share);
-    free(pair.order);
-    free(pair.row);
-    return status;
+    return MEL_OK;
 }
 
 /* The weights (n_basis x k) of the probe for class i on cluster l. */

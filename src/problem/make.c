@@ -442,7 +442,7 @@ static mel_status make_face(mel_problem *problem, mel_error *err)
 }
 
 /* The library would name them by their numbers. */
-static mel_status check_cells(const mel_problem *problem, const mel_sample *sample, mel_error *err)
+static mel_status check_cells(const mel_problem *problem, const mel_rows *sample, mel_error *err)
 {
     const size_t k = sample->n_classes, m = sample->group != NULL ? sample->n_groups : 0;
     MEL_ARRAY(size_t, rows, m * k + 1, "the sizes of the groups", err);
@@ -468,7 +468,7 @@ static mel_status make_space(mel_problem *problem, const mel_problem_options *op
                         "groups");
     mel_space_options settings;
     TRY(mel_space_settings(&settings, opt, want, problem->n_classes, problem->n_groups, err));
-    const mel_sample sample = {
+    const mel_rows sample = {
         .n_rows = problem->n_rows,
         .n_classes = problem->n_classes,
         .n_groups = want->grouped ? problem->n_groups : 0,

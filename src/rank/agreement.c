@@ -53,64 +53,38 @@ static uint64_t inversions(size_t n, double *y, double *spare)
     return pairs;
 }
 
-typedef struct {
-    size_t *by_y, *by_x, *order;
-    double *key, *spare;
-} kendall_room;
-
 /* Knight (1966): order by x, then y; discordant pairs are then the inversions of y. */
-static mel_status kendall(double *out, size_t n, const double *x, const double *y, kendall_room *room,
-                          mel_error *err)
-{
-    mel_status status = mel_argsort(n, y, room->by_y, err);
-    for (size_t i = 0; status == MEL_OK && i < n; i++)
-        room->key[i] = x[room->by_y[i]];
-    if (status == MEL_OK)
-        status = mel_argsort(n, room->key, room->by_x, err); /* stable: ties stay in the order of y */
-    if (status != MEL_OK)
-        return status;
-    for (size_t i = 0; i < n; i++)
-        room->order[i] = room->by_y[room->by_x[i]];
-    const uint64_t all = (uint64_t)n * (n - 1) / 2, x_ties = tied_pairs(n, x, NULL, room->order);
-    const uint64_t y_ties = tied_pairs(n, y, NULL, room->by_y), both = tied_pairs(n, x, y, room->order);
-    for (size_t i = 0; i < n; i++)
-        room->key[i] = y[room->order[i]];
-    const uint64_t discordant = inversions(n, room->key, room->spare);
-    const uint64_t untied = all - x_ties - y_ties + both; /* in neither list */
-    const double balance = (double)untied - 2.0 * (double)discordant;
-    const double tau = balance / sqrt((double)(all - x_ties)) / sqrt((double)(all - y_ties));
-    *out = x_ties == all || y_ties == all ? (double)NAN : fmax(-1.0, fmin(1.0, tau));
-    return MEL_OK;
-}
-
 mel_status mel_kendall_tau(double *out, size_t n, const double *x, const double *y, mel_error *err)
 {
-    mel_status status = mel_rank_check_values(n, x, "first list: number", err);
-    if (status == MEL_OK)
-        status = mel_rank_check_values(n, y, "second list: number", err);
-    if (status == MEL_OK && n > UINT32_MAX)
+    TRY(mel_rank_check_values(n, x, "first list: number", err));
+    TRY(mel_rank_check_values(n, y, "second list: number", err));
+    if (n > UINT32_MAX)
         return mel_fail(err, MEL_ELIMIT, "%zu numbers to be ranked, at most %lu", n,
                         (unsigned long)UINT32_MAX);
-    if (status != MEL_OK)
-        return status;
-    if (n < 2) {
-        *out = (double)NAN;
+    *out = (double)NAN;
+    if (n < 2)
         return MEL_OK;
-    }
-    kendall_room room = { mel_alloc(n, sizeof *room.by_y), mel_alloc(n, sizeof *room.by_x),
-                          mel_alloc(n, sizeof *room.order), mel_alloc(n, sizeof *room.key),
-                          mel_alloc(n, sizeof *room.spare) };
-    if (room.by_y == NULL || room.by_x == NULL || room.order == NULL || room.key == NULL ||
-        room.spare == NULL)
-        status = mel_fail_memory(err, "Kendall's tau");
-    else
-        status = kendall(out, n, x, y, &room, err);
-    free(room.by_y);
-    free(room.by_x);
-    free(room.order);
-    free(room.key);
-    free(room.spare);
-    return status;
+    MEL_AUTO_MEMORY size_t *by_y = mel_alloc(n, 3 * sizeof *by_y);
+    MEL_AUTO_MEMORY double *key = mel_alloc(n, 2 * sizeof *key);
+    if (by_y == NULL || key == NULL)
+        return mel_fail_memory(err, "Kendall's tau");
+    size_t *by_x = by_y + n, *order = by_x + n;
+    TRY(mel_argsort(n, y, by_y, err));
+    for (size_t i = 0; i < n; i++)
+        key[i] = x[by_y[i]];
+    TRY(mel_argsort(n, key, by_x, err)); /* stable: ties stay in the order of y */
+    for (size_t i = 0; i < n; i++)
+        order[i] = by_y[by_x[i]];
+    const uint64_t all = (uint64_t)n * (n - 1) / 2, x_ties = tied_pairs(n, x, NULL, order);
+    const uint64_t y_ties = tied_pairs(n, y, NULL, by_y), both = tied_pairs(n, x, y, order);
+    for (size_t i = 0; i < n; i++)
+        key[i] = y[order[i]];
+    const uint64_t discordant = inversions(n, key, key + n);
+    const uint64_t untied = all - x_ties - y_ties + both; /* in neither list */
+    const double balance = (double)untied - 2.0 * (double)discordant;
+    if (x_ties < all && y_ties < all)
+        *out = fmax(-1.0, fmin(1.0, balance / sqrt((double)(all - x_ties)) / sqrt((double)(all - y_ties))));
+    return MEL_OK;
 }
 
 /* 2^r - 1. */
@@ -136,37 +110,25 @@ static double discounted(size_t n, const double *relevance, const double *score,
     return mel_sum_value(&sum);
 }
 
-static mel_status ndcg(double *out, size_t n, const double *relevance, const double *score, size_t *order,
-                       double *scratch, mel_error *err)
+mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double *score, mel_error *err)
 {
+    if (n == 0)
+        return mel_fail(err, MEL_EINVAL, "nothing to be ranked");
+    TRY(mel_rank_check_values(n, score, "score", err));
+    for (size_t i = 0; i < n; i++)
+        if (!(relevance[i] >= 0.0 && relevance[i] <= most_relevance))
+            return mel_fail(err, MEL_EINVAL, "relevance %zu is %g, not from 0 to %g", i + 1, relevance[i],
+                            most_relevance);
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
+    MEL_AUTO_MEMORY double *scratch = mel_alloc(n, sizeof *scratch);
+    if (order == NULL || scratch == NULL)
+        return mel_fail_memory(err, "the order of a pool");
     TRY(mel_rank_best_first(order, n, score, MEL_UTILITY, scratch, err));
     const double got = discounted(n, relevance, score, order);
     TRY(mel_rank_best_first(order, n, relevance, MEL_UTILITY, scratch, err));
     const double best = discounted(n, relevance, relevance, order);
     *out = best > 0.0 ? got / best : 0.0;
     return MEL_OK;
-}
-
-mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double *score, mel_error *err)
-{
-    if (n == 0)
-        return mel_fail(err, MEL_EINVAL, "nothing to be ranked");
-    mel_status status = mel_rank_check_values(n, score, "score", err);
-    for (size_t i = 0; status == MEL_OK && i < n; i++)
-        if (!(relevance[i] >= 0.0 && relevance[i] <= most_relevance))
-            status = mel_fail(err, MEL_EINVAL, "relevance %zu is %g, not from 0 to %g", i + 1, relevance[i],
-                              most_relevance);
-    if (status != MEL_OK)
-        return status;
-    size_t *order = mel_alloc(n, sizeof *order);
-    double *scratch = mel_alloc(n, sizeof *scratch);
-    if (order == NULL || scratch == NULL)
-        status = mel_fail_memory(err, "the order of a pool");
-    else
-        status = ndcg(out, n, relevance, score, order, scratch, err);
-    free(order);
-    free(scratch);
-    return status;
 }
 
 /* Utilities from 0 (worst) to 1 (best); all 0 when they are equal. */
@@ -186,19 +148,26 @@ static bool scale_utilities(double *out, size_t n, const double *values, mel_ori
     return range > 0.0;
 }
 
-static mel_status agreement(mel_agreement *out, size_t n, const double *reference,
-                            mel_orientation reference_orientation, const double *values,
-                            mel_orientation orientation, double *relevance, double *score, mel_error *err)
+mel_status mel_rank_agreement(mel_agreement *out, size_t n, const double *reference,
+                              mel_orientation reference_orientation, const double *values,
+                              mel_orientation orientation, mel_error *err)
 {
+    if (n == 0)
+        return mel_fail(err, MEL_EINVAL, "nothing to be ranked");
+    TRY(mel_rank_check_values(n, reference, "reference value", err));
+    TRY(mel_rank_check_values(n, values, "value", err));
+    MEL_AUTO_MEMORY double *relevance = mel_alloc(n, 2 * sizeof *relevance);
+    if (relevance == NULL)
+        return mel_fail_memory(err, "the order of a pool");
+    double *score = relevance + n;
     const bool tells = scale_utilities(relevance, n, reference, reference_orientation);
     for (size_t i = 0; i < n; i++)
         score[i] = orientation == MEL_COST ? -values[i] : values[i];
     mel_agreement found = { (double)NAN, 1.0, false };
-    const double sign = reference_orientation == orientation ? 1.0 : -1.0;
     TRY(mel_kendall_tau(&found.tau, n, reference, values, err));
     if (tells)
         TRY(mel_ndcg(&found.ndcg, n, relevance, score, err));
-    found.tau *= sign;
+    found.tau *= reference_orientation == orientation ? 1.0 : -1.0;
     double best_score = score[0], best_reference = relevance[0];
     for (size_t i = 1; i < n; i++) {
         best_score = fmax(best_score, score[i]);
@@ -208,26 +177,4 @@ static mel_status agreement(mel_agreement *out, size_t n, const double *referenc
         found.same_best = found.same_best || (score[i] == best_score && relevance[i] == best_reference);
     *out = found;
     return MEL_OK;
-}
-
-mel_status mel_rank_agreement(mel_agreement *out, size_t n, const double *reference,
-                              mel_orientation reference_orientation, const double *values,
-                              mel_orientation orientation, mel_error *err)
-{
-    if (n == 0)
-        return mel_fail(err, MEL_EINVAL, "nothing to be ranked");
-    mel_status status = mel_rank_check_values(n, reference, "reference value", err);
-    if (status == MEL_OK)
-        status = mel_rank_check_values(n, values, "value", err);
-    if (status != MEL_OK)
-        return status;
-    double *relevance = mel_alloc(n, sizeof *relevance), *score = mel_alloc(n, sizeof *score);
-    if (relevance == NULL || score == NULL)
-        status = mel_fail_memory(err, "the order of a pool");
-    else
-        status =
-            agreement(out, n, reference, reference_orientation, values, orientation, relevance, score, err);
-    free(relevance);
-    free(score);
-    return status;
 }

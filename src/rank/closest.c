@@ -29,22 +29,18 @@ typedef struct {
 static mel_status make_pairs(void **out, const mel_face *face, uint32_t how, mel_error *err)
 {
     (void)how;
+    *out = NULL;
     const size_t n = MEL_CLOSEST_PAIRS;
-    ordered_pairs *pairs = mel_alloc(1, sizeof *pairs);
-    double *points = mel_closest_pairs(face);
-    mel_status status = pairs != NULL && points != NULL ? MEL_OK : mel_fail_memory(err, "random pairs");
-    if (status == MEL_OK)
-        memcpy(pairs->points, points, sizeof pairs->points);
-    free(points);
-    if (status == MEL_OK)
-        status = mel_neighbours_order(pairs->order, mel_face_positives(face), n, pairs->points,
-                                      pairs->points + 2 * n, err);
-    if (status != MEL_OK) {
-        free(pairs);
-        pairs = NULL;
-    }
+    MEL_AUTO_MEMORY ordered_pairs *pairs = mel_alloc(1, sizeof *pairs);
+    MEL_AUTO_MEMORY double *points = mel_closest_pairs(face);
+    if (pairs == NULL || points == NULL)
+        return mel_fail_memory(err, "random pairs");
+    memcpy(pairs->points, points, sizeof pairs->points);
+    TRY(mel_neighbours_order(pairs->order, mel_face_positives(face), n, pairs->points, pairs->points + 2 * n,
+                             err));
     *out = pairs;
-    return status;
+    pairs = NULL;
+    return MEL_OK;
 }
 
 mel_status mel_closest_metrics(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,

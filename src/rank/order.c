@@ -1,7 +1,8 @@
-/* A pool of classifiers in the order of a metric, and how sure that is, given equally likely metrics. */
+/* A pool of classifiers in the order of a metric, and how sure that is, given samples of values. */
 #include "base/stat.h"
 #include "rank/rank.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,46 +38,34 @@ mel_status mel_rank_best_first(size_t *order, size_t n, const double *values, me
 mel_status mel_rank_order(size_t *order, size_t *place, size_t n, const double *values,
                           mel_orientation orientation, mel_error *err)
 {
-    mel_status status = mel_rank_check_values(n, values, "value", err);
-    if (status != MEL_OK)
-        return status;
-    double *scratch = mel_alloc(n, sizeof *scratch);
+    TRY(mel_rank_check_values(n, values, "value", err));
+    MEL_AUTO_MEMORY double *scratch = mel_alloc(n, sizeof *scratch);
     if (scratch == NULL)
         return mel_fail_memory(err, "the order of a pool");
-    status = mel_rank_best_first(order, n, values, orientation, scratch, err);
-    free(scratch);
-    for (size_t i = 0; status == MEL_OK && place != NULL && i < n; i++) {
+    TRY(mel_rank_best_first(order, n, values, orientation, scratch, err));
+    for (size_t i = 0; place != NULL && i < n; i++) {
         const bool tied = i > 0 && mel_rank_compare(values[order[i]], values[order[i - 1]], orientation) == 0;
         place[order[i]] = tied ? place[order[i - 1]] : i + 1;
-    }
-    return status;
-}
-
-/* --- how sure ----------------------------------------------------------------------------------- */
-
-static mel_status sampled_values(double *values, mel_metric *metric, size_t n_samples,
-                                 const double *coefficients, size_t n, const double *pool, mel_error *err)
-{
-    const size_t size = mel_metric_coefficients(metric);
-    for (size_t s = 0; s < n_samples; s++) {
-        mel_status status = mel_metric_set_coefficients(metric, coefficients + s * size, err);
-        if (status == MEL_OK)
-            status = mel_rank_values(values + s * n, metric, n, pool, err);
-        if (status != MEL_OK)
-            return mel_fail_in(err, status, "sample %zu", s + 1);
     }
     return MEL_OK;
 }
 
+/* --- how sure ----------------------------------------------------------------------------------- */
+
 mel_status mel_rank_sampled_values(double *values, const mel_metric *metric, size_t n_samples,
                                    const double *coefficients, size_t n, const double *pool, mel_error *err)
 {
-    mel_metric *copy = NULL;
-    mel_status status = mel_metric_copy(&copy, metric, err);
-    if (status == MEL_OK)
-        status = sampled_values(values, copy, n_samples, coefficients, n, pool, err);
-    mel_metric_free(copy);
-    return status;
+    const size_t size = mel_metric_coefficients(metric);
+    MEL_AUTO(mel_metric) *copy = NULL;
+    TRY(mel_metric_copy(&copy, metric, err));
+    for (size_t s = 0; s < n_samples; s++) {
+        mel_status status = mel_metric_set_coefficients(copy, coefficients + s * size, err);
+        if (status == MEL_OK)
+            status = mel_rank_values(values + s * n, copy, n, pool, err);
+        if (status != MEL_OK)
+            return mel_fail_in(err, status, "sample %zu", s + 1);
+    }
+    return MEL_OK;
 }
 
 static mel_status check_samples(const mel_rank_samples *of, mel_error *err)
@@ -230,6 +219,52 @@ mel_status mel_rank_weigh(mel_placed_surely *out, double *whole, const mel_rank_
         out[i] = (mel_placed_surely){ first[order[i]] / all, NAN, NAN };
         if (i + 1 < of->n)
             out[i].beats_next = beats_of(&out[i].stands_next, of, order[i], order[i + 1]);
+    }
+    return MEL_OK;
+}
+
+/* --- samples where comparisons of neighbours are known better than the samples say ----------------- */
+
+enum { SWEEPS = 100 };
+static const double close = 1e-9; /* of a probability */
+
+static int compare_pair(const mel_rank_samples *of, const size_t *pair, size_t s)
+{
+    const double *value = of->values + s * of->n;
+    return mel_rank_compare(value[pair[0]], value[pair[1]], of->orientation);
+}
+
+/* Samples in which the first of a pair beats the second are weighed until that is as likely as `beats`;
+ * returns by how much it was off. Where no sample says one or the other there is nothing to weigh. */
+static double agree(double *weight, const mel_rank_samples *of, const size_t *pair, double beats)
+{
+    double is[3] = { 0.0, 0.0, 0.0 }; /* worse, equal, better */
+    for (size_t s = 0; s < of->n_samples; s++)
+        is[compare_pair(of, pair, s) + 1] += weight[s];
+    const double better = beats - is[1] / 2.0, worse = 1.0 - beats - is[1] / 2.0;
+    if (!(is[0] > 0.0 && is[2] > 0.0 && better >= 0.0 && worse >= 0.0))
+        return 0.0;
+    const double by[3] = { worse / is[0], 1.0, better / is[2] };
+    for (size_t s = 0; s < of->n_samples; s++)
+        weight[s] *= by[compare_pair(of, pair, s) + 1];
+    return fabs(better - is[2]);
+}
+
+mel_status mel_rank_reconcile(double *weight, const mel_rank_samples *of, const size_t *order,
+                              const double *beats, mel_error *err)
+{
+    double all = 0.0;
+    for (size_t s = 0; s < of->n_samples; s++)
+        all += weight[s] = of->weight != NULL ? of->weight[s] : 1.0;
+    if (!(all > 0.0))
+        return mel_fail(err, MEL_EINVAL, "samples of values that are all impossible");
+    for (size_t s = 0; s < of->n_samples; s++)
+        weight[s] /= all;
+    double off = 1.0;
+    for (size_t sweep = 0; sweep < SWEEPS && off > close; sweep++) {
+        off = 0.0;
+        for (size_t i = 0; i + 1 < of->n; i++)
+            off = fmax(off, agree(weight, of, order + i, beats[i]));
     }
     return MEL_OK;
 }

@@ -38,22 +38,18 @@ static mel_status count_standing(size_t *standing, const ranking *r, mel_error *
 
 static mel_status rank_settled(double *probability, const mel_belief *now, mel_error *err)
 {
-    ranking r = { .now = now };
+    const size_t n = now->n_pool;
     size_t standing = 0;
-    mel_status status = mel_metric_copy(&r.metric, now->metric, err);
-    r.value = mel_alloc(now->n_pool, sizeof *r.value);
-    r.order = mel_alloc(now->n_pool, sizeof *r.order);
-    r.scratch = mel_alloc(now->n_pool, sizeof *r.scratch);
-    if (status == MEL_OK)
-        status = r.value != NULL && r.order != NULL && r.scratch != NULL
-                     ? count_standing(&standing, &r, err)
-                     : mel_fail_memory(err, "the order of a pool");
+    MEL_AUTO(mel_metric) *metric = NULL;
+    MEL_AUTO_MEMORY double *value = mel_alloc(n, 2 * sizeof *value);
+    MEL_AUTO_MEMORY size_t *order = mel_alloc(n, sizeof *order);
+    TRY(mel_metric_copy(&metric, now->metric, err));
+    if (value == NULL || order == NULL)
+        return mel_fail_memory(err, "the order of a pool");
+    const ranking r = { now, metric, value, order, value + n };
+    TRY(count_standing(&standing, &r, err));
     *probability = (double)standing / (double)now->n_draws;
-    mel_metric_free(r.metric);
-    free(r.value);
-    free(r.order);
-    free(r.scratch);
-    return status;
+    return MEL_OK;
 }
 
 const mel_decisions *mel_decisions_usual(void)

@@ -283,7 +283,7 @@ static double pair_score(const double *p, size_t first, size_t second)
 
 /* By labels each row is of its class; by the model of either class as far as the model says so, and one more
  * row is what is left. */
-static mel_status face_of_pair(mel_face **out, const mel_sample *rows, bool by_model, size_t first,
+static mel_status face_of_pair(mel_face **out, const mel_rows *rows, bool by_model, size_t first,
                                size_t second, mel_error *err)
 {
     const size_t n = rows->n_rows, n_points = by_model ? 2 * n + 1 : n;

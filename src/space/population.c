@@ -106,7 +106,7 @@ mel_status mel_space_from_softmax(mel_space **out, size_t n_classes, const doubl
         softmax_row(probability + r * n_classes, n_classes, slope, midpoint(r, CELLS_OF_MANY));
         label[r] = (uint32_t)(r % n_classes); /* unused, but a row has one */
     }
-    const mel_sample rows = {
+    const mel_rows rows = {
         .n_rows = CELLS_OF_MANY, .n_classes = n_classes, .probability = probability, .label = label
     };
     TRY(mel_space_from_sample(out, &rows, &options, err));

@@ -151,7 +151,7 @@ static mel_status name_wrong_probabilities(size_t row, size_t k, const double *p
 }
 
 /* seen: n_groups x k flags, all false. */
-static mel_status check_codes(bool *seen, const mel_sample *sample, size_t n_groups, mel_error *err)
+static mel_status check_codes(bool *seen, const mel_rows *sample, size_t n_groups, mel_error *err)
 {
     const size_t k = sample->n_classes;
     for (size_t r = 0; r < sample->n_rows; r++) {
@@ -180,7 +180,7 @@ static mel_status check_codes(bool *seen, const mel_sample *sample, size_t n_gro
     return MEL_OK;
 }
 
-static mel_status check_sample(const mel_sample *sample, size_t n_groups, int threads, mel_error *err)
+static mel_status check_sample(const mel_rows *sample, size_t n_groups, int threads, mel_error *err)
 {
     const size_t n = sample->n_rows, k = sample->n_classes;
     MEL_AUTO_MEMORY bool *seen = mel_alloc_zero(n_groups * k, sizeof *seen);
@@ -305,7 +305,7 @@ static mel_status read_options(mel_space_options *out, const mel_space_options *
 }
 
 /* A space without shares. */
-static mel_status new_space(mel_space **out, const mel_sample *sample, const mel_space_options *opt,
+static mel_status new_space(mel_space **out, const mel_rows *sample, const mel_space_options *opt,
                             mel_error *err)
 {
     const size_t k = sample->n_classes, groups = sample->n_groups > 1 ? sample->n_groups : 1;
@@ -355,7 +355,7 @@ static mel_status measure_shares(mel_space *space, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample, const mel_space_options *opt,
+mel_status mel_space_from_sample(mel_space **out, const mel_rows *sample, const mel_space_options *opt,
                                  mel_error *err)
 {
     *out = NULL;
@@ -363,6 +363,8 @@ mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample, cons
         return mel_fail(err, MEL_EDATA, "one class only: nothing to tell apart");
     if (sample->n_rows == 0)
         return mel_fail(err, MEL_EDATA, "no rows: a space needs some of every class");
+    if (sample->weight != NULL)
+        return mel_fail(err, MEL_EINVAL, "the rows of a space count alike: weights cannot be used");
     if (sample->n_groups > 1 && sample->group == NULL)
         return mel_fail(err, MEL_EINVAL, "%zu groups, but no groups of the rows", sample->n_groups);
     mel_space_options options;
@@ -406,13 +408,13 @@ static bool is_taken(sampled_cell *c, size_t every, mel_rng *rng)
     return c->wait-- == 0;
 }
 
-static size_t cell_of(const mel_sample *all, size_t row)
+static size_t cell_of(const mel_rows *all, size_t row)
 {
     return (all->group != NULL ? all->group[row] : 0) * all->n_classes + all->label[row];
 }
 
 /* How many rows were taken. */
-static size_t draw_rows(mel_some_rows *out, const mel_sample *all, sampled_cell *cells, size_t every,
+static size_t draw_rows(mel_some_rows *out, const mel_rows *all, sampled_cell *cells, size_t every,
                         uint64_t seed)
 {
     const size_t k = all->n_classes;
@@ -449,12 +451,12 @@ mel_status mel_some_rows_take(mel_some_rows *out, const mel_space *space, size_t
     opt.coordinates = space->layout.coordinates;
     opt.evidence = space->evidence;
     opt.threads = space->threads;
-    const mel_sample sample = { .n_rows = draw_rows(out, &space->rows.rows, cells, every, seed),
-                                .n_classes = k,
-                                .n_groups = space->layout.n_groups,
-                                .probability = out->probability,
-                                .label = out->label,
-                                .group = space->n_groups > 1 ? out->group : NULL };
+    const mel_rows sample = { .n_rows = draw_rows(out, &space->rows.rows, cells, every, seed),
+                              .n_classes = k,
+                              .n_groups = space->layout.n_groups,
+                              .probability = out->probability,
+                              .label = out->label,
+                              .group = space->n_groups > 1 ? out->group : NULL };
     return mel_space_from_sample(&out->space, &sample, &opt, err);
 }
 
@@ -483,7 +485,7 @@ static size_t decide_between(const swap *s, const double *p)
 /* Moves row r, which the rule predicts as one class, to another. */
 static void move_row(double *confusion, const swap *s, size_t r, size_t from, size_t to)
 {
-    const mel_sample *rows = &s->space->rows.rows;
+    const mel_rows *rows = &s->space->rows.rows;
     const size_t k = s->space->n_classes;
     for (size_t i = 0; i < k; i++) {
         const double weight =

@@ -27,7 +27,7 @@ typedef struct {
 } mel_slice;
 
 typedef struct {
-    mel_sample rows; /* lent */
+    mel_rows rows;   /* lent */
     uint32_t *order; /* positions of rows by group; NULL without groups: as they are */
     mel_slice *slice;
     size_t *group_slice; /* n_groups + 1: the slices of group g are group_slice[g]..group_slice[g + 1] */

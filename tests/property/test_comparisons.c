@@ -64,10 +64,10 @@ static void make_fair_world(world *w, size_t k, size_t m, mel_rng *rng)
     } while (least < 0.1);
 }
 
-static mel_sample sample_of(const world *w)
+static mel_rows sample_of(const world *w)
 {
-    return (
-        mel_sample){ ROWS, w->k, w->m > 1 ? w->m : 0, w->probability, w->label, w->m > 1 ? w->group : NULL };
+    return (mel_rows){ ROWS, w->k, w->m > 1 ? w->m : 0, w->probability, w->label, w->m > 1 ? w->group : NULL,
+                       NULL, NULL };
 }
 
 static double value_of(const mel_black_box *box, const double *confusion)
@@ -82,7 +82,7 @@ static double value_of(const mel_black_box *box, const double *confusion)
  * the last. */
 static double best_value(const world *w, const mel_black_box *box)
 {
-    const mel_sample rows = sample_of(w);
+    const mel_rows rows = sample_of(w);
     double best = 0.0, confusion[MOST_GROUPS * MOST_CLASSES * MOST_CLASSES];
     static const double first[] = { 0.3, 1.0 };
     for (size_t f = 0; f < COUNT(first); f++) {
@@ -110,7 +110,7 @@ static double best_value(const world *w, const mel_black_box *box)
 static double questions_needed(const world *w, const mel_black_box *box, double best,
                                mel_compare_method method, uint32_t bits, double wrong, mel_rng *rng)
 {
-    const mel_sample rows = sample_of(w);
+    const mel_rows rows = sample_of(w);
     double confusion[MOST_GROUPS * MOST_CLASSES * MOST_CLASSES];
     mel_compare_options opt;
     mel_compare_options_init(&opt);

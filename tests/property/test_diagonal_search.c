@@ -266,7 +266,7 @@ static void test_sample(void **state)
         while (label[r] + 1 < K && draw >= p[label[r]])
             draw -= p[label[r]++];
     }
-    const mel_sample sample = { .n_rows = ROWS, .n_classes = K, .probability = probability, .label = label };
+    const mel_rows sample = { .n_rows = ROWS, .n_classes = K, .probability = probability, .label = label };
     mel_space_options how;
     mel_space_options_init(&how);
     how.coordinates = MEL_DIAGONAL;

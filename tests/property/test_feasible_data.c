@@ -104,7 +104,7 @@ static void run(const char *name, mel_evidence evidence)
 {
     test_probabilities p;
     test_probabilities_of(&p, name, 1.0, 3);
-    const mel_sample sample = {
+    const mel_rows sample = {
         .n_rows = p.n_rows, .n_classes = p.n_classes, .probability = p.probability, .label = p.label
     };
     mel_space_options opt;

@@ -183,7 +183,7 @@ static void test_groups(void **state)
                 memcpy(p + n * K, classes.probability + r * K, K * sizeof *p);
                 y[n++] = classes.label[r];
             }
-        const mel_sample part = { .n_rows = n, .n_classes = K, .probability = p, .label = y };
+        const mel_rows part = { .n_rows = n, .n_classes = K, .probability = p, .label = y };
         mel_space *one = NULL;
         assert_ok(mel_space_from_sample(&one, &part, &opt, NULL), NULL);
         mel_ball_free(make_ball(&alone[g], one, MEL_RADIUS_INSCRIBED));

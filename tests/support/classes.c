@@ -51,12 +51,12 @@ void test_classes_make(test_classes *out, mel_rng *rng, size_t n, size_t k, size
         out->label[r] = r < groups * k ? (uint32_t)(r % k) : draw_label(p, rng, k);
         out->group[r] = r < groups * k ? (uint32_t)(r / k) : (uint32_t)mel_rng_below(rng, groups);
     }
-    out->sample = (mel_sample){ .n_rows = n,
-                                .n_classes = k,
-                                .n_groups = m,
-                                .probability = out->probability,
-                                .label = out->label,
-                                .group = m > 0 ? out->group : NULL };
+    out->sample = (mel_rows){ .n_rows = n,
+                              .n_classes = k,
+                              .n_groups = m,
+                              .probability = out->probability,
+                              .label = out->label,
+                              .group = m > 0 ? out->group : NULL };
 }
 
 void test_classes_clear(test_classes *classes)
@@ -128,7 +128,7 @@ void test_classes_decide(double *decision, const test_classes *c, const double *
 
 void test_space_decisions(double *out, const mel_space *space, const double *decision)
 {
-    const mel_sample *rows = &space->rows.rows;
+    const mel_rows *rows = &space->rows.rows;
     const size_t k = space->n_classes;
     double *confusion = calloc(space->n_groups * k * k, sizeof *confusion);
     for (size_t r = 0; r < space->n_rows; r++)

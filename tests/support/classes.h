@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 typedef struct {
-    mel_sample sample; /* points into the arrays below */
+    mel_rows sample; /* points into the arrays below */
     double *probability;
     uint32_t *label, *group;
 } test_classes;

@@ -54,7 +54,8 @@ static mel_space *space_of(const rows *r, size_t n, size_t k, size_t n_groups, m
     mel_space_options_init(&opt);
     opt.evidence = evidence;
     opt.kind = kind;
-    const mel_sample sample = { n, k, n_groups, r->probability, r->label, n_groups > 0 ? r->group : NULL };
+    const mel_rows sample = { n,    k,   n_groups, r->probability, r->label, n_groups > 0 ? r->group : NULL,
+                              NULL, NULL };
     assert_ok(mel_space_from_sample(&space, &sample, &opt, &err), &err);
     return space;
 }

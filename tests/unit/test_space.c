@@ -14,7 +14,7 @@ static const uint32_t label[] = { 0, 1, 2, 1 };
 static mel_space *small(mel_statistics_kind kind, mel_coordinates coordinates, mel_evidence evidence)
 {
     const mel_space_options opt = test_space_options(kind, coordinates, evidence, 1);
-    const mel_sample sample = { 4, 3, 0, probability, label, NULL };
+    const mel_rows sample = { 4, 3, 0, probability, label, NULL, NULL, NULL };
     mel_space *space = NULL;
     mel_error err;
     assert_ok(mel_space_from_sample(&space, &sample, &opt, &err), &err);
@@ -32,7 +32,7 @@ static void test_names(void **state)
 static void test_defaults(void **state)
 {
     (void)state;
-    const mel_sample sample = { 4, 3, 0, probability, label, NULL };
+    const mel_rows sample = { 4, 3, 0, probability, label, NULL, NULL, NULL };
     mel_space *space = NULL;
     mel_error err;
     assert_ok(mel_space_from_sample(&space, &sample, NULL, &err), &err);
@@ -117,7 +117,7 @@ static void test_gains(void **state)
     static const double two[] = { 0.25, 0.75, 0.5, 0.5 }, toward[] = { 3, 7 };
     static const uint32_t binary[] = { 1, 0 };
     const mel_space_options opt = test_space_options(MEL_CONFUSION, MEL_BINARY, MEL_BY_LABELS, 1);
-    const mel_sample sample = { 2, 2, 0, two, binary, NULL };
+    const mel_rows sample = { 2, 2, 0, two, binary, NULL, NULL, NULL };
     mel_space *space = NULL;
     assert_ok(mel_space_from_sample(&space, &sample, &opt, NULL), NULL);
     mel_space_gains(gain, space, toward);
@@ -183,7 +183,8 @@ static void test_bad_samples(void **state)
                 memset(g, 0, sizeof g);
             if (rows[t].n_groups > 0)
                 g[rows[t].row] = rows[t].group;
-            const mel_sample sample = { N, K, rows[t].n_groups, p, y, rows[t].n_groups > 0 ? g : NULL };
+            const mel_rows sample = { N,    K,   rows[t].n_groups, p, y, rows[t].n_groups > 0 ? g : NULL,
+                                      NULL, NULL };
             const mel_space_options opt =
                 test_space_options(MEL_RATES, MEL_DIAGONAL, (mel_evidence)evidence, 2);
             mel_space *space = (mel_space *)&opt;
@@ -197,7 +198,7 @@ static void test_bad_samples(void **state)
     double p[N * K];
     memcpy(p, good, sizeof p);
     p[11] = -9e-7;
-    const mel_sample sample = { N, K, 2, p, labels, groups };
+    const mel_rows sample = { N, K, 2, p, labels, groups, NULL, NULL };
     mel_space *space = NULL;
     mel_error err;
     assert_ok(mel_space_from_sample(&space, &sample, NULL, &err), &err);
@@ -212,47 +213,68 @@ static void test_bad_shapes(void **state)
     mel_space_options opt = test_space_options(MEL_CONFUSION, MEL_DIAGONAL, MEL_BY_LABELS, 1);
     static const struct {
         const char *name;
-        mel_sample sample;
+        mel_rows sample;
         mel_coordinates coordinates;
         mel_evidence evidence;
         mel_status code;
         const char *sentence;
     } rows[] = {
-        { "one class", { 4, 1, 0, ones, y, NULL }, MEL_DIAGONAL, MEL_BY_LABELS, MEL_EDATA, "one class only" },
-        { "no rows", { 0, 3, 0, ones, y, NULL }, MEL_DIAGONAL, MEL_BY_LABELS, MEL_EDATA, "no rows" },
-        { "no classes", { 4, 0, 0, ones, y, NULL }, MEL_DIAGONAL, MEL_BY_LABELS, MEL_EINVAL, "0 classes" },
+        { "one class",
+          { 4, 1, 0, ones, y, NULL, NULL, NULL },
+          MEL_DIAGONAL,
+          MEL_BY_LABELS,
+          MEL_EDATA,
+          "one class only" },
+        { "weights",
+          { 4, 2, 0, ones, y, NULL, ones, NULL },
+          MEL_DIAGONAL,
+          MEL_BY_LABELS,
+          MEL_EINVAL,
+          "rows of a space count alike" },
+        { "no rows",
+          { 0, 3, 0, ones, y, NULL, NULL, NULL },
+          MEL_DIAGONAL,
+          MEL_BY_LABELS,
+          MEL_EDATA,
+          "no rows" },
+        { "no classes",
+          { 4, 0, 0, ones, y, NULL, NULL, NULL },
+          MEL_DIAGONAL,
+          MEL_BY_LABELS,
+          MEL_EINVAL,
+          "0 classes" },
         { "class without rows",
-          { 3, 3, 0, never, y, NULL },
+          { 3, 3, 0, never, y, NULL, NULL, NULL },
           MEL_DIAGONAL,
           MEL_BY_LABELS,
           MEL_EDATA,
           "class 3 of 3 has no rows" },
         { "the same by the model",
-          { 3, 3, 0, never, y, NULL },
+          { 3, 3, 0, never, y, NULL, NULL, NULL },
           MEL_DIAGONAL,
           MEL_BY_MODEL,
           MEL_EDATA,
           "class 3 of 3 has no rows" },
         { "class that the model rules out",
-          { 3, 3, 0, never, each, NULL },
+          { 3, 3, 0, never, each, NULL, NULL, NULL },
           MEL_DIAGONAL,
           MEL_BY_MODEL,
           MEL_EDATA,
           "the probability of class 2 is 0 in every row" },
         { "binary",
-          { 3, 3, 0, never, each, NULL },
+          { 3, 3, 0, never, each, NULL, NULL, NULL },
           MEL_BINARY,
           MEL_BY_LABELS,
           MEL_EINVAL,
           "binary coordinates with 3 classes" },
         { "groups that are not given",
-          { 3, 3, 2, never, each, NULL },
+          { 3, 3, 2, never, each, NULL, NULL, NULL },
           MEL_DIAGONAL,
           MEL_BY_LABELS,
           MEL_EINVAL,
           "2 groups, but no groups of the rows" },
         { "evidence",
-          { 3, 3, 0, never, each, NULL },
+          { 3, 3, 0, never, each, NULL, NULL, NULL },
           MEL_DIAGONAL,
           (mel_evidence)5,
           MEL_EINVAL,

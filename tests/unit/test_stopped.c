@@ -36,7 +36,7 @@ static mel_space *make_space(void)
     mel_space_options opt;
     mel_space_options_init(&opt);
     opt.kind = MEL_RATES;
-    const mel_sample sample = { ROWS, CLASSES, 0, probability, label, NULL };
+    const mel_rows sample = { ROWS, CLASSES, 0, probability, label, NULL, NULL, NULL };
     assert_ok(mel_space_from_sample(&space, &sample, &opt, &err), &err);
     return space;
 }

@@ -52,7 +52,7 @@ static void open_world(world *w, mel_family family, size_t k, size_t m, uint64_t
     so.kind = is->rates ? MEL_RATES : MEL_CONFUSION;
     so.coordinates = is->diagonal ? MEL_DIAGONAL : MEL_OFFDIAGONAL;
     so.threads = 1;
-    const mel_sample sample = { ROWS, k, m, w->probability, w->label, m > 0 ? w->group : NULL };
+    const mel_rows sample = { ROWS, k, m, w->probability, w->label, m > 0 ? w->group : NULL, NULL, NULL };
     assert_ok(mel_space_from_sample(&w->space, &sample, &so, &err), &err);
     mel_session_options_init(&opt);
     opt.family = family;
