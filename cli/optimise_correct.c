@@ -1,5 +1,4 @@
 /* melicit optimise --method correct, importance and matching: what is known of the training rows. */
-#include "data/shared.h"
 #include "optimise.h"
 #include "output.h"
 

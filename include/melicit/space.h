@@ -35,10 +35,11 @@ typedef struct {
 } mel_space_options;
 MEL_API void mel_space_options_init(mel_space_options *opt);
 
-/* The space of rows with probabilities and labels, which count alike. The arrays are borrowed and must outlive
- * the space, which takes little memory beside them. MEL_EDATA with the row for probabilities that are not
- * finite, below 0 (by more than 1e-6) or do not add up to 1 within 1e-6, for labels and groups out of range,
- * one class only, classes without rows, and groups without rows of some class (rates of it would be 0/0). */
+/* The space of rows with probabilities and labels, which count alike. The arrays are borrowed and must
+ * outlive the space, which takes little memory beside them. MEL_EDATA with the row for probabilities that are
+ * not finite, below 0 (by more than 1e-6) or do not add up to 1 within 1e-6, for labels and groups out of
+ * range, one class only, classes without rows, and groups without rows of some class (rates of it would be
+ * 0/0). */
 MEL_API mel_status mel_space_from_sample(mel_space **out, const mel_rows *rows, const mel_space_options *opt,
                                          mel_error *err);
 MEL_API void mel_space_free(mel_space *space);

@@ -1,6 +1,6 @@
 /* Calibration of the rows that a rule is found on, for the shares of classes and the costs it will meet. */
 #include "classify/certainty.h"
-#include "classify/evidence.h"
+#include "classify/steps.h"
 #include "data/quote.h"
 #include "model/shared.h"
 

@@ -2,7 +2,7 @@
 #include "base/buffer.h"
 #include "classify/basis.h"
 #include "classify/classify.h"
-#include "classify/evidence.h"
+#include "classify/steps.h"
 #include "data/quote.h"
 #include "metric/text.h"
 #include "model/shared.h"

@@ -1,6 +1,6 @@
 /* Column generation: a linear program over the rules found so far, and the rule that its prices ask for. */
-#include "classify/program.h"
-#include "classify/simplex.h"
+#include "classify/goal.h"
+#include "classify/solve.h"
 
 #include "base/la.h"
 

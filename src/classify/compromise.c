@@ -1,10 +1,9 @@
 /* People who disagree: the rule with the least worst regret. What a person would lose is linear in what a
  * rule does, on average over the metrics that the person may mean; the largest of these is a goal with kinks.
  */
-#include "classify/compromise.h"
+#include "classify/goal.h"
 
 #include "base/la.h"
-#include "classify/goal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What rules are found on: rows of probabilities made ready for steps, and how much each row counts. */
-#include "classify/evidence.h"
+#include "classify/steps.h"
 
 #include "classify/shared.h"
 #include "model/shared.h"

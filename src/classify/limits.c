@@ -1,5 +1,5 @@
 /* Limits: reading them, and the terms that hold them. */
-#include "classify/limits.h"
+#include "classify/goal.h"
 
 #include "classify/shared.h"
 #include "data/number.h"

@@ -1,6 +1,6 @@
 /* The best pair of thresholds of two blocks while all others stay, by branch and bound: ranges of thresholds
  * are halved until nothing in them can meet the limits and be better. */
-#include "classify/single.h"
+#include "classify/solve.h"
 
 #include "base/la.h"
 

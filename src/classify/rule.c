@@ -1,10 +1,9 @@
 /* The best rule for a measure on rows: evidence, goal, limits, solution, classifier. */
 #include "classify/classify.h"
-#include "classify/compromise.h"
-#include "classify/evidence.h"
-#include "classify/limits.h"
+#include "classify/goal.h"
 #include "classify/shared.h"
 #include "classify/solve.h"
+#include "classify/steps.h"
 #include "model/shared.h"
 
 #include <math.h>

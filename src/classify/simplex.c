@@ -1,6 +1,6 @@
 /* The revised simplex method with an explicit inverse of the basis: for programs of up to some thousand
  * equations that are solved again and again with a few more columns. */
-#include "classify/simplex.h"
+#include "classify/solve.h"
 
 #include "base/la.h"
 

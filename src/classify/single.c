@@ -1,7 +1,7 @@
 /* One rule in every block instead of a mixture: all thresholds of one block, all pairs of two (pairs.c), and
  * block by block from the mixture, from blocks that are alike and from random starts. Rows that are not
  * sorted have no thresholds: rules between those of the mixture take their place. */
-#include "classify/single.h"
+#include "classify/solve.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -54,4 +54,77 @@ mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_go
                            mel_vertices *vertices, mel_rule_form form, const mel_solve_options *opt,
                            mel_error *err);
 
+/* --- one rule in every block: what its searches share ------------------------------------------------ */
+
+/* How good a choice is: limits come first. */
+typedef struct {
+    double violation, value;
+} mel_worth;
+
+/* A value and how far limits are missed, term by term; ends: between which a limit's level must be, by level
+ * low and high. */
+typedef struct {
+    double sum, smallest, violation;
+    double *ends;
+} mel_account;
+void mel_account_begin(mel_account *tally, size_t n_levels, double sum);
+void mel_account_copy(mel_account *to, const mel_account *from, size_t n_levels);
+/* A term between low and high at its best; low = high: what it is. */
+void mel_account_add(mel_account *tally, const mel_term *term, double low, double high);
+mel_worth mel_account_worth(const mel_account *tally, const mel_program *program);
+
+typedef struct {
+    const mel_goal *goal;
+    mel_vertices *vertices;
+    size_t size; /* of a block */
+    double *x, *shares, *rule;
+    size_t *choice; /* of each block: a candidate */
+    size_t *kept;   /* the best choices so far */
+    mel_worth best;
+    double meets, penalty; /* limits missed by less hold; > 0: what missing them costs, instead */
+    /* Goals that are a program: the terms that a block has a part in, and what all the others come to. */
+    bool by_terms;
+    size_t *term, *first; /* those of block b: term[first[b]..first[b + 1]) */
+    mel_account rest, tally;
+} mel_single;
+
+/* Candidates of a block: all thresholds of sorted rows, then every vertex. */
+size_t mel_single_thresholds(const mel_single *s, size_t block);
+/* x becomes what a candidate achieves. */
+void mel_single_put(mel_single *s, size_t block, size_t c);
+bool mel_single_better(const mel_single *s, mel_worth a, mel_worth b);
+
+/* pairs.c: improves the best choice, two blocks at a time, by the best of all pairs of thresholds. */
+mel_status mel_single_pairs(mel_single *s, const mel_solution *mixture, mel_error *err);
+
+/* --- linear programs --------------------------------------------------------------------------------- */
+
+/* Linear programs that grow: maximise <c, z> over A z = b, z >= 0, by the revised simplex method. Columns may
+ * be added at any time; the next solve goes on from where the last one ended. */
+typedef struct mel_simplex mel_simplex;
+
+/* n equations with these right-hand sides. */
+mel_status mel_simplex_new(mel_simplex **out, size_t n, const double *b, mel_error *err);
+void mel_simplex_free(mel_simplex *lp);
+
+/* A column with n_entries numbers at different rows; *column is its number. */
+mel_status mel_simplex_add(size_t *column, mel_simplex *lp, double cost, size_t n_entries, const size_t *row,
+                           const double *value, mel_error *err);
+/* Two columns that are each other's negative, added one after the other: a number that may have either sign,
+ * at a cost for each side. */
+void mel_simplex_pair(mel_simplex *lp, size_t first, size_t second);
+void mel_simplex_set_cost(mel_simplex *lp, size_t column, double cost);
+/* A column that must be 0 from now on. It has to be 0 already, to rounding. */
+void mel_simplex_forbid(mel_simplex *lp, size_t column);
+/* Puts a column into the basis at a row that has none yet; to begin with, every row needs one. */
+void mel_simplex_begin(mel_simplex *lp, size_t row, size_t column);
+/* What is left of b at a row by the columns that are in the basis already. */
+double mel_simplex_left(const mel_simplex *lp, size_t row);
+
+/* MEL_ENUMERIC when it is unbounded or rounding errors win. */
+mel_status mel_simplex_solve(mel_simplex *lp, mel_error *err);
+double mel_simplex_value(const mel_simplex *lp, size_t column); /* of the last solution */
+double mel_simplex_objective(const mel_simplex *lp);
+const double *mel_simplex_prices(const mel_simplex *lp); /* one per equation */
+
 #endif

@@ -1,6 +1,7 @@
-/* What all kinds of linear steps share. */
+/* What all kinds of linear steps share, and the rules that they have found so far. */
 #include "classify/steps.h"
 
+#include "base/la.h"
 #include "space/space.h"
 
 #include <stdlib.h>
@@ -75,4 +76,99 @@ mel_status mel_steps_report(mel_steps *steps, mel_error *err)
         return mel_fail(err, steps->failure.code, "%s", steps->failure.text);
     return mel_report_now_and_then(&steps->progress, &steps->asked, "looking for the best rule",
                                    taken / (taken + 50.0), err);
+}
+
+/* --- the rules that they have found ------------------------------------------------------------------ */
+
+void mel_vertices_clear(mel_vertices *vertices)
+{
+    free(vertices->block);
+    free(vertices->shares);
+    free(vertices->rule);
+    free(vertices->newest);
+    free(vertices->scratch);
+    *vertices = (mel_vertices){ 0 };
+}
+
+static bool make_vertex_room(mel_vertices *vertices)
+{
+    const size_t room = 2 * vertices->room + 16;
+    if (vertices->n < vertices->room)
+        return true;
+    if (!mel_grow((void **)&vertices->block, room, sizeof *vertices->block) ||
+        !mel_grow((void **)&vertices->shares, room,
+                  mel_steps_block_size(vertices->steps) * sizeof *vertices->shares) ||
+        !mel_grow((void **)&vertices->rule, room,
+                  mel_steps_rule_size(vertices->steps) * sizeof *vertices->rule))
+        return false;
+    vertices->room = room;
+    return true;
+}
+
+mel_status mel_vertices_add(size_t *place, mel_vertices *vertices, size_t block, const double *shares,
+                            const double *rule, mel_error *err)
+{
+    const size_t size = mel_steps_block_size(vertices->steps), rules = mel_steps_rule_size(vertices->steps);
+    for (size_t v = 0; v < vertices->n; v++)
+        if (vertices->block[v] == block &&
+            memcmp(mel_vertices_shares(vertices, v), shares, size * sizeof *shares) == 0) {
+            *place = v;
+            return MEL_OK;
+        }
+    if (!make_vertex_room(vertices))
+        return mel_fail_memory(err, "the rules found so far");
+    *place = vertices->n;
+    vertices->block[vertices->n] = block;
+    memcpy(vertices->shares + vertices->n * size, shares, size * sizeof *shares);
+    memcpy(vertices->rule + vertices->n * rules, rule, rules * sizeof *rule);
+    vertices->n++;
+    return MEL_OK;
+}
+
+mel_status mel_vertices_init(mel_vertices *out, mel_steps *steps, mel_error *err)
+{
+    const size_t size = mel_steps_block_size(steps), rules = mel_steps_rule_size(steps);
+    *out = (mel_vertices){ .steps = steps };
+    out->newest = mel_alloc_zero(steps->n_blocks, sizeof *out->newest);
+    out->scratch = mel_alloc(size + rules, sizeof *out->scratch);
+    mel_status status =
+        out->newest != NULL && out->scratch != NULL ? MEL_OK : mel_fail_memory(err, "the rules found so far");
+    for (size_t v = 0; v < steps->n_blocks * steps->n_decisions && status == MEL_OK; v++) {
+        status = make_vertex_room(out) ? MEL_OK : mel_fail_memory(err, "the rules found so far");
+        if (status != MEL_OK)
+            break;
+        out->block[v] = v / steps->n_decisions;
+        mel_steps_constant(out->shares + v * size, out->rule + v * rules, steps, v / steps->n_decisions,
+                           v % steps->n_decisions);
+        out->n++;
+    }
+    return status;
+}
+
+mel_status mel_vertices_step(double *value, size_t *fresh, mel_vertices *vertices, const double *gain,
+                             mel_error *err)
+{
+    mel_steps *steps = vertices->steps;
+    const size_t size = mel_steps_block_size(steps), before = vertices->n;
+    double *shares = vertices->scratch, *rule = vertices->scratch + size;
+    TRY(mel_steps_report(steps, err));
+    *value = 0.0;
+    for (size_t b = 0; b < steps->n_blocks; b++) {
+        steps->ops->step(shares, rule, steps, b, gain + b * size);
+        *value += mel_dot(size, gain + b * size, shares);
+        TRY(mel_vertices_add(&vertices->newest[b], vertices, b, shares, rule, err));
+    }
+    steps->taken++;
+    if (fresh != NULL)
+        *fresh = vertices->n - before;
+    return MEL_OK;
+}
+
+void mel_vertices_mix(double *x, const mel_vertices *vertices, size_t n, const double *weight)
+{
+    const size_t size = mel_steps_block_size(vertices->steps);
+    memset(x, 0, mel_steps_size(vertices->steps) * sizeof *x);
+    for (size_t v = 0; v < n; v++)
+        if (weight[v] != 0.0)
+            mel_axpy(size, weight[v], mel_vertices_shares(vertices, v), x + vertices->block[v] * size);
 }

@@ -8,7 +8,7 @@
 #define MEL_CLASSIFY_STEPS_H
 
 #include "data/quote.h"
-#include "melicit/data.h"
+#include "melicit/classify.h"
 #include "space/shared.h"
 
 typedef struct mel_steps mel_steps;
@@ -71,9 +71,9 @@ enum {
 };
 /* The same for rows that are here: those of these steps, made by mel_steps_rows. */
 void mel_steps_pass(double *out, const mel_steps *steps, size_t block, const double *rule);
-/* A space: a population, or a sample whose rows count alike. Lent. */
 /* Whichever is quickest. */
 mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err);
+/* A space: a population, or a sample whose rows count alike. Lent. */
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err);
 void mel_steps_free(mel_steps *steps);
 MEL_CLEANUP(mel_steps)
@@ -116,5 +116,68 @@ void mel_sorted_at(double *shares, double *rule, const mel_steps *steps, size_t 
 bool mel_sorted_falls(const mel_steps *steps, size_t block);
 /* Moves the threshold of a rule to where it is asked for, as far as it decides about these rows as before. */
 void mel_sorted_set_threshold(double *rule, const mel_steps *steps, size_t block, double threshold);
+
+/* --- what steps have found: rules, block by block, and mixtures of them ------------------------------ */
+
+typedef struct {
+    mel_steps *steps; /* lent */
+    size_t n, room;
+    size_t *block;   /* n */
+    double *shares;  /* n x block size */
+    double *rule;    /* n x rule size */
+    size_t *newest;  /* n_blocks: the vertices of the last step */
+    double *scratch; /* one block's shares, one rule */
+} mel_vertices;
+
+/* Begins with the constant decisions, decision j of block b at b * n_decisions + j, which take no step. */
+mel_status mel_vertices_init(mel_vertices *out, mel_steps *steps, mel_error *err);
+void mel_vertices_clear(mel_vertices *vertices);
+
+/* A step in every block; `newest` says where its vertices are. *value: what they gain together; *fresh (may
+ * be NULL): how many of them are new. */
+mel_status mel_vertices_step(double *value, size_t *fresh, mel_vertices *vertices, const double *gain,
+                             mel_error *err);
+/* One more vertex of a block, unless it is there already; *place says where. */
+mel_status mel_vertices_add(size_t *place, mel_vertices *vertices, size_t block, const double *shares,
+                            const double *rule, mel_error *err);
+
+static inline const double *mel_vertices_shares(const mel_vertices *vertices, size_t v)
+{
+    return vertices->shares + v * mel_steps_block_size(vertices->steps);
+}
+static inline const double *mel_vertices_rule(const mel_vertices *vertices, size_t v)
+{
+    return vertices->rule + v * mel_steps_rule_size(vertices->steps);
+}
+/* x = sum of weight[v] times vertex v, for n <= vertices->n weights. */
+void mel_vertices_mix(double *x, const mel_vertices *vertices, size_t n, const double *weight);
+
+/* --- rows made ready for steps (evidence.c) ---------------------------------------------------------- */
+
+/* Rows as the steps see them, with the memory behind, which is that of probability; where neither an
+ * adjustment nor costs change those of the rows, they are lent. */
+typedef struct {
+    mel_step_rows rows;
+    double *probability, *weight, *score, *growth;
+} mel_rule_evidence;
+mel_status mel_rule_evidence_make(mel_rule_evidence *out, const mel_rule_rows *rows,
+                                  const mel_rule_options *opt, mel_error *err);
+void mel_rule_evidence_clear(mel_rule_evidence *evidence);
+
+/* MEL_EINVAL where an engine has them. */
+mel_status mel_rule_rows_here(const mel_rule_rows *rows, mel_error *err);
+/* Here, and within their ranges. */
+mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err);
+/* Two classes: thresholds are on the model's own probability, as adjusting keeps the order of the rows. */
+bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *opt);
+/* Shares of the classes by the labels. */
+void mel_rule_class_shares(double *share, const mel_rule_rows *rows);
+/* What each row counts when its label is believed: its weight, its cost, and what gives the classes other
+ * shares (NULL: they keep their own). growth: room for a number of each class. */
+void mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const double *class_share,
+                            double *growth);
+/* Probabilities of k classes times what each of them costs, adding up to 1 again; returns what they added up
+ * to. */
+double mel_weigh_costs(double *probability, const double *cost, size_t k);
 
 #endif

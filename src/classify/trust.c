@@ -2,8 +2,8 @@
  * will hold. */
 #include "base/stat.h"
 #include "classify/certainty.h"
-#include "classify/evidence.h"
-#include "classify/limits.h"
+#include "classify/goal.h"
+#include "classify/steps.h"
 
 #include <math.h>
 #include <stdlib.h>

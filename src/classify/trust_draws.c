@@ -1,7 +1,7 @@
 /* Rules found again on rows that are drawn anew: how optimistic a value is, where thresholds may lie. */
 #include "base/stat.h"
 #include "classify/certainty.h"
-#include "classify/evidence.h"
+#include "classify/steps.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "base/la.h"
 #include "base/stat.h"
 #include "classify/certainty.h"
-#include "classify/evidence.h"
-#include "classify/limits.h"
+#include "classify/goal.h"
+#include "classify/steps.h"
 #include "model/shared.h"
 
 #include <math.h>

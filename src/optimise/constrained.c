@@ -6,7 +6,7 @@
  * divided by the sum of phi_l over its class: the problem "at least gamma, all others at most omega" with
  * gamma - omega as large as can be. Linear steps are passes over the packed rows; the solution is a mixture
  * of the rules that they find. */
-#include "classify/program.h"
+#include "classify/goal.h"
 #include "optimise/optimise.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Passes over rows of this process, whoever asks for them. */
 #include "melicit/engine.h"
 
-#include "classify/evidence.h"
+#include "classify/steps.h"
 #include "model/objective.h"
 #include "optimise/optimise.h"
 

@@ -2,7 +2,7 @@
  * better. */
 #include "base/layout.h"
 #include "classify/shared.h"
-#include "classify/simplex.h"
+#include "classify/solve.h"
 #include "data/quote.h"
 #include "metric/shared.h"
 #include "model/shared.h"

@@ -1,6 +1,6 @@
 /* One threshold for each group, or for all of them: on random small problems nothing is better among all
  * thresholds that meet the limits. */
-#include "classify/limits.h"
+#include "classify/goal.h"
 #include "metric/shared.h"
 #include "support/test.h"
 

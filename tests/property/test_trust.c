@@ -2,7 +2,7 @@
  * population. */
 #include "base/rng.h"
 #include "base/stat.h"
-#include "classify/limits.h"
+#include "classify/goal.h"
 #include "classify/shared.h"
 #include "metric/shared.h"
 #include "model/shared.h"
