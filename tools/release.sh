@@ -26,7 +26,7 @@ debian() { # the number of a release's name
     [ "$1" = bookworm ] && echo 12 || echo 13
 }
 line_for() { # the line of README.md for a system
-    sed -n "s/^| $1 .*| \`\(.*\)\` |\$/\1/p" README.md
+    sed -n "s/^| $1 .*| \`\(.*\)\` |\$/\1/p" README.md | grep . || stop "README.md has no line for $1"
 }
 passed() { # SYSTEM ARTEFACT COMMAND WHAT
     printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$version" "$3" "$(date -u +%F)" "$4" >>"$out/checks.tsv"
@@ -184,7 +184,7 @@ container() {
     line=$(line_for Container | sed "s/podman run/podman run --name $name/; s/-v melicit:/-v $name:/; s/1:8080:/1:18080:/")
     for run in first second; do
         (cd "$out" && sh -c "$line") >"$out/container-$run.log" 2>&1 &
-        timeout 60 sh -c "until curl -sf --noproxy '*' $page >/dev/null; do sleep 1; done" || stop "the container does not answer, see $out/container-$run.log"
+        timeout 300 sh -c "until curl -sf --noproxy '*' $page >/dev/null; do sleep 1; done" || stop "the container does not answer, see $out/container-$run.log"
         podman healthcheck run "$name" && [ "$(podman exec "$name" id -un)" = melicit ] || stop "the container's health or user"
         podman exec "$name" sha256sum /var/lib/melicit/server.key >"$out/key-$run"
         podman stop -t 10 "$name" >/dev/null
