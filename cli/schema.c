@@ -40,9 +40,9 @@ static const struct {
       "{format: \"melicit-classifier\", version: count, classes: [text], labels?: [text], positive?: text, "
       "groups?: [text], rules: [@rule], layout?: {kind: text, coordinates: text}, statistics?: @point | "
       "[number], value?: number?, basis?: [{kind: text, *: any}], decide?: text, row_cost?: [text], adjust?: "
-      "any, refer?: bool, found?: {*: any}, space?: {*: any}, number_texts?: bool}" },
+      "any, refer?: bool, found?: {*: any}, space?: {*: any}, text_labels?: bool}" },
     { "model-file", "a model: melicit train --out",
-      "{format: \"melicit-model\", version: count, classes: [text], number_texts?: bool, encoder?: {layout: "
+      "{format: \"melicit-model\", version: count, classes: [text], text_labels?: bool, encoder?: {layout: "
       "text, columns?: [{name: text, type: text, *: any}], dropped?: [text], *: any}, intercepts: [number], "
       "weights: [[number]], calibration?: {kind: text, *: any}, fit?: {*: any}}" },
     { "session-line", "a line of a session: melicit elicit --session; the first is the header",
