@@ -437,10 +437,11 @@ static mel_status fail_categories(const mel_csv *csv, size_t j, const char *text
                     mel_quote_text(mel_dict_text(csv->names, j)).text, csv->opt.max_categories, text);
 }
 
-/* Adds n cells to those of their look; of the first one the quoted text is kept. */
+/* Adds n cells to those of their look; of the first one the quoted text is kept. Whole numbers on the fast
+ * path have been counted without a text. */
 static mel_status see(mel_csv_seen *seen, size_t n, size_t row, mel_quoted text, mel_error *err)
 {
-    if (seen->n == 0) {
+    if (seen->text == NULL) {
         seen->row = row;
         seen->text = mel_strdup(text.text);
     }
@@ -503,7 +504,7 @@ static mel_status merge_finding(mel_csv_column *column, mel_csv_chunk *chunk, si
     for (int i = 0; i < MEL_SEEN; i++)
         if (f->seen[i].n != 0)
             TRY(see(&column->seen[i], f->seen[i].n, chunk->row_number + f->seen[i].row,
-                    column->seen[i].n == 0 ? mel_csv_quote(chunk, f->seen[i].cell) : (mel_quoted){ "" },
+                    column->seen[i].text == NULL ? mel_csv_quote(chunk, f->seen[i].cell) : (mel_quoted){ "" },
                     err));
     column->seen[MEL_SHAPE_POINT].n += f->points - f->thousands;
     column->seen[MEL_SHAPE_POINT_OR_THOUSANDS].n += f->thousands;

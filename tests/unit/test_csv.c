@@ -260,6 +260,25 @@ static void test_late_mark(void **state)
     mel_buffer_free(&text);
 }
 
+/* Whole numbers in quotes after a chunk of plain ones are the same numbers. */
+static void test_late_quotes(void **state)
+{
+    (void)state;
+    const size_t plain = MEL_CSV_PIECE, n = plain + 10; /* a row has four bytes or more */
+    mel_buffer text;
+    mel_buffer_init(&text, SIZE_MAX / 2);
+    mel_buffer_puts(&text, "x,y\n");
+    for (size_t i = 0; i < n; i++)
+        mel_buffer_printf(&text, i < plain ? "%zu,1\n" : "\"%zu\",1\n", i % 7);
+    mel_table *table = read_text(text.data, NULL);
+    assert_int_equal(mel_table_rows(table), n);
+    assert_int_equal(mel_table_column_type(table, 0), MEL_COLUMN_NUMBER);
+    for (size_t i = plain - 10; i < n; i++)
+        assert_true(mel_table_numbers(table, 0)[i] == (double)(i % 7));
+    mel_table_free(table);
+    mel_buffer_free(&text);
+}
+
 /* Texts that appear first in different chunks, among them one longer than a chunk. */
 static void test_long_cells(void **state)
 {
@@ -521,11 +540,12 @@ int main(void)
         cmocka_unit_test(test_accepts),         cmocka_unit_test(test_options),
         cmocka_unit_test(test_refused_options), cmocka_unit_test(test_short_options),
         cmocka_unit_test(test_limits),          cmocka_unit_test(test_late_text),
-        cmocka_unit_test(test_late_mark),       cmocka_unit_test(test_long_cells),
-        cmocka_unit_test(test_far_rows),        cmocka_unit_test(test_endless_row),
-        cmocka_unit_test(test_files),           cmocka_unit_test(test_standard_input),
-        cmocka_unit_test(test_absent),          cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_real_data),       cmocka_unit_test(test_empty_lines),
+        cmocka_unit_test(test_late_mark),       cmocka_unit_test(test_late_quotes),
+        cmocka_unit_test(test_long_cells),      cmocka_unit_test(test_far_rows),
+        cmocka_unit_test(test_endless_row),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_standard_input),  cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_stopped),         cmocka_unit_test(test_real_data),
+        cmocka_unit_test(test_empty_lines),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }
