@@ -171,12 +171,13 @@ static mel_status find_misfit(engine *e, mel_error *err)
     for (mel_misfit_kind kind = MEL_MISFIT_FOUND; kind <= MEL_MISFIT_DRIFT; kind++) {
         mel_description found;
         TRY(mel_misfit_weigh(&found, &e->exchange, kind, positives / all, negatives / all, err));
-        if (kind == MEL_MISFIT_MISSED_FIRST || kind == MEL_MISFIT_ALARMS_FIRST)
-            found.evidence -= rarer;
+        const bool rare = kind == MEL_MISFIT_MISSED_FIRST || kind == MEL_MISFIT_ALARMS_FIRST;
+        const double score = found.evidence - (rare ? rarer : 0.0);
         const double least = kind < MEL_MISFIT_LEVEL ? aims_from : moves_from;
-        if (!(found.evidence > fmax(most, least)) || e->exchange.evidence + found.evidence < against_coins)
+        if (!(found.evidence > least) || !(score > most) ||
+            e->exchange.evidence + found.evidence < against_coins)
             continue;
-        most = found.evidence;
+        most = score;
         e->misfit = (mel_misfit){ kind, found.value, found.low, found.high };
     }
     e->misfit_after = e->exchange.n;
