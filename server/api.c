@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "json_helpers.h"
+#include "languages.h"
 #include "manage.h"
 
 #include "base/internal.h"
@@ -32,6 +33,14 @@ static mel_status add_result(json_t *page, mel_flow *flow, mel_error *err)
                : mel_fail_memory(err, "a page");
 }
 
+/* The study's language, else the one that the browser asks for. */
+static const char *language_of(const mel_call *call, const mel_flow *flow)
+{
+    const char *chosen = mel_flow_study(flow)->language;
+    return chosen != NULL ? chosen
+                          : mel_language_accepted(mel_request_header(call->request, "Accept-Language"));
+}
+
 /* The page of the flow, with the result where it shows one; heavy work where that takes long. */
 static mel_status make_page(json_t **page, mel_call *call, mel_participant *participant)
 {
@@ -40,6 +49,7 @@ static mel_status make_page(json_t **page, mel_call *call, mel_participant *part
     MEL_HELD(held);
     TRY(mel_cache_begin_flow(&held, call->app->cache, participant->open_study,
                              result ? MEL_WORK_RESULT : MEL_WORK_ANSWER, &call->err));
+    mel_flow_speak(flow, mel_language_called(language_of(call, flow)));
     TRY(mel_flow_page(page, flow, &call->err));
     return result ? add_result(*page, flow, &call->err) : MEL_OK;
 }
@@ -52,6 +62,7 @@ static mel_status page_of(json_t **out, mel_call *call, mel_participant *partici
     const char *study = participant->row.study;
     char csrf[MEL_CSRF_TEXT];
     mel_csrf_of(csrf, call->token, call->app);
+    mel_json_set(&page, "language", json_string(language_of(call, participant->flow)));
     mel_json_set(&page, "seq", json_integer((json_int_t)participant->seq + 1));
     mel_json_set(&page, "csrf", json_string(csrf));
     mel_json_set(&page, "study",

@@ -1,6 +1,7 @@
 /* What participants take home: the result, files that they can download, and links to share it. */
 #include "app.h"
 #include "json_helpers.h"
+#include "languages.h"
 #include "manage.h"
 
 #include "base/internal.h"
@@ -224,6 +225,8 @@ mel_status mel_api_shared(json_t **out, mel_call *call)
     MEL_HELD(held);
     mel_status status =
         mel_cache_begin_flow(&held, call->app->cache, participant->open_study, MEL_WORK_RESULT, &call->err);
+    mel_flow_speak(participant->flow, mel_language_called(mel_language_accepted(
+                                          mel_request_header(call->request, "Accept-Language"))));
     if (status == MEL_OK)
         status = shared_json(out, participant, &call->err);
     mel_call_finish(call, status, *out); /* it holds parts of the study */

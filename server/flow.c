@@ -353,6 +353,16 @@ void mel_flow_describe(char *text, size_t n, const mel_flow *flow)
         (void)snprintf(text, n, "%s", where);
 }
 
+void mel_flow_speak(mel_flow *flow, const mel_language *language)
+{
+    flow->language = language;
+}
+
+const mel_language *mel_flow_language(const mel_flow *flow)
+{
+    return flow->language;
+}
+
 const mel_study *mel_flow_study(const mel_flow *flow)
 {
     return flow->study;

@@ -53,6 +53,9 @@ bool mel_flow_can_ask_more(mel_flow *flow);
 size_t mel_flow_close_calls(uint32_t *number, size_t most, mel_flow *flow);
 /* What the flow was made with. */
 const mel_study *mel_flow_study(const mel_flow *flow);
+/* From now on sentences are in this language (NULL: English), which must outlive the flow. */
+void mel_flow_speak(mel_flow *flow, const mel_language *language);
+const mel_language *mel_flow_language(const mel_flow *flow);
 const mel_problem *mel_flow_problem(const mel_flow *flow);
 /* The elicitation's session, borrowed. */
 mel_session *mel_flow_session(mel_flow *flow);
@@ -82,8 +85,10 @@ mel_outcome_options mel_result_options(const mel_study *study, const mel_problem
 
 /* A QUESTION of docs/http-api.md; swapped: the session's B is shown on the left. people 0: chosen. words may
  * be NULL. NULL with err when it cannot be made. */
-json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem, const json_t *words,
-                             uint32_t people, bool swapped, mel_error *err);
+/* language: of the sentence; NULL: English. */
+json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem,
+                             const mel_language *language, const json_t *words, uint32_t people, bool swapped,
+                             mel_error *err);
 /* Two VIEWs, out of the same number of people. */
 json_t *mel_views_to_json(const mel_question *question, const mel_problem *problem, uint32_t people,
                           mel_error *err);

@@ -14,6 +14,7 @@ enum { MEL_STREAM_SIDES = 1, MEL_STREAM_EVALUATION = 2, MEL_STREAM_CODE = 3, MEL
 struct mel_flow {
     const mel_study *study;
     const mel_problem *problem;
+    const mel_language *language; /* of what is said now; NULL: English */
     uint64_t seed;
     size_t phase, item; /* the item of a training, the question of an evaluation */
     uint32_t wrong;     /* answers to this training item */

@@ -26,8 +26,8 @@ static mel_status fill_question(json_t *page, mel_flow *flow, mel_error *err)
     if (done)
         return mel_fail(err, MEL_ESTATE, "there is no further question");
     json_t *shown =
-        mel_question_to_json(&question, flow->problem, flow->study->words, mel_flow_shown_people(flow),
-                             mel_flow_is_swapped(flow, question.number), err);
+        mel_question_to_json(&question, flow->problem, flow->language, flow->study->words,
+                             mel_flow_shown_people(flow), mel_flow_is_swapped(flow, question.number), err);
     return shown != NULL ? whole(mel_json_put(page, "question", shown), err) : MEL_ENOMEM;
 }
 

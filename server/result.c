@@ -95,6 +95,7 @@ mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err)
     *out = NULL;
     opt.evaluation = &evaluation;
     opt.treatments = true;
+    opt.language = mel_flow_language(flow);
     mel_flow_put_today(&opt, flow);
     TRY(mel_outcome_of_session(&outcome, mel_flow_session(flow), &opt, err));
     TRY(outcome_json(out, outcome, err));
@@ -267,12 +268,14 @@ static json_t *names(const mel_question *question, bool swapped)
     return json_pack("[s, s]", a != NULL ? a : "", b != NULL ? b : "");
 }
 
-json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem, const json_t *words,
-                             uint32_t people, bool swapped, mel_error *err)
+json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem,
+                             const mel_language *language, const json_t *words, uint32_t people, bool swapped,
+                             mel_error *err)
 {
     MEL_AUTO_CLEAR(mel_counted) c = { 0 };
     MEL_AUTO(mel_changes) *changes = NULL;
-    const mel_change_words names_given = change_words(words);
+    mel_change_words names_given = change_words(words);
+    names_given.language = language;
     if (mel_counted_make(&c, question, people, err) != MEL_OK ||
         mel_changes_make(&changes, &c, question, &names_given, swapped, err) != MEL_OK)
         return NULL;

@@ -1,6 +1,8 @@
 /* The web app as a whole: starting and stopping it, the key of its hashes, the hourly housekeeping. */
 #include "server.h"
 
+#include "languages.h"
+
 #include "clock.h"
 #include "manage.h"
 
@@ -328,6 +330,7 @@ static void set_limits(mel_server *server, const mel_limits *limits)
 static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
 {
     mel_app *app = &server->app;
+    TRY(mel_languages_load(err));
     TRY(mel_app_init_with_key(app, opt->store, opt->key_path, opt->folders, err));
     TRY(check_url(&server->public_url, opt->public_url, err));
     app->public_url = server->public_url;

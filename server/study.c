@@ -3,6 +3,7 @@
 #include "study.h"
 
 #include "json_helpers.h"
+#include "languages.h"
 
 #include "base/internal.h"
 
@@ -393,7 +394,7 @@ static mel_status read_study(mel_study *study, mel_error *err)
 {
     const json_t *file = study->file;
     TRY(mel_check_fields(file, "study",
-                         "format! version:number! title! space:object! words:object "
+                         "format! version:number! title! language space:object! words:object "
                          "elicitation:object show:object resume resume_hours:number retention_days:number "
                          "quota:number prolific:object phases:list! about learn_from_others:boolean",
                          err));
@@ -403,6 +404,10 @@ static mel_status read_study(mel_study *study, mel_error *err)
     if (mel_json_number(file, "version", 0.0) != 1.0)
         return mel_fail(err, MEL_EDATA, "version: this program reads study files of version 1");
     study->title = mel_json_string(file, "title");
+    study->language = mel_json_string(file, "language");
+    if (study->language != NULL && !mel_language_is_known(study->language))
+        return mel_fail(err, MEL_EDATA, "language: expected en, de, fr or es, not \"%.40s\"",
+                        study->language);
     study->space = json_object_get(file, "space");
     study->words = json_object_get(file, "words");
     study->show = json_object_get(file, "show");

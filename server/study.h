@@ -29,6 +29,7 @@ typedef enum { MEL_RESUME = 0, MEL_RESTART = 1, MEL_BLOCK = 2 } mel_resume;
 typedef struct {
     json_t *file; /* owns all that follows */
     const char *title;
+    const char *language; /* NULL: the one that the browser asks for */
     const json_t *space, *words, *show;
     mel_session_options options; /* mel_study_options before the domain is known */
     mel_resume resume;

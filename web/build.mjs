@@ -76,4 +76,8 @@ await build({
   logLevel: 'warning',
 });
 await writeFile(path.join(out, 'compare.html'), await readFile(path.join(compare, 'index.html')));
+// What the library says, for the server, which has it in English.
+const { sentences } = JSON.parse(await readFile(path.join(root, 'languages.json'), 'utf8'));
+const said = Object.fromEntries(['de', 'fr', 'es'].map((language) => [language, Object.fromEntries(Object.entries(sentences).map(([english, others]) => [english, others[language]]))]));
+await writeFile(path.join(out, 'sentences.json'), JSON.stringify(said));
 await writeFile(path.join(out, 'favicon.svg'), await readFile(path.join(root, 'src/favicon.svg')));

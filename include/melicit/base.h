@@ -49,6 +49,15 @@ typedef struct {
 MEL_API const char *mel_status_name(mel_status status);
 MEL_API const char *mel_status_text(mel_status status);
 
+/* Sentences in another language than English. All borrowed. */
+typedef struct {
+    /* The template that stands for an English one (src/base/sentences.h has their grammar); NULL: there is
+     * none, and the English one stays. */
+    const char *(*sentence)(const void *catalogue, const char *english);
+    const void *catalogue;
+    char point, group; /* of numbers: ',' and '.' for "1.234,5" */
+} mel_language;
+
 /* The version of the library: "0.3.0". */
 MEL_API const char *mel_version(void);
 

@@ -133,6 +133,7 @@ MEL_API void mel_counted_clear(mel_counted *counted);
 typedef struct {
     const char *missed, *missed_plural, *false_alarm, *false_alarms;
     const char *found, *found_plural, *alarmed, *alarmed_plural;
+    const mel_language *language; /* of the sentences; NULL: English */
 } mel_change_words;
 
 /* One entry of the matrices that differs; of a class of which only the right answers are known, those. */

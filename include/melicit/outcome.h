@@ -305,7 +305,8 @@ typedef struct {
      * of each group with some (NULL: none were). */
     double today_threshold;
     const double *today_counts;
-    const mel_domain *domain; /* mel_outcome_of_metric: what the metric is applied to */
+    const mel_domain *domain;     /* mel_outcome_of_metric: what the metric is applied to */
+    const mel_language *language; /* of its sentences; NULL: English */
 } mel_outcome_options;
 MEL_API void mel_outcome_options_init(mel_outcome_options *opt);
 

@@ -11,7 +11,20 @@ enum { MOST_TEXT = 1 << 18, MOST_FIELDS = 16 };
 typedef struct {
     size_t n;
     const mel_slot *fields;
+    const mel_language *language;
 } given;
+
+/* A field that is a number ("1,234.5", "<0.1%") as the language writes it. */
+static void put_field(mel_buffer *out, const char *text, const mel_language *language)
+{
+    const bool number = language != NULL && strspn(text, "0123456789.,%<>") == strlen(text);
+    if (!number) {
+        mel_buffer_puts(out, text);
+        return;
+    }
+    for (; *text != '\0'; text++)
+        mel_buffer_add(out, *text == '.' ? &language->point : *text == ',' ? &language->group : text, 1);
+}
 
 static const char *text_of(const given *g, const char *name, size_t length)
 {
@@ -27,7 +40,7 @@ static const char *fill_field(mel_buffer *out, const char *at, const given *g)
     const char *end = strchr(at, '}'), *colon = memchr(at, ':', (size_t)(end - at));
     const char *text = text_of(g, at + 1, (size_t)((colon != NULL ? colon : end) - at - 1));
     if (colon == NULL) {
-        mel_buffer_puts(out, text);
+        put_field(out, text, g->language);
     } else {
         const char *bar = memchr(colon, '|', (size_t)(end - colon));
         if (strcmp(text, "1") == 0)
@@ -77,7 +90,7 @@ void mel_sentences_clear(mel_sentences *s)
         free(s->kept[i]);
     free(s->kept);
     free(s->sentence);
-    *s = (mel_sentences){ .status = s->status };
+    *s = (mel_sentences){ .status = s->status, .language = s->language };
 }
 
 bool mel_sentences_good(mel_sentences *s, mel_status status)
@@ -137,14 +150,18 @@ static given take_fields(mel_slot room[MOST_FIELDS], va_list args)
     size_t n = 0;
     for (const char *name; n < MOST_FIELDS && (name = va_arg(args, const char *)) != NULL; n++)
         room[n] = (mel_slot){ name, va_arg(args, const char *) };
-    return (given){ n, room };
+    return (given){ n, room, NULL };
 }
 
 static const char *fill_kept(mel_sentences *s, const mel_template *from, const given *g)
 {
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
-    fill(&text, from->english, from->english + strlen(from->english), g);
+    const given in = { g->n, g->fields, s->language };
+    const char *said =
+        s->language != NULL ? s->language->sentence(s->language->catalogue, from->english) : NULL;
+    said = said != NULL ? said : from->english;
+    fill(&text, said, said + strlen(said), &in);
     return mel_sentences_keep(s, &text);
 }
 
@@ -192,11 +209,11 @@ const char *mel_sentence_without(mel_sentences *s, const mel_sentence *sentence,
     for (size_t i = 0; i < sentence->n_fields; i++)
         if (strcmp(sentence->fields[i].name, name) != 0)
             room[n++] = sentence->fields[i];
-    return fill_kept(s, sentence->from, &(given){ n, room });
+    return fill_kept(s, sentence->from, &(given){ n, room, NULL });
 }
 
 const char *mel_sentence_field(const mel_sentence *sentence, const char *name)
 {
-    const char *text = text_of(&(given){ sentence->n_fields, sentence->fields }, name, strlen(name));
+    const char *text = text_of(&(given){ sentence->n_fields, sentence->fields, NULL }, name, strlen(name));
     return *text != '\0' ? text : NULL;
 }

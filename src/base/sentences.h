@@ -29,6 +29,7 @@ typedef struct {
 typedef struct {
     mel_status status;
     mel_error *err;
+    const mel_language *language; /* NULL: English */
     size_t n_kept;
     void **kept;
     size_t n;

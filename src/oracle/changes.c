@@ -232,6 +232,7 @@ mel_status mel_changes_make(mel_changes **out, const mel_counted *counted, const
     w->texts.err = err;
     w->question = question;
     w->words = words != NULL ? words : &none;
+    w->texts.language = w->words->language;
     w->named = question->named;
     w->side_a = PUT(w, side, "side", "A", "name", w->named ? a : NULL, NULL);
     w->side_b = PUT(w, side, "side", "B", "name", w->named ? b : NULL, NULL);

@@ -44,6 +44,7 @@ static mel_outcome_work *begin(mel_status *status, const mel_outcome_options *op
     const mel_estimate unknown = { NAN, NAN, NAN };
     w->said.err = w->words.err = err;
     w->about = about;
+    w->said.language = w->words.language = about.language;
     w->out = (mel_outcome){ .lambda = unknown, .cost = unknown, .threshold = unknown, .rows = about.rows };
     w->out.same_beta = (mel_interval){ NAN, NAN };
     w->out.mean_degrees = w->out.above_refused = NAN;

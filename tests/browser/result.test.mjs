@@ -142,23 +142,30 @@ for (const width of inTurn(0, [1280, 390]))
     await person.context.close();
   });
 
-test('answers are given again, by keyboard alone, and count', async () => {
-  const person = await visitor(browser, server, 390);
+test('answers are given again, by keyboard alone, and count; in German', async () => {
+  const person = await visitor(browser, server, 390, { locale: 'de-DE' });
   const { page } = person;
   const done = await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 6 } }));
   assert.ok(done.again >= 2);
   await page.goto(`${server.url}/session`);
   let now = await arrive(person, 'result');
-  await page.getByRole('button', { name: `Not quite: ask me these ${done.again} again` }).focus();
+  assert.equal(now.language, 'de');
+  await page.getByRole('button', { name: `Nicht ganz: Frag mich diese ${done.again} noch einmal` }).focus();
   await page.keyboard.press('Enter');
   for (let i = 0; i < done.again; i++) {
     now = await arrive(person, 'question', now.seq);
-    await page.getByText(/We ask once more/).first().waitFor();
+    await page.getByText(/Wir fragen noch einmal/).first().waitFor();
     await settle(person);
     await page.keyboard.press('=');
   }
   now = await arrive(person, 'result', now.seq);
   assert.equal(now.result.questions, done.result.questions + done.again);
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'de');
+  await page.getByRole('heading', { name: 'Passt das so?' }).waitFor();
+  await inspect(person, 'result-german');
+  // Right to left nothing sticks out, either.
+  await page.evaluate(() => (document.documentElement.dir = 'rtl'));
+  await inspect(person, 'result-right-to-left');
   person.check();
   await person.context.close();
 });

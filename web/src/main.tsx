@@ -11,4 +11,8 @@ if (study || path === '/session') void import('./app').then(({ App }) => render(
 else if (shared)
   void import('./pages/shared').then(({ Shared }) => render(<Shared id={shared[1] ?? ''} proof={shared[2] ?? ''} />, root));
 else if (path.startsWith('/admin')) void import('./admin/admin').then(({ Admin }) => render(<Admin />, root));
-else void import('./start/start').then(({ Start }) => render(<Start />, root));
+else
+  void import('./start/start').then(async ({ Start, speakAsAsked }) => {
+    await speakAsAsked();
+    render(<Start />, root);
+  });

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ApiError } from './lib/api';
-import { t } from './lib/say';
+import { t, translated } from './lib/say';
 import { capital } from './lib/text';
 
 /** A balance: one mistake of one kind against one of the other. */
@@ -18,7 +18,7 @@ export function Brand({ title }: { title?: string }): JSX.Element {
   return (
     <div class="brand">
       <Logo />
-      <span>{title ? capital(title) : 'melicit'}</span>
+      <span>{title ? capital(translated(title)) : 'melicit'}</span>
     </div>
   );
 }

@@ -29,5 +29,8 @@ export const tx = (parts: TemplateStringsArray, ...values: ComponentChildren[]):
     .split(/(\{\d\})/)
     .map((part) => (/^\{\d\}$/.test(part) ? values[Number(part[1])] : part));
 
+/** What the server says in English, where it is one of the sentences. */
+export const translated = (english: string): string => catalogue[english] ?? english;
+
 /** Numbers as the language writes them. */
 export const number = (x: number, options: Intl.NumberFormatOptions): string => new Intl.NumberFormat(current, options).format(x);

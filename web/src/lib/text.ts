@@ -1,7 +1,7 @@
 // Numbers and words as people read them.
 
 import { language, number, t } from './say';
-import type { Words } from './types';
+import type { Range, Words } from './types';
 
 export const whole = (x: number): string => number(x, { maximumFractionDigits: 0 });
 
@@ -52,6 +52,15 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 
 /** What the server says, as a sentence of its own. */
 export const sentence = (text: string): string => (/[.!?]$/.test(text) ? capital(text) : `${capital(text)}.`);
+
+/** A chance with its interval, or the one bound that is known: "13% (8.9% to 19%)". English as the server has it. */
+export function chanceText(range: Range): string {
+  const shown = (x: number): string => t`${number(100 * x, { maximumSignificantDigits: 2 })}%`;
+  const [low, high] = [range.low ?? 0, range.high ?? 1];
+  if (language() === 'en' && range.text) return range.text;
+  if (low > 0 && high < 1) return `${shown(range.value)}${t` (${shown(low)} to ${shown(high)})`}`;
+  return low > 0 ? t`more than ${shown(low)}` : high < 1 ? t`less than ${shown(high)}` : '';
+}
 
 /** An empty line begins a paragraph. */
 export function paragraphs(text: string | string[] | undefined): string[] {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ofStudy, post } from '../lib/api';
-import { t } from '../lib/say';
+import { t, translated } from '../lib/say';
 import type { ByePage, DonePage } from '../lib/types';
 import { Heading, Texts } from './common';
 
@@ -61,7 +61,7 @@ export function Done({ page }: { page: DonePage }): JSX.Element {
   const target = safeTarget(page.redirect);
   return (
     <div class="reading">
-      <Heading>{page.title ?? t`Thank you`}</Heading>
+      <Heading>{translated(page.title ?? 'Thank you')}</Heading>
       <Texts text={page.text} />
       {page.code && (
         <div class="code">
@@ -86,8 +86,8 @@ export function Done({ page }: { page: DonePage }): JSX.Element {
 export function Bye({ page }: { page: ByePage }): JSX.Element {
   return (
     <div class="reading">
-      <Heading>{page.title ?? t`Good-bye`}</Heading>
-      <Texts text={page.text ?? t`Nothing more is needed. You may close this page.`} />
+      <Heading>{translated(page.title ?? 'Good-bye')}</Heading>
+      <Texts text={typeof page.text === 'string' ? translated(page.text) : (page.text ?? t`Nothing more is needed. You may close this page.`)} />
       <OwnData />
     </div>
   );

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ofStudy, post, postCsv } from '../lib/api';
 import { t } from '../lib/say';
-import { capital, list, short, whole } from '../lib/text';
+import { capital, chanceText, list, short, whole } from '../lib/text';
 import type { Equivalents, Result, Upload } from '../lib/types';
 import { CopyButton } from './end';
 
@@ -131,7 +131,7 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
         {result.threshold && choice('other', t`Another one, whose percentages are honest`, t`Of 100 cases to which it gives 20%, about 20 turn out so`)}
       </fieldset>
       {model === 'other' && r && result.threshold?.text && (
-        <p>{t`Say “${classes[1] ?? ''}” from ${result.threshold.text} on: 1 / (1 + ${short(r.value)}), since one ${r.missed} is as bad as ${short(r.value)} ${r.false_alarms}.`}</p>
+        <p>{t`Say “${classes[1] ?? ''}” from ${chanceText(result.threshold)} on: 1 / (1 + ${short(r.value)}), since one ${r.missed} is as bad as ${short(r.value)} ${r.false_alarms}.`}</p>
       )}
       {model === 'tested' && own && rows > 0 && (
         <p>

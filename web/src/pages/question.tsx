@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Mark } from '../charts/crowd';
 import { Pair, firstLook, keepLook, type Look } from '../charts/pair';
 import { binaryOrder, className, differing, gap, gravestFirst, isBinary, matrices, positiveOf, sum, viewOf, type Cell } from '../lib/counts';
-import { t, tx } from '../lib/say';
+import { t, translated, tx } from '../lib/say';
 import { alarmWord, called, capital, change, changeOf, list, missedWord, peopleWord, sentence, whole } from '../lib/text';
 import type { Counts, Matrix, Question, QuestionPage, Told, Words } from '../lib/types';
 import { Heading, Problem, type PageProps } from './common';
@@ -388,7 +388,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         {/* In the place of what is known by then: a line more would move everything. */}
         <div class="out-of reserved">
           <span class="ghost" aria-hidden="true" data-text={t`We ask once more, to see how sure you are; the sides are swapped.`} />
-          <span>{q.remark ?? whatTheyAre(q, words)}</span>
+          <span>{q.remark === undefined ? whatTheyAre(q, words) : translated(q.remark)}</span>
         </div>
       </div>
       <Scenario q={q} words={words} />

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { Mark } from '../charts/crowd';
 import { SettingCard, SettingTable, counted, type Names } from '../charts/settings';
 import { number, t, tx } from '../lib/say';
-import { alarmWord, changeOf, missedWord, whole } from '../lib/text';
+import { alarmWord, chanceText, changeOf, missedWord, whole } from '../lib/text';
 import type { Result, Setting, Settings, Words } from '../lib/types';
 import { nothingFound } from './headline';
 import { TodayForm, type SendToday } from './today';
@@ -83,7 +83,7 @@ function Whose({ result, settings }: { result: Result; settings: Settings }): JS
   return (
     <p class="note">
       {t`${chance(best?.threshold ?? null)} is for this test, as it was measured.`}{' '}
-      {any?.text && t`For another model with honest percentages, use ${any.text}.`}
+      {any?.text && t`For another model with honest percentages, use ${chanceText(any)}.`}
     </p>
   );
 }
@@ -123,7 +123,7 @@ interface Tick {
 }
 
 /** Ticks nearer to each other than this share of the slider would cover one another. */
-const APART = 0.14;
+const APART = 0.2;
 
 /** The ends of the slider, the setting that fits, and today's; what would cover a more important one is left out. */
 function ticksOf(settings: Settings, last: number): Tick[] {

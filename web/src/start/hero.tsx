@@ -1,6 +1,7 @@
 // The first thing that anybody sees: one sentence, one picture, one button.
 
 import type { JSX } from 'preact';
+import { t } from '../lib/say';
 import { emptyDraft } from './draft';
 
 /** Rows of the pile, from below: how many false alarms, and where. It shows no number, so as not to anchor anybody. */
@@ -38,7 +39,7 @@ function Balance(): JSX.Element {
       class="balance"
       viewBox="0 70 520 330"
       role="img"
-      aria-label="A balance. On the left one missed cancer; on the right a pile of false alarms that fades out, with the question: how many?"
+      aria-label={t`A balance. On the left one missed cancer; on the right a pile of false alarms that fades out, with the question: how many?`}
     >
       <Rings />
       <path class="beam" d="M260 92V386M200 388H320M96 92H424" />
@@ -47,12 +48,12 @@ function Balance(): JSX.Element {
       <path class="pan" d="M28 262Q96 312 164 262zM356 262Q424 312 492 262z" />
       <path class="diamond" d="M96 202l28 28-28 28-28-28z" />
       <text x={96} y={334}>
-        1 missed cancer
+        {t`1 missed cancer`}
       </text>
       <text x={424} y={334}>
-        how many
+        {t`how many`}
         <tspan x={424} dy={24}>
-          false alarms?
+          {t`false alarms?`}
         </tspan>
       </text>
     </svg>
@@ -63,17 +64,17 @@ export interface Example {
   dataset: string;
   classes: string[];
   group: string;
-  text: string;
+  text: () => string;
 }
 export const CANCER_EXAMPLE: Example = {
   dataset: 'mammographic_mass',
   classes: ['benign', 'malignant'],
   group: '',
-  text: 'Try the cancer example, 3 minutes',
+  text: () => t`Try the cancer example, 3 minutes`,
 };
 const OTHERS: Example[] = [
-  { dataset: 'german_credit', classes: ['0', '1'], group: 'sex', text: 'loans, women and men' },
-  { dataset: 'vehicle', classes: ['0', '1', '2', '3'], group: '', text: 'vehicles, four kinds' },
+  { dataset: 'german_credit', classes: ['0', '1'], group: 'sex', text: () => t`loans, women and men` },
+  { dataset: 'vehicle', classes: ['0', '1', '2', '3'], group: '', text: () => t`vehicles, four kinds` },
 ];
 
 interface HeroProps {
@@ -88,30 +89,29 @@ export function Hero({ busy, problem, start }: HeroProps): JSX.Element {
       <div class="hero">
         <div>
           <h1 tabIndex={-1} data-focus>
-            Which mistakes matter more to you?
+            {t`Which mistakes matter more to you?`}
           </h1>
           <p class="hero-lead">
-            Choose between two settings of a test, {emptyDraft.questions} times at most, and see how many false alarms one
-            missed case is worth to you.
+            {t`Choose between two settings of a test, ${emptyDraft.questions} times at most, and see how many false alarms one missed case is worth to you.`}
           </p>
           <div class="hero-go">
             <button type="button" class="primary" disabled={busy} onClick={() => start(CANCER_EXAMPLE)}>
-              {busy ? 'Preparing the questions …' : CANCER_EXAMPLE.text}
+              {busy ? t`Preparing the questions …` : CANCER_EXAMPLE.text()}
             </button>
             <a class="button" href="#own">
-              Use my own data
+              {t`Use my own data`}
             </a>
           </div>
-          <p class="hero-hint">No account. Nothing leaves this server.</p>
+          <p class="hero-hint">{t`No account. Nothing leaves this server.`}</p>
           <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
         </div>
         <Balance />
       </div>
       <p class="hero-more">
-        <span>Other examples:</span>
+        <span>{t`Other examples:`}</span>
         {OTHERS.map((example) => (
           <button key={example.dataset} type="button" class="link" disabled={busy} onClick={() => start(example)}>
-            {example.text}
+            {example.text()}
           </button>
         ))}
       </p>

@@ -3,6 +3,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { get, post, rememberCsrf, type ApiError } from '../lib/api';
+import { known, useLanguage } from '../lib/languages';
+import { t } from '../lib/say';
 import { patiently } from '../lib/patience';
 import type { Dataset, Page } from '../lib/types';
 import { Brand } from '../shell';
@@ -45,6 +47,9 @@ const noUploads = {
   columns: () => Promise.reject(new Error('an example uploads nothing')),
 };
 
+/** The start page is in the browser's language. */
+export const speakAsAsked = (): Promise<void> => useLanguage(known(navigator.languages));
+
 export function Start(): JSX.Element {
   const step = useStep();
   const [datasets, setDatasets] = useState<Dataset[]>([]);
@@ -85,7 +90,7 @@ export function Start(): JSX.Element {
       <header class="top">
         <Brand />
         <nav>
-          <a href="/admin">For researchers</a>
+          <a href="/admin">{t`For researchers`}</a>
         </nav>
       </header>
       <main id="main" class="wide start" data-listed={datasets.length > 0 || undefined}>

@@ -1,1 +1,0 @@
-import{a,b}from"/assets/chunk-HN6EG7GX.js";import"/assets/chunk-LOGZEYPU.js";import"/assets/chunk-Q54C7PDF.js";import"/assets/chunk-FXNXHKCT.js";import"/assets/chunk-B63J5WJJ.js";import"/assets/chunk-YXKO25V4.js";import"/assets/chunk-4B73L75B.js";import"/assets/chunk-TUCXIWII.js";export{b as App,a as PageBody};

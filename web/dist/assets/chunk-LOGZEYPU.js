@@ -1,1 +1,0 @@
-import{B as n}from"/assets/chunk-4B73L75B.js";var m=6e4,a=e=>new Promise(t=>setTimeout(t,e));async function f(e,t=a,s=Math.random){let i=0;for(;;)try{return await e()}catch(r){if(!(r instanceof n)||r.code!=="busy"||r.retryAfter===null)throw r;let o=r.retryAfter*1e3*(1+s()/2);if(i+o>m)throw r;i+=o,await t(o)}}export{f as a};

@@ -1,1 +1,0 @@
-var c={};export{c as default};
