@@ -51,7 +51,7 @@ MEL_API const mel_layout *mel_space_layout(const mel_space *space);
  * that tie; gain is k x k (true class, prediction), with groups one such matrix per group. A mixture of rules
  * takes rule r with probability share[r]. */
 typedef struct {
-    size_t n_rules, n_classes, n_groups; /* What its statistics are; lent. n_groups: as in the layout */
+    size_t n_rules, n_classes, n_groups; /* n_groups: as in the layout */
     double *gain;                        /* n_rules x max(1, n_groups) x k x k */
     double *share;                       /* n_rules: positive, largest first, sum 1 */
 } mel_blend;

@@ -445,7 +445,7 @@ static void test_error_rate(void **state)
     static const double quadrant[4] = { 1, 0, 0, 1 }, middle[2] = { 1, 1 };
     const mel_assumption assume = { MEL_NOISE_FLIP, 0.0 };
     mel_sampler *sampler = make(2, 2, quadrant, middle, assume, MANY, 4);
-    assert_close(mel_sampler_samples(sampler)->error_rate, 0.1, 1e-3);
+    assert_close(mel_sampler_samples(sampler)->error_rate, 0.1, 1e-12);
     const size_t n = COUNT(asked);
     double total = 0.0, sum = 0.0;
     for (size_t i = 0; i < n; i++) {
