@@ -166,7 +166,7 @@ MEL_API const mel_comparison *mel_comparisons_ask(mel_comparisons *search);
  * entries, with groups rates. */
 MEL_API const mel_layout *mel_comparisons_layout(const mel_comparisons *search);
 /* Answers the open comparison. SAME shortens the step; SKIP goes on as if the question had not been asked.
- * MEL_ESTATE after the end. */
+ * MEL_EINVAL for NEITHER; MEL_ESTATE after the end. */
 MEL_API mel_status mel_comparisons_tell(mel_comparisons *search, mel_answer answer, mel_error *err);
 /* Whether it ended because every gain is found, rather than because the questions are used up. */
 MEL_API bool mel_comparisons_settled(const mel_comparisons *search);

@@ -264,14 +264,16 @@ static mel_status open_csv(mel_csv *csv, mel_error *err)
     return apply_overrides(csv, err);
 }
 
-/* Forgets what was found in a column. */
+/* Forgets what was found in a column, but for what has been decided about it. */
 static void clear_column(mel_csv_column *column)
 {
     for (int i = 0; i < MEL_SEEN; i++)
         free(column->seen[i].text);
     mel_dict_free(column->dict);
-    *column =
-        (mel_csv_column){ .declared = column->declared, .kind = column->kind, .too_many = column->too_many };
+    *column = (mel_csv_column){ .declared = column->declared,
+                                .kind = column->kind,
+                                .percent = column->percent,
+                                .too_many = column->too_many };
 }
 
 static void close_csv(mel_csv *csv)

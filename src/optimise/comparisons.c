@@ -138,6 +138,11 @@ mel_status mel_comparisons_tell(mel_comparisons *s, mel_answer answer, mel_error
 {
     if (mel_comparisons_ask(s) == NULL)
         return mel_fail(err, MEL_ESTATE, "no question is open");
+    if (answer != MEL_ANSWER_A && answer != MEL_ANSWER_B && answer != MEL_ANSWER_SAME &&
+        answer != MEL_ANSWER_SKIP)
+        return mel_fail(err, MEL_EINVAL, "question %lu: comparisons take the answers A, B, = and ?, not %s",
+                        (unsigned long)s->answered + 1,
+                        answer == MEL_ANSWER_NEITHER ? "neither" : "another number");
     if (s->opt.method == MEL_COMPARE_SIGNS)
         mel_signs_tell(s, answer);
     else

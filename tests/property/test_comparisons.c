@@ -208,8 +208,36 @@ static void test_questions(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* "Neither will do" says nothing about which is better: it is refused, and the question stays open. */
+static void test_neither(void **state)
+{
+    (void)state;
+    static const mel_compare_method methods[] = { MEL_COMPARE_SIGNS, MEL_COMPARE_SLOPES };
+    mel_rng rng;
+    world *w = malloc(sizeof *w);
+    assert_non_null(w);
+    mel_rng_seed(&rng, 2);
+    make_fair_world(w, 2, 1, &rng);
+    const mel_rows rows = sample_of(w);
+    for (size_t i = 0; i < COUNT(methods); i++) {
+        mel_compare_options opt;
+        mel_compare_options_init(&opt);
+        opt.method = methods[i];
+        mel_comparisons *search = NULL;
+        mel_error err = { 0 };
+        assert_ok(mel_comparisons_new(&search, &rows, &opt, &err), &err);
+        const uint32_t number = mel_comparisons_ask(search)->number;
+        assert_int_equal(mel_comparisons_tell(search, MEL_ANSWER_NEITHER, &err), MEL_EINVAL);
+        assert_non_null(strstr(err.text, "not neither"));
+        assert_int_equal(mel_comparisons_ask(search)->number, number);
+        assert_ok(mel_comparisons_tell(search, MEL_ANSWER_SKIP, &err), &err);
+        mel_comparisons_free(search);
+    }
+    free(w);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_questions) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_questions), cmocka_unit_test(test_neither) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

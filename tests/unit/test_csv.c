@@ -260,6 +260,27 @@ static void test_late_mark(void **state)
     mel_buffer_free(&text);
 }
 
+/* A column of percentages stays one when decimals that come late have it read again. */
+static void test_late_decimals(void **state)
+{
+    (void)state;
+    enum { ROWS = 300, FIRST = 200 };
+    mel_buffer text;
+    mel_buffer_init(&text, SIZE_MAX / 2);
+    mel_buffer_puts(&text, "a;b;c\n");
+    for (int i = 0; i < ROWS; i++)
+        mel_buffer_puts(&text, i < FIRST ? "45%;3;1\n" : "4,5%;2,5%;1,5\n");
+    mel_table *table = read_text(text.data, NULL);
+    static const mel_percent_signs want[] = { MEL_PERCENT_ALL, MEL_PERCENT_SOME, MEL_PERCENT_NONE };
+    static const double last[] = { 0.045, 0.025, 1.5 };
+    for (size_t j = 0; j < COUNT(want); j++) {
+        assert_int_equal(table->column[j].percent, want[j]);
+        assert_close(mel_table_numbers(table, j)[ROWS - 1], last[j], 1e-15);
+    }
+    mel_table_free(table);
+    mel_buffer_free(&text);
+}
+
 /* Whole numbers in quotes after a chunk of plain ones are the same numbers. */
 static void test_late_quotes(void **state)
 {
@@ -541,11 +562,11 @@ int main(void)
         cmocka_unit_test(test_refused_options), cmocka_unit_test(test_short_options),
         cmocka_unit_test(test_limits),          cmocka_unit_test(test_late_text),
         cmocka_unit_test(test_late_mark),       cmocka_unit_test(test_late_quotes),
-        cmocka_unit_test(test_long_cells),      cmocka_unit_test(test_far_rows),
-        cmocka_unit_test(test_endless_row),     cmocka_unit_test(test_files),
-        cmocka_unit_test(test_standard_input),  cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_stopped),         cmocka_unit_test(test_real_data),
-        cmocka_unit_test(test_empty_lines),
+        cmocka_unit_test(test_late_decimals),   cmocka_unit_test(test_long_cells),
+        cmocka_unit_test(test_far_rows),        cmocka_unit_test(test_endless_row),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_absent),          cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_real_data),       cmocka_unit_test(test_empty_lines),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }
