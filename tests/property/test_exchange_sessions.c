@@ -344,7 +344,7 @@ static void test_drift(void **state)
         mel_session_free(b);
     }
     print_message("  %zu of %d moved, %zu stayed\n", moved, PEOPLE, stayed);
-    assert_true(10 * moved >= 7 * PEOPLE && 10 * stayed >= 9 * PEOPLE);
+    assert_true(10 * moved >= (size_t)7 * PEOPLE && 10 * stayed >= (size_t)9 * PEOPLE);
 }
 
 /* People who want so many positives found, or lean to A: what is told of them, and of those with a rate. */

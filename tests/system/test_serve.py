@@ -160,7 +160,7 @@ def test_terminal_browser_and_report_agree(server, melicit, family, space, optio
     words = ("elicit", "--session", "s.jsonl", "--oracle", "cmd:cat", "--call",
              f"missed={mistakes['missed']},false-alarm={mistakes['false_alarm']}")
     terminal = melicit(*words, "--report", "r.html", "--json").done().json
-    served = {key: value for key, value in browser.items() if key not in ("agreement", "face", "python", "command")}
+    served = {key: value for key, value in browser.items() if key not in ("agreement", "face", "python", "command", "example")}
     own = {key: value for key, value in terminal.items() if key not in ("status", "seconds", "warnings", "notes")}
     assert own.pop("people", "people") == "people" and served.pop("people", "patients") == "patients"  # --people counts heads
     for more in {"treatments", "best"} - set(own):  # the search for a best rule, which the terminal leaves to apply
