@@ -180,7 +180,7 @@ static mel_status check_columns(const mel_proba *proba, const mel_classes *class
                     classifier, probs);
 }
 
-/* Of what is read, and of what is written. */
+/* Checks the order of the rows that are read, and of those that are written. */
 static mel_status check_order(const cli_classified_rows *rows, const cli_decider *d,
                               const cli_classifier_job *job, mel_error *err)
 {

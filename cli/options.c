@@ -47,7 +47,7 @@ const cli_group *cli_group_at(const cli_command *command, size_t i, const void *
     return i == n ? common : NULL;
 }
 
-/* Of an option of sessions that is not a text. */
+/* The default of a session option that is not a text. */
 static bool session_default(char *text, size_t size, const mel_option *row)
 {
     if (row->type == MEL_OPTION_WORD)

@@ -84,7 +84,7 @@ void cli_say_rows(const json_t *list, const cli_column *columns);
 /* A warning: in "warnings" of the result, and on standard error unless --quiet (with --json only when
  * that is a terminal). */
 MEL_PRINTF(2, 3) void cli_warn(const cli_run *run, const char *fmt, ...);
-/* Of probabilities of two classes: the AUC, and the first class. */
+/* The warning about probabilities of two classes; takes the AUC and the first class. */
 #define CLI_WRONG_WAY                                                                                        \
     "these probabilities rank the classes the wrong way round (AUC %.2f): are they those of \"%s\"?"
 /* How something given was taken: in "notes" of the result; without --json also on standard error unless

@@ -13,7 +13,7 @@ mel_status cli_apply_plot(const char *path, const mel_problem *space, const mel_
                           const mel_classifier *classifier, mel_error *err);
 /* The same of a rule on rows of two classes, without groups: the face is that of the labels. */
 mel_status cli_apply_plot_rule(const char *path, const cli_applied_rule *a, mel_error *err);
-/* Of a rule on rows: the ROC curve of every group, by the labels, and where its rule operates. */
+/* The ROC curve of every group, by the labels, and where the group's rule operates. */
 mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error *err);
 
 /* The planar face, or the two-class faces of a space without groups, side by side. */

@@ -30,10 +30,10 @@ struct mel_open_study {
     mel_cache *cache; /* where problem and study are kept */
     void *own, *read;
 };
-/* Of a stored study; MEL_EINVAL when there is none. */
+/* Opens a stored study; MEL_EINVAL when there is none. */
 mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const char *study, mel_error *err);
-/* Of a study that is not stored: a check of a file, or a session of somebody's own. The study is taken over,
- * on failure too. */
+/* Opens a study that is not stored: a check of a file, or a participant's own session. Takes ownership of the
+ * study, on failure too. */
 mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err);
 void mel_open_study_free(mel_open_study *open_study);
 MEL_CLEANUP(mel_open_study)

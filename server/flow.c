@@ -216,7 +216,7 @@ uint32_t mel_flow_shown_people(const mel_flow *flow)
     return (uint32_t)mel_json_number(flow->study->show, "people", 0.0);
 }
 
-/* Of a candidate; NULL: there are none. */
+/* The name of a candidate; NULL without candidates. */
 static const char *name_of(const mel_pool *pool, const double *point)
 {
     return pool != NULL ? pool->name[mel_pool_place(pool, point)] : NULL;

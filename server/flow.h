@@ -76,7 +76,7 @@ json_t *mel_prior_json(const json_t *community);
 /* A RESULT of docs/http-api.md; a new reference. */
 mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err);
 
-/* Of several participants together: mel_outcome_of_sessions as JSON. */
+/* The common result of several participants: mel_outcome_of_sessions as JSON. */
 mel_status mel_result_of_sessions(json_t **out, size_t n, mel_session *const *sessions,
                                   const mel_study *study, const mel_problem *problem, mel_error *err);
 

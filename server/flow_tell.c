@@ -160,7 +160,7 @@ mel_status mel_flow_answered(mel_flow *flow, mel_error *err)
     return mel_flow_skip_finished(flow, err);
 }
 
-/* Of questions that come again the one before comes back; before the first of them nothing comes again. */
+/* Takes back the last answer; a repeated question leads back to the one before it. */
 static mel_status undo_elicited(mel_flow *flow, mel_error *err)
 {
     TRY(mel_session_undo(flow->session, err));

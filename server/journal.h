@@ -48,7 +48,7 @@ typedef struct {
     const char *method, *path;
 } mel_route_name;
 typedef mel_route_name (*mel_route_names)(size_t number);
-/* Of the process and its store. */
+/* State of the process and its store. */
 typedef struct {
     bool draining;
     int64_t store_bytes, store_limit, disk_free; /* -1: not known */

@@ -9,7 +9,7 @@ mel_status mel_languages_load(mel_error *err);
 bool mel_language_is_known(const char *name);
 /* NULL: English, or unknown. */
 const mel_language *mel_language_called(const char *name);
-/* Of an Accept-Language header (or NULL), the known language that is wanted most: "de". */
+/* The known language that an Accept-Language header (or NULL) prefers: "de". */
 const char *mel_language_accepted(const char *accept);
 
 #endif

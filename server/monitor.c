@@ -110,7 +110,7 @@ static const json_t *said(const json_t *person, size_t phase, const char *name)
     return json_object_get(mel_flow_form(json_object_get(person, "forms"), phase), name);
 }
 
-/* Of a choice, how often each was taken, in the order of the study. */
+/* How often each choice of a field was taken, in the order of the study. */
 static json_t *count_choices(const json_t *field, size_t phase, const json_t *people)
 {
     const json_t *choices = json_object_get(field, "choices");

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of one address within a minute, the first two per join that is allowed. Researchers' pages ask again and
- * again, however few may join. */
+/* Limits for one address within a minute; the first two are multiples of the allowed joins. Researchers'
+ * pages poll, however few may join. */
 enum {
     LINES_SHARE = 20 /* in the log of requests */,
     OTHER_SHARE = 5 /* for what is not there */,

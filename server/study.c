@@ -458,7 +458,7 @@ mel_status mel_study_check_new(const mel_study *study, mel_error *err)
                : MEL_OK;
 }
 
-/* Of a session of one's own: what it is about. */
+/* What a participant's own session is about. */
 static const char *title_of(const json_t *start)
 {
     const char *task = mel_json_string(json_object_get(start, "words"), "task");

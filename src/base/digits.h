@@ -20,7 +20,7 @@ mel_digits mel_digits_shown(double x, int decimals);
 mel_digits mel_digits_count(uint64_t n); /* 32,561 */
 /* Counts of people: whole, with a decimal below ten. */
 mel_digits mel_digits_people(double count);
-/* Of a share: one decimal, and "100" only for all of it. */
+/* A share as a percentage with one decimal; "100" only for all of it. */
 mel_digits mel_digits_percent(double share);
 
 /* Bounds for people: two significant digits on the side on which the bound still holds, thousands set apart.

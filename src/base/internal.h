@@ -139,7 +139,7 @@ int mel_thread_count(int threads);
  * have one order. Re-entrant from any thread; the outermost release restores the caller's setting. */
 void mel_blas_hold(void);
 void mel_blas_release(void);
-/* Of the program; 1 for unknown codes. */
+/* The program's exit code; 1 for unknown statuses. */
 int mel_status_exit_code(mel_status status);
 
 /* For sentences that a program writes itself: a character of UTF-8 that was cut at the end is left out, one

@@ -102,7 +102,7 @@ void mel_rng_seed_stream(mel_rng *rng, uint64_t seed, uint64_t stream)
     seed_from_entropy(rng, entropy);
 }
 
-/* Of x -> a x + c, done n times: a and c are squared for each binary digit of n (F. Brown, 1994). */
+/* Applies x -> a x + c n times: a and c are squared for each binary digit of n (F. Brown, 1994). */
 void mel_rng_skip(mel_rng *rng, uint64_t n)
 {
     uint128 a = join(MULTIPLIER_HI, MULTIPLIER_LO), c = join(rng->inc_hi, rng->inc_lo);

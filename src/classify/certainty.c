@@ -357,8 +357,8 @@ static mel_status reach_equality(mel_interval *range, estimate *e, double value,
     return MEL_OK;
 }
 
-/* Of a measure that is the largest or smallest of several numbers. *equality: the interval allows for groups
- * that are equal. */
+/* The interval of a measure that is the largest or smallest of several numbers. *equality: the interval
+ * allows for equal groups. */
 static mel_status reach_parts(mel_interval *range, bool *equality, estimate *e, mel_error *err)
 {
     mel_extreme of = { 0 };

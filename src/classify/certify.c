@@ -13,7 +13,7 @@
  */
 enum { MOST_THRESHOLDS = 500, TIGHTENED = 33 };
 static const double step_of_tightening = 0.25;
-/* Of the rows, which certify. */
+/* The share of the rows that certify. */
 static const double usual_share = 1.0 / 3.0;
 /* How many rows would do: for them to certify with this deviate more than it takes, four times in five. */
 static const double power_deviate = 0.84;
@@ -186,7 +186,7 @@ static double slack_of(const mel_limit *limit, const tally *t)
     return worst;
 }
 
-/* Of rules with the same slack, those that decide more on the safe side come first. */
+/* How safe a rule is: among rules with the same slack, the safer one comes first. */
 static double safe_side(const mel_limit *limit, const tally *t)
 {
     const mel_trust_work *w = t->work;
@@ -239,7 +239,7 @@ typedef struct {
     double *threshold;                 /* of each rule, or .. */
     mel_classifier *rule[TIGHTENED];   /* .. the rule, .. */
     mel_rule_report report[TIGHTENED]; /* .. and how it was found */
-    /* Of each rule on both kinds of rows: counts, squares. */
+    /* Counts and squares of each rule on both kinds of rows. */
     double *chosen, *tested, *value, *chance, *count_room, *seen;
     bool *certified;
 } search;

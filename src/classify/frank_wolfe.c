@@ -119,7 +119,7 @@ static double slope_at(search *s, double t)
     return status == MEL_OK ? mel_dot(s->goal->size, s->slope, s->way) : (double)NAN;
 }
 
-/* Of a concave goal: where the slope is 0 within [0, most], by the secant within a bracket. */
+/* The maximum of a concave goal: where its slope is 0 in [0, most], by bracketed secant steps. */
 static double top_of_concave(search *s, double most)
 {
     double low = 0.0, high = most, at_low = slope_at(s, low), at_high = slope_at(s, high);
@@ -146,7 +146,7 @@ static double top_of_concave(search *s, double most)
     return low;
 }
 
-/* Of any goal: the best of a grid, then nearer; 0 when nothing is better than here. */
+/* The best step for any goal: the best of a grid, refined; 0 when no step improves. */
 static double top_of_any(const search *s, double most)
 {
     const double here = value_at(s, 0.0);

@@ -68,7 +68,7 @@ typedef struct {
  * program->c. */
 mel_status mel_columns_solve(mel_columns *columns, const double *c, const mel_columns_options *opt,
                              mel_error *err);
-/* Of the last solution. */
+/* About the last solution. */
 double mel_columns_bound(const mel_columns *columns);          /* no classifier does better */
 double mel_columns_violation(const mel_columns *columns);      /* 0: all limits hold */
 const double *mel_columns_weights(const mel_columns *columns); /* one for each vertex */
@@ -131,9 +131,9 @@ typedef struct {
     size_t n_groups, n_classes, n_decisions;
     const double *x;
 } mel_shares;
-/* Of what the limit is about. */
+/* The value that the limit bounds. */
 double mel_limit_achieved(const mel_limit *limit, const mel_shares *of);
-/* Of how many numbers that is the largest: differences between any two groups, either way round; 0: of none.
+/* How many numbers that value is the largest of: differences between any two groups, in both orders; 0: none.
  */
 size_t mel_limit_parts(const mel_limit *limit, const mel_shares *of);
 void mel_limit_part_values(double *out, const mel_limit *limit, const mel_shares *of);

@@ -303,7 +303,7 @@ mel_status mel_limit_add(mel_program *p, const mel_limit *limit, size_t number, 
 
 /* --- what is achieved --------------------------------------------------------------------------- */
 
-/* Of the rows that the limit is about, those of class i (k: any) that are decided as j (d: any). */
+/* The share of rows of class i (k: any) that are decided as j (d: any), in the limit's groups. */
 static double sum_at(const mel_limit *limit, const mel_shares *of, size_t i, size_t j)
 {
     const size_t k = of->n_classes, d = of->n_decisions;

@@ -77,7 +77,7 @@ mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_go
                            mel_vertices *vertices, mel_rule_form form, const mel_solve_options *opt,
                            mel_error *err)
 {
-    /* Of a local optimum thresholds may be better than what was found, which is one of them. */
+    /* Thresholds may beat a local optimum, which is only one of several. */
     const bool mixed = is_mixed(solution), local = goal->kind == MEL_SHAPE_LOCAL && vertices->steps->sorted;
     *optimum = solution->value;
     if (form == MEL_RULE_MIXTURE || !(mixed || local))

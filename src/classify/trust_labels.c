@@ -15,7 +15,7 @@
 enum { MOST_DRAWS = 399, ENOUGH_DRAWS = 199, LEAST_DRAWS = 30, LABEL_STREAM = 4 };
 /* Rows times columns and decisions of all draws. */
 static const double most_work = 1e7;
-/* Of more rows than FEW_ROWS those that are decided alike are drawn together, where that is possible. */
+/* With more rows than FEW_ROWS, rows that are decided alike are drawn together where possible. */
 enum { FEW_ROWS = 5000, MOST_STRATA = 64, MOST_COLUMNS = 64 };
 /* Fewer rows of a class that are decided alike are drawn by Poisson's distribution. */
 static const double rare = 50.0;

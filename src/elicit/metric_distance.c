@@ -38,7 +38,7 @@ static size_t vector_size(size_t n, mel_family family, bool on_face, bool whole)
     return whole || !mel_family_about(family)->ratio ? n : on_face ? 3 : n / 2 * (n / 2 - 1) / 2;
 }
 
-/* Of a fair metric's coefficients, those of the mistakes of everybody. */
+/* How many coefficients of a fair metric are about everybody's mistakes. */
 static size_t mistakes_of(const mel_metric *metric)
 {
     mel_layout one = *mel_metric_layout(metric);
@@ -46,7 +46,8 @@ static size_t mistakes_of(const mel_metric *metric)
     return mel_layout_size(&one);
 }
 
-/* Of costs negated, so that all are utilities. shares: of the classes of a face, the positive one second. */
+/* Coefficients as a utility (costs are negated). shares: class shares of a face, the positive class second.
+ */
 static void make_vector(double *out, const double *coefficient, size_t n, const mel_metric *metric,
                         const double *shares, bool whole)
 {

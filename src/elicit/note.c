@@ -58,7 +58,7 @@ void mel_note_candidate(char *note, const mel_pool *pool, const double *point)
     note[kept] = '\0';
 }
 
-/* Of all classes and groups; NaN: unknown. */
+/* Rows of all classes and groups; NaN: unknown. */
 static double rows_of(const mel_pool *pool, const double *point)
 {
     const size_t at = mel_pool_place(pool, point);

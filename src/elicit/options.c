@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a search that compares points of a sphere: neighbours that are t apart differ in direction by t, known
+/* For searches on a sphere: neighbours that are t apart differ in direction by t, which rounding leaves known
  * to about 2e-16/t. */
 static const double least_tolerance = 1e-7;
 
@@ -189,7 +189,7 @@ static mel_status check_signs(const mel_session_options *opt, const mel_domain *
     return MEL_OK;
 }
 
-/* Of a session until the order of a pool is known: its own candidates' unless another one is given. */
+/* The pool whose order ends a session: its own candidates unless another pool is given. */
 static mel_status check_pool(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
     if (domain->pool != NULL && opt->n_pool == 0)

@@ -23,7 +23,7 @@ bool mel_asks_near_best(const mel_session_options *opt, const mel_domain *domain
 /* To which people are asked for the cost ratio, from end to end of its interval. */
 #define MEL_USUAL_FACTOR 1.6
 
-/* Of the domain's points; the domain has exactly one of its members. */
+/* Layout of the domain's points; exactly one member of the domain is set. */
 const mel_layout *mel_domain_layout(const mel_domain *domain);
 /* How many signs there are: coefficients of a, those of one group. */
 size_t mel_sign_count(const mel_layout *layout);

@@ -16,7 +16,7 @@ typedef struct {
     double *middle; /* size */
 } mel_cloud;
 
-/* Of a zeroed one. whole: of fractions all coefficients, not only what preferences tell of them. */
+/* Fills a zeroed cloud. whole: all coefficients of fractions, not only what preferences reveal. */
 mel_status mel_cloud_make(mel_cloud *cloud, mel_session *session, const mel_metric *metric, bool whole,
                           mel_error *err);
 /* The coefficients of a metric like that one whose whole vector this is. */

@@ -27,7 +27,7 @@
 enum { NODES = 40, MEANS = 121, SPREADS = 20, PASSES = 2, DRAWS = 1000 };
 static const double farthest = 20.0; /* of a logarithm */
 static const double least_spread = 0.02, most_spread = 6.0;
-/* Of the deviation of a person's own posterior, what people's errors may have in common. */
+/* The common error of all people, as a share of the deviation of one person's posterior. */
 static const double common_share = 0.5;
 
 /* One person's mixture. */

@@ -95,7 +95,7 @@ static double log_mass(double length, size_t size)
     return root - nu * log(nu + root) - 0.5 * log(root > 0.0 ? root : 1.0);
 }
 
-/* Of the variance of a person's draws, the part that the density around each makes. */
+/* The kernel's share of the variance of a person's draws. */
 static double width_share(const crowd *c)
 {
     return pow((double)c->draws, -2.0 / ((double)c->size + 3.0));
@@ -255,7 +255,7 @@ static double settle(population *p, double concentration, double *work, crowd *c
     return likelihood;
 }
 
-/* Of the logarithm of the concentration. */
+/* Log prior density of the logarithm of the concentration. */
 static double log_prior(double concentration, size_t size)
 {
     const double distance = sqrt(((double)size - 1.0) / concentration);

@@ -255,7 +255,7 @@ static void count_contradictions(mel_respondent *r, const mel_session *session, 
 
 /* --- all of it ---------------------------------------------------------------------------------- */
 
-/* Of the persons' own metrics, coefficient by coefficient. */
+/* Spread of the people's own metrics, coefficient by coefficient. */
 static mel_status find_spread(mel_pooled *pooled, mel_error *err)
 {
     const size_t n = pooled->n, width = mel_metric_coefficients(pooled->common);

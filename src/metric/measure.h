@@ -29,14 +29,14 @@ typedef struct {
         MEL_OVER_CLASSES, /* over the classes of each group */
         MEL_OVER_GROUPS   /* of each group, averaged */
     } over;
-    /* Of measures of differences of rates: between groups, or from what is best. */
+    /* For measures of differences of rates: between groups, or from the best rates. */
     bool rates;
     mel_compared compared;
     mel_gap gap; /* unless the name says another one */
     mel_measure_numbers numbers;
 } mel_measure_row;
 
-/* Of one class: tp TP / (tp TP + fn FN + fp FP). */
+/* Value of one class: tp TP / (tp TP + fn FN + fp FP). */
 typedef struct {
     double tp, fn, fp;
 } mel_class_fraction;

@@ -174,7 +174,7 @@ mel_status mel_rates_value(double *out, const mel_measure *m, const double *conf
     return MEL_OK;
 }
 
-/* Of squares; of absolute recalls as well, which are no more than 1. */
+/* The gradient of squares, and of absolute recalls, which are at most 1. */
 mel_status mel_rates_gradient(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     const size_t k = m->k;

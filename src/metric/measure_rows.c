@@ -202,7 +202,7 @@ static void repeat_for_groups(double *out, const mel_measure *m)
         memcpy(out + g * m->k * m->k, out, m->k * m->k * sizeof *out);
 }
 
-/* Of the second class of two. */
+/* The value of the second of two classes. */
 static mel_status positive(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     (void)err;

@@ -26,9 +26,9 @@ uint32_t mel_metric_degree(const mel_metric *metric);
 /* Lent: the tensor of this degree of a quadratic or polynomial metric (1: a, 2: B, ...), n^degree
  * numbers; of other families only degree 1, their a. NULL when there is none. */
 const double *mel_metric_tensor(const mel_metric *metric, uint32_t degree);
-/* Of a fair metric, lent: b^uv (q numbers) or B^uv (q x q) for groups u < v, 0-based; NULL otherwise. */
+/* Borrowed b^uv (q numbers) or B^uv (q x q) of a fair metric for groups u < v, 0-based; NULL otherwise. */
 const double *mel_metric_pair(const mel_metric *metric, size_t u, size_t v);
-/* Of a fair metric, lent: n_groups x n_classes; NULL for other families. */
+/* Borrowed prevalence of a fair metric: n_groups x n_classes; NULL for other families. */
 const double *mel_metric_prevalence(const mel_metric *metric);
 /* The trade-off of a fair metric, 0: mistakes only, 1: differences between groups only; NaN for others. */
 double mel_metric_lambda(const mel_metric *metric);
@@ -128,7 +128,7 @@ typedef enum {
 } mel_compared;
 /* Whether R_ij, with i = n_classes the share of predictions j, is one of them. */
 bool mel_compares(mel_compared what, size_t n_classes, size_t i, size_t j);
-/* Of a measure of such differences: what is compared, how, and the weight of R_ij (0: it is not compared).
+/* For a measure of such differences: what it compares, how, and the weight of R_ij (0: not compared).
  * False: it is another measure. */
 bool mel_measure_compared(mel_compared *what, mel_gap *gap, const mel_measure *measure);
 double mel_compared_weight(const mel_measure *measure, size_t i, size_t j);
@@ -141,7 +141,7 @@ mel_status mel_measure_gradient(double *out, const mel_measure *measure, const d
 bool mel_measure_has_gradient(const mel_measure *measure);
 /* Whether it has no kinks: it is no smallest, largest or absolute difference. */
 bool mel_measure_is_smooth(const mel_measure *measure);
-/* Of how many numbers it is the largest or the smallest; 0: of none. */
+/* How many numbers it is the largest or smallest of; 0: none. */
 size_t mel_measure_parts(const mel_measure *measure, bool *largest);
 /* These numbers. */
 mel_status mel_measure_part_values(double *out, const mel_measure *measure, const double *confusion,

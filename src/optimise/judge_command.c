@@ -163,7 +163,7 @@ static mel_status ask_program(double *out, mel_judge_command *j, const double *c
     return moved == MEL_MOVED ? take_number(out, j, n, err) : say_failure(j, moved, err);
 }
 
-/* Of several ranks the first one asks, and the answer is everybody's. */
+/* With several ranks, the first one asks and shares the answer. */
 static mel_status ask_once(double *out, mel_judge_command *j, const double *chance, mel_error *err)
 {
     struct {

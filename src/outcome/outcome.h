@@ -93,7 +93,7 @@ typedef struct {
     const char *one, *many;
     mel_digits number;
 } mel_bound;
-/* Of a ratio between low and high; false: it has both bounds, or none. */
+/* The only bound of a ratio between low and high; false: it has both bounds, or none. */
 bool mel_outcome_bound(mel_bound *out, const mel_outcome *outcome, double low, double high);
 /* "one missed cancer counts as much as 5.8 to 9.2 false alarms", "one false alarm counts more than 12 missed
  * cancers": what a ratio between low and high means. */

@@ -962,7 +962,7 @@ static void state_cost(mel_outcome_work *w)
     }
 }
 
-/* Of the weights that are listed, those of which at least the sign is known. */
+/* States how many of the listed weights have at least a known sign. */
 static void state_signs_known(mel_outcome_work *w)
 {
     const mel_outcome *o = &w->out;

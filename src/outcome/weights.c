@@ -93,7 +93,7 @@ void mel_outcome_add_coordinate(mel_buffer *out, const mel_metric *metric, size_
     mel_buffer_puts(out, ")");
 }
 
-/* Of two classes the mistakes may have names of their own. */
+/* The name of statistic i; with two classes the mistakes may have names of their own. */
 static const char *name_statistic(mel_outcome_work *w, size_t i)
 {
     const mel_layout *layout = mel_metric_layout(w->metric);
@@ -424,8 +424,8 @@ static void find_costs(mel_outcome *out, const mel_metric *metric)
     }
 }
 
-/* Of two classes on a face as the cost ratio; elsewhere from the session's draws, which know how two weights
- * move together. */
+/* The ratio of two weights: with two classes on a face the cost ratio, elsewhere from the session's draws,
+ * which know how two weights move together. */
 static mel_status find_ratio(mel_cost_ratio *out, mel_outcome_work *w, size_t i, size_t of)
 {
     TRY(mel_metric_weight_ratio(out, w->metric, i, of, w->said.err));

@@ -410,7 +410,7 @@ static mel_status read_header(mel_pool_header *out, const mel_pool_sheet *sheet,
 
 /* --- classes and groups -------------------------------------------------------------------------- */
 
-/* Of an array, whose columns have no names; 0: its number of columns fits no number of classes. */
+/* The number of classes of an array, whose columns have no names; 0: no number of classes fits. */
 static size_t classes_of_array(const mel_pool_sheet *sheet, const mel_problem_want *want)
 {
     const size_t columns = sheet->n_columns;

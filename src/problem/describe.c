@@ -79,7 +79,7 @@ static const key_row keys[] = {
     { "seed", NULL, WHOLE, AT(seed), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
     MEL_READING_ROWS(READING)
 };
-/* Of numbers: from 0, which `above` excludes, to `high`, which `below` excludes; or the default. */
+/* Ranges of numbers: from 0, which `above` excludes, to `high`, which `below` excludes; or the default. */
 static const struct {
     const char *option;
     size_t at;

@@ -42,7 +42,7 @@ static mel_status softmax(mel_problem *problem, const mel_problem_options *opt, 
 {
     if (n < 2)
         return mel_fail(err, MEL_EINVAL, "--population %s: expected two classes or more", opt->population);
-    /* Of two classes the second one is positive: P = 1/(1 + exp((p2 - p1) x)). */
+    /* With two classes the second one is positive: P = 1/(1 + exp((p2 - p1) x)). */
     if (mel_is_planar(opt, want, n))
         return planar_population(problem, opt, slope[1] - slope[0], 0.0, err);
     mel_space_options settings;

@@ -262,8 +262,8 @@ typedef struct {
 typedef struct {
     double *entry;
     bool shares;
-    /* Of counts: how many rows of each class in each group, NaN where that is not known; and of all of them,
-     * or of each group where the layout asks for rates. */
+    /* With counts: how many rows of each class in each group, NaN where unknown; and the total, by group
+     * where the layout asks for rates. */
     double *rows, *total;
 } confusion;
 
@@ -326,7 +326,7 @@ static mel_status check_pool_numbers(reading *r, mel_error *err)
     return MEL_OK;
 }
 
-/* Of the entries of one true class in one group; NaN unless all are there. */
+/* Sum of the entries of one true class in one group; NaN unless all are there. */
 static double row_sum(const reading *r, const confusion *x, size_t which)
 {
     double sum = 0.0;
@@ -511,7 +511,7 @@ static void add_columns(equations *e, const reading *r, const confusion *x, size
                 own.whole[cell] = share || cell / 2 == column->truth ? 1.0 : 0.0;
             formula = &own;
         }
-        /* Of one class: rates are the same for any prevalence. */
+        /* Formulas about one class: rates are the same for any prevalence. */
         const bool of_class = (formula->whole[TN] > 0.0 || formula->whole[FP] > 0.0) !=
                               (formula->whole[FN] > 0.0 || formula->whole[TP] > 0.0);
         rates_only = rates_only && of_class;

@@ -130,7 +130,7 @@ size_t mel_hull_spare(const mel_hull *hull);
  * (3e8 / k (k + 1)) that a run would end before it has looked at a single one, it looks for none. */
 typedef struct mel_rule_search mel_rule_search;
 
-/* Of a sample measured by labels. */
+/* For a sample measured by labels. */
 mel_status mel_rule_search_new(mel_rule_search **out, const mel_space *space, size_t group, mel_error *err);
 void mel_rule_search_free(mel_rule_search *search);
 /* A rule with sum of value[true class][prediction] over the rows of the group, divided by the rows of the

@@ -17,8 +17,7 @@ mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error 
  * Rules, sweeps and mixtures of the new face are the sample's; a and b may be NULL. Needs scores
  * in [0, 1]. The sample may be freed first. */
 mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face *sample, mel_error *err);
-/* Of the hull; 0 for a segment, positives x negatives for
- * perfect scores. */
+/* Area of the hull; 0 for a segment, positives x negatives for perfect scores. */
 double mel_face_area(const mel_face *face);
 /* One rule that is best for (m11, m00) on the sample or population (smoothed faces: on the sample). */
 mel_status mel_face_support_rule(mel_rule *out, const mel_face *face, double m11, double m00, mel_error *err);

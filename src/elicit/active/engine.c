@@ -21,7 +21,7 @@ enum { DOUBTS_FROM = 5 };
 /* Evidence that counts as against somebody: questions that were coin tosses leave 0, up to rounding, which
  * must not decide what is asked. */
 static const double doubt = -1e-6;
-/* Of an answer that no sample foresees. */
+/* Probability of an answer that no sample predicts. */
 static const double least_probability = 1e-12;
 
 static void history_free(mel_history *history)

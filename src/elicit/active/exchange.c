@@ -39,14 +39,13 @@ enum { LEAST_ANSWERS = 8, HALVINGS = 30, LEAST_FOR_MISFIT = 5 };
  * what somebody may aim at. Of people with one rate 1 to 4% seem to move then, 1 to 3% to aim at something.
  */
 static const double moves_from = 3.0, aims_from = 3.4;
-/* Of two aims that explain the answers alike, a share is likelier than a difference that counts first: by 3.
- */
+/* Log prior odds of a target share against a difference that counts first: 3 to 1. */
 static const double rarer = 1.1;
 /* Evidence against tossed coins that a rate which moves must have: those of 2% seem to move then. */
 static const double against_coins = 2.5;
 /* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
 static const double much_wider = 1.75, usual_outside = 0.025;
-/* Of a bound that is the only one: nothing else makes up for one that is too bold. */
+/* Posterior mass outside a one-sided bound: nothing else makes up for a bound that is too bold. */
 static const double outside_one_sided = 0.005;
 /* An interval that was widened as far as allowed may be wider by this. */
 static const double rounding = 1e-9;
@@ -239,7 +238,7 @@ static void report_interval(const engine *e, double middle, double *low, double 
     }
 }
 
-/* Of somebody beyond what can be asked about, the interval that is reported is another one. */
+/* For people beyond the range that pairs can ask about, another interval is reported. */
 static bool exchange_is_precise(const mel_active *base)
 {
     const engine *e = (const engine *)base;
@@ -274,7 +273,7 @@ static mel_status exchange_find_result(mel_engine *base, mel_metric **metric, me
     summary->imagined = e->imagined && e->real_first;
     summary->variation = variation(e);
     summary->settled = e->regret != NULL ? 1.0 - e->doubt : NAN;
-    /* Of those who vary more the forecast is off by more than a factor of 1.5 more often than not. */
+    /* For people who vary more, the forecast is off by a factor above 1.5 more often than not. */
     const bool foreseen = is_settled(e) && !(summary->variation > foreseen_variation);
     summary->questions_to_ratio = foreseen ? fmax(1.0, questions_to_rate(e)) : NAN;
     TRY(find_misfit(e, err));
@@ -283,7 +282,7 @@ static mel_status exchange_find_result(mel_engine *base, mel_metric **metric, me
                              angle_of(e, low), err);
 }
 
-/* Of the angle, whose tangent is 1/r: the cells lie the other way round. */
+/* The posterior of the angle, whose tangent is 1/r: the cells are in reverse order. */
 static mel_status exchange_find_posterior(mel_engine *base, size_t n, double *angle, double *density,
                                           mel_error *err)
 {
@@ -338,7 +337,8 @@ enum { MOST_TRIED = 40, RECENT = 3 };
 /* Questions tell somebody who aims at a share from one with a rate, before the rate counts as known, until
  * the latter has this probability; they are worth this share of the best at least. */
 static const double nearly_sure = 0.98, least_worth = 0.05;
-/* Of the posterior, the part whose rates are asked about, at least so far around its middle. */
+/* Posterior mass on each side that is left out of the rates asked about, and the least reach around its
+ * middle. */
 static const double least_share = 0.03, least_reach = 0.2;
 /* A pair that tells this share of the best is as good, if it is more plausible (but for checks). */
 static const double nearly_best = 0.85;
@@ -371,7 +371,7 @@ static void mark_used(engine *e, const double *a, const double *b)
     }
 }
 
-/* Of a pair without a rate (one is better in both): no row. */
+/* The row of a pair; a pair without a rate (one is better in both numbers) has none. */
 static void row(mel_active *base, const double *a, const double *b, double *out)
 {
     (void)base;

@@ -28,8 +28,8 @@ typedef struct {
      * apart. *found is false when the domain has no extent there. */
     mel_status (*pair)(mel_basis *f, const double *c, const double *delta, double *a, double *b, bool *found,
                        mel_error *err);
-    /* Of a family whose prior needs to know the direction: a pair whose answer tells it (another for each
-     * tilt), and what it is. NULL: no direction has to be known. */
+    /* For a family whose prior needs the direction: a pair whose answer tells it (another one for each tilt),
+     * and how to set it. NULL: the prior needs no direction. */
     mel_status (*extremes)(const mel_basis *f, double tilt, double *a, double *b, mel_error *err);
     void (*turn)(mel_basis *f, mel_direction direction);
     /* What achieves a point of a question, in words (MEL_NOTE_TEXT characters), or nothing; NULL: not known.

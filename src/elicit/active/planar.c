@@ -55,7 +55,7 @@ typedef struct {
 static const double pi = 3.14159265358979323846;
 
 enum { COARSE_CELLS = 512, FINE_CELLS = 1024 };
-/* Of the angle that a band hides, see band_allowance. */
+/* Share of the angle that a band hides, see band_allowance. */
 static const double allowed_share = 0.01;
 
 static void grid_clear(angle_grid *grid)
@@ -480,7 +480,7 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
     return grid_tell(&((planar *)base)->grid, base->row[0], base->row[1], answer, err);
 }
 
-/* Of the surer answer: to a question that comes back, either may be. */
+/* Probability of the likelier answer: a repeated question may have either. */
 static double predict(mel_engine *base, const double *a, const double *b)
 {
     const double better = grid_better(&((const planar *)base)->grid, a[0] - b[0], a[1] - b[1]);

@@ -59,7 +59,7 @@ double mel_cloud_radius(size_t n, size_t columns, const double *rows, const doub
     return fmax(widest, mel_quantile_select(n, work, level));
 }
 
-/* Of consecutive samples, compared to see how well chains mix. */
+/* Blocks of consecutive samples, compared to see how well chains mix. */
 enum { BLOCKS = 8 };
 
 typedef struct {

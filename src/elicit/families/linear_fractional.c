@@ -12,7 +12,7 @@
  * and pivots on both sides of the face, alike. Increasing in TP and TN on all of the square means
  * w_x >= |w_z| and -w_y >= |w_z|; this cone is exactly Assumption 3.2 of the thesis.
  *
- * Of the metrics with one pivot, p0 = 0, p11 + p00 = 1, q0 = (p11 - q11) positives + (p00 - q00) negatives
+ * Among metrics with one pivot, p0 = 0, p11 + p00 = 1, q0 = (p11 - q11) positives + (p00 - q00) negatives
  * leave q0 free: t -> t/(t + c (1 - t)) maps one into the other (F1 and Jaccard, for example). The one
  * reported has q11 positives + q00 negatives = 0, that is q0 = p11 positives + p00 negatives: its value is 0
  * when everything is wrong, 1 when everything is right and 1/2 halfway (in general s at s times the perfect

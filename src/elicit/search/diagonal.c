@@ -36,7 +36,7 @@ typedef struct {
     mel_error *err;       /* where its sentence goes */
 } faces_search;
 
-/* Of the weights for which the points of a boundary are best. */
+/* Sign of the weights for which the points of a boundary are best. */
 static double sign_of(face_side side)
 {
     return side == UPPER ? 1.0 : -1.0;

@@ -9,7 +9,7 @@
 
 /* --- two classes, and a ball ---------------------------------------------------------------------------- */
 
-/* Of two classes, with p0 = 0 a metric's level lines all pass through one pivot, where <p, C> = 0 and the
+/* With two classes and p0 = 0, all level lines of a metric pass through one pivot, where <p, C> = 0 and the
  * denominator vanishes. The supporting line at the maximiser is p - t q = alpha m, t q0 = alpha c (t: the
  * maximum), the one at the minimiser the same with its own t, alpha < 0. Both lines pass through the
  * pivot, and eliminating q leaves p proportional to c_low m_up - c_up m_low. Preferences fix the

@@ -72,9 +72,9 @@ struct mel_procedure {
     void (*clear)(mel_procedure *procedure);
     uint32_t total; /* questions from start to end */
     bool pending;
-    /* Of a run to its end. at_end: the best point was sought up to an end of its range, so that the metric
-     * may lie beyond it. pressed: the same of the worst point, where linear-fractional metrics such as F1
-     * belong, or no slope was found with the signs declared: they may be wrong. */
+    /* Known after a run to its end. at_end: the best point was sought up to an end of its range, so the
+     * metric may lie beyond it. pressed: the same for the worst point, where linear-fractional metrics such
+     * as F1 belong, or no slope was found with the signs declared: they may be wrong. */
     bool at_end, pressed;
     mel_replay replay;
     mel_answer *answers;

@@ -134,7 +134,7 @@ bool mel_sphere_reached(const mel_sphere_search *search)
     return true;
 }
 
-/* Of coordinates first..last. */
+/* Whether any of the coordinates first..last has a declared sign. */
 static bool any_declared(const mel_sphere_search *search, size_t first, size_t last)
 {
     for (size_t i = first; i <= last; i++)

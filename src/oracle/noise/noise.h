@@ -43,7 +43,7 @@ double mel_component_log_choices(const mel_component *component, double tie, siz
 double mel_component_log_same(const mel_component *component, double tie, size_t n, const double *gain,
                               const double *value, const double *slope, double t, double shrink);
 
-/* Of components that err alike at any margin: log-probability of `wrong` of `count` answers being wrong (in
+/* For components that err alike at any margin: log-probability of `wrong` of `count` answers being wrong (in
  * one order), and the posterior mean of the share of wrong answers given that. */
 double mel_components_log_weight(size_t n, const mel_component *component, size_t wrong, size_t count);
 double mel_components_rate(size_t n, const mel_component *component, size_t wrong, size_t count);
@@ -75,14 +75,14 @@ typedef struct {
     double say_nothing; /* assumed sizes from this on leave nothing to learn */
     double usual_size;  /* where one is needed and none is given */
     double allowance;   /* share of lapses that is allowed for where the size is assumed, at least */
-    /* Of the probability outside of a 95% interval, what is left outside, for respondents who use the model
-     * against us; 1: nothing is to be allowed for. */
+    /* The share of the probability outside a 95% interval that stays outside, for respondents who use the
+     * model against us; 1: no allowance. */
     double outside;
     /* Share of wrong answers when guessing how many questions remain; 0: as the posterior knows it. */
     double usual_errors;
     mel_component (*given)(double size); /* of a respondent with this size; its weight is 1 */
-    /* Of one whose size is not known: weights that sum to 1; returns how many. NULL: the size is never
-     * learned. */
+    /* The components when the size is unknown, with weights that sum to 1; returns how many. NULL: the size
+     * is never learned. */
     size_t (*learned)(mel_component out[MEL_MOST_COMPONENTS]);
 } mel_noise_ops;
 

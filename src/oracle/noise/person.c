@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Of a person of whom nothing is known: 3 of 100 answers are given without looking, and 73 of 100 others are
+/* A person about whom nothing is known: 3 of 100 answers are given without looking, and 73 of 100 others are
  * right at a difference of 0.02. */
 static mel_component given(double size)
 {

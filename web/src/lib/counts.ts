@@ -114,7 +114,7 @@ export function outcomesThatDiffer(q: TwoSystems): Outcome[] {
     const groups = all.filter((c) => c.truth === cell.truth && c.predicted === cell.predicted);
     found.push({ truth: cell.truth, predicted: cell.predicted, kind: cell.kind, groups });
   }
-  // Of two classes there are two mistakes: they keep their places from question to question.
+  // Two classes have two mistakes, which keep their places from question to question.
   return q.classes.length === 2
     ? found.sort((x, y) => Number(y.kind === 'missed') - Number(x.kind === 'missed'))
     : found;

@@ -98,7 +98,7 @@ void mel_candidates_view(mel_candidates *chooser, double gain, const mel_avoided
     chooser->avoided = avoided;
 }
 
-/* Of a < b: 0, 1, 2, ... */
+/* The number of the pair a < b: 0, 1, 2, ... */
 static size_t pair_number(size_t a, size_t b)
 {
     return b * (b - 1) / 2 + a;

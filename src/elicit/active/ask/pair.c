@@ -374,7 +374,7 @@ static void bound_samples(mel_chooser *q)
         mel_bound_column(q->count, q->sample + j, q->bounded + j, q->dimension, q->work);
 }
 
-/* Of the samples as they are seen. */
+/* Moments of the samples as the chooser sees them. */
 static void find_moments(mel_chooser *q)
 {
     const size_t n = q->count, d = q->dimension;
@@ -394,7 +394,7 @@ static void find_moments(mel_chooser *q)
             q->covariance[k * d + j] = q->covariance[j * d + k] = q->covariance[j * d + k] / (double)n;
 }
 
-/* Of a number that is judged. */
+/* Posterior variance of judged number j. */
 static double variance_of(const mel_chooser *q, size_t j)
 {
     const size_t n = q->count, v = q->f->n_judged;

@@ -38,7 +38,7 @@ void mel_shortlist_new(mel_shortlist *list, size_t most, size_t size, double *ro
 /* A candidate around c, delta being 0, in place of the worst when the list is full; NULL: not good enough. */
 mel_candidate *mel_shortlist_admit(mel_shortlist *list, double score, const double *c);
 
-/* Of an answer that comes with probability p, in bits. */
+/* Entropy of an answer with probability p, in bits. */
 double mel_entropy(double p);
 /* What an answer tells that comes as A with probability likely[i] if sample i is the truth: only
  * `information`. *share: the mean of these. */

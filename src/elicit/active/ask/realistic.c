@@ -31,7 +31,7 @@ static const double least_change = 0.4, most_change = 1.6;
 static const double plausible_from = 0.5;
 /* A pair counts by so high a power of how likely both of it are to be such. */
 static const double care = 10.0;
-/* Of the pairs that tell so much of what the best one does, the simplest is asked. */
+/* Among pairs with at least this share of the best pair's information, the simplest is asked. */
 static const double about_as_good = 0.85;
 
 /* Classifiers in whole numbers of people. */

@@ -11,8 +11,8 @@
 typedef struct {
     const mel_face *face; /* lent */
     bool turned;          /* right decisions are punished */
-    /* Of the unit metric in each cell: what the best setting is worth, and what it adds to flagging all or
-     * none (not less than some share of the most that it adds in any cell). */
+    /* For the unit metric of each cell: the best setting's value, and what it adds to flagging all or none
+     * (at least some share of the most that it adds in any cell). */
     double best[MEL_EXCHANGE_CELLS], added[MEL_EXCHANGE_CELLS];
     mel_point weight[MEL_EXCHANGE_CELLS];
 } mel_regret;

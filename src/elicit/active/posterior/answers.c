@@ -31,7 +31,8 @@ static size_t add_sharper(size_t n, mel_component *component)
     return all;
 }
 
-/* Of answers that were taken to be right, or wrong as often at any margin, until one was "about the same". */
+/* Takes over when the first answer is "about the same" and answers were taken to be right, or wrong as often
+ * at any margin, until then. */
 static const mel_noise_ops unsure = { .name = "unsure", .errs = MEL_ERRS_BY_MARGIN, .outside = 1.0 },
                            unsure_slips = {
                                .name = "unsure", .errs = MEL_ERRS_BY_MARGIN, .slips = true, .outside = 1.0
@@ -153,7 +154,7 @@ static size_t draw_by_weight(size_t n, const double *log_weight, mel_rng *rng)
     return picked;
 }
 
-/* Of so many components each is weighed; of more a few are tried. */
+/* With up to MOST_WEIGHED components each is weighed; with more, TRIED random ones are. */
 enum { MOST_WEIGHED = 16, TRIED = 2 };
 
 void mel_noise_draw(mel_noise_state *state, const mel_answers *answers, mel_noise_likelihood *log_likelihood,

@@ -381,7 +381,7 @@ static void weigh_alike(mel_bivector_sampler *b)
         b->weight[i] = 1.0;
 }
 
-/* Of the last MEL_LATELY answers, those that the band decided at the mean. */
+/* How many of the last MEL_LATELY answers the band decided at the mean. */
 static size_t lately_in_band(const mel_bivector_sampler *b)
 {
     size_t inside = 0;
