@@ -206,7 +206,7 @@ test('the researcher sees, exports and deletes', async () => {
   await owner.context.close();
   const other = await visitor(browser, server, 360);
   await other.page.goto(`${server.url}/s/${cancer}?label=p01`);
-  await other.page.getByRole('alert').getByText(/personal link/).waitFor();
+  await other.page.getByRole('heading', { name: 'Your link is incomplete' }).waitFor();
   await other.context.close();
   // How many people and questions it takes: nobody is kept.
   await page.getByLabel('At most how many people').fill('4');

@@ -143,6 +143,9 @@ function Gap({ groups, from, to, words }: { groups: readonly string[]; from: num
 /** More classes: "Of 39 dogs, B gets 6 more right.", the gravest class first, then the largest differences; a line each. */
 const MOST_LINES = 2;
 
+/** Where each mistake is known, there may be more than two differences: a line is kept for them. */
+const mistakesKnown = (q: Question): boolean => matrices(q.a).every((m) => m.every((row) => !row.includes(null)));
+
 function InClasses({ q, words }: { q: Question; words?: Words }): JSX.Element {
   const all = gravestFirst(differing({ ...viewOf(q, 'a'), a: q.a, b: q.b }), q.classes, words);
   const group = (g: number): string => (q.groups?.length ? ` (${q.groups[g]})` : '');
@@ -163,8 +166,10 @@ function InClasses({ q, words }: { q: Question; words?: Words }): JSX.Element {
           </p>
         );
       })}
-      {rest.length > 0 && (
-        <p class="note">{rest.length === 1 ? t`1 more difference: ${list(rest)}.` : t`${rest.length} more differences: ${rest.join(', ')}.`}</p>
+      {(rest.length > 0 || mistakesKnown(q)) && (
+        <p class="note one-line">
+          {rest.length === 0 ? '\u00a0' : rest.length === 1 ? t`1 more difference: ${list(rest)}.` : t`${rest.length} more differences: ${rest.join(', ')}.`}
+        </p>
       )}
     </>
   );
@@ -176,7 +181,7 @@ function longest(q: Question): Question {
   const classes = q.classes.length > 2 ? [...q.classes].sort((x, y) => longer(x.name, y.name)) : q.classes;
   const groups = q.groups && [...q.groups].sort(longer);
   const moved = new Set(q.differences.map((d) => d.group ?? 0)).size;
-  const most = Math.max(MOST_LINES, q.differences.length);
+  const most = mistakesKnown(q) ? classes.length : MOST_LINES;
   const side = (n: number, g: number): Matrix => q.classes.map((_, i) => q.classes.map(() => (g < moved && (classes.length === 2 || i < most) ? n : 0)));
   const of = (n: number): Counts => (groups?.length ? groups.map((_, g) => side(n, g)) : side(n, 0));
   return { ...q, told: q.longest, classes, groups, a: of(q.people), b: of(Math.floor(q.people / 2)) };
