@@ -48,16 +48,18 @@
       "{n} of {all} repeated questions got another answer the second time. Start again and take more time "  \
       "for each question.")                                                                                  \
     X(why_found, METRIC, "headline", false,                                                                  \
-      "They fit a target better than an exchange rate: at least {value}% of {name} found ({low} to "         \
+      "The answers fit a target better than an exchange rate: at least {value}% of {name} found ({low} to "  \
       "{high}%).")                                                                                           \
     X(why_cleared, METRIC, "headline", false,                                                                \
-      "They fit a target better than an exchange rate: at least {value}% of {name} left without a "          \
+      "The answers fit a target better than an exchange rate: at least {value}% of {name} left without a "   \
       "{false_alarm} ({low} to {high}%).")                                                                   \
     X(why_missed_first, METRIC, "headline", false,                                                           \
-      "They fit another description better than an exchange rate: from about {value} in {people} on, "       \
+      "The answers fit another description better than an exchange rate: from about {value} in {people} "    \
+      "on, "                                                                                                 \
       "{missed_plural} count first, however many {false_alarms} that takes.")                                \
     X(why_alarms_first, METRIC, "headline", false,                                                           \
-      "They fit another description better than an exchange rate: from about {value} in {people} on, "       \
+      "The answers fit another description better than an exchange rate: from about {value} in {people} "    \
+      "on, "                                                                                                 \
       "{false_alarms} count first, however many {missed_plural} that takes.")                                \
     X(why_wide, METRIC, "headline", false,                                                                   \
       "One {one} may count anything from {low} to {high} {many}. More answers would narrow that.")           \

@@ -1,6 +1,6 @@
 /* From the options to what questions are about: a planar face, a space, a ball; from rows, a population in
- * closed form
- * ("logistic:a=5,b=0", "softmax:1,3,5"), or an abstract ball of "K" classes or "K,M" with M groups. */
+ * closed form ("logistic:a=5,b=0", "softmax:1,3,5"), or an abstract ball of "K" classes or "K,M" with M
+ * groups. */
 #include "problem/problem.h"
 #include "space/shared.h"
 

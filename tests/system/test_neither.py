@@ -102,5 +102,5 @@ for line in sys.stdin:
         if got.get("misfit", {}).get("kind") == "found":
             told.append(got["misfit"])
             assert got["consistency_label"] != "consistent"
-            assert "fit a target better than an exchange rate: at least " in statement(got, "misfit")
+            assert "The answers fit a target better than an exchange rate: at least " in statement(got, "misfit")
     assert len(told) >= 2 and sum(one["low"] <= 0.8 <= one["high"] for one in told) >= len(told) - 1
