@@ -105,7 +105,8 @@ static void print_ranking(const json_t *result, const ranking *r)
         cli_print_positive(r->who.k, r->who.class_name);
     (void)cli_say(result, "\n  agreement with the other metric: NDCG {ndcg:%.4f}");
     (void)cli_say(result, ", Kendall's tau {tau:%.4f}");
-    (void)cli_say(result, "; {same_best:?the same best one|another best one}\n");
+    if (json_object_get(result, "same_best") != NULL) /* only with another metric */
+        (void)cli_say(result, "; {same_best:?the same best one|another best one}\n");
 }
 
 /* --- input --- */

@@ -28,10 +28,10 @@ STRATEGIES = {"search": {"strategy": "search", "tolerance": TOLERANCE, "max_ques
                             "until": "ratio"}}
 
 
-def study(strategy):
+def study(strategy, boundary):
     ball = {} if strategy == "realistic" else {"radius": 0.1}
     return {"format": "melicit-study", "version": 1, "title": f"Chapter 8, {strategy}",
-            "space": {"data": "breast_cancer_original", "classes": ["healthy", "cancer"]},
+            "space": {"population": boundary, "classes": ["healthy", "cancer"]},
             "elicitation": {"family": "linear", **STRATEGIES[strategy]},
             "phases": [{"kind": "guess", "title": "Guess"}, {"kind": "elicitation"},
                        {"kind": "evaluation", "questions": 15, **ball}, {"kind": "done", "title": "Thanks"}]}
@@ -40,8 +40,8 @@ def study(strategy):
 class Desk:
     """melicit study on a store of its own."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, boundary):
+        self.folder, self.boundary = folder, boundary
 
     def call(self, *words):
         done = subprocess.run([BUILD / "melicit", "study", *map(str, words), "--store", "study.db", "--json"],
@@ -49,7 +49,7 @@ class Desk:
         return json.loads(done.stdout)
 
     def participants(self, strategy, ratio, noise, seed):
-        (pathlib.Path(self.folder) / "study.json").write_text(json.dumps(study(strategy)))
+        (pathlib.Path(self.folder) / "study.json").write_text(json.dumps(study(strategy, self.boundary)))
         made = self.call("create", "study.json")["id"]
         self.call("rehearse", made, "--participants", TIMES, "--metric", ratio, "--noise", noise, "--seed", program_seed(seed))
         return self.call("show", made)["live"]
@@ -114,7 +114,7 @@ def judge(results, exact, noisy):
 
 
 def boundary(out, results):
-    """Figure 8.1: what was measured, and the boundary smoothed as in the thesis; questions are about the first."""
+    """Figure 8.1: what was measured, and the boundary smoothed as in the thesis, which is the test of the study; its population."""
     made = subprocess.run([BUILD / "melicit", "space", "--data", "breast_cancer_original", "--classes", "healthy,cancer", "--thesis", "smooth", "--plot",
                            OUT / "repro-study-boundary.svg", "--json"], check=True, capture_output=True, text=True)
     fit = json.loads(made.stdout)["smooth"]
@@ -122,12 +122,13 @@ def boundary(out, results):
                f"logistic:a={fit['a']:.4g},b={fit['b']:.4g}, fitted to the thresholds by least squares (`melicit space --thesis smooth --plot`).\n")
     results.add(["Figure 8.1"], "the smoothed boundary of the breast cancer data", "a logistic curve", f"logistic:a={fit['a']:.3g},b={fit['b']:.3g}", "", "", verdict(False, True),
                 "drawn; the thesis prints no numbers", values={"a": fit["a"], "b": fit["b"]})
+    return f"logistic:a={fit['a']:.6g},b={fit['b']:.6g}"
 
 
 def main():
     out = ["# Chapter 8: the subjects of table 8.4, re-enacted\n",
            f"Made by `repro/study.py`: {TIMES} simulated participants for every subject, strategy and kind of noise, who walk through "
-           "a study on the Wisconsin breast cancer data and have the metric that was elicited from that subject. TN is the "
+           "a study on the smoothed Wisconsin breast cancer data and have the metric that was elicited from that subject. TN is the "
            "weight of a healthy patient who is told so, that of a cancer found is the rest (median over participants). \"Within\" counts "
            f"metrics whose angle is off by at most the tolerance of the search, {TOLERANCE}. M is the share of 15 evaluation questions, "
            "in percent, on which the elicited metric prefers what the participant did: the mean, the lowest and the highest. "
@@ -139,8 +140,7 @@ def main():
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     results, noisy = Results("study"), None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
-        desk = Desk(folder)
-        boundary(out, results)
+        desk = Desk(folder, boundary(out, results))
         exact = table(out, desk, "none", "Without noise", "Everybody answers as the metric says.")
         if not QUICK:
             table(out, desk, "flip:0.05", "One answer in twenty is wrong", "In the elicitation and in the evaluation alike.")
