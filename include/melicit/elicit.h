@@ -429,7 +429,7 @@ typedef struct {
     const double *draw;
 } mel_snapshot;
 /* What is known now, found once between two answers: metric, summary and draws (NULL: a search has none) as
- * the two above give them, all lent until the next answer, undo or question asked again. */
+ * the two above give them, all lent until the next answer, undo, question asked again or other budget. */
 MEL_API mel_status mel_session_snapshot(mel_snapshot *out, mel_session *session, mel_error *err);
 
 /* What a metric is matched with: the classes and groups of some statistics, in their order. */

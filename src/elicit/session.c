@@ -229,6 +229,7 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     session->pending.repeated = false;
     mel_end end = MEL_END_NOT_YET;
     TRY(session->engine->ops->next(session->engine, &session->pending, &end, err));
+    mel_session_forget(session); /* what was found before (set_budget) did not know this question */
     find_shown(session, &session->pending);
     bool decided = false;
     if (end != MEL_END_TOLERANCE && session->options.values.until != MEL_UNTIL_TOLERANCE)
