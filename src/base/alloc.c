@@ -69,7 +69,8 @@ bool mel_parts_new(size_t n, const mel_part *parts)
     size_t total = 0;
     for (size_t i = 0; i < n; i++)
         for (double **const *at = parts[i].at; *at != NULL; at++)
-            total += parts[i].n;
+            total =
+                parts[i].n > SIZE_MAX - total ? SIZE_MAX : total + parts[i].n; /* SIZE_MAX is refused below */
     assert(parts[0].at[0] != NULL);
     double *free_from = *parts[0].at[0] = mel_alloc_zero(total, sizeof *free_from);
     if (free_from == NULL)

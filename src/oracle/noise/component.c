@@ -149,10 +149,11 @@ size_t mel_components_blur(size_t n, mel_component component[MEL_MOST_COMPONENTS
 {
     static const double blur[] = { 0.002, 0.01, 0.05 };
     enum { STEPS = sizeof blur / sizeof *blur };
-    const bool sharp = component[0].band > 0.0 || component[0].absolute <= MEL_SHARP;
+    const bool sharp =
+        (component[0].band > 0.0 || component[0].absolute <= MEL_SHARP) && n * STEPS <= MEL_MOST_COMPONENTS;
     for (size_t i = 0; i < n && !sharp; i++)
         component[i].absolute = fmax(component[i].absolute, blur[0]);
-    for (size_t i = n; sharp && n * STEPS <= MEL_MOST_COMPONENTS && i-- > 0;) {
+    for (size_t i = n; sharp && i-- > 0;) {
         const mel_component one = component[i];
         for (size_t s = 0; s < STEPS; s++)
             component[i * STEPS + s] = (mel_component){ .absolute = fmax(one.band, blur[s]),
