@@ -53,7 +53,8 @@ mel_problem <- function(predictions, truth, groups = NULL, positive = NULL) {
 
 mel_table <- function(data, label = "label", group = NULL, positive = NULL) {
   if (!is.data.frame(data)) stop("data: expected a data frame", call. = FALSE)
-  odd <- !vapply(data, function(x) (is.numeric(x) && is.null(dim(x)) && !inherits(x, c("Date", "POSIXt", "difftime"))) || is.character(x) ||
+  no_number <- c("Date", "POSIXt", "difftime", "integer64")
+  odd <- !vapply(data, function(x) (is.numeric(x) && is.null(dim(x)) && !inherits(x, no_number)) || is.character(x) ||
                    is.factor(x) || is.logical(x), NA)
   if (any(odd)) stop("column ", names(data)[odd][1], ": expected numbers, texts, a factor or TRUE and FALSE", call. = FALSE)
   new_problem(c(data = "frame:data", label = label, group = group, positive = positive), list("frame:data" = as.list(data)))

@@ -3,7 +3,7 @@
 as_settings <- function(settings) {
   if (length(settings) && (is.null(names(settings)) || any(names(settings) == "")))
     stop("settings need names, as those of `melicit elicit`: max_questions = 12", call. = FALSE)
-  vapply(settings, function(x) if (is.logical(x)) tolower(as.character(x)) else format(x, digits = 17, trim = TRUE), "")
+  vapply(settings, function(x) if (is.logical(x)) tolower(as.character(x)) else format(x, digits = 17, trim = TRUE, scientific = FALSE), "")
 }
 
 # Rows that are in memory are kept beside the session's file, so that it goes on with the same ones.
@@ -31,9 +31,10 @@ stored_problem <- function(problem, path) {
 
 mel_session <- function(problem, family = "linear", path = NULL, ..., for_people = TRUE, noise = "none") {
   if (!inherits(problem, "mel_problem")) stop("problem: expected what mel_problem() makes", call. = FALSE)
+  if (!is.null(path)) path <- path.expand(path)
   about <- made_for(if (is.null(path)) problem else stored_problem(problem, path), family)
   handle <- .Call(C_r_session, about$handle, family, as_settings(list(...)), for_people, noise,
-                  if (is.null(path)) character() else path.expand(path))
+                  if (is.null(path)) character() else path)
   structure(list(handle = handle, problem = problem, family = family, path = path, noise = noise, classes = about$classes,
                  groups = about$groups), class = "mel_session")
 }

@@ -35,6 +35,12 @@ again <- mel_session(problem, path = path, max_questions = 6)
 stopifnot(nrow(as.data.frame(again)) == 1, as.data.frame(again)$answer == "A")
 refused(mel_session(mel_problem(rev(p), truth), path = path), "holds other rows")
 stopifnot(nrow(as.data.frame(undo(again))) == 0)
+Sys.setenv(HOME = tempdir())
+invisible(mel_session(problem, path = "~/home.jsonl", max_questions = 100000))
+stopifnot(file.exists(file.path(tempdir(), c("home.jsonl", "home.probs.csv"))))
+long <- data.frame(x, label = truth)
+long$big <- structure(x, class = "integer64") # as data.table::fread() reads long numbers: no doubles
+refused(mel_table(long), "column big: expected numbers")
 page <- readLines(report(session, tempfile()))
 stopifnot(any(grepl("</html>", page, fixed = TRUE)))
 
