@@ -198,6 +198,9 @@ test('decisions about rows and about probabilities, and lines that run as shown'
     decided.slice(1).map((line) => line.split(',').pop()),
     [0.01, 0.5, 0.99].map((p) => (p >= at ? '"cancer"' : '"healthy"')),
   );
+  await page.getByLabel(/The one these questions were about/).check();
+  assert.equal(await page.getByRole('button', { name: /Get decisions/ }).count(), 0); // of the file that is still there, neither
+  await page.getByLabel(/Another one/).check();
   await page.getByText('Get the report').click();
   const [metric] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: /Metric file/ }).click()]);
   writeFileSync(path.join(server.folder, 'metric.json'), readFileSync(await metric.path()));

@@ -37,6 +37,7 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
   // The setting of an example says nothing about another file.
   const foreign = result.example === true;
   const [model, setModel] = useState<Model | null>(null);
+  const fits = model === 'other' || (model === 'tested' && !foreign);
   const [said, setSaid] = useState('');
   const [busy, setBusy] = useState(false);
   const numbers = (upload?.columns ?? []).filter((c) => c.kind === 'number').map((c) => c.name);
@@ -140,13 +141,13 @@ function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element 
           </button>
         </p>
       )}
-      {(model === 'other' || (model === 'tested' && !foreign)) && (
+      {fits && (
         <div class="field">
           <label for="decide-file">{t`Probabilities of your model, a CSV file with a row for each case`}</label>
           <input id="decide-file" type="file" accept=".csv,text/csv,.txt" onChange={(event) => take(event.currentTarget.files?.[0])} />
         </div>
       )}
-      {model !== null && ready}
+      {fits && ready}
       <p role="status">{said}</p>
     </div>
   );

@@ -1,1 +1,0 @@
-import{a,b}from"/assets/chunk-66S3MFRZ.js";import"/assets/chunk-VDB2GMJ6.js";import"/assets/chunk-5E6H6RN2.js";import"/assets/chunk-FMWSUPQF.js";import"/assets/chunk-UZRVRRLA.js";import"/assets/chunk-5JOM6EV2.js";import"/assets/chunk-CDPLVGOM.js";import"/assets/chunk-TUCXIWII.js";export{b as App,a as PageBody};
