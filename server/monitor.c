@@ -258,6 +258,7 @@ static bool put_findings(json_t *out, mel_flow *flow)
                                         "words",     "agreement",  "repeats", "repeats_agreed",
                                         "threshold", "consistency" };
     json_auto_t *result = NULL;
+    mel_flow_speak(flow, NULL); /* researchers read English */
     if (mel_session_answers(mel_flow_session(flow)) == 0 || mel_result_json(&result, flow, NULL) != MEL_OK)
         return true; /* nothing can be said yet */
     return mel_json_copy(out, result, kept, sizeof kept / sizeof *kept);

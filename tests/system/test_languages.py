@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from serving import Server
+from serving import Server, create_study, small_study, survey_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = json.loads((ROOT / "web/languages.json").read_text("utf-8"))
@@ -110,3 +110,14 @@ def test_a_study_names_its_language(server, melicit):
     (melicit.folder / "s.json").write_text(json.dumps({**study, "language": "tlh"}), "utf-8")
     refused = melicit("study", "check", "s.json")
     assert refused.code != 0 and "language: expected en, de, fr or es" in refused.err
+
+
+def test_researchers_read_english(server):
+    """Their pages are in English, also about people whose pages are not."""
+    study = create_study(server, {**small_study(), "language": "de"})
+    for client in (server.client(), server.client()):
+        page = client.join(study)
+        assert page["language"] == "de"
+        client.walk(page)
+    for person in survey_of(server.researcher(), study)["live"]:
+        assert re.search(r"\b(answers|counts)\b", person["words"]), person["words"]
