@@ -424,6 +424,7 @@ static void test_settled_as_often(void **state)
     opt.until = MEL_UNTIL_DECISION;
     mel_rng rng;
     mel_rng_seed(&rng, 31);
+    size_t of_all = 0;
     for (size_t k = 0; k < COUNT(rows); k++) {
         size_t settled = 0, right = 0, told = 0, near = 0;
         double sure = 0.0;
@@ -449,10 +450,11 @@ static void test_settled_as_often(void **state)
         print_message(
             "  %s: %zu settled, %.3f sure on average, %.3f right; %zu told how many more, %zu near\n",
             rows[k].name, settled, share, (double)right / n, told, near);
-        assert_true(settled > people / 4);
+        of_all += settled;
         assert_true((double)right >= sure - 3.0 * sqrt(n * share * (1.0 - share)) - 0.02 * n);
         assert_true(2.0 * (double)near + 3.0 * sqrt((double)told) >= (double)told);
     }
+    assert_true(2 * of_all > people * COUNT(rows)); /* most of them */
 }
 
 static void test_imagined(void **state)
