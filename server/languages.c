@@ -29,7 +29,8 @@ enum { N_KNOWN = sizeof known / sizeof *known };
 
 static json_t *catalogue; /* borrowed by the languages; until the program ends */
 
-/* The file as it was before it was packed; for free(). */
+/* The file as it was before it was packed; for free(). The program's own file is whole, so only memory can
+ * be missing: NULL. */
 static char *unpack(const mel_asset *asset, size_t *n)
 {
     char *out = mel_alloc(MOST_BYTES, 1);
@@ -39,9 +40,13 @@ static char *unpack(const mel_asset *asset, size_t *n)
                         .avail_out = MOST_BYTES };
     const bool begun = out != NULL && inflateInit2(&stream, 16 + MAX_WBITS) == Z_OK;
     const bool whole = begun && inflate(&stream, Z_FINISH) == Z_STREAM_END;
-    *n = whole ? stream.total_out : 0;
+    *n = stream.total_out;
     if (begun)
         (void)inflateEnd(&stream);
+    if (!whole) {
+        free(out);
+        out = NULL;
+    }
     return out;
 }
 
@@ -56,6 +61,8 @@ mel_status mel_languages_load(mel_error *err)
         return mel_fail(err, MEL_EDATA, "the catalogue of sentences is not part of the program");
     const mel_asset *asset = &mel_assets[at];
     MEL_AUTO_MEMORY char *text = asset->gzipped ? unpack(asset, &n) : NULL;
+    if (asset->gzipped && text == NULL)
+        return mel_fail_memory(err, "the catalogue of sentences");
     TRY(mel_json_parse(&catalogue, asset->gzipped ? text : (const char *)asset->bytes,
                        asset->gzipped ? n : asset->n, err));
     for (size_t i = 0; i < N_KNOWN; i++)

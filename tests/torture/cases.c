@@ -259,8 +259,8 @@ static int serve(const char *name)
     return torture_verb(name);
 }
 
-#define LOGISTIC "elicit --population logistic:a=5,b=0.7 --classes well,ill --oracle sim:seven.json --quiet "
 #define ROWS "--probs p.csv --labels y.csv --positive ill "
+#define ELICIT "elicit " ROWS "--oracle sim:seven.json --quiet "
 
 #define SESSION(family, strategy)                                                                            \
     "session {\"family\": \"" family "\", \"strategy\": \"" strategy "\", \"max_questions\": 3} | "
@@ -284,14 +284,15 @@ const torture_case torture_cases[] = {
     { .name = "predict --model two.json --data new.csv --out probabilities.npy" },
     { .name = "space --data two.csv --positive ill --plot space.svg" },
     { .name = "space --probs q.csv --labels z.csv --json" },
-    { .name = LOGISTIC "--max-questions 2 --session s.jsonl --out found.json --report s.html" },
+    { .name = "elicit " ROWS "--oracle sim:seven.json --quiet --max-questions 2 --session s.jsonl --out "
+              "found.json --report s.html" },
     { .name = "elicit --session s.jsonl --max-questions 3 --oracle sim:seven.json" },
-    { .name = LOGISTIC
+    { .name = ELICIT
       "--max-questions 3 --assume flip --known prior=found.json:4 --until rank:pool.csv --session t.jsonl" },
     { .name = "elicit --respondents s.jsonl t.jsonl --out together.json" },
     { .name = "elicit --candidates pool.csv --classes well,ill --oracle sim:seven.json" },
     { .name = "elicit --candidates pool.csv --classes well,ill --comparisons votes.csv" },
-    { .name = LOGISTIC "--max-questions 3 --strategy search --json" },
+    { .name = ELICIT "--max-questions 3 --strategy search --json" },
     { .name = "report --session s.jsonl --out report.html" },
     { .name = "rank --session s.jsonl --pool pool.csv --plot rank.svg" },
     { .name = "rank --named f1 --labels y.csv --predictions predicted.csv --positive ill --json" },
