@@ -218,7 +218,6 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
     return MEL_OK;
 }
 
-/* As mel_rule_form, and as CLI_GROUP_... */
 /* As mel_rule_form, and CLI_RULE_AVERAGE. */
 static const char *const rule_forms[] = { "best", "threshold", "mixture", "average", NULL };
 static const char *const group_uses[] = { "auto", "yes", "no", NULL };

@@ -154,7 +154,7 @@ def fractional_ball(better, signs, tolerance, centre, radius):
     low = sphere(better, signs, tolerance, minimise=True)
     c_up, c_low = up @ centre + radius, low @ centre + radius
     a = c_low * up - c_up * low
-    return up, low, a / np.abs(a).sum()
+    return a / np.abs(a).sum()
 
 
 # --- Algorithm 6.1: slopes at several places -------------------------------------------------------------------------
